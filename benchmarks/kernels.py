@@ -10,7 +10,7 @@ chunks or threads and come in the layout that the passes need.
 import numpy as np
 
 from benchmarks._clock import best, heading, line
-from equipoise.kernels.ranking import fixed_truth, varying_truth
+from equipoise.kernels.ranking import counter, fixed_truths, varying_truth
 from equipoise.kernels.resampling import (
     binomial_shares,
     draw_counts,
@@ -38,8 +38,17 @@ def ranking_kernels(random, share, counts):
     harmonic = np.concatenate(([0.0], np.cumsum(1 / np.arange(1, ITEMS + 1))))
     fixed = best(lambda: ranked(order, share, counts))
     varying = best(lambda: ranked(order, wide, counts))
-    line("fixed_truth", best(lambda: fixed_truth(*order, share, counts)), fixed)
-    line("varying_truth", best(lambda: varying_truth(*order, wide, unsure, counts)), varying)
+    zero, both = counter(ITEMS), np.stack([share > 0.5, share], axis=1).astype(float)
+    line(
+        "fixed_truths",
+        best(lambda: fixed_truths(*order, both[:, 1:].copy(), counts, zero)),
+        fixed,
+    )
+    hard = best(lambda: ranked(order, both[:, 0], counts))
+    two = best(lambda: fixed_truths(*order, both, counts, zero))
+    line("fixed_truths, hard and soft", two, fixed + hard)
+    ours = best(lambda: varying_truth(*order, (wide, unsure), counts, zero))
+    line("varying_truth", ours, varying)
     line("top_mass, k = 1,000", best(lambda: top_mass(*order, wide, counts, 1000)), varying)
     line("class_pairs", best(lambda: class_pairs(*order, wide, wide, counts)), varying)
     line("random_ties", best(lambda: random_ties(*tied, wide, counts, harmonic)), varying)

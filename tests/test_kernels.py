@@ -7,13 +7,17 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from equipoise.evaluation.redraw import MOST, PanelDraw, VoteDraw
-from equipoise.kernels.ranking import fixed_truth, varying_truth
+from equipoise.kernels.ranking import TILE, counter, fixed_truths, varying_truth
 from equipoise.kernels.resampling import (
+    ROWS,
+    WORDS,
     binomial_shares,
     draw_counts,
     vote_shares,
 )
 from equipoise.kernels.top import class_pairs, random_ties, top_mass
+from equipoise.metrics import Block, Truth
+from equipoise.metrics._ranking import prepare, reduce
 from tests.oracles import kernels, ranking
 from tests.strategies import SCORE, SOFT, arrays
 
@@ -49,10 +53,35 @@ def by_replicate(twin, order, last, truths, counts):
 
 @given(data=passes())
 def test_ranking_sums_with_fixed_truth(data):
-    order, last, (truth, _), counts = data
-    same = np.repeat(truth[:, :1], WIDTH, axis=1)
-    expected = by_replicate(kernels.ranking_sums, order, last, [same], counts)
-    assert_allclose(fixed_truth(order, last, same[:, 0].copy(), counts), expected, **CLOSE)
+    order, last, truths, counts = data
+    both = np.stack([truth[:, 0] for truth in truths], axis=1)
+    for zero in (np.int32(0), np.int64(0)):
+        found = fixed_truths(order, last, both, counts, zero)
+        for truth, sums in zip(both.T, found, strict=True):
+            same = np.repeat(truth[:, None], WIDTH, axis=1)
+            expected = by_replicate(kernels.ranking_sums, order, last, [same], counts)
+            assert_allclose(sums, expected, **CLOSE)
+            alone = fixed_truths(order, last, truth[:, None].copy(), counts, zero)
+            assert_array_equal(sums, alone[0])
+
+
+def test_counts_of_many_items_do_not_overflow():
+    assert counter(16_577).dtype == np.int32
+    assert counter((2**31 - 1) // 255).dtype == np.int32
+    assert counter((2**31 - 1) // 255 + 1).dtype == np.int64
+
+
+def test_replicates_do_not_depend_on_the_tile_they_are_in():
+    random, items = np.random.default_rng(3), 40
+    order = prepare(random.integers(0, 25, items) / 25)
+    counts = random.poisson(1, (items, 2 * TILE + 5)).astype(np.uint8)
+    soft = random.integers(0, 9, items) / 8
+    for truth in (Truth(soft), Truth(random.integers(0, 9, counts.shape) / 8)):
+        whole = reduce(order, Block((truth,), counts))
+        for r in (0, TILE - 1, TILE, 2 * TILE + 4):
+            own = truth.positive if truth.positive.ndim == 1 else truth.positive[:, [r]].copy()
+            one = reduce(order, Block((Truth(own),), counts[:, [r]].copy()))
+            assert_array_equal(whole[..., r], one[..., 0])
 
 
 @given(data=passes(), told=st.booleans())
@@ -64,7 +93,9 @@ def test_ranking_sums_with_varying_truth(data, told):
         sure[(truth == 0).all(axis=1)] = 0
         sure[(truth == 1).all(axis=1)] = 1
     expected = by_replicate(kernels.ranking_sums, order, last, [truth], counts)
-    assert_allclose(varying_truth(order, last, truth, sure, counts), expected, **CLOSE)
+    assert_allclose(
+        varying_truth(order, last, (truth, sure), counts, np.int32(0)), expected, **CLOSE
+    )
 
 
 @given(data=passes())
@@ -106,6 +137,14 @@ def test_draws_of_units_come_from_the_stream(key, first, units):
     draw_counts(key, first, counts)
     assert_array_equal(counts, kernels.draw_counts(key, first, units, WIDTH))
     assert_array_equal(counts.sum(axis=0), units)
+
+
+def test_many_draws_come_from_the_stream():
+    """More words than are made at once, more replicates than are tallied together."""
+    units, width = 2 * WORDS + 3, ROWS + 2
+    counts = np.empty((units, width), dtype=np.uint8)
+    draw_counts(np.uint64(11), 4, counts)
+    assert_array_equal(counts, kernels.draw_counts(11, 4, units, width))
 
 
 @st.composite
@@ -188,12 +227,12 @@ def test_binomial_kernel_reads_its_tables():
     assert_array_equal(share[1], [0.0 if word < half else 0.5 for word in words])
 
 
-@pytest.mark.parametrize("kernel", [fixed_truth, class_pairs, top_mass, random_ties])
+@pytest.mark.parametrize("kernel", [fixed_truths, class_pairs, top_mass, random_ties])
 def test_kernels_return_doubles_and_leave_inputs_alone(kernel):
     order, last = np.array([1, 0], dtype=np.int32), np.array([0, 2], dtype=np.uint8)
     truth, counts = np.array([[0.5], [1.0]]), np.array([[2], [1]], dtype=np.uint8)
     arguments = {
-        "fixed_truth": (truth[:, 0].copy(), counts),
+        "fixed_truths": (truth, counts, np.int32(0)),
         "class_pairs": (truth, 1 - truth, counts),
         "top_mass": (truth, counts, 2),
         "random_ties": (truth, counts, np.array([0, 1, 1.5, 11 / 6])),

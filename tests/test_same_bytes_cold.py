@@ -7,7 +7,7 @@ import sys
 SCRIPT = """
 import hashlib
 import numpy as np
-from equipoise.kernels.ranking import fixed_truth, varying_truth
+from equipoise.kernels.ranking import counter, fixed_truths, varying_truth
 
 random, items = np.random.default_rng(0), 300
 for width in (128, 72):
@@ -19,8 +19,8 @@ for width in (128, 72):
     order, sure = np.arange(items), np.full(items, 2, np.int8)
     every = np.repeat(positive[:, None], width, axis=1)
     for sums in (
-        fixed_truth(order, last, positive, counts),
-        varying_truth(order, last, every, sure, counts),
+        fixed_truths(order, last, positive[:, None], counts, counter(items)),
+        varying_truth(order, last, (every, sure), counts, counter(items)),
     ):
         print(hashlib.sha256(sums.tobytes()).hexdigest())
 """

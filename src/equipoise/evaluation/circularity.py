@@ -101,10 +101,13 @@ def _shared(annotations: Annotations, one: Predictions) -> _Shared | None:
         said = _named_classes(annotations, one)
     if said is None:
         return None
-    place = {name: code for code, name in enumerate(annotations.items)}
-    known = np.full(len(annotations.items), np.nan)
-    rows = np.array([place.get(name, -1) for name in one.items])
-    known[rows[rows >= 0]] = said[rows >= 0]
+    if one.items == annotations.items:
+        known = np.array(said, dtype=np.float64)
+    else:
+        place = {name: code for code, name in enumerate(annotations.items)}
+        known = np.full(len(annotations.items), np.nan)
+        rows = np.array([place.get(name, -1) for name in one.items])
+        known[rows[rows >= 0]] = said[rows >= 0]
     use = annotations.in_task(one.task) & ~np.isnan(known[annotations.item])
     if annotations.is_gold is not None and annotations.annotator is not None:
         use &= ~annotations.is_gold

@@ -583,19 +583,18 @@ class _Scorer:
         width = next((one[0].counts.shape[1] for one in blocks.values()), 1)
         out = np.full((len(self.metrics), 2, len(self.prepared[task]), width), np.nan)
 
-        def fill(cell: tuple[int, int]) -> None:
-            label, m = cell
+        def fill(m: int) -> None:
             prepared = self.prepared[task][m]
             sums = {
-                name: one.reduce(prepared[one.prepare], blocks[one.labels][label])
+                name: one.reduce_each(prepared[one.prepare], blocks[one.labels])
                 for name, one in self.families.items()
             }
             for k, metric in enumerate(self.metrics):
                 if metric.labels != "draws":
-                    out[k, label, m] = metric.finish(sums[metric.family])
+                    for label in range(2):
+                        out[k, label, m] = metric.finish(sums[metric.family][label])
 
-        every = [(label, m) for label in range(2) for m in range(out.shape[2])]
-        map_chunks(fill, every, workers=workers)
+        map_chunks(fill, range(out.shape[2]), workers=workers)
         return out
 
     def influential(self, values: Floats) -> tuple[Influential, ...]:

@@ -209,7 +209,7 @@ class Uncertainty:
         else:
             made = self._derived(tasks, parts, LABELS[label], values)
         units = self._units(tasks, metric, label, design)
-        floor = floor_of(units, _width(metric, values))
+        floor = floor_of(units, value_width(metric, values))
         draws = share**2 * np.sum([part.draws for part in parts], axis=0)
         return replace(made, floor=floor, draws=draws)
 
@@ -288,7 +288,7 @@ class Uncertainty:
             spread: Floats = np.zeros((len(own), len(own)))
             if drawn.shape[-1] > 1:
                 spread = np.atleast_2d(np.cov(drawn[list(chosen)].mean(axis=0)))
-            floor = floor_of(design.units, _width(metric, own))
+            floor = floor_of(design.units, value_width(metric, own))
             made.append(replace(cell, draws=spread, floor=floor))
         return made
 
@@ -585,7 +585,7 @@ def _scored(shares: Floats, classes: int) -> Floats:
     return wide[:, 1:] - wide[:, :1] if classes == 1 and wide.shape[1] == 2 else wide
 
 
-def _width(metric: Metric, values: Floats) -> float:
+def value_width(metric: Metric, values: Floats) -> float:
     """How far values can be apart; without bounds, how far they are from 0."""
     width = metric.bounds[1] - metric.bounds[0]
     known = np.abs(values[np.isfinite(values)])

@@ -5,6 +5,7 @@ from equipoise.inference.ballots import (
     Design,
     Layout,
     joint_design,
+    table_design,
     unit_design,
 )
 from equipoise.inference.families import Family, family
@@ -39,6 +40,7 @@ __all__ = [
     "obuchowski_rockette",
     "population_of",
     "seed_means",
+    "table_design",
     "two_way",
     "unit_design",
 ]

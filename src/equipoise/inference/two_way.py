@@ -132,7 +132,7 @@ class TwoWay:
 def two_way(
     values: Floats,
     influence: Floats,
-    unit: Ints,
+    unit: Ints | None,
     *,
     design: Design,
     population: Population,
@@ -147,12 +147,13 @@ def two_way(
     influence
         Influence of every item on every model, shape (models, items).
     unit
-        Unit of every item, shape (items,).
+        Unit of every item, shape (items,); None where each is its own.
     votes
         Uncorrected covariances over annotators and over cells (`Layout.sums`).
     """
-    units = 1 + int(unit.max())
-    sums = influence if _each_alone(unit) else _by_unit(influence, unit, units)
+    sums = influence
+    if unit is not None and not _each_alone(unit):
+        sums = _by_unit(influence, unit)
     number = len(values)
     zero = np.zeros((number, number))
     people, cells = (zero, zero) if votes is None else votes
@@ -174,7 +175,8 @@ def _each_alone(unit: Ints) -> bool:
     return len(unit) == int(unit.max()) + 1 and bool((np.diff(unit) == 1).all())
 
 
-def _by_unit(influence: Floats, unit: Ints, units: int) -> Floats:
+def _by_unit(influence: Floats, unit: Ints) -> Floats:
+    units = 1 + int(unit.max())
     return np.stack([np.bincount(unit, one, units) for one in influence])
 
 

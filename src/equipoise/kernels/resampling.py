@@ -12,6 +12,8 @@ from numba import njit, uint64
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 LOW = np.uint64(0xFFFFFFFF)
+ROWS = 16  # replicates that are tallied before they become columns
+WORDS = 1024  # random words made at once
 
 
 @njit(cache=True, inline="always")
@@ -21,27 +23,50 @@ def _mix(z: Any) -> Any:
     return z ^ (z >> uint64(31))
 
 
+@njit(cache=True)
+def _tally_units(state: Any, low: Any, high: Any, tally: Any) -> None:
+    """Draw the units of one replicate; words are made by the buffer, which vectorises."""
+    units = len(tally)
+    span, whole = uint64(units), units // 2
+    for begin in range(0, whole, WORDS):
+        some = min(WORDS, whole - begin)
+        for i in range(some):
+            z = _mix(state + uint64(begin + i + 1) * GOLDEN)
+            low[i] = ((z & LOW) * span) >> uint64(32)
+            high[i] = ((z >> uint64(32)) * span) >> uint64(32)
+        for i in range(some):
+            tally[low[i]] += 1
+            tally[high[i]] += 1
+    if units % 2:
+        z = _mix(state + uint64(whole + 1) * GOLDEN)
+        tally[((z & LOW) * span) >> uint64(32)] += 1
+
+
 @njit(cache=True, nogil=True)
 def draw_counts(key: Any, first: Any, counts: Any) -> None:
     """Draw as many units as there are, with replacement; counts (units, replicates) of uint8.
 
     Column j belongs to replicate ``first + j``. A unit is chosen by the high half of a 32-bit
-    product, so its chance is off by at most units / 2^32.
+    product, so its chance is off by at most units / 2^32. A replicate is tallied in a row of
+    its own, which stays in the nearest cache, and rows are turned into columns a few at a time.
     """
     units, width = counts.shape
-    span = uint64(units)
-    counts[:] = 0
-    for j in range(width):
-        state = _mix(uint64(key) + uint64(first + j + 1) * GOLDEN)
-        drawn = 0
-        while drawn < units:
-            state += GOLDEN
-            z = _mix(state)
-            counts[((z & LOW) * span) >> uint64(32), j] += 1
-            drawn += 1
-            if drawn < units:
-                counts[((z >> uint64(32)) * span) >> uint64(32), j] += 1
-                drawn += 1
+    tally, low = np.empty((ROWS, units), dtype=np.uint8), np.empty(WORDS, dtype=np.uint32)
+    high = np.empty_like(low)
+    for begin in range(0, width, ROWS):
+        rows = min(ROWS, width - begin)
+        tally[:rows] = 0
+        for j in range(rows):
+            state = _mix(uint64(key) + uint64(first + begin + j + 1) * GOLDEN)
+            _tally_units(state, low, high, tally[j])
+        if rows == ROWS:  # a loop of known length is unrolled
+            for i in range(units):
+                for j in range(ROWS):
+                    counts[i, begin + j] = tally[j, i]
+        else:
+            for i in range(units):
+                for j in range(rows):
+                    counts[i, begin + j] = tally[j, i]
 
 
 @njit(cache=True, nogil=True)

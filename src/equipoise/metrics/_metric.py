@@ -120,6 +120,9 @@ class Metric:
     prepare, reduce, finish
         ``prepare(scores)`` sorts, ``reduce(prepared, block)`` returns sums whose last axis
         is replicates, ``finish(sums)`` returns one value per replicate.
+    reduce_all
+        ``reduce_all(prepared, blocks)`` returns what `reduce` does of each block, sooner than
+        one after another; None where nothing is gained.
     labels
         What the truth of a block is; see above.
     score_draws
@@ -169,6 +172,7 @@ class Metric:
     bounds: tuple[float, float] = (0.0, 1.0)
     needs: Literal["scores", "probabilities"] = "scores"
     ordered: bool = False
+    reduce_all: Callable[[Prepared, Sequence[Block]], list[Floats]] | None = None
     labels: Labels = "classes"
     score_draws: Callable[[Prepared, Any], Any] | None = None
     influence: Callable[[Any, Floats], Influence] | None = None
@@ -199,6 +203,12 @@ class Metric:
     def meet(self) -> Callable[[Prepared, Any], Any] | None:
         """The former name of `score_draws`."""
         return self.score_draws
+
+    def reduce_each(self, prepared: Prepared, blocks: Sequence[Block]) -> list[Floats]:
+        """Sums of several blocks, in one go where the metric knows how."""
+        if self.reduce_all is not None:
+            return self.reduce_all(prepared, blocks)
+        return [self.reduce(prepared, block) for block in blocks]
 
     def among(self, classes: Sequence[str]) -> "Metric":
         """The metric for a question: its scored classes, or the positive one of yes and no.

@@ -5,12 +5,16 @@ blocks of replicates. The names of the sums are those of `equipoise.kernels.rank
 read off the cumulative masses down the distinct thresholds.
 """
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from equipoise.arrays import Floats, Ints, PerItem
-from equipoise.metrics._metric import Block, Order
+from equipoise.metrics._metric import Block, Order, Truth
+
+_MANY = 5_000  # items from which on a radix sort is faster
 
 
 class Sums(NamedTuple):
@@ -32,6 +36,10 @@ def sort_items(scores: Floats) -> Order:
     >>> sort_items(np.array([0.1, 0.7, 0.7]))
     Order(items=array([1, 2, 0], dtype=int32), last=array([0, 2, 1], dtype=uint8))
     """
+    if len(scores) >= _MANY:
+        from equipoise.kernels.sorting import falling
+
+        return Order(*falling(np.ascontiguousarray(scores, dtype=np.float64)))
     items = np.argsort(-scores, kind="stable").astype(np.int32)
     ranked = scores[items]
     same = ranked[1:] == ranked[:-1]
@@ -48,16 +56,64 @@ def prepare(scores: Floats) -> tuple[Order, ...]:
 
 def reduce(prepared: tuple[Order, ...], block: Block) -> Floats:
     """Sums of every class in every replicate, shape (classes, SUMS, replicates)."""
-    from equipoise.kernels.ranking import fixed_truth, varying_truth
+    return reduce_all(prepared, (block,))[0]
 
-    sums = []
-    for order, truth in zip(prepared, block.classes, strict=True):
-        if truth.positive.ndim == 1:
-            sums.append(fixed_truth(order.items, order.last, truth.positive, block.counts))
-        else:
-            sure = np.full(len(order.items), 2, np.uint8) if truth.sure is None else truth.sure
-            sums.append(varying_truth(*order, truth.positive, sure, block.counts))
-    return np.stack(sums)
+
+def reduce_all(prepared: tuple[Order, ...], blocks: Sequence[Block]) -> list[Floats]:
+    """The same of several blocks; those with the same counts share one walk down the items."""
+    counts = blocks[0].counts
+    fixed = all(truth.positive.ndim == 1 for block in blocks for truth in block.classes)
+    if not fixed or any(block.counts is not counts for block in blocks):
+        return [_reduce_one(prepared, block) for block in blocks]
+    sums = [
+        _fixed_sums(order, [truth.positive for truth in truths], counts)
+        for order, truths in zip(
+            prepared, zip(*(block.classes for block in blocks), strict=True), strict=True
+        )
+    ]
+    return [np.stack([one[b] for one in sums]) for b in range(len(blocks))]
+
+
+def _reduce_one(prepared: tuple[Order, ...], block: Block) -> Floats:
+    return np.stack(
+        [
+            _fixed_sums(order, [truth.positive], block.counts)[0]
+            if truth.positive.ndim == 1
+            else _varying_sums(order, truth, block.counts)
+            for order, truth in zip(prepared, block.classes, strict=True)
+        ]
+    )
+
+
+def _fixed_sums(order: Order, truths: list[Floats], counts: NDArray[np.uint8]) -> Floats:
+    from equipoise.kernels.ranking import counter, fixed_truths
+
+    zero = counter(len(order.items))
+    positive = truths[0][:, None] if len(truths) == 1 else np.stack(truths, axis=1)
+    parts = [fixed_truths(*order, positive, tile, zero) for tile in _tiles(counts)]
+    return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=2)
+
+
+def _varying_sums(order: Order, truth: Truth, counts: NDArray[np.uint8]) -> Floats:
+    from equipoise.kernels.ranking import counter, varying_truth
+
+    zero = counter(len(order.items))
+    sure = np.full(len(order.items), 2, np.uint8) if truth.sure is None else truth.sure
+    parts = [
+        varying_truth(*order, (positive, sure), tile, zero)
+        for positive, tile in zip(_tiles(truth.positive), _tiles(counts), strict=True)
+    ]
+    return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
+
+
+def _tiles(columns: NDArray[Any]) -> list[NDArray[Any]]:
+    """Replicates in pieces as wide as a kernel takes; as it is where one piece is enough."""
+    from equipoise.kernels.ranking import TILE
+
+    if columns.shape[1] <= TILE:
+        return [columns]
+    starts = range(0, columns.shape[1], TILE)
+    return [np.ascontiguousarray(columns[:, first : first + TILE]) for first in starts]
 
 
 def run_starts(order: Order) -> Ints:

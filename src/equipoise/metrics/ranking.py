@@ -105,10 +105,10 @@ from equipoise.metrics._ranking import (
     plain_sums,
     prepare,
     reduce,
+    reduce_all,
     repeat_truth,
     run_starts,
     sort_items,
-    spread_runs,
 )
 
 _AUROC_FORMS = ("pairs", "trapezoid", "strict", "inclusive", "expected")
@@ -272,6 +272,7 @@ def auroc_metric(
         family=kind if kind != "expected" else "expected auroc",
         prepare=prepare,
         reduce=reductions[kind],
+        reduce_all=reduce_all if kind == "ranking" else None,
         finish=finish,
         influence=_auroc_influence if form == "pairs" and kind == "ranking" else None,
         average=average,
@@ -307,29 +308,17 @@ def _auroc_definition(form: str, multiclass: str, average: str) -> str:
 
 def _auroc_influence(order: Order, positive: PerItem) -> Influence:
     """Value and derivatives of AUROC, form ``pairs``."""
-    start = run_starts(order)
-    p = positive[order.items]
-    q = 1 - p
-    up, down = np.add.reduceat(p, start), np.add.reduceat(q, start)
-    above, below = np.cumsum(up), np.cumsum(down)
-    total_up, total_down = above[-1], below[-1]
-    wins = spread_runs(total_down - below + down / 2, start, len(p)) - q / 2
-    losses = spread_runs(above - up / 2, start, len(p)) - p / 2
-    pairs = total_up * total_down - (p * q).sum()
-    if not pairs > 1e-12 * total_up * total_down:
-        return _undefined(len(p))
-    value = float((p * wins).sum() / pairs)
-    up_pairs, down_pairs = total_down - q, total_up - p
-    items, shares = np.empty(len(p)), np.empty(len(p))
-    items[order.items] = (
-        p * wins + q * losses - value * (p * up_pairs + q * down_pairs)
-    ) / pairs
-    shares[order.items] = (wins - losses - value * (up_pairs - down_pairs)) / pairs
-    return Influence(value, items, shares)
+    from equipoise.kernels.influence import auroc_influence
+
+    return _derived(auroc_influence, order, positive)
 
 
-def _undefined(items: int) -> Influence:
-    return Influence(float("nan"), np.full(items, np.nan), np.full(items, np.nan))
+def _derived(kernel: Callable[..., float], order: Order, positive: PerItem) -> Influence:
+    """Let a kernel fill in the derivatives; nan where the value is undefined."""
+    labels = np.ascontiguousarray(positive, dtype=np.float64)
+    items, shares = np.empty(len(labels)), np.empty(len(labels))
+    value = kernel(*order, labels, items, shares)
+    return Influence(float(value), items, shares)
 
 
 def _one_vs_one_reduce(prepared: tuple[Order, ...], block: Block) -> Floats:
@@ -418,6 +407,7 @@ def average_precision_metric(
         family=families[kind],
         prepare=prepare,
         reduce=reductions[kind],
+        reduce_all=reduce_all if kind == "block" else None,
         finish=finish,
         influence=_precision_influence if form == "conditional" and ties == "block" else None,
         average=average,
@@ -499,29 +489,9 @@ def _precision_definition(form: str, ties: str, average: str) -> str:
 
 def _precision_influence(order: Order, positive: PerItem) -> Influence:
     """Value and derivatives of average precision, conditional with ties in blocks."""
-    start = run_starts(order)
-    p = positive[order.items]
-    mass, own = np.add.reduceat(p, start), np.add.reduceat(p * (1 - p), start)
-    size = np.diff(np.append(start, len(p)))
-    above, seen = np.cumsum(mass), np.cumsum(size)
-    total = above[-1]
-    if total <= 0:
-        return _undefined(len(p))
-    term = (mass * above + own) / seen
-    value = float(term.sum() / total)
-    gain = spread_runs(above / seen + _from_here(mass / seen), start, len(p))
-    later_term = spread_runs(_from_here(term / seen), start, len(p))
-    seen_each = spread_runs(1 / seen, start, len(p))
-    slope = (p * gain + p * (1 - p) * seen_each - later_term - value * p) / total
-    items, shares = np.empty(len(p)), np.empty(len(p))
-    items[order.items] = slope - slope.mean()
-    shares[order.items] = (gain + (1 - 2 * p) * seen_each - value) / total
-    return Influence(value, items, shares)
+    from equipoise.kernels.influence import precision_influence
 
-
-def _from_here(values: Floats) -> Floats:
-    """Sum of this and all later runs."""
-    return np.cumsum(values[::-1])[::-1]
+    return _derived(precision_influence, order, positive)
 
 
 def _expected_auroc(scores: PerItem, positive: PerItem) -> float:
