@@ -19,7 +19,6 @@ ones, ``"ones"``. Validation, tests and early stopping always leave both out.
 
 import hashlib
 import os
-import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.arrays import Floats, InputError, choice, listed
+from equipoise.read.files import read_arrays
 from equipoise.read.whole import whole_file
 
 PARTS = ("train", "val", "test")
@@ -231,11 +231,10 @@ def _nih() -> Path:
 
 def _read_npz(path: Path) -> ImageData:
     try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-    except (OSError, ValueError, zipfile.BadZipFile) as error:
+        arrays = read_arrays(path)
+    except InputError as error:
         raise InputError(
-            f"{path}", f"cannot be read ({type(error).__name__})",
+            f"{path}", f"cannot be read ({error.got})",
             "an npz file with images and labels, a folder, 'demo' or 'nih'", "check the path",
         ) from error  # fmt: skip
     key = "labels_u" if "labels_u" in arrays else "labels"
