@@ -306,7 +306,7 @@ def make_all(home: Path) -> None:
         if "/" in words[-1]:
             (home / name).mkdir()
         if name == "next":
-            _fill_in(home)
+            fill_in(home)
         done = equipoise(*words, cwd=home)
         assert done.returncode == 0, (words, done.stderr)
     _copies(home)
@@ -316,11 +316,11 @@ def make_all(home: Path) -> None:
             form.open(home / form.name)
 
 
-def _fill_in(home: Path) -> None:
-    """Answer the pairs of the first round, all but one."""
+def fill_in(home: Path, *, every: bool = False) -> None:
+    """Answer the pairs of the first round, all but one or every one."""
     head, *rows = (home / "rounds" / "pairs.csv").read_text().splitlines()
     place = head.split(",").index("label")
-    for number, row in enumerate(rows[:-1]):
+    for number, row in enumerate(rows if every else rows[:-1]):
         cells = row.split(",")
         cells[place] = "yes" if number % 2 else "no"
         rows[number] = ",".join(cells)

@@ -1,0 +1,180 @@
+"""Killed, or short of disk, at any step of a verb: the old result or the new one, whole."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.hostile.formats import fill_in, write_inputs
+
+pytest.importorskip("torch", reason="one of the verbs trains")
+ROOT = Path(__file__).parents[2]
+KEPT = ("cells", "embeddings", "data", "weights", "checkpoints")  # work that is done
+TIMED = ("cost.csv", "uncertainty.json")  # hold how long something took, or hashes of that
+GRID = (
+    *("uq", "benchmark", "--data", "images.npz", "--methods", "baseline", "--seeds", "1"),
+    *("--archs", "resnet_demo", "--epochs", "1", "--device", "cpu", "--overwrite"),
+)
+VERBS = {
+    "scan": ("clean", "scan", "features.npz", "--no-check", "--overwrite"),
+    "benchmark": (
+        *("clean", "benchmark", "features.npz", "--votes", "off_topic=problems.csv"),
+        *("--detectors", "ecod,hbos", "--replicates", "20", "--analyses", "none"),
+    ),
+    "uq evaluate": ("uq", "evaluate", "one.npz", "two.npz", "labels.npz", "--overwrite"),
+    "uq benchmark": GRID,
+    "rounds": ("clean", "rounds", "next", "result", "--answers", "filled.csv"),
+}
+OTHER = {"scan": ("--most", "3"), "benchmark": ("--seed", "3"), "uq benchmark": ("--seed", "3")}
+
+DRIVER = """
+import errno, io, json, os, pathlib, signal, sys, traceback
+from contextlib import chdir, redirect_stderr, redirect_stdout
+sys.path.insert(0, sys.argv[1])
+from equipoise import cli
+from equipoise.read import whole
+
+asked = json.load(sys.stdin)
+how, stop, place, commits = [None], [0], [0], []
+
+def watched(module, name, commit):
+    real = getattr(module, name)
+    def one(*parts, **keywords):
+        place[0] += 1
+        if commit:
+            commits.append(place[0])
+        if place[0] == stop[0] and how[0] == "kill":
+            os.kill(os.getpid(), signal.SIGKILL)
+        if place[0] == stop[0] and how[0] == "full":
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return real(*parts, **keywords)
+    setattr(module, name, one)
+
+watched(os, "fsync", False)
+watched(os, "open", False)
+watched(os, "mkdir", False)
+watched(os, "replace", True)
+watched(os, "rename", True)
+watched(whole, "_exchange", True)
+watched(whole, "_put", True)
+
+def run(home, words):
+    out, said = io.StringIO(), io.StringIO()
+    sys.argv = ["equipoise", *words]
+    with chdir(home), redirect_stdout(out), redirect_stderr(said):
+        try:
+            code = cli.run()
+        except Exception:
+            return 99, traceback.format_exc()
+    return code, said.getvalue()
+
+home = asked["homes"].pop(0)
+place[0], commits[:] = 0, []
+code, said = run(home, asked["words"])
+assert code == 0, said
+steps = place[0]
+near = {one for each in commits for one in (each, each + 1) if one <= steps}
+stops = sorted({1, steps // 3, steps, *near} - {0})[: asked["most"]]
+told = []
+for number, (mode, at) in enumerate((mode, at) for mode in ("kill", "full") for at in stops):
+    home = asked["homes"][number]
+    child = os.fork()  # this program has one thread of its own
+    if not child:
+        how[0], stop[0], place[0] = mode, at, 0
+        code, said = run(home, asked["words"])
+        pathlib.Path(home, "said.json").write_text(json.dumps([code, said]))
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    told.append([mode, at, home, os.waitstatus_to_exitcode(status)])
+print(json.dumps({"steps": steps, "told": told}))
+"""
+MOST = 9  # steps at which each verb is stopped, once by a kill and once by a full disk
+
+
+def equipoise(home, *words):
+    return subprocess.run(
+        [sys.executable, "-m", "equipoise", *words],
+        cwd=home,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def contents(folder):
+    """What lies in a result, without work that is kept and what differs every time."""
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+        and path.name not in TIMED
+        and path.suffix != ".npz"
+        and path.relative_to(folder).parts[0] not in KEPT
+    }
+
+
+def prepare(home, verb):
+    """Files of a verb, and an old result."""
+    from equipoise.uq.training.data import demo_images
+
+    write_inputs(home)
+    if verb == "rounds":
+        done = equipoise(home, "clean", "rounds", "start", "features.npz", "--out", "rounds")
+        assert done.returncode == 0, done.stderr
+        fill_in(home, every=True)
+        (home / "rounds").rename(home / "result")
+        return
+    if verb == "uq benchmark":
+        demo_images(120, size=16).save(home / "images.npz")
+    words = (*VERBS[verb], *OTHER.get(verb, ("--level", "0.5")), "--out", "result")
+    done = equipoise(home, *words)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_the_old_result_or_the_new_one(verb, tmp_path):
+    old = tmp_path / "old"
+    old.mkdir()
+    prepare(old, verb)
+    words = VERBS[verb] if verb == "rounds" else (*VERBS[verb], "--out", "result")
+    homes = [tmp_path / str(number) for number in range(2 * MOST + 1)]
+    for home in homes:
+        shutil.copytree(old, home)
+    asked = {"homes": [str(home) for home in homes], "words": words, "most": MOST}
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", DRIVER, str(ROOT)],
+        input=json.dumps(asked),
+        env={**os.environ, "OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    before, after = contents(old / "result"), contents(homes[0] / "result")
+    assert before != after and told["steps"] > 3 and len(told["told"]) >= 6
+    for mode, step, home, code in told["told"]:
+        found = contents(Path(home) / "result")
+        if verb == "rounds":  # file by file, each of which is old or new
+            assert all(text in (before.get(n), after.get(n)) for n, text in found.items())
+            assert {*before} <= {*found} or {*found} <= {*after}
+        else:
+            assert found in (before, after), f"{mode} at {step} of {told['steps']}"
+        if mode == "kill":
+            assert code in (-signal.SIGKILL, 0)
+            continue
+        ended, said = json.loads((Path(home) / "said.json").read_text())
+        assert ended in (0, 1) and "Traceback" not in said, said
+        assert ended == 0 or "No space left" in said, said
+        assert not [one for one in Path(home).rglob("*.part")], (mode, step)
+    for _, _, home, _ in told["told"][:: max(1, len(told["told"]) // 3)]:
+        again = equipoise(home, *words)
+        assert again.returncode == 0, again.stderr
+        assert contents(Path(home) / "result") == after
+        assert not [one for one in Path(home).rglob("*.part")]
