@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from equipoise.annotations import Annotations
 from equipoise.arrays import InputError
 from equipoise.predictions import Predictions
-from equipoise.read.tables import Table, code_names, numbers, times
+from equipoise.read.tables import Table, code_names, numbers
+from equipoise.read.times import times
 
 NAN = float("nan")
 
@@ -106,7 +107,7 @@ def test_numbers_from_text_or_numbers(values):
     ],
 )
 def test_times_are_milliseconds(values):
-    moment, there = times(column(values), "x")
+    moment, _, there = times(column(values), "x")
     assert moment.tolist() == [1500]
     assert there.all()
 

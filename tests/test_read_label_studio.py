@@ -130,7 +130,7 @@ def test_exports_without_names_are_anonymous(read):
         ([task(1, said(1, one("rectanglelabels", ["x"])))], {}, "type 'rectanglelabels'"),
         ([task(1, said(1, one("ranker", {"best": ["a"]})))], {}, "a ranker with buckets"),
         ([task(1, said(1, one("choices", [["a", "b"]])))], {}, "a flat list"),
-        ([task(1, said(1, one("number", "two")))], {}, "'two', expected a number"),
+        ([task(1, said(1, one("number", "two")))], {}, "'two', expected a finite number"),
         (
             [task(1, said(1, one("choices", ["a"], "side"), one("rating", 1, "stars")))],
             {},

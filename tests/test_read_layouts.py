@@ -166,7 +166,7 @@ def test_exchangeable_rankings_keep_their_readings():
         ({"item": [1], "label": [1], "duration_ms": [-1]}, {}, "duration_ms -1"),
         ({"item": [1], "label": [1], "count": [1.5]}, {}, "count 1.5"),
         ({"item": [1], "label": [1], "is_gold": ["maybe"]}, {}, "is_gold 'maybe'"),
-        ({"item": [1], "label": [1], "timestamp": ["noon"]}, {}, "times such as 'noon'"),
+        ({"item": [1], "label": [1], "timestamp": ["noon"]}, {}, "row 0: timestamp 'noon'"),
         ({"item": [1], "label": [1], "rank": [1]}, {}, "beside a column of ranks"),
         (
             {"item": [1], "annotator": [1], "label": [1], "rank": [1]},

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 Kind = Literal["binary", "nominal", "ordinal", "interval", "ranking"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
+MOST_VOTES = 10**15  # that one row may stand for: sums of them are still exact
 GOLD = ("truth", "ignore", "only")  # what gold rows are for
 COLUMNS = (
     "item",
@@ -52,7 +53,7 @@ _WHOLE = ("item", "label", "annotator", "task", "rank", "reading", "count", "gro
 _RANGES = {  # lowest, highest, and how to say it
     "value": (-np.inf, np.inf, "a finite number"),
     "weight": (1e-100, 1e100, "a positive number, neither tiny nor huge"),
-    "count": (1, np.inf, "a whole number of at least 1"),
+    "count": (1, MOST_VOTES, f"a whole number from 1 to {MOST_VOTES:,}"),
     "confidence": (0, 1, "a number between 0 and 1"),
     "duration_ms": (0, np.inf, "a non-negative number"),
     "rank": (0, np.inf, "a whole number from 0"),

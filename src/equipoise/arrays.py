@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.wording import Hint, in_command
+from equipoise.wording import Hint, fitted, in_command, printable, shortened
 
 Floats = NDArray[np.floating[Any]]
 Ints = NDArray[np.integer[Any]]
@@ -26,6 +26,8 @@ ItemsByReplicates = NDArray[Any]  # (items, replicates), replicates contiguous
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 LONGEST, WORDS = 240, 60  # letters of a short representation, and of a text in it
+LONGEST_MESSAGE = 600  # letters of what an error says
+_LONGEST_MEANT, _MOST_MEANT = 200, 20_000  # letters of a name, and names, that are compared
 
 
 class InputError(ValueError):
@@ -35,7 +37,8 @@ class InputError(ValueError):
     ----------
     where, got, expected, do
         The four parts of the message: the place, what stands there, what should stand
-        there, and what to do about it.
+        there, and what to do about it. The message is one line that a terminal can show, of
+        at most `LONGEST_MESSAGE` letters, however long what it quotes is.
 
     Examples
     --------
@@ -44,7 +47,7 @@ class InputError(ValueError):
     """
 
     def __init__(self, where: str, got: str, expected: str, do: str) -> None:
-        super().__init__(f"{where}: {got}, expected {expected}; {do}")
+        super().__init__(_message(where, got, expected, do))
         self.where, self.got, self.expected, self.do = where, got, expected, do
 
     def in_command(self, options: Collection[str] | None = None) -> str:
@@ -58,7 +61,7 @@ class InputError(ValueError):
         a.csv: 3.5, expected a class; read it with --kind interval
         """
         expected, do = (in_command(one, options) for one in (self.expected, self.do))
-        return f"{self.where}: {self.got}, expected {expected}; {do}"
+        return _message(self.where, self.got, expected, do)
 
     def renamed(self, flags: Mapping[str, str]) -> "InputError":
         """The same for a command whose options for some keywords have other names."""
@@ -71,6 +74,24 @@ class InputError(ValueError):
     def __reduce__(self) -> tuple[type["InputError"], tuple[str, str, str, str]]:
         """Pickle with all four parts."""
         return type(self), (self.where, self.got, self.expected, self.do)
+
+
+def _message(*parts: str) -> str:
+    """The four parts in one line; the longest are cut where it would be too long."""
+    around = len(": , expected ; ")
+    where, got, expected, do = fitted(parts, LONGEST_MESSAGE - around)
+    return printable(f"{where}: {got}, expected {expected}; {do}").replace("\n", " ")
+
+
+def quoted(name: object) -> str:
+    """A name as messages quote it, short.
+
+    Examples
+    --------
+    >>> quoted("a b"), quoted("x" * 1000)
+    ("'a b'", "'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx ... xxxxxxxxxxxxxxxxxx'")
+    """
+    return repr(shortened(name, WORDS) if isinstance(name, str) else name)
 
 
 def require_whole(where: str, value: object, *, least: int = 0, do: str = "mend it") -> int:
@@ -188,7 +209,7 @@ def listed(names: Iterable[object], *, most: int = 3) -> str:
     "'a', 'b', 'c' and 2 more"
     """
     every = list(names)
-    shown = ", ".join(repr(name) for name in every[:most])
+    shown = ", ".join(quoted(name) for name in every[:most])
     return shown if len(every) <= most else f"{shown} and {len(every) - most} more"
 
 
@@ -214,8 +235,10 @@ def meant(name: str, known: Iterable[str], otherwise: str = "choose one of these
     >>> meant("lable", ["item", "label"]), meant("x", ["item", "label"])
     ("did you mean 'label'?", 'choose one of these')
     """
-    match = get_close_matches(name, list(known), n=1)
-    return f"did you mean {match[0]!r}?" if match else otherwise
+    every = list(known)
+    few = len(name) <= _LONGEST_MEANT and len(every) <= _MOST_MEANT
+    match = get_close_matches(name, every, n=1) if few else []
+    return f"did you mean {quoted(match[0])}?" if match else otherwise
 
 
 def choice(name: str, value: str, known: Sequence[str]) -> str:

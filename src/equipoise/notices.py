@@ -17,12 +17,13 @@ from string import Formatter
 from typing import Any, cast
 
 from equipoise.numbers import change, count, number, percent, rank
-from equipoise.wording import Hint, Option, joined
+from equipoise.wording import Hint, Option, joined, shortened
 
 Value = str | float | int | Option | tuple[str, ...]
 PLAIN = "plain"  # the code of text that came without one
 MOST = 12  # names that are listed
 PLAIN_FORMAT = re.compile(r",?(\.\d)?[fge]?")  # other ways of Python to write a number
+LONGEST_NAME, LONGEST = 60, 800  # letters of a name in a notice, and of a whole one
 WRITERS: Mapping[str, Callable[[float | None], str]] = {
     "count": count,
     "percent": percent,
@@ -187,7 +188,8 @@ def worded(
         fixed = tuple(repr(v) for k, v in one.values.items() if not _numeric(v))
         groups.setdefault((one.code, one.text, fixed), []).append(one)
     write = _Words(command=command, options=options)
-    return list(dict.fromkeys(said for same in groups.values() for said in _said(same, write)))
+    every = (said for same in groups.values() for said in _said(same, write))
+    return list(dict.fromkeys(shortened(said, LONGEST) for said in every))
 
 
 def _numeric(value: Value) -> bool:
@@ -212,16 +214,21 @@ def _said(same: Sequence[Notice], write: "_Words") -> list[str]:
     ordered = sorted(same, key=lambda one: float(str(one.values[key])))
     low, high = (write.fill(first.text, key, one) for one in (ordered[0], ordered[-1]))
     text = write.format(first.text, **{**first.values, key: Range(f"{low} to {high}")})
-    behind = [f"{joined(one.about)} {write.fill(one.text, key, one)}" for one in same]
+    behind = [f"{joined(_short(one.about))} {write.fill(one.text, key, one)}" for one in same]
     return [f"{text.removesuffix('.')} ({', '.join(behind)})."]
 
 
 def _sentence(text: str, about: Sequence[str]) -> str:
     if not about:
         return text
-    if len(about) == 1:
-        return f"{about[0]}: {text}"
-    return f"{text.removesuffix('.')} ({joined(about, most=MOST)})."
+    names = _short(about)
+    if len(names) == 1:
+        return f"{names[0]}: {text}"
+    return f"{text.removesuffix('.')} ({joined(names, most=MOST)})."
+
+
+def _short(names: Iterable[str]) -> list[str]:
+    return [shortened(name, LONGEST_NAME) for name in names]
 
 
 class Range(str):
@@ -256,9 +263,9 @@ class _Words(Formatter):
         if format_spec in WRITERS:
             return WRITERS[format_spec](value)
         if format_spec == "names":
-            return joined([repr(one) for one in value], most=MOST)
+            return joined([repr(one) for one in _short(value)], most=MOST)
         if format_spec == "listed":
-            return joined(list(value), most=MOST)
+            return joined(_short(value), most=MOST)
         if not PLAIN_FORMAT.fullmatch(format_spec):
             raise ValueError(f"no way to write a value: {format_spec:.40}")
         return str(super().format_field(value, format_spec))

@@ -42,6 +42,7 @@ from equipoise.votes import counted_votes, distinct, is_panel
 from equipoise.wording import Option, hint
 
 USUAL = 2000  # replicates
+MOST_REPLICATES = 1_000_000
 MANY = 100_000  # items from which nothing is resampled
 
 KINDS = (
@@ -112,6 +113,13 @@ class Resampling:
 
     def __post_init__(self) -> None:
         choice("resampling, kind", self.kind, KINDS)
+        if self.replicates > MOST_REPLICATES:
+            raise InputError(
+                "resampling",
+                f"{self.replicates:,} replicates",
+                f"at most {MOST_REPLICATES:,}",
+                "2000 is usual, and 20,000 is plenty",
+            )
         if self.replicates < 1:
             raise InputError(
                 "resampling", f"{self.replicates} replicates", "at least 1", "2000 is usual"

@@ -15,6 +15,7 @@ from equipoise.notices import Notice, Value
 from equipoise.wording import AT_LEAST, Option, hint
 
 ENOUGH = 0.05  # share of items with so many votes, to be compared with those that have more
+MOST_APART = 100_000_000  # votes that are held one by one, a few gigabytes
 UNLIKELY = 0.001  # p below which the number of votes depends on the votes
 
 
@@ -120,6 +121,7 @@ def collect_votes(annotations: Annotations, task: str = "", *, apart: bool = Tru
             "give every ranking its own rows",
         )
     if times is not None and apart:
+        _refuse_too_many(times)
         first, item = np.repeat(first, times), np.repeat(item, times)
         label, share = np.repeat(label, times), np.repeat(share, times)
         vote = np.arange(len(item))
@@ -138,6 +140,17 @@ def collect_votes(annotations: Annotations, task: str = "", *, apart: bool = Tru
         label=label,
         share=share,
     )
+
+
+def _refuse_too_many(times: Ints) -> None:
+    """Refuse counts that stand for more single votes than fit into memory."""
+    if times.sum() > MOST_APART:
+        raise InputError(
+            "annotations, counts",
+            f"{times.sum():,} votes",
+            f"at most {MOST_APART:,}, because each is looked at",
+            "divide the counts by a constant, or leave items out",
+        )
 
 
 def distinct(codes: Ints) -> tuple[Ints, Ints]:

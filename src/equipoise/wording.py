@@ -193,6 +193,37 @@ def capital(sentence: str) -> str:
     return sentence[:1].upper() + sentence[1:]
 
 
+def shortened(text: str, most: int) -> str:
+    """Text of at most so many letters: its beginning and its end where it is longer.
+
+    Examples
+    --------
+    >>> shortened("melanoma", 8), shortened("x" * 3_000_000 + "y", 16)
+    ('melanoma', 'xxxxxxxx ... xxy')
+    """
+    if len(text) <= most:
+        return text
+    end = (most - 5) // 3
+    return f"{text[: most - 5 - end]} ... {text[len(text) - end :]}"
+
+
+def fitted(parts: Sequence[str], most: int) -> list[str]:
+    """Parts of at most so many letters together; only the longest ones are cut.
+
+    Examples
+    --------
+    >>> fitted(["a.csv", "x" * 1000, "a number"], 30)
+    ['a.csv', 'xxxxxxxx ... xxxx', 'a number']
+    """
+    room, lengths = most, sorted(map(len, parts))
+    for place, length in enumerate(lengths):
+        share = room // (len(lengths) - place)
+        if length > share:
+            return [shortened(part, share) for part in parts]
+        room -= length
+    return list(parts)
+
+
 def printable(text: str) -> str:
     r"""Text without control characters, changes of direction and lone surrogates.
 

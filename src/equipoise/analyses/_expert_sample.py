@@ -6,11 +6,9 @@ fewer. Items of equal probability are ordered by a hash of the seed and their na
 but the same whatever the order of the rows.
 """
 
-import csv
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from io import StringIO
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -29,6 +27,7 @@ from equipoise.arrays import (
     short_repr,
     wrong_type,
 )
+from equipoise.csv_text import csv_text
 from equipoise.findings import Cell, Column, Finding, Table, columns, rows_of
 from equipoise.notices import Notice
 from equipoise.numbers import count, number
@@ -146,13 +145,8 @@ class ExpertSample:
             order = np.random.default_rng([self.seed, 1]).permutation(len(rows))
             rows = [rows[k] for k in order]
         question = {"task": task} if task else {}
-        sheet = StringIO()
-        lines = csv.writer(sheet, lineterminator="\n")
-        lines.writerow([*names, *question, ANSWER])
-        lines.writerows(
-            [*(row[name] for name in names), *question.values(), ""] for row in rows
-        )
-        return sheet.getvalue()
+        cells = ([*(row[name] for name in names), *question.values(), ""] for row in rows)
+        return csv_text([*names, *question, ANSWER], cells)
 
     def write(self, path: Path, *, blind: bool = True, overwrite: bool = False) -> None:
         """Write the items as a CSV to annotate, in one step; see `text`."""

@@ -38,6 +38,7 @@ from equipoise.read.headers import annotation_headers, is_named_like, plain
 from equipoise.read.options import AnnotationOptions
 from equipoise.read.tables import Table, code_ids, code_names, is_missing, numbers
 
+MOST_WHOLE = 2**53  # up to which a float is a whole number for sure
 ENDINGS = (".npz", ".npy", *delimited.ENDINGS, *parquet.ENDINGS)
 _VALUES = ("embeddings", "features", "embedding", "x")
 _IDS = ("items", "ids", "index", "names", "item", "id")
@@ -188,8 +189,9 @@ def _first(arrays: Mapping[str, Any], names: Sequence[str], where: str) -> Any:
 
 def _texts(values: Any) -> tuple[str, ...]:
     flat = np.asarray(values).ravel()
-    if np.issubdtype(flat.dtype, np.floating) and (flat == np.rint(flat)).all():
-        flat = flat.astype(np.int64)
+    if np.issubdtype(flat.dtype, np.floating):
+        whole = (np.abs(flat) < MOST_WHOLE) & (flat == np.rint(flat))  # False for nan
+        flat = flat.astype(np.int64) if whole.all() else flat
     return tuple(str(one) for one in flat.tolist())
 
 

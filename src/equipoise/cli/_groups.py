@@ -135,9 +135,14 @@ def _values(name: str, groups: Sequence[str], values: Sequence[float]) -> dict[s
     """The one number of every group."""
     found: dict[str, float] = {}
     for group, value in zip(groups, values, strict=True):
-        if not np.isfinite(value) or found.setdefault(group, value) != value:
+        got = ""
+        if not np.isfinite(value):
+            got = "a blank value" if np.isnan(value) else f"value {value:g}"
+        elif found.setdefault(group, value) != value:
+            got = f"values {found[group]:g} and {value:g}"
+        if got:
             raise InputError(
-                f"{name}, group {group!r}", f"values {found.get(group):g} and {value:g}",
+                f"{name}, group {group!r}", got,
                 "one finite number per group", "correct the column 'value'",
             )  # fmt: skip
     return found

@@ -333,8 +333,10 @@ class VoteReading:
         text = self.classes
         if text is None or not text.endswith(".txt"):
             return words(text)
+        from equipoise.read.files import content
+
         try:
-            lines = Path(text).read_text(encoding="utf-8-sig").splitlines()
+            lines = content(text).data.decode("utf-8-sig").splitlines()
         except UnicodeDecodeError:
             raise InputError(text, "no UTF-8 text", "a class per line", "save it so") from None
         return [line.strip() for line in lines if line.strip()]

@@ -6,17 +6,14 @@ columns that people read, written as on every surface. The methods are the sente
 report and its findings, and the references exactly what those rest on.
 """
 
-import csv
-import math
 from collections.abc import Mapping, Sequence
-from io import StringIO
 
+from equipoise.csv_text import csv_text
 from equipoise.findings.bibliography import bibtex
 from equipoise.findings.record import Cell, Column, Finding, Report, Row, Table, cell
 from equipoise.wording import printable
 
 PAGE = 45  # rows that fit a page
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
 TEX = {
     "\\": r"\textbackslash{}",
     "&": r"\&",
@@ -92,12 +89,7 @@ def as_csv(rows: Sequence[Row]) -> str:
     """
     flat = [_flat(row) for row in rows]
     names = list(dict.fromkeys(name for row in flat for name in row))
-    text = StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(names)
-    for row in flat:
-        writer.writerow([_exact(row.get(name)) for name in names])
-    return text.getvalue()
+    return csv_text(names, ([row.get(name) for name in names] for row in flat))
 
 
 def as_markdown(table: Table) -> str:
@@ -177,14 +169,6 @@ def _flat(row: Row) -> Mapping[str, Cell]:
         else:
             flat |= {f"{name}_{place}": one for place, one in enumerate(value, 1)}
     return flat
-
-
-def _exact(value: Cell) -> str:
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return ""
-    if isinstance(value, str):
-        return f"'{value}" if value.startswith(FORMULA) else value
-    return repr(value) if isinstance(value, float) else str(value)
 
 
 def _mark(text: str) -> str:

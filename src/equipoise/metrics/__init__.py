@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from equipoise.arrays import InputError, PerItem, listed, nearest
+from equipoise.arrays import InputError, PerItem, listed, nearest, quoted
 from equipoise.metrics import (
     benefit,
     calibration,
@@ -193,11 +193,18 @@ def parsed(text: str) -> tuple[str, dict[str, Any]]:
     """
     name, *words = text.strip().split(":")
     given: dict[str, Any] = {}
-    at = re.fullmatch(r"(precision|recall)_at_(\d+)", name)
+    at = re.fullmatch(r"(precision|recall)_at_([0-9]{1,18})", name)
     if at:
         name, given["k"] = f"{at[1]}_at_k", int(at[2])
     for word in words:
         key, _, value = word.partition("=")
+        if key in given:
+            raise InputError(
+                f"metric {quoted(text)}",
+                f"{key} twice, {given[key]} and {quoted(value)}",
+                "each parameter once",
+                "leave one of them out",
+            )
         given[key] = _value(value)
     return name, given
 
@@ -325,7 +332,7 @@ def _meant(name: str, known: list[str]) -> Hint:
 
 def _value(text: str) -> int | float | str:
     """A whole number, a number with a point, or the word itself."""
-    if text.isdecimal() and text.isascii():
+    if re.fullmatch("[0-9]{1,18}", text):
         return int(text)
     return float(text) if re.fullmatch(r"\d*\.\d+", text) else text
 

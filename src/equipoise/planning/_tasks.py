@@ -1,13 +1,12 @@
 """Plans for several tasks: a row for each, the one that needs most, and each under its name."""
 
-import csv
-import io
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from equipoise.arrays import InputError
+from equipoise.csv_text import csv_text
 from equipoise.findings import Cell, Column, Finding, Report, Table, left_out
 from equipoise.numbers import count, exact_percent
 from equipoise.planning._findings import plan_report
@@ -158,9 +157,5 @@ def write_next(plans: Sequence[TaskPlan], path: Path) -> None:
         for row in one.wanted.sheet()
     ]
     names = list(dict.fromkeys(name for row in rows for name in row))
-    text = io.StringIO()
-    lines = csv.DictWriter(text, names, lineterminator="\n")
-    lines.writeheader()
-    lines.writerows(rows)
     with replaced(path) as file:
-        file.write(text.getvalue().encode())
+        file.write(csv_text(names, ([row.get(one) for one in names] for row in rows)).encode())

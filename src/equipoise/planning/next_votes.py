@@ -42,8 +42,6 @@ largest gains are the best batch. In a large batch they overlap: send the items 
 ask again after each.
 """
 
-import csv
-import io
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
@@ -67,6 +65,7 @@ from equipoise.arrays import (
     short_repr,
     wrong_type,
 )
+from equipoise.csv_text import csv_text
 from equipoise.evaluation.arguments import as_predictions
 from equipoise.findings import Cell, Dot, Dots, Finding, Table, columns, rows_of
 from equipoise.metrics import Metric, titled
@@ -259,12 +258,9 @@ class _NamedItems(ABC):
             raise wrong_type("next items", path, "the name of a file", "try 'next.csv'")
         task = ["task"] if self.task else []
         heads = ["item", *task, "annotator", "label", *KNOWN, *self._more()]
-        text = io.StringIO()
-        lines = csv.DictWriter(text, heads, lineterminator="\n")
-        lines.writeheader()
-        lines.writerows(self.sheet())
+        rows = ([row.get(name) for name in heads] for row in self.sheet())
         with replaced(path) as file:
-            file.write(text.getvalue().encode())
+            file.write(csv_text(heads, rows).encode())
 
     def _batch(self) -> str:
         """Name the items of the list, and say why they may be fewer than asked for."""

@@ -18,7 +18,6 @@ Every verb takes such a file without options. `read_study` returns what `write_s
 
 import io
 import json
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -27,8 +26,10 @@ import numpy as np
 
 from equipoise.annotations import Annotations
 from equipoise.arrays import InputError
+from equipoise.csv_text import csv_line
 from equipoise.predictions import Predictions
 from equipoise.read import parquet
+from equipoise.read.delimited import unguarded_column
 from equipoise.read.files import (
     AnyPath,
     Content,
@@ -43,7 +44,6 @@ ENDINGS = (".csv", *parquet.ENDINGS)
 _MARK = b"# equipoise study"
 _KEY = b"equipoise.study"
 _TITLE = "# equipoise study 1: annotations and predictions as read; every verb takes this file"
-_SPECIAL = re.compile(r'[",\r\n]')
 _FIRST = ("role", "task", "item", "annotator", "model", "label", "score")
 
 
@@ -196,21 +196,16 @@ def _prediction_rows(one: Predictions) -> Any:
 def _write_text(sink: Any, table: Any, facts: Mapping[str, Any]) -> None:
     text = io.TextIOWrapper(sink, encoding="utf-8", newline="", write_through=True)
     text.write(f"{_TITLE}\n# {json.dumps(facts)}\n")
-    text.write(",".join(table.column_names) + "\n")
+    text.write(csv_line(table.column_names))
     for batch in table.to_batches(max_chunksize=1 << 16):
-        rows = zip(*map(_written, batch.columns), strict=True)
-        text.write("".join(",".join(row) + "\n" for row in rows))
+        rows = zip(*map(_values, batch.columns), strict=True)
+        text.write("".join(map(csv_line, rows)))
     text.detach()
 
 
-def _written(column: Any) -> list[str]:
-    """Values as text: floats at full length, nothing for what is not there."""
-    return ["" if one is None else _quoted(str(one)) for one in column.to_pylist()]
-
-
-def _quoted(word: str) -> str:
-    """A word in quotes where it needs them, for a carriage return too."""
-    return '"' + word.replace('"', '""') + '"' if _SPECIAL.search(word) else word
+def _values(column: Any) -> list[Any]:
+    """Values of a column; nan is a word here, because an empty cell is nothing at all."""
+    return ["nan" if one != one else one for one in column.to_pylist()]
 
 
 def _read_parquet(file: Content) -> tuple[Any, Mapping[str, Any]]:
@@ -234,7 +229,8 @@ def _read_text(file: Content) -> tuple[Any, Mapping[str, Any]]:
             column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False
         ),
     )
-    return table, facts
+    columns = [unguarded_column(column) for column in table.columns]
+    return pa.table(columns, names=table.column_names), facts
 
 
 def _decoded(

@@ -4,6 +4,8 @@ UTF-8 with or without a byte order mark, else Windows-1252; any line ending. Eve
 is read as text, so ids keep their leading zeros; what is a number is settled later.
 Messages count lines from 1, the header being line 1.
 
+The apostrophe before what a spreadsheet would compute (see `csv_text`) is taken away.
+
 Lines that begin with ``#`` before the header are comments. So are later ones that have another
 number of fields than the header; with as many, ``#12`` is the name of an item.
 
@@ -24,6 +26,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
 from equipoise.arrays import InputError
+from equipoise.csv_text import unguarded, unguarded_all
 from equipoise.notices import Notice
 from equipoise.read.files import Content
 from equipoise.read.tables import BatchedTable, Table, unique_names
@@ -58,10 +61,13 @@ class _Text:
                         yield start, record
                     start = reader.line_num + 1
             except csv.Error as error:
+                long = "limit" in str(error)
                 raise InputError(
                     f"{self.name}, row {start}",
-                    f"fields that cannot be told apart ({error})",
-                    "every quote closed",
+                    f"a field of more than {csv.field_size_limit():,} letters"
+                    if long
+                    else f"fields that cannot be told apart ({error})",
+                    "shorter fields" if long else "every quote closed",
                     "close or double the quotes of this line",
                 ) from error
 
@@ -143,9 +149,24 @@ def read_delimited(file: Content) -> Table:
         lines = data.count(b"\n") or data.count(b"\r")
         text.check_quotes(table.num_rows, lines, quotes)
     columns = {
-        name.strip(): column for name, column in zip(text.header, table.columns, strict=True)
+        unguarded(name.strip()): unguarded_column(column)
+        for name, column in zip(text.header, table.columns, strict=True)
     }
     return Table(name=file.name, columns=columns, place=text.place, notices=notices).nonempty()
+
+
+def unguarded_column(column: Any) -> Any:
+    """A column of words without the apostrophes that keep spreadsheets from computing them."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if isinstance(column, pa.ChunkedArray):
+        return pa.chunked_array([unguarded_column(one) for one in column.chunks], column.type)
+    coded = pa.types.is_dictionary(column.type)
+    if not pc.any(pc.starts_with(column.dictionary if coded else column, "'")).as_py():
+        return column
+    words = pa.array(unguarded_all(column.cast(pa.string()).to_pylist()), pa.string())
+    return words.dictionary_encode() if coded else words
 
 
 def _without_comments(data: bytes) -> bytes:
@@ -212,8 +233,15 @@ def _headed(file: Content, data: bytes, opener: Callable[[], TextIO]) -> _Text:
     head = _Text(
         file.name, most, (), lambda: StringIO(start.decode(errors="ignore"), newline="")
     )
-    _, header = next(head.records())
-    unique_names([name.strip() for name in header], where=file.name)
+    _, header = next(head.records(), (1, []))
+    if not header:
+        raise InputError(
+            file.name,
+            "nothing but blank lines and comments, as far as a header is looked for",
+            "a header and rows",
+            "check the file",
+        )
+    unique_names([unguarded(name.strip()) for name in header], where=file.name)
     return _Text(file.name, most, tuple(header), opener)
 
 
@@ -243,7 +271,7 @@ def batched_text(file: Content, path: Path) -> BatchedTable:
         return TextIOWrapper(_unpacked(path), encoding=encoding, errors="ignore", newline="")
 
     text = _headed(file, survey.start, opener)
-    names = {name.strip(): name for name in text.header}
+    names = {unguarded(name.strip()): name for name in text.header}
     notices = (_read_as_windows(file),) if survey.encoding == "cp1252" else ()
     return BatchedTable(
         header=Table(name=file.name, columns=names, place=text.place, notices=notices),
@@ -279,7 +307,8 @@ def _batches(
             )
             for batch in reader:
                 rows += batch.num_rows
-                yield dict(zip(batch.schema.names, batch.columns, strict=True))
+                columns = map(unguarded_column, batch.columns)
+                yield dict(zip(batch.schema.names, columns, strict=True))
         except pa.ArrowException as error:
             raise text.ragged(error) from error
     text.check_quotes(rows, survey.lines, survey.quotes)

@@ -10,13 +10,16 @@ import json
 import lzma
 import math
 import os
+import re
 import tokenize
 import warnings
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 from typing import IO, Any, cast
@@ -24,7 +27,7 @@ from typing import IO, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.arrays import InputError, listed
+from equipoise.arrays import InputError, listed, quoted
 from equipoise.read.whole import whole_file
 
 AnyPath = str | os.PathLike[str]
@@ -38,6 +41,7 @@ DAMAGE = (
     RuntimeError, zipfile.BadZipFile, zlib.error, lzma.LZMAError,
     tokenize.TokenError, Warning,
 )  # fmt: skip
+_HALF_CHARACTER = re.compile(rb"\\u[dD][89a-fA-F]")
 _LONGEST_BLANK = 4096  # bytes of white space up to which a file counts as empty
 
 
@@ -144,40 +148,50 @@ def unreadable(path: AnyPath, error: OSError | ValueError) -> InputError:
 
 def read_json(file: Content) -> Any:
     """Parse JSON."""
-
-    def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        keys = dict(pairs)
-        if len(keys) != len(pairs):
-            names = [key for key, _ in pairs]
-            twice = next(key for key in names if names.count(key) > 1)
-            raise InputError(
-                file.name,
-                f"key {twice!r} twice in one object",
-                "each key once",
-                "merge or rename the two",
-            )
-        return keys
-
     try:
-        return json.loads(file.data.decode("utf-8-sig"), object_pairs_hook=unique_keys)
-    except UnicodeDecodeError as error:
+        parsed = json.loads(
+            file.data.decode("utf-8-sig"), object_pairs_hook=partial(_unique_keys, file.name)
+        )
+        if _HALF_CHARACTER.search(file.data):
+            json.dumps(parsed, ensure_ascii=False).encode()
+    except InputError:
+        raise
+    except (ValueError, RecursionError) as error:
+        raise _no_json(file.name, error) from error
+    return parsed
+
+
+def _unique_keys(name: str, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    keys = dict(pairs)
+    if len(keys) != len(pairs):
+        names = Counter(key for key, _ in pairs)
+        twice = next(key for key, times in names.items() if times > 1)
         raise InputError(
-            file.name, f"byte {error.start} is no text", "UTF-8", "save the file as UTF-8"
-        ) from error
-    except json.JSONDecodeError as error:
-        raise InputError(
-            f"{file.name}, row {error.lineno}",
-            f"no JSON ({error.msg})",
-            "whole JSON text",
-            "export the file again",
-        ) from error
-    except RecursionError as error:
-        raise InputError(
-            file.name,
-            "lists nested too deeply",
-            "case > reading > block > class",
-            "check the nesting",
-        ) from error
+            name,
+            f"key {quoted(twice)} twice in one object",
+            "each key once",
+            "merge or rename the two",
+        )
+    return keys
+
+
+def _no_json(name: str, error: ValueError | RecursionError) -> InputError:
+    """Say why text is no JSON that can be read."""
+    got, expected = "a whole number of thousands of digits", "numbers, or names in quotes"
+    do = "write long ids in quotes"  # Python reads whole numbers of at most 4,300 digits
+    if isinstance(error, UnicodeEncodeError):
+        got, expected = f"half a character ({error.object[error.start]!r})", "whole characters"
+        do = "correct the text: it was cut inside a character"
+    elif isinstance(error, UnicodeDecodeError):
+        got, expected = f"byte {error.start} is no text", "UTF-8"
+        do = "save the file as UTF-8"
+    elif isinstance(error, json.JSONDecodeError):
+        name, got = f"{name}, row {error.lineno}", f"no JSON ({error.msg})"
+        expected, do = "whole JSON text", "export the file again"
+    elif isinstance(error, RecursionError):
+        got, expected = "lists nested too deeply", "case > reading > block > class"
+        do = "check the nesting"
+    return InputError(name, got, expected, do)
 
 
 def read_array(file: Content) -> Any:

@@ -7,18 +7,21 @@ is a task where there are several; a control with several ticks is one yes/no ta
 choice. https://labelstud.io/guide/task_format
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from equipoise.annotations import Annotations
-from equipoise.arrays import InputError, listed, meant
+from equipoise.arrays import WORDS, InputError, listed, meant, quoted
 from equipoise.notices import Notice, Value
 from equipoise.read.options import AnnotationOptions
 from equipoise.read.tables import Table
 from equipoise.read.tidy import tidy_annotations
-from equipoise.wording import Option, hint
+from equipoise.wording import Option, hint, shortened
 
+_HIGHEST_RATING = 1_000
+_LARGEST = 10**308  # beyond which whole numbers are no floats
 _READ = ("choices", "rating", "number", "ranker")
 _OTHER_CONTROL = Option("columns", {"label": "its from_name"})
 
@@ -122,7 +125,7 @@ def _collect_replies(
     for task in tasks:
         where = f"{name}, task {task.get('id')!r}"
         annotations = _checked_list(task.get("annotations"), where, "annotations")
-        valid = [each for each in annotations if not each.get("was_cancelled")]
+        valid = [each for each in annotations if not _flag(each, "was_cancelled", where)]
         cancelled += len(annotations) - len(valid)
         silent += not valid
         replies += [_reply(task, each, options, where) for each in valid]
@@ -169,28 +172,81 @@ def _reply(
     where: str,
 ) -> _Reply:
     group = options.columns.get("group")
-    lead = annotation.get("lead_time")
-    who = annotation.get("completed_by")
+    lead = _finite(annotation.get("lead_time"))
+    if lead is None and annotation.get("lead_time") is not None:
+        raise _odd(where, annotation, "lead_time", "a finite number of seconds")
     return _Reply(
         task=str(task.get("id")),
         item=_value_at(task, options.columns.get("item", "id"), where),
         group=None if group is None else _value_at(task, group, where),
-        annotator=who.get("email") or who.get("id") if isinstance(who, Mapping) else who,
-        answers=_by_control(_checked_list(annotation.get("result"), where, "result")),
-        created_at=annotation.get("created_at"),
-        duration_ms=1000.0 * lead if isinstance(lead, int | float) else None,
-        is_gold=bool(annotation.get("ground_truth")),
+        annotator=_who(annotation, where),
+        answers=_by_control(_checked_list(annotation.get("result"), where, "result"), where),
+        created_at=_moment(annotation, where),
+        duration_ms=None if lead is None else 1000.0 * lead,
+        is_gold=_flag(annotation, "ground_truth", where),
     )
 
 
-def _by_control(results: list[Mapping[str, Any]]) -> dict[str, list[tuple[str, Any]]]:
+def _finite(value: Any) -> float | None:
+    """A finite number; None for anything else, also for true and false."""
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return None
+    number = float(value) if abs(value) <= _LARGEST else math.inf
+    return number if math.isfinite(number) else None
+
+
+def _is_name(value: Any) -> bool:
+    """Whether a value names something: text, or a finite number."""
+    return isinstance(value, str) or _finite(value) is not None
+
+
+def _odd(where: str, record: Mapping[str, Any], field: str, expected: str) -> InputError:
+    """Say that a field of an export holds something else."""
+    got = f"{field} {shortened(repr(record.get(field)), WORDS)}"
+    return InputError(where, got, expected, "export in the format 'JSON', and do not edit it")
+
+
+def _flag(record: Mapping[str, Any], field: str, where: str) -> bool:
+    """True or false; what is not there is false."""
+    value = record.get(field)
+    if value is not None and not isinstance(value, bool):
+        raise _odd(where, record, field, "true or false")
+    return bool(value)
+
+
+def _who(annotation: Mapping[str, Any], where: str) -> str | None:
+    """Who: an address or a number; None if the export does not say."""
+    who = annotation.get("completed_by")
+    if isinstance(who, Mapping):
+        who = who.get("email") or who.get("id")
+    if who is not None and not _is_name(who):
+        raise _odd(where, annotation, "completed_by", "an address or a number")
+    return None if who is None else str(who)
+
+
+def _moment(annotation: Mapping[str, Any], where: str) -> str | None:
+    """When: text, or milliseconds since 1970."""
+    when = annotation.get("created_at")
+    if when is not None and not _is_name(when):
+        raise _odd(where, annotation, "created_at", "a time as text, or a number")
+    return None if when is None else str(when)
+
+
+def _by_control(
+    results: list[Mapping[str, Any]], where: str
+) -> dict[str, list[tuple[str, Any]]]:
     """Sort the results by control; entries without one, such as relations, are no answers."""
     answers: dict[str, list[tuple[str, Any]]] = {}
     for each in results:
         control, kind, value = each.get("from_name"), each.get("type"), each.get("value")
-        if control is not None and kind is not None:
-            answer = value.get(kind) if isinstance(value, Mapping) else None
-            answers.setdefault(str(control), []).append((str(kind), answer))
+        if control is None or kind is None:
+            continue
+        for field in ("from_name", "type"):
+            if not isinstance(each[field], str):
+                raise _odd(where, each, field, "text")
+        if not isinstance(value, Mapping):
+            raise _odd(where, each, "value", f"{{{quoted(kind)}: ...}}")
+        answers.setdefault(control, []).append((kind, value.get(kind)))
     return answers
 
 
@@ -207,7 +263,7 @@ def _value_at(task: Mapping[str, Any], path: str, where: str) -> Any:
     value: Any = task
     for key in path.split("."):
         value = value.get(key) if isinstance(value, Mapping) else None
-    if value is None or isinstance(value, Mapping | list):
+    if not _is_name(value):
         raise InputError(
             where,
             f"nothing to name it by at {path!r}",
@@ -292,10 +348,10 @@ def _form_of(questions: _Questions) -> str:
 
 def _check_choices(questions: _Questions, control: str) -> None:
     for reply, ticks in questions.answers(control):
-        fine = isinstance(ticks, list) and all(isinstance(each, str | int) for each in ticks)
+        fine = isinstance(ticks, list) and all(map(_is_name, ticks))
         if ticks is not None and not fine:
-            expected = "a flat list of choices"
-            raise questions.fault(reply, control, f"choices {ticks!r}", expected)
+            got, expected = f"choices {shortened(repr(ticks), WORDS)}", "a flat list of choices"
+            raise questions.fault(reply, control, got, expected)
 
 
 def _choice(questions: _Questions) -> _Answers:
@@ -338,8 +394,9 @@ def _numbers(questions: _Questions) -> list[_Row]:
     rows = []
     for control in questions.controls:
         for reply, value in questions.answers(control):
-            if value is not None and not isinstance(value, int | float):
-                raise questions.fault(reply, control, f"{value!r}", "a number")
+            if value is not None and _finite(value) is None:
+                got = shortened(repr(value), WORDS)
+                raise questions.fault(reply, control, got, "a finite number")
             rows.append(_Row(reply, control, None if value is None else str(value)))
     return rows
 
@@ -354,14 +411,18 @@ def _rating(questions: _Questions) -> _Answers:
     rows, options = _numbers(questions), questions.options
     if options.kind not in (None, "ordinal") or options.classes is not None:
         return _Answers(rows, replace(options, kind=options.kind or "ordinal"))
-    highest = int(max((float(row.label) for row in rows if row.label is not None), default=1))
-    classes = tuple(str(grade) for grade in range(1, highest + 1))
+    marks = [(float(row.label), row) for row in rows if row.label is not None]
+    highest, row = max(marks, key=lambda mark: mark[0], default=(1.0, rows[0]))
+    if highest > _HIGHEST_RATING:
+        expected = f"a rating of at most {_HIGHEST_RATING:,}"
+        raise questions.fault(row.reply, row.task, f"rating {highest:g}", expected)
+    classes = tuple(str(grade) for grade in range(1, int(highest) + 1))
     text = (
         "ratings are read as grades 1 to {highest}, the highest given; say {scale} if there "
         "are more"
     )
     values: dict[str, Value] = {
-        "highest": highest,
+        "highest": int(highest),
         "scale": Option("classes", python="classes=[...]"),
     }
     notice = Notice("highest_rating", text, (), values)
@@ -374,6 +435,9 @@ def _ranker(questions: _Questions) -> _Answers:
         for reply, ranked in questions.answers(control):
             if ranked is not None and not isinstance(ranked, list):
                 raise questions.fault(reply, control, "a ranker with buckets", "a ranked list")
+            if not all(map(_is_name, ranked or [])):
+                got = f"ranks of {shortened(repr(ranked), WORDS)}"
+                raise questions.fault(reply, control, got, "a ranked list of names")
             rows += [
                 _Row(reply, control, str(each), rank) for rank, each in enumerate(ranked or [])
             ]

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from equipoise.annotations import Annotations
+from equipoise.annotations import MOST_VOTES, Annotations
 from equipoise.arrays import Floats, InputError, choice, listed, meant
 from equipoise.notices import Notice, Value
 from equipoise.read.headers import annotation_headers, require_header
@@ -556,14 +556,15 @@ def _check_classes(beside: Table, classes: Sequence[str], options: AnnotationOpt
 
 def _check_counts(beside: Table, matrix: Floats, classes: Sequence[str]) -> None:
     """Every cell must be a number of votes, and every item must have some."""
-    bad = ~np.isfinite(matrix) | (matrix < 0) | (matrix != np.floor(matrix))
+    whole = np.isfinite(matrix) & (matrix == np.floor(matrix))
+    bad = ~(whole & (matrix >= 0) & (matrix <= MOST_VOTES))
     if bad.any():
         row, column = (int(spot) for spot in np.argwhere(bad)[0])
         cell = matrix[row, column]
         raise InputError(
             f"{beside.where(row)}, class {classes[column]!r}",
             "a blank count" if np.isnan(cell) else f"count {cell:g}",
-            "a non-negative whole number",
+            f"a whole number from 0 to {MOST_VOTES:,}",
             hint("correct it, or say {} if it is a label", _WIDE),
         )
     silent = np.flatnonzero(~matrix.any(axis=1))

@@ -44,6 +44,7 @@ from equipoise.read.options import (
     PredictionOptions,
     prediction_options,
 )
+from equipoise.read.spelling import alike_notices
 from equipoise.read.tables import (
     CodedNames,
     Table,
@@ -130,6 +131,7 @@ def predictions_read(
         notices += read.notices
         layouts += read.layouts
         origin |= {(each.model, each.task): str(path) for each in everything}
+    notices += alike_notices("models", tuple(dict.fromkeys(one.model for one in everything)))
     return PredictionsRead(tuple(everything), tuple(dict.fromkeys(notices)), tuple(layouts))
 
 

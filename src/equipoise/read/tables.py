@@ -4,10 +4,10 @@ Files and dataframes both become a `Table`; everything after that speaks arrow a
 and every message can still name the file and the line, or the dataframe and the row.
 Rows of dataframes and of Parquet files are counted from 0, lines of text files from 1.
 
-A column becomes codes, numbers, flags or times. Ids and labels are text. Surrounding spaces go,
-leading zeros stay, and in a column that holds nothing but numbers a fraction of zero goes
-(``1.0`` is ``1``), because dataframes turn whole numbers into fractions as soon as one value is
-missing.
+A column becomes codes, numbers or flags; for times see `read.times`. Ids and labels are text.
+Surrounding spaces go, leading zeros stay, and in a column that holds nothing but numbers a
+fraction of zero goes (``1.0`` is ``1``), because dataframes turn whole numbers into fractions
+as soon as one value is missing.
 """
 
 import re
@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from equipoise.arrays import Bools, Floats, InputError, Ints, listed, nearest
+from equipoise.arrays import Bools, Floats, InputError, Ints, listed, nearest, quoted
 from equipoise.notices import Notice
 from equipoise.read.options import LONG, TIDY
 from equipoise.wording import Option, hint
@@ -193,6 +193,7 @@ def from_frame(frame: Any) -> Table:
     names = [str(name).strip() for name in eager.columns]
     _refuse_index(nw.maybe_get_index(eager), names)
     unique_names(names, where="table")
+    _refuse_unwritable(names)
     columns = (_arrow(series) for series in eager.iter_columns())
     return Table(name="table", columns=dict(zip(names, columns, strict=True))).nonempty()
 
@@ -242,15 +243,36 @@ def _arrow(series: Any) -> Column:
 
     try:
         return series.to_arrow()
-    except (pa.ArrowException, TypeError, ValueError):
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
         missing = series.is_null().to_list()
-        pairs = zip(series.to_list(), missing, strict=True)
-        return pa.array([None if gone else _object_text(each) for each, gone in pairs])
+        rows = enumerate(zip(series.to_list(), missing, strict=True))
+        texts = [None if gone else _object_text(each, row) for row, (each, gone) in rows]
+        return pa.array(texts, pa.string())
 
 
-def _object_text(value: Any) -> str:
+def _object_text(value: Any, row: int) -> str:
     whole = isinstance(value, float) and value.is_integer()
-    return f"{value:.0f}" if whole else str(value)
+    try:
+        text = f"{value:.0f}" if whole else str(value)
+        text.encode()
+    except ValueError as error:
+        half = isinstance(error, UnicodeEncodeError)
+        raise InputError(
+            f"table, row {row}",
+            "half a character" if half else "a whole number of thousands of digits",
+            "text or numbers",
+            "correct the value",
+        ) from error
+    return text
+
+
+def _refuse_unwritable(names: Sequence[str]) -> None:
+    """Refuse names of columns that arrow cannot hold."""
+    for name in names:
+        if "\0" in name or any("\ud800" <= letter <= "\udfff" for letter in name):
+            raise InputError(
+                "table, columns", f"the name {quoted(name)}", "whole text", "rename the column"
+            )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -344,7 +366,7 @@ def numbers(table: Table, column: str, where: Callable[[int], str] | None = None
     """
     import pyarrow as pa
 
-    array = _in_one_piece(table.columns[column])
+    array = in_one_piece(table.columns[column])
     kind = array.type
     if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
         try:
@@ -358,7 +380,7 @@ def numbers(table: Table, column: str, where: Callable[[int], str] | None = None
             ) from error
         return np.asarray(floats.fill_null(np.nan), dtype=np.float64)
     codes, words = words_of(table, column)
-    values = [_number(word) for word in words]
+    values = [word_number(word) for word in words]
     row = _first_row(codes, [code for code, value in enumerate(values) if value is None])
     if row is not None:
         word = words[codes[row]]
@@ -398,41 +420,6 @@ def flags(table: Table, column: str) -> Bools:
     return np.array([*(word in _TRUE for word in lower), False])[codes]
 
 
-def times(table: Table, column: str) -> tuple[Ints, Bools]:
-    """Read times as milliseconds since 1970 (UTC), and say which rows have one.
-
-    Whole numbers are taken as they are; dates and ISO 8601 text are converted, text
-    without a time zone being UTC.
-    """
-    import pyarrow as pa
-
-    array = _in_one_piece(table.columns[column])
-    if pa.types.is_temporal(array.type):
-        stamp = array.cast(pa.timestamp("us", getattr(array.type, "tz", None)))
-        return _milliseconds(stamp)
-    codes, words = words_of(table, column)
-    used = np.bincount(codes[codes >= 0], minlength=len(words)) > 0
-    known = [word for word, use in zip(words, used, strict=True) if use and word]
-    if all(_NUMBER.fullmatch(word) for word in known):
-        values = numbers(table, column)
-        there = np.isfinite(values)
-        return np.where(there, values, 0).astype(np.int64), there
-    text = pa.array([word or None for word in words], pa.string())
-    for kind in (pa.timestamp("us", "UTC"), pa.timestamp("us")):
-        try:
-            moment, there = _milliseconds(text.cast(kind))
-        except pa.ArrowInvalid:
-            continue
-        return np.append(moment, 0)[codes], np.append(there, False)[codes]
-    row = int(np.flatnonzero(np.isin(codes, np.flatnonzero(used)))[0])
-    raise InputError(
-        f"{table.name}, column {column!r}",
-        f"times such as {words[codes[row]]!r}",
-        "milliseconds since 1970, or ISO 8601 text, all with or all without a time zone",
-        "write them as 2024-05-01T12:30:00Z",
-    )
-
-
 def is_missing(words: Sequence[str]) -> Bools:
     """Which labels mean that there is none: blank, nan, null."""
     return np.array([word.lower() in _MISSING_LABELS for word in words], dtype=bool)
@@ -442,7 +429,7 @@ def words_of(table: Table, column: str) -> tuple[Ints, list[str]]:
     """Split a column into codes (-1 for null) and the stripped words they stand for."""
     import pyarrow as pa
 
-    array = _in_one_piece(table.columns[column])
+    array = in_one_piece(table.columns[column])
     if isinstance(array, pa.ChunkedArray):  # several pieces too large for one
         array = array.cast(pa.large_string()).combine_chunks()
     if pa.types.is_null(array.type):
@@ -476,15 +463,7 @@ def _first_row(codes: Ints, wanted: Sequence[int]) -> int | None:
     return int(rows[0]) if wanted and len(rows) else None
 
 
-def _milliseconds(stamps: Any) -> tuple[Ints, Bools]:
-    import pyarrow as pa
-
-    there = np.asarray(stamps.is_valid())
-    micro = np.asarray(stamps.cast(pa.int64()).fill_null(0))
-    return micro // 1000, there
-
-
-def _number(word: str) -> float | None:
+def word_number(word: str) -> float | None:
     """Return the number that a word spells, nan for none, None for anything else."""
     if word.lower() in _MISSING_LABELS:
         return np.nan
@@ -494,7 +473,8 @@ def _number(word: str) -> float | None:
         return None
 
 
-def _in_one_piece(column: Column) -> Any:
+def in_one_piece(column: Column) -> Any:
+    """A column as one array, where it fits into one."""
     import pyarrow as pa
 
     if not isinstance(column, pa.ChunkedArray):

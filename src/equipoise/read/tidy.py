@@ -17,12 +17,13 @@ from typing import Any
 
 import numpy as np
 
-from equipoise.annotations import Annotations, Kind
+from equipoise.annotations import MOST_VOTES, Annotations, Kind
 from equipoise.arrays import Bools, Floats, InputError, Ints, listed
 from equipoise.notices import Notice
 from equipoise.read.headers import group_hint, is_named_like
 from equipoise.read.labels import class_codes, scale_of
 from equipoise.read.options import TIDY, AnnotationOptions
+from equipoise.read.spelling import alike_notices
 from equipoise.read.swapped import swapped_notices
 from equipoise.read.tables import (
     CodedNames,
@@ -34,14 +35,14 @@ from equipoise.read.tables import (
     numbers,
     ratings,
     repeated_rows,
-    times,
 )
+from equipoise.read.times import times
 from equipoise.wording import Option, hint
 
 _CROWD_KIT = {"item": "task", "annotator": "worker"}
 _RANGES = {  # lowest, highest, whether blanks are allowed, and how to say it
     "weight": (np.nextafter(0, 1), np.inf, False, "a positive number"),
-    "count": (1, np.inf, False, "a whole number of at least 1"),
+    "count": (1, MOST_VOTES, False, f"a whole number from 1 to {MOST_VOTES:,}"),
     "confidence": (0, 1, True, "a number between 0 and 1"),
     "duration_ms": (0, np.inf, True, "a non-negative number"),
 }
@@ -126,6 +127,7 @@ def tidy_annotations(table: Table, options: AnnotationOptions) -> Annotations:
         table, labels = table.noting(*notices).subset(keep), labels.subset(keep)
         ids = ids if keep.all() else _RowIds.of(table)
     table = table.noting(*_doubts(table, ids, labels, options))
+    table = table.noting(*_alike(ids, labels, options))
     extras, notices = optional_columns(table, ids.item)
     return Annotations(
         kind=labels.kind,
@@ -137,6 +139,15 @@ def tidy_annotations(table: Table, options: AnnotationOptions) -> Annotations:
         **ranks,
         **extras,
     )
+
+
+def _alike(ids: _RowIds, labels: _Labels, options: AnnotationOptions) -> tuple[Notice, ...]:
+    """Say which names of people, questions and classes look alike."""
+    classes = labels.classes if options.classes is None else ()
+    annotators = () if ids.annotator is None else ids.annotator.names
+    tasks = () if ids.task is None else ids.task.names
+    named = (("annotators", annotators), ("tasks", tasks), ("classes", classes))
+    return tuple(said for what, names in named for said in alike_notices(what, names))
 
 
 def _doubts(
@@ -327,7 +338,7 @@ def _last_votes(table: Table, key: Ints) -> Bools:
     """Choose the row of each key that has the latest time, or stands last in the file."""
     moment: Ints = np.zeros(len(key), dtype=np.int64)
     if "timestamp" in table.columns:
-        moment, there = times(table, "timestamp")
+        _, moment, there = times(table, "timestamp")
         if not there.all():
             row = int(np.flatnonzero(~there)[0])
             raise InputError(
@@ -428,7 +439,7 @@ def optional_columns(
     if "is_gold" in table.columns:
         columns["is_gold"] = flags(table, "is_gold")
     if "timestamp" in table.columns:
-        moment, there = times(table, "timestamp")
+        moment, _, there = times(table, "timestamp")
         rows = int((~there).sum())
         if rows:
             text = "timestamp is left out: {rows:count} rows have none"

@@ -28,6 +28,7 @@ from equipoise.clean.collection import Collection, Pairs
 from equipoise.clean.rounds.state import DuplicateRounds, Round
 from equipoise.clean.rounds.votes import LABELS, OPEN, SPELT, Judging
 from equipoise.codec import read
+from equipoise.csv_text import csv_text, unguarded_all
 from equipoise.folders import write_folder, write_text
 from equipoise.read.files import content, read_array, read_json
 
@@ -174,17 +175,14 @@ def _round_files(state: DuplicateRounds, one: Round, names: Sequence[str]) -> di
 
 def _csv(head: Sequence[str], rows: Iterable[Sequence[str]]) -> bytes:
     """Text that is read back as it was, whatever stands in the names."""
-    text = StringIO()
-    writer = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL)
-    writer.writerow(head)
-    writer.writerows(rows)
-    return text.getvalue().encode("utf-8", "surrogatepass")
+    return csv_text(head, rows).encode("utf-8", "surrogatepass")
 
 
 def _read_csv(path: Path, head: Sequence[str]) -> list[list[str]]:
     try:
         text = content(path).data.decode("utf-8", "surrogatepass")
-        rows = list(csv.reader(StringIO(text, newline=""), strict=True))
+        lines = csv.reader(StringIO(text, newline=""), strict=True)
+        rows = [unguarded_all(row) for row in lines]
     except (UnicodeDecodeError, csv.Error) as error:
         raise InputError(f"{path}", f"damaged ({error})", "a table of text", AGAIN) from error
     if rows[:1] != [list(head)] or any(len(row) != len(head) for row in rows):

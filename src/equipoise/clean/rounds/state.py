@@ -23,7 +23,6 @@ from equipoise.clean.rounds.votes import (
     RoundVotes,
     as_pair_votes,
     label_code,
-    unmarked,
 )
 from equipoise.findings import Finding
 from equipoise.notices import Notice, notice
@@ -338,10 +337,10 @@ class DuplicateRounds:
 
 
 def _spellings(name: str) -> tuple[str, ...]:
-    """How a pair may be written: as it is, turned round, and marked against spreadsheets."""
+    """How a pair may be written: as it is, and turned round."""
     parts = name.split(SEPARATOR)
     turned = pair_name(*parts) if len(parts) == 2 else name
-    return name, turned, unmarked(name)
+    return name, turned
 
 
 def _image_paths(collection: Collection) -> tuple[str, ...]:

@@ -25,7 +25,6 @@ from equipoise.arrays import (
     require_whole,
 )
 from equipoise.clean.detector import Task
-from equipoise.findings.text import FORMULA
 from equipoise.read.files import AnyPath
 
 JUDGES = tuple(name for name, one in MODELS.items() if "binary" in one.suits)
@@ -195,7 +194,7 @@ def read_pair_votes(path: AnyPath) -> list[PairVote]:
         names = column(by_name)
     elif {"first", "second"} <= set(table.columns):
         both = zip(column("first"), column("second"), strict=True)
-        names = [pair_name(unmarked(one), unmarked(other)) for one, other in both]
+        names = [pair_name(one, other) for one, other in both]
     else:
         raise InputError(
             table.name,
@@ -217,8 +216,3 @@ def read_pair_votes(path: AnyPath) -> list[PairVote]:
         for row, (name, who, label) in enumerate(zip(names, people, labels, strict=True))
         if label and tasks[row] == TASK
     ]
-
-
-def unmarked(name: str) -> str:
-    """A name without the mark that keeps spreadsheets from running it."""
-    return name[1:] if name[:1] == "'" and name[1:].startswith(FORMULA) else name
