@@ -94,8 +94,13 @@ def quoted(name: object) -> str:
     return repr(shortened(name, WORDS) if isinstance(name, str) else name)
 
 
-def require_whole(where: str, value: object, *, least: int = 0, do: str = "mend it") -> int:
-    """Return a whole number of at least `least`, or refuse it.
+MOST_DRAWS = 100_000  # draws, simulations or seeds; more can only be a slip
+
+
+def require_whole(
+    where: str, value: object, *, least: int = 0, most: int | None = None, do: str = "mend it"
+) -> int:
+    """Return a whole number of at least `least` and at most `most`, or refuse it.
 
     Examples
     --------
@@ -105,6 +110,8 @@ def require_whole(where: str, value: object, *, least: int = 0, do: str = "mend 
     whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
     if not whole or int(str(value)) < least:
         raise InputError(where, f"{value!r}", f"a whole number of at least {least}", do)
+    if most is not None and int(str(value)) > most:
+        raise InputError(where, f"{value!r}", f"at most {most:,}", do)
     return int(str(value))
 
 

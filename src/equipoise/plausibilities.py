@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from equipoise.arrays import (
+    MOST_DRAWS,
     Floats,
     InputError,
     Ints,
@@ -261,7 +262,7 @@ class Plausibilities:
                 "a model with draws",
                 "choose another aggregation model, or use the draws it has",
             )
-        require_whole("plausibilities, draws", draws, least=1)
+        require_whole("plausibilities, draws", draws, least=1, most=MOST_DRAWS, do="try 1000")
         require_whole("plausibilities, seed", seed)
         made = replace(self, on_demand=draws, split_seed=seed, **_mean_of(self.law, self.start))
         return made if made._bytes > STORED else made.stored()

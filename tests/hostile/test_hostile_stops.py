@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli_sample import equipoise
 from tests.hostile.formats import fill_in, write_inputs
 
 pytest.importorskip("torch", reason="one of the verbs trains")
@@ -33,7 +34,7 @@ VERBS = {
 OTHER = {"scan": ("--most", "3"), "benchmark": ("--seed", "3"), "uq benchmark": ("--seed", "3")}
 
 DRIVER = """
-import errno, io, json, os, pathlib, signal, sys, traceback
+import errno, io, json, os, shutil, signal, sys, traceback
 from contextlib import chdir, redirect_stderr, redirect_stdout
 sys.path.insert(0, sys.argv[1])
 from equipoise import cli
@@ -73,6 +74,16 @@ def run(home, words):
             return 99, traceback.format_exc()
     return code, said.getvalue()
 
+def forked(home, mode, at):
+    child = os.fork()  # this program has one thread of its own
+    if not child:
+        how[0], stop[0], place[0] = mode, at, 0
+        code, said = run(home, asked["words"])
+        with open(os.path.join(home, "said.txt"), "w") as out:
+            out.write(said)
+        os._exit(code)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
 home = asked["homes"].pop(0)
 place[0], commits[:] = 0, []
 code, said = run(home, asked["words"])
@@ -83,28 +94,13 @@ stops = sorted({1, steps // 3, steps, *near} - {0})[: asked["most"]]
 told = []
 for number, (mode, at) in enumerate((mode, at) for mode in ("kill", "full") for at in stops):
     home = asked["homes"][number]
-    child = os.fork()  # this program has one thread of its own
-    if not child:
-        how[0], stop[0], place[0] = mode, at, 0
-        code, said = run(home, asked["words"])
-        pathlib.Path(home, "said.json").write_text(json.dumps([code, said]))
-        os._exit(0)
-    _, status = os.waitpid(child, 0)
-    told.append([mode, at, home, os.waitstatus_to_exitcode(status)])
+    ended = forked(home, mode, at)
+    shutil.copytree(home, f"{home}-again")
+    again = forked(f"{home}-again", None, 0)
+    told.append({"mode": mode, "step": at, "home": home, "ended": ended, "again": again})
 print(json.dumps({"steps": steps, "told": told}))
 """
-MOST = 9  # steps at which each verb is stopped, once by a kill and once by a full disk
-
-
-def equipoise(home, *words):
-    return subprocess.run(
-        [sys.executable, "-m", "equipoise", *words],
-        cwd=home,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+MOST = 5  # steps at which each verb is stopped, once by a kill and once by a full disk
 
 
 def contents(folder):
@@ -114,9 +110,13 @@ def contents(folder):
         for path in sorted(folder.rglob("*"))
         if path.is_file()
         and path.name not in TIMED
-        and path.suffix != ".npz"
+        and path.suffix not in (".npz", ".part")
         and path.relative_to(folder).parts[0] not in KEPT
     }
+
+
+def debris(home):
+    return [one.name for one in Path(home).rglob("*.part")]
 
 
 def prepare(home, verb):
@@ -124,26 +124,21 @@ def prepare(home, verb):
     from equipoise.uq.training.data import demo_images
 
     write_inputs(home)
+    words = (*VERBS[verb], *OTHER.get(verb, ("--level", "0.5")), "--out", "result")
     if verb == "rounds":
-        done = equipoise(home, "clean", "rounds", "start", "features.npz", "--out", "rounds")
-        assert done.returncode == 0, done.stderr
-        fill_in(home, every=True)
-        (home / "rounds").rename(home / "result")
-        return
+        words = ("clean", "rounds", "start", "features.npz", "--out", "rounds")
     if verb == "uq benchmark":
         demo_images(120, size=16).save(home / "images.npz")
-    words = (*VERBS[verb], *OTHER.get(verb, ("--level", "0.5")), "--out", "result")
-    done = equipoise(home, *words)
+    done = equipoise(*words, cwd=home)
     assert done.returncode == 0, done.stderr
+    if verb == "rounds":
+        fill_in(home, every=True)
+        (home / "rounds").rename(home / "result")
 
 
-@pytest.mark.parametrize("verb", VERBS)
-def test_the_old_result_or_the_new_one(verb, tmp_path):
-    old = tmp_path / "old"
-    old.mkdir()
-    prepare(old, verb)
-    words = VERBS[verb] if verb == "rounds" else (*VERBS[verb], "--out", "result")
-    homes = [tmp_path / str(number) for number in range(2 * MOST + 1)]
+def stopped(old, verb, words):
+    """Stop a verb in copies of a folder; what became of it, and the result of it whole."""
+    homes = [old.parent / str(number) for number in range(2 * MOST + 1)]
     for home in homes:
         shutil.copytree(old, home)
     asked = {"homes": [str(home) for home in homes], "words": words, "most": MOST}
@@ -155,26 +150,32 @@ def test_the_old_result_or_the_new_one(verb, tmp_path):
         text=True,
         check=False,
     )
-    assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    before, after = contents(old / "result"), contents(homes[0] / "result")
+    assert done.returncode == 0, (verb, done.stderr)
+    return json.loads(done.stdout), contents(homes[0] / "result")
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_the_old_result_or_the_new_one(verb, tmp_path):
+    old = tmp_path / "old"
+    old.mkdir()
+    prepare(old, verb)
+    words = VERBS[verb] if verb == "rounds" else (*VERBS[verb], "--out", "result")
+    told, after = stopped(old, verb, words)
+    before = contents(old / "result")
     assert before != after and told["steps"] > 3 and len(told["told"]) >= 6
-    for mode, step, home, code in told["told"]:
-        found = contents(Path(home) / "result")
-        if verb == "rounds":  # file by file, each of which is old or new
+    assert {one["ended"] for one in told["told"]} >= {-signal.SIGKILL, 1}
+    for one in told["told"]:
+        found = contents(Path(one["home"]) / "result")
+        where = f"{one['mode']} at {one['step']} of {told['steps']}"
+        if verb == "rounds":  # file by file, from which the rounds go on
             assert all(text in (before.get(n), after.get(n)) for n, text in found.items())
-            assert {*before} <= {*found} or {*found} <= {*after}
         else:
-            assert found in (before, after), f"{mode} at {step} of {told['steps']}"
-        if mode == "kill":
-            assert code in (-signal.SIGKILL, 0)
-            continue
-        ended, said = json.loads((Path(home) / "said.json").read_text())
-        assert ended in (0, 1) and "Traceback" not in said, said
-        assert ended == 0 or "No space left" in said, said
-        assert not [one for one in Path(home).rglob("*.part")], (mode, step)
-    for _, _, home, _ in told["told"][:: max(1, len(told["told"]) // 3)]:
-        again = equipoise(home, *words)
-        assert again.returncode == 0, again.stderr
-        assert contents(Path(home) / "result") == after
-        assert not [one for one in Path(home).rglob("*.part")]
+            assert found in (before, after), where
+        if one["mode"] == "full":
+            said = (Path(one["home"]) / "said.txt").read_text()
+            assert one["ended"] in (0, 1) and "Traceback" not in said, said
+            assert one["ended"] == 0 or "No space" in said or "cannot be written" in said, said
+            assert not debris(one["home"]), where
+        again = Path(f"{one['home']}-again")
+        assert one["again"] == 0, (again / "said.txt").read_text()
+        assert contents(again / "result") == after and not debris(again), where

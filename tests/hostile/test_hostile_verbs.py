@@ -17,6 +17,7 @@ from tests.hostile.verbs import (
     commands,
     cramped,
     every_verb,
+    kind_of,
     make_home,
     tree,
     written,
@@ -97,6 +98,14 @@ def test_odd_commands(verb, whole, monkeypatch):
                 home[0] = fresh(whole)
 
     hostile()
+
+
+def test_verbs_and_what_their_options_take_are_known():
+    assert {"evaluate", "clean rounds next", "uq benchmark"} <= {one.name for one in VERBS}
+    kinds = {one.name: kind_of(one) for verb in VERBS for one in verb.params}
+    assert [kinds[name] for name in ("seed", "level", "annotations", "overwrite", "title")] == [
+        *("whole", "number", "path", "flag", "word")
+    ]
 
 
 @pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb.name)

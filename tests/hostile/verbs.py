@@ -1,5 +1,6 @@
-"""Every verb with its options, as the command line has them, and what nobody would ask of it."""
+"""Every verb with its options, and what nobody would ask of it."""
 
+import itertools
 import os
 import resource
 import stat
@@ -97,10 +98,10 @@ def _leaves(command: Any, words: tuple[str, ...] = ()) -> Iterator[tuple[tuple[s
         yield from _leaves(inner, (*words, name))
 
 
-def _kind(param: Any) -> str:
+def kind_of(param: Any) -> str:
     """What a parameter takes: flag, whole, number, path or word."""
-    kind = getattr(param, "bare_type", None)
-    told = str(kind if kind is not None else param.type.name).lower()
+    described = getattr(param, "type_descriptor", None)  # of typer without click
+    told = str(param.type.name if described is None else described.annotation).lower()
     marks = {"bool": "flag", "int": "whole", "float": "number", "path": "path"}
     return next((name for mark, name in marks.items() if mark in told), "word")
 
@@ -109,7 +110,7 @@ def _values(param: Any) -> st.SearchStrategy[str]:
     if param.name in WRITES:
         return st.sampled_from(OUT)
     pools = {"whole": NUMBERS, "number": FLOATS, "path": FILES + STRANGE}
-    kind = _kind(param)
+    kind = kind_of(param)
     if kind in pools:
         return st.sampled_from(pools[kind])
     return st.one_of(st.sampled_from(WORDS), st.sampled_from(FILES + STRANGE), names())
@@ -123,14 +124,16 @@ def commands(draw: st.DrawFn, verb: Verb) -> tuple[str, ...]:
     options = [one for one in verb.params if one.param_type_name == "option"]
     words = list(base)
     if not base or draw(st.integers(0, 3)) == 0:
-        words = [draw(_values(one)) for one in arguments for _ in range(draw(st.integers(0, 2)))]
+        words = [
+            draw(_values(one)) for one in arguments for _ in range(draw(st.integers(0, 2)))
+        ]
     elif draw(st.integers(0, 2)) == 0:  # one word of what works is another
         place = draw(st.integers(0, len(words) - 1))
         pool = st.sampled_from(FILES + STRANGE + NUMBERS)
         words[place] = draw(pool)
     for option in draw(st.lists(st.sampled_from(options), max_size=3)):
         words.append(draw(st.sampled_from(option.opts)))
-        if _kind(option) != "flag":
+        if kind_of(option) != "flag":
             words.append(draw(_values(option)))
     if verb.words in {(name,) for name in SLOW}:
         words += draw(st.sampled_from((("--nonsense",), ("--out", "votes.csv"), ("x", "y"))))
@@ -145,9 +148,11 @@ def written(verb: Verb, words: tuple[str, ...]) -> list[str]:
         if one.name in WRITES and one.param_type_name == "option"
         for name in one.opts
     }
-    places = [after for before, after in zip(words, words[1:], strict=False) if before in named]
+    places = [after for before, after in itertools.pairwise(words) if before in named]
     places += [
-        word.partition("=")[2] for word in words if word.partition("=")[0] in named and "=" in word
+        word.partition("=")[2]
+        for word in words
+        if word.partition("=")[0] in named and "=" in word
     ]
     keys = [f"{place.removesuffix('.csv')}.key.json" for place in places]
     here = [one.name for one in verb.params if one.name in WHERE]

@@ -22,7 +22,7 @@ from dataclasses import replace
 import numpy as np
 
 from equipoise.annotations import COLUMNS, Annotations
-from equipoise.arrays import Bools, Floats, InputError, Ints, require_whole
+from equipoise.arrays import MOST_DRAWS, Bools, Floats, InputError, Ints, require_whole
 from equipoise.notices import Notice
 from equipoise.plausibilities import Plausibilities
 
@@ -45,7 +45,7 @@ def annotator_bootstrap(
     draws, seed
         How many panels, and from which seed.
     """
-    require_whole("annotator_bootstrap, draws", draws, least=1)
+    require_whole("annotator_bootstrap, draws", draws, least=1, most=MOST_DRAWS, do="try 200")
     require_whole("annotator_bootstrap, seed", seed)
     people = _voters(annotations, task)
     if len(people) < 2:

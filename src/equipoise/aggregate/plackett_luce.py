@@ -52,7 +52,7 @@ from equipoise.aggregate._model import (
 )
 from equipoise.aggregate._ranking_stages import Readings, collect_readings, stages
 from equipoise.annotations import Annotations
-from equipoise.arrays import Floats, InputError, Ints, choice, require_whole
+from equipoise.arrays import MOST_DRAWS, Floats, InputError, Ints, choice, require_whole
 from equipoise.notices import Notice, Value
 from equipoise.plausibilities import Plausibilities
 from equipoise.wording import Option
@@ -146,8 +146,9 @@ def plackett_luce(
 
 def _check(reliability: float, how: Chain) -> None:
     for name in ("draws", "thin"):
-        require_whole(f"plackett_luce, {name}", getattr(how, name), least=1)
-    for name in ("burn_in", "seed", "workers"):
+        require_whole(f"plackett_luce, {name}", getattr(how, name), least=1, most=MOST_DRAWS)
+    require_whole("plackett_luce, burn_in", how.burn_in, most=MOST_DRAWS)
+    for name in ("seed", "workers"):
         require_whole(f"plackett_luce, {name}", getattr(how, name))
     if not 0 < reliability < np.inf:
         raise InputError(

@@ -33,6 +33,7 @@ from equipoise.analyses.words import (
 )
 from equipoise.annotations import Annotations
 from equipoise.arrays import (
+    MOST_DRAWS,
     Floats,
     InputError,
     positions,
@@ -125,7 +126,7 @@ class _Choices(ResamplingOptions):
 
     def __post_init__(self) -> None:
         ResamplingOptions.__post_init__(self)
-        require_whole("choices, draws", self.draws, least=1)
+        require_whole("choices, draws", self.draws, least=1, most=MOST_DRAWS)
         if self.threshold is not None:
             require_number("choices, threshold", self.threshold)
 

@@ -19,6 +19,7 @@ import numpy as np
 from equipoise import metrics as catalogue
 from equipoise.annotations import Annotations
 from equipoise.arrays import (
+    MOST_DRAWS,
     Floats,
     InputError,
     Ints,
@@ -92,7 +93,9 @@ class Audited:
             raise wrong_type("audit, votes", self.votes, "annotations with their votes", do)
         self._check_pools()
         choice("audit, labels", self.labels, ("hard", "soft"))
-        require_whole("audit, replicates", self.replicates, least=1, do="500 are usual")
+        require_whole(
+            "audit, replicates", self.replicates, least=1, most=MOST_DRAWS, do="500 are usual"
+        )
         require_whole("audit, seed", self.seed, do="try 0")
         require_number("audit, level", self.level, above=0, below=1, do="try 0.95")
         if self.progress is not None and not callable(self.progress):

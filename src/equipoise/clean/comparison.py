@@ -74,7 +74,7 @@ class BenchmarkOptions:
     level: float = 0.95
 
     def __post_init__(self) -> None:
-        require_whole("benchmark, seeds", self.seeds, least=1, do="3 are usual")
+        require_whole("benchmark, seeds", self.seeds, least=1, most=1000, do="3 are usual")
         for task in self.tasks:
             if task not in TASKS:
                 raise InputError(

@@ -56,7 +56,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from equipoise.arrays import Floats, InputError, require_number, require_whole
+from equipoise.arrays import MOST_DRAWS, Floats, InputError, require_number, require_whole
 
 LEAST, LEAST_FOR_SHARE = 10, 200  # scores
 LOWER = 0.25  # clean quantile that every law of the bulk goes through
@@ -166,7 +166,9 @@ def contamination(
     """
     values = _checked(scores)
     require_number("contamination, level", level, above=0, below=1, do="try 0.95")
-    require_whole("contamination, replicates", replicates, least=20, do="try 400")
+    require_whole(
+        "contamination, replicates", replicates, least=20, most=MOST_DRAWS, do="try 400"
+    )
     if len(values) < LEAST_FOR_SHARE:
         return Share(math.nan, math.nan, math.nan, math.nan, valid=False)
     with np.errstate(divide="ignore"):

@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields
 from typing import Any, TypedDict
 
 from equipoise.arrays import (
+    MOST_DRAWS,
     InputError,
     require_keywords,
     require_number,
@@ -103,7 +104,8 @@ class PowerTarget:
             object.__setattr__(self, name, tuple(sorted(whole)))
         if not self.annotators:
             raise InputError("plan, annotators", "none", "at least one number", "try 3, 5, 8")
-        require_whole("plan, simulations", self.simulations, do="400 is usual, 0 for none")
+        do = "400 is usual, 0 for none"
+        require_whole("plan, simulations", self.simulations, most=MOST_DRAWS, do=do)
         require_whole("plan, seed", self.seed, do="try 0")
         if self.progress is not None and not callable(self.progress):
             raise wrong_type("plan, progress", self.progress, "a function", "leave it out")
