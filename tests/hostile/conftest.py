@@ -18,11 +18,12 @@ def _counted(stats):
 hypothesis.core.note_statistics = _counted
 
 
-@pytest.fixture(autouse=True)
-def _count(record_property):
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_call(item):
+    """Write the number of cases of a test into its report."""
     before = _ran[0]
     yield
-    record_property("odd cases", _ran[0] - before)
+    item.user_properties.append(("odd cases", _ran[0] - before))
 
 
 def pytest_terminal_summary(terminalreporter):

@@ -43,9 +43,11 @@ from equipoise.read import whole
 asked = json.load(sys.stdin)
 how, stop, place, commits = [None], [0], [0], []
 
-def watched(module, name, commit):
+def watched(module, name, counts, commit=False):
     real = getattr(module, name)
     def one(*parts, **keywords):
+        if not counts(*parts):
+            return real(*parts, **keywords)
         place[0] += 1
         if commit:
             commits.append(place[0])
@@ -56,13 +58,17 @@ def watched(module, name, commit):
         return real(*parts, **keywords)
     setattr(module, name, one)
 
-watched(os, "fsync", False)
-watched(os, "open", False)
-watched(os, "mkdir", False)
-watched(os, "replace", True)
-watched(os, "rename", True)
-watched(whole, "_exchange", True)
-watched(whole, "_put", True)
+def here(path, *_):
+    named = isinstance(path, (str, os.PathLike))
+    return named and os.path.abspath(path).startswith(os.getcwd())
+
+watched(os, "fsync", lambda *_: True)
+watched(os, "open", lambda path, flags=0, *_: here(path) and flags & os.O_CREAT)
+watched(os, "mkdir", here)
+watched(os, "replace", here, commit=True)
+watched(os, "rename", here, commit=True)
+watched(whole, "_exchange", here, commit=True)
+watched(whole, "_put", here, commit=True)
 
 def run(home, words):
     out, said = io.StringIO(), io.StringIO()
@@ -90,17 +96,18 @@ code, said = run(home, asked["words"])
 assert code == 0, said
 steps = place[0]
 near = {one for each in commits for one in (each, each + 1) if one <= steps}
-stops = sorted({1, steps // 3, steps, *near} - {0})[: asked["most"]]
+every = sorted({1, steps // 3, steps, *near} - {0})
+stops = [every[-1 - k * len(every) // asked["most"]] for k in range(asked["most"])]
 told = []
 for number, (mode, at) in enumerate((mode, at) for mode in ("kill", "full") for at in stops):
     home = asked["homes"][number]
     ended = forked(home, mode, at)
     shutil.copytree(home, f"{home}-again")
-    again = forked(f"{home}-again", None, 0)
+    again = forked(f"{home}-again", None, 0) if mode == "kill" else None
     told.append({"mode": mode, "step": at, "home": home, "ended": ended, "again": again})
 print(json.dumps({"steps": steps, "told": told}))
 """
-MOST = 5  # steps at which each verb is stopped, once by a kill and once by a full disk
+MOST = 4  # steps at which each verb is stopped, once by a kill and once by a full disk
 
 
 def contents(folder):
@@ -176,6 +183,7 @@ def test_the_old_result_or_the_new_one(verb, tmp_path):
             assert one["ended"] in (0, 1) and "Traceback" not in said, said
             assert one["ended"] == 0 or "No space" in said or "cannot be written" in said, said
             assert not debris(one["home"]), where
+            continue
         again = Path(f"{one['home']}-again")
         assert one["again"] == 0, (again / "said.txt").read_text()
         assert contents(again / "result") == after and not debris(again), where

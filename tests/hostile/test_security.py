@@ -1,6 +1,7 @@
 """What SECURITY.md claims, as far as the code itself can show it."""
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -18,15 +19,22 @@ MODULES = {
 OWN_CODE = {"clean/detector.py"}  # a detector that the user names is run
 
 
+@cache
+def nodes(path):
+    kinds = (ast.Call, ast.Import, ast.ImportFrom)
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return [node for node in ast.walk(tree) if isinstance(node, kinds)]
+
+
 def calls(path):
     """Every call of a file: its name, and its keywords."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes(path):
         if isinstance(node, ast.Call):
             yield node, {one.arg: ast.unparse(one.value) for one in node.keywords}
 
 
 def imported(path):
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             yield from ((one.name.partition(".")[0], one.name) for one in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -101,12 +109,18 @@ def test_the_policy_of_the_page_allows_no_request():
     from equipoise.findings import Report
     from equipoise.page import render
 
-    page = render(Report(title="<script src=//x>"))
+    page = render(Report(title="<script src=//x>", findings=()))
     assert "default-src &#x27;none&#x27;" in page or "default-src 'none'" in page
     assert "<script src" not in page and "http-equiv" in page
 
 
-def test_the_document_names_what_is_stored():
+def test_the_document_names_what_it_is_about():
     said = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
-    for word in ("threat", "mine.py:Mine", "ONNX", "pickle", "report.html", "make fuzz"):
-        assert word.lower() in said.lower() or word == "threat"
+    for word in (
+        "mine.py:Mine",
+        "ONNX",
+        "allow_pickle=False",
+        "weights_only=True",
+        "make fuzz",
+    ):
+        assert word in said

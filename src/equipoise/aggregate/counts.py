@@ -176,7 +176,7 @@ def vote_posterior(
         raise InputError(
             "dirichlet",
             f"reliability {reliability:g}, prior {prior}",
-            f"a positive reliability up to {MOST_RELIABILITY:g} and a finite prior of at least 0",
+            f"a reliability above 0, up to {MOST_RELIABILITY:g}, and a finite prior from 0",
             "leave both at their defaults",
         )
     chosen = given_prior(prior, len(votes.classes))

@@ -203,7 +203,8 @@ def _labels(values: Any, classes: Sequence[str], where: str) -> tuple[str, ...]:
         gone = is_missing(named)
         return tuple("" if no else one for one, no in zip(named, gone, strict=True))
     codes = flat[np.isfinite(flat)]
-    if (codes != np.rint(codes)).any() or (classes and codes.max(initial=0) >= len(classes)):
+    odd = (codes != np.rint(codes)) | (np.abs(codes.astype(np.float64)) >= MOST_WHOLE)
+    if odd.any() or (classes and codes.max(initial=0) >= len(classes)):
         raise InputError(
             f"{where}, labels",
             f"codes up to {codes.max():g}",

@@ -244,7 +244,13 @@ def _read_npz(path: Path) -> ImageData:
                 f"{path}", f"holds {listed(arrays, most=8)}", f"an array {name!r}",
                 "save the file with numpy.savez(path, images=..., labels=...)",
             )  # fmt: skip
-    images, labels = arrays["images"], arrays[key].astype(np.float32)
+    images, labels = arrays["images"], _numbers(arrays[key], f"{path}, {key}")
+    if images.ndim < 3:
+        raise InputError(
+            f"{path}, images", f"{images.dtype} of shape {images.shape}",
+            "shape (items, height, width) or (items, height, width, channels)",
+            "save the images again",
+        )  # fmt: skip
     many = len(images)
     numbers = np.array([f"{i:06d}" for i in range(many)])
     items = _texts(arrays, ("name", "items"), numbers)
@@ -260,6 +266,17 @@ def _read_npz(path: Path) -> ImageData:
         patients=patients,
         split=patient_split(patients) if split is None else known_parts(split.tolist()),
     )
+
+
+def _numbers(labels: NDArray[np.generic], where: str) -> NDArray[np.float32]:
+    """Labels as float32."""
+    if labels.dtype.kind not in "biuf" or labels.ndim != 2:
+        raise InputError(
+            where, f"{labels.dtype} of shape {labels.shape}",
+            "numbers of shape (items, labels)", "save the labels again",
+        )  # fmt: skip
+    with np.errstate(over="ignore"):  # what is too large is infinite, and refused
+        return labels.astype(np.float32)
 
 
 def _texts(
