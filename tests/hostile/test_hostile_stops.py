@@ -12,6 +12,7 @@ import pytest
 
 from tests.cli_sample import equipoise
 from tests.hostile.formats import fill_in, write_inputs
+from tests.hostile.generators import CASES
 
 pytest.importorskip("torch", reason="one of the verbs trains")
 ROOT = Path(__file__).parents[2]
@@ -97,7 +98,8 @@ assert code == 0, said
 steps = place[0]
 near = {one for each in commits for one in (each, each + 1) if one <= steps}
 every = sorted({1, steps // 3, steps, *near} - {0})
-stops = [every[-1 - k * len(every) // asked["most"]] for k in range(asked["most"])]
+most = asked["most"]
+stops = sorted({every[(k + 1) * len(every) // (most + 1)] for k in range(most)})
 told = []
 for number, (mode, at) in enumerate((mode, at) for mode in ("kill", "full") for at in stops):
     home = asked["homes"][number]
@@ -107,7 +109,7 @@ for number, (mode, at) in enumerate((mode, at) for mode in ("kill", "full") for 
     told.append({"mode": mode, "step": at, "home": home, "ended": ended, "again": again})
 print(json.dumps({"steps": steps, "told": told}))
 """
-MOST = 4  # steps at which each verb is stopped, once by a kill and once by a full disk
+MOST = 2 if CASES < 1000 else 8  # steps at which each verb is stopped, in either way
 
 
 def contents(folder):
@@ -169,7 +171,7 @@ def test_the_old_result_or_the_new_one(verb, tmp_path):
     words = VERBS[verb] if verb == "rounds" else (*VERBS[verb], "--out", "result")
     told, after = stopped(old, verb, words)
     before = contents(old / "result")
-    assert before != after and told["steps"] > 3 and len(told["told"]) >= 6
+    assert before != after and told["steps"] > 3 and told["told"]
     assert {one["ended"] for one in told["told"]} >= {-signal.SIGKILL, 1}
     for one in told["told"]:
         found = contents(Path(one["home"]) / "result")

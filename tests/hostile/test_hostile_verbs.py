@@ -86,7 +86,7 @@ def test_odd_commands(verb, whole, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.StringIO())
     home = [fresh(whole)]
 
-    @cases(0.4)
+    @cases(0.3)
     @given(st.data())
     def hostile(data):
         words = data.draw(commands(verb))

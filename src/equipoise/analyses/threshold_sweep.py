@@ -25,6 +25,7 @@ from equipoise.analyses.study import Study
 from equipoise.analyses.words import as_notices
 from equipoise.annotations import Annotations
 from equipoise.arrays import (
+    MOST_DRAWS,
     Bools,
     Floats,
     InputError,
@@ -129,7 +130,10 @@ class Grid:
         require_number("threshold sweep, reach", self.reach, above=0, below=1, do="try 0.15")
         require_number("threshold sweep, level", self.level, above=0, below=1, do="try 0.95")
         require_whole("threshold sweep, steps", self.steps, least=1, do="5 are usual")
-        require_whole("threshold sweep, replicates", self.replicates, least=1, do="try 1000")
+        do = "try 1000"
+        require_whole(
+            "threshold sweep, replicates", self.replicates, least=1, most=MOST_DRAWS, do=do
+        )
         require_whole("threshold sweep, seed", self.seed, do="try 0")
         as_metrics(self.metrics)
         choice("threshold sweep, on_missing", self.on_missing, ON_MISSING)

@@ -32,6 +32,7 @@ from equipoise.analyses._expert_sample import ExpertSample, sampling_plan
 from equipoise.analyses.threshold_sweep import Grid, ThresholdSweep, steps, threshold_sweep
 from equipoise.annotations import Annotations
 from equipoise.arrays import (
+    MOST_DRAWS,
     Floats,
     InputError,
     Ints,
@@ -144,7 +145,8 @@ class Rule:
                     where, f"{value!r}", "a number between 0 and 1", f"{usual} is usual"
                 )
         require_number("threshold, level", self.level, above=0, below=1, do="try 0.95")
-        require_whole("threshold, replicates", self.replicates, least=1, do="1000 is usual")
+        do = "1000 is usual"
+        require_whole("threshold, replicates", self.replicates, least=1, most=MOST_DRAWS, do=do)
         require_whole("threshold, seed", self.seed, do="try 0")
 
     def words(self, which: str) -> str:

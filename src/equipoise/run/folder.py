@@ -60,7 +60,7 @@ class Run:
         if not fits or self.replicates.dtype.kind != "f":
             raise InputError(
                 "replicates",
-                f"{self.replicates.dtype} of shape {self.replicates.shape}",
+                f"shape {self.replicates.shape} of {self.replicates.dtype}",
                 f"{(*shape, 'replicates')}",
                 "keep run.json and its replicates together",
             )
