@@ -55,7 +55,7 @@ BASES: dict[tuple[str, ...], tuple[str, ...]] = {
     ("aggregate",): ("votes.csv",),
     ("agreement",): ("votes.csv", "--replicates", "20"),
     ("plan",): ("-a", "votes.csv", "-p", "scores.csv", "--simulations", "20"),
-    ("audit",): ("--found", "3", "--audited", "50", "--positives", "1"),
+    ("audit",): ("--found", "3", "--audited", "9", "--positives", "1", "--unaudited", "20"),
     ("stability",): ("-a", "votes.csv", "-p", "scores.csv", "--replicates", "20"),
     ("compare",): ("good", "fair", "-a", "votes.csv", "-p", "scores.csv"),
     ("threshold-plan",): ("truth.npz", "--bins", "3", "--per-bin", "2"),
