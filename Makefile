@@ -28,7 +28,7 @@ demo: $(BIN)/.core  ## a whole reading study on bundled data, ends with a page
 test: $(BIN)/.test  ## all tests
 	$(BIN)/python -m pytest -n auto
 
-ODD ?= 1400
+ODD ?= 1650
 fuzz: $(BIN)/.test  ## a hundred thousand odd files and commands, others than in `make test`
 	EQUIPOISE_HOSTILE=$(ODD) $(BIN)/python -m pytest -n auto -q -p no:cacheprovider \
 	  --basetemp=$$(mktemp -d)/fuzz tests/hostile

@@ -261,10 +261,10 @@ def _read_npz(path: Path) -> ImageData:
         name=str(arrays.get("title", path.stem)),
         images=images[..., None] if images.ndim == 3 else images,
         labels=labels,
-        classes=tuple(names.astype(str).tolist()),
+        classes=tuple(names.ravel().astype(str).tolist()),
         items=items,
         patients=patients,
-        split=patient_split(patients) if split is None else known_parts(split.tolist()),
+        split=patient_split(patients) if split is None else known_parts(split.ravel().tolist()),
     )
 
 
@@ -284,7 +284,7 @@ def _texts(
 ) -> tuple[str, ...]:
     """The first of some arrays that is there, as text."""
     column = next((arrays[name] for name in names if name in arrays), default)
-    return tuple(column.astype(str).tolist())
+    return tuple(column.ravel().astype(str).tolist())
 
 
 def known_parts(words: Sequence[str]) -> NDArray[np.str_]:
