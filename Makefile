@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: demo test lint bench docs picture clean
+.PHONY: demo test fuzz lint bench docs picture clean
 
 $(BIN)/.core: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -27,6 +27,11 @@ demo: $(BIN)/.core  ## a whole reading study on bundled data, ends with a page
 
 test: $(BIN)/.test  ## all tests
 	$(BIN)/python -m pytest -n auto
+
+ODD ?= 1650
+fuzz: $(BIN)/.test  ## a hundred thousand odd files and commands, others than in `make test`
+	EQUIPOISE_HOSTILE=$(ODD) $(BIN)/python -m pytest -n auto -q -p no:cacheprovider \
+	  --basetemp=$$(mktemp -d)/fuzz tests/hostile
 
 lint: $(BIN)/.lint  ## style, types, import contracts
 	$(BIN)/ruff check src tests benchmarks conftest.py

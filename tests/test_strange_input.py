@@ -289,7 +289,7 @@ def test_no_verb_begins_what_never_ends(words, tmp_path, monkeypatch, capsys):
     last = f"{words[-1]}1000000000" if words[-1].endswith("=") else words[-1]
     more = () if words[-1].endswith("=") else ("1000000000",)
     code, _, error = caller(monkeypatch, capsys)(*words[:-1], last, *more)
-    assert code == 2 and "expected at most 1,000,000" in " ".join(error.split())
+    assert code == 2 and "expected at most 100,000" in " ".join(error.split())
 
 
 VERBS = """

@@ -27,7 +27,7 @@ ItemsByReplicates = NDArray[Any]  # (items, replicates), replicates contiguous
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 LONGEST, WORDS = 240, 60  # letters of a short representation, and of a text in it
-MOST_DRAWN = 1_000_000  # how often anything is drawn anew, trained or simulated
+MOST_DRAWN = 100_000  # how often anything is drawn anew, trained or simulated
 LONGEST_MESSAGE = 600  # letters of what an error says
 _LONGEST_MEANT, _MOST_MEANT = 200, 20_000  # letters of a name, and names, that are compared
 

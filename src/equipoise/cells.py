@@ -14,7 +14,7 @@ import json
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.arrays import InputError
-from equipoise.read.whole import whole_file
+from equipoise.read.files import content, read_arrays, replaced
 
 Arrays = Mapping[str, NDArray[Any]]
 Progress = Callable[[int, int], None]
@@ -114,20 +114,20 @@ def _stored(cell: Cell, folder: Path | None) -> Outcome | None:
         return None
     path = folder / f"{cell.key}{SUFFIX}"
     try:
-        digest, _, content = path.read_bytes().partition(b"\n")
-    except OSError:
+        file = content(path)
+        digest, _, data = file.data.partition(b"\n")
+        if hashlib.sha256(data).hexdigest().encode() != digest:
+            return None
+        arrays = read_arrays(replace(file, data=data))
+    except InputError:  # not there, or not whole
         return None
-    if hashlib.sha256(content).hexdigest().encode() != digest:
-        return None
-    with np.load(io.BytesIO(content), allow_pickle=False) as held:
-        arrays = {name: held[name] for name in held.files}
     return Outcome(cell, arrays, _seconds(path.with_suffix(TIME)))
 
 
 def _seconds(path: Path) -> float:
     try:
-        return float(path.read_text(encoding="ascii"))
-    except (OSError, ValueError):
+        return float(content(path).data)
+    except ValueError:  # not there, or no number
         return float("nan")
 
 
@@ -144,12 +144,12 @@ def _made(cell: Cell, folder: Path | None, tell: Progress) -> Outcome:
     seconds = round(time.perf_counter() - start + _spared.get(), 3)
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
-        content = io.BytesIO()
-        np.savez(content, allow_pickle=False, **{n: np.asarray(a) for n, a in arrays.items()})
-        digest = hashlib.sha256(content.getbuffer()).hexdigest().encode()
+        held = io.BytesIO()
+        np.savez(held, allow_pickle=False, **{n: np.asarray(a) for n, a in arrays.items()})
+        digest = hashlib.sha256(held.getbuffer()).hexdigest().encode()
         path = folder / f"{cell.key}{SUFFIX}"
         _put(path.with_suffix(TIME), f"{seconds}\n".encode("ascii"))
-        _put(path, digest + b"\n" + content.getvalue())
+        _put(path, digest + b"\n" + held.getvalue())
     return Outcome(cell, arrays, seconds)
 
 
@@ -161,9 +161,9 @@ def spared(seconds: float) -> None:
     _spared.set(_spared.get() + seconds)
 
 
-def _put(path: Path, content: bytes) -> None:
-    with whole_file(path) as file:
-        file.write(content)
+def _put(path: Path, data: bytes) -> None:
+    with replaced(path) as file:
+        file.write(data)
 
 
 def digest(parts: Iterable[NDArray[Any] | Sequence[str] | None]) -> str:

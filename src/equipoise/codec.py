@@ -6,6 +6,8 @@ several carries its ``kind``; advice that names options keeps its parts. A class
 ``to_json`` and ``from_json`` does both itself.
 """
 
+import hashlib
+import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, Field, fields, is_dataclass
@@ -96,7 +98,10 @@ def written(record: Any) -> list[Field[Any]]:
 
 def read(kind: type[Read], value: object, where: str = "run.json") -> Read:
     """Read a record of some kind from plain JSON."""
-    made: Read = _record(kind, value, where)
+    try:
+        made: Read = _record(kind, value, where)
+    except RecursionError as error:
+        raise InputError(where, "nested too deeply", "a record of ours", AGAIN) from error
     return made
 
 
@@ -195,7 +200,7 @@ def _named_tuple(kind: Any, value: Any, where: str) -> Any:
 def _notice(value: Any, where: str) -> Notice:
     try:
         return notice_from_json(value)
-    except (KeyError, TypeError, AttributeError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise wrong(where, value, "a notice") from error
 
 
@@ -203,9 +208,9 @@ def _mapping(inner: Sequence[Any], value: Any, where: str) -> dict[str, Any]:
     if not isinstance(value, Mapping):
         raise wrong(where, value, "an object with keys")
     hint = inner[1] if len(inner) == 2 else Any
-    if hint is not str:
+    if hint not in (str, int, float, bool):
         return dict(value)
-    return {name: read_value(str, one, f"{where}, {name}") for name, one in value.items()}
+    return {name: read_value(hint, one, f"{where}, {name}") for name, one in value.items()}
 
 
 def _array(hint: Any, value: Any, where: str) -> Any:
@@ -214,6 +219,8 @@ def _array(hint: Any, value: Any, where: str) -> Any:
         if "bool" in str(hint):
             return np.array(value, dtype=bool)
         return np.array(_nested(value, where), dtype=np.float64)
+    except InputError:
+        raise
     except (TypeError, ValueError) as error:
         raise wrong(where, value, "an array of numbers") from error
 
@@ -291,9 +298,29 @@ def _number(value: Any, where: str) -> float:
         isinstance(value, int | float) or value in ("inf", "-inf")
     ):
         raise wrong(where, value, "a number, null, or the word inf")
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError as error:
+        raise wrong(where, value, "a number below 1e308") from error
 
 
 def wrong(where: str, value: object, expected: str) -> InputError:
     """What a file holds in place of what it should."""
     return InputError(where, f"{value!r:.40} ({type(value).__name__})", expected, AGAIN)
+
+
+def sealed(header: Mapping[str, Any]) -> dict[str, Any]:
+    """A header with a hash of everything in it, so that an edit is noticed."""
+    return {**header, "seal": _seal(header)}
+
+
+def check_seal(header: Mapping[str, Any], where: str, do: str) -> None:
+    """Refuse a header that was changed since it was sealed; earlier versions had no seal."""
+    if header.get("seal", _seal(header)) != _seal(header):
+        raise InputError(where, "changed since it was written", "the file as it was", do)
+
+
+def _seal(header: Mapping[str, Any]) -> str:
+    held = {name: value for name, value in header.items() if name != "seal"}
+    text = json.dumps(held, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -9,6 +9,7 @@ a number, ``{names:names}`` a list of names as quoted text, ``{models:listed}`` 
 ``{advice}`` text, an `Option` or a `Hint`.
 """
 
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from numbers import Integral
@@ -21,6 +22,7 @@ from equipoise.wording import Hint, Option, joined, shortened
 Value = str | float | int | Option | tuple[str, ...]
 PLAIN = "plain"  # the code of text that came without one
 MOST = 12  # names that are listed
+PLAIN_FORMAT = re.compile(r",?(\.\d)?[fge]?")  # other ways of Python to write a number
 LONGEST_NAME, LONGEST = 60, 800  # letters of a name in a notice, and of a whole one
 WRITERS: Mapping[str, Callable[[float | None], str]] = {
     "count": count,
@@ -128,7 +130,11 @@ def from_json(record: str | Mapping[str, Any]) -> Notice:
     if isinstance(record, str):
         return as_notice(record)
     values = {name: value_from_json(value) for name, value in record["values"].items()}
-    return Notice(record["code"], record["text"], tuple(record["about"]), values)
+    made = Notice(record["code"], record["text"], tuple(record["about"]), values)
+    if not all(isinstance(one, str) for one in (made.code, made.text, *made.about)):
+        raise TypeError("a notice of something else than text")
+    worded([made], command=True)  # which stumbles over a template that does not fit its values
+    return made
 
 
 def value_to_json(value: Value) -> Any:
@@ -237,6 +243,10 @@ class _Words(Formatter):
     def __init__(self, *, command: bool, options: Collection[str] | None) -> None:
         self.command, self.options = command, options
 
+    def get_field(self, field_name: str, args: Any, kwargs: Any) -> Any:  # noqa: ARG002
+        """A value by its name alone: templates of files get at no attributes."""
+        return kwargs[field_name], field_name
+
     def fill(self, text: str, key: str, notice: Notice) -> str:
         """One value as the template writes it."""
         specs = {name: spec or "" for _, name, spec, _ in self.parse(text) if name}
@@ -256,4 +266,6 @@ class _Words(Formatter):
             return joined([repr(one) for one in _short(value)], most=MOST)
         if format_spec == "listed":
             return joined(_short(value), most=MOST)
+        if not PLAIN_FORMAT.fullmatch(format_spec):
+            raise ValueError(f"no way to write a value: {format_spec:.40}")
         return str(super().format_field(value, format_spec))

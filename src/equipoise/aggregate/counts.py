@@ -96,6 +96,7 @@ from equipoise.votes import Votes, collect_votes, dense_blocks, row_weights
 from equipoise.wording import AT_LEAST, Option, hint
 
 _DENSE = 8  # pairs of item and class for each vote up to which all pairs are counted
+MOST_RELIABILITY = 1e8  # beyond which posteriors are not exact any more
 _PRESETS = {"paper": ("split", 0.0), "full ties": ("full", 0.0), "notebook": ("full", 0.01)}
 
 
@@ -171,11 +172,11 @@ def vote_posterior(
 ) -> Plausibilities:
     """Dirichlet posteriors of summed votes; known items, shape (items,), are settled."""
     fine = isinstance(prior, str) or 0 <= prior < np.inf
-    if not (0 < reliability < np.inf and fine):
+    if not (0 < reliability <= MOST_RELIABILITY and fine):
         raise InputError(
             "dirichlet",
             f"reliability {reliability:g}, prior {prior}",
-            "a positive reliability and a prior of at least 0, finite",
+            f"a reliability above 0, up to {MOST_RELIABILITY:g}, and a finite prior from 0",
             "leave both at their defaults",
         )
     chosen = given_prior(prior, len(votes.classes))
@@ -239,11 +240,11 @@ def probabilistic_inverse_rank(
         (ties full, prior 0.01 for every class: as the published figures).
     """
     choice("probabilistic_inverse_rank, preset", preset, tuple(_PRESETS))
-    if not 0 < reliability < np.inf:
+    if not 0 < reliability <= MOST_RELIABILITY:
         raise InputError(
             "probabilistic_inverse_rank",
             f"reliability {reliability:g}",
-            "a positive, finite number",
+            f"a positive number up to {MOST_RELIABILITY:g}",
             "20 is the default",
         )
     ties, prior = _PRESETS[preset]

@@ -16,7 +16,6 @@ from equipoise.clean.study import CleanStudy
 from equipoise.codec import read
 from equipoise.findings import Report
 from equipoise.findings.text import as_csv
-from equipoise.folders import write_text
 from equipoise.notices import Notice, notice
 from equipoise.read.files import content, read_json
 
@@ -63,9 +62,12 @@ def save(done: CleanBenchmark, report: Report, folder: Path) -> tuple[Notice, ..
         detectors=tuple(one.name for one in done.detectors),
     )
     lasting = tuple(one for one in report.findings if one.key != "cost")
-    benchmark_run(done, replace(report, findings=lasting)).save(folder, overwrite=True)
-    write_text(folder / "cost.csv", as_csv(cost_rows(done)))
-    write_text(folder / MARK, dumps(asdict(about), indent=1) + "\n")
+    beside = {
+        "cost.csv": as_csv(cost_rows(done)),
+        MARK: dumps(asdict(about), indent=1) + "\n",
+    }
+    run = benchmark_run(done, replace(report, findings=lasting))
+    run.save(folder, overwrite=True, beside=beside)
     if there is None or there == about:
         return ()
     return (

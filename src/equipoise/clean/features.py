@@ -13,11 +13,9 @@ Ids that are there twice or hold the separator of pairs are refused, and so are 
 not finite.
 """
 
-import zipfile
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from io import BytesIO
 from pathlib import Path
 from string import digits
 from typing import Any
@@ -28,11 +26,19 @@ from equipoise.arrays import Floats, InputError, listed, require_unique, short_r
 from equipoise.clean.collection import SEPARATOR
 from equipoise.notices import Notice, notice
 from equipoise.read import delimited, parquet
-from equipoise.read.files import AnyPath, Content, content, read_array, unknown_ending
+from equipoise.read.files import (
+    AnyPath,
+    Content,
+    content,
+    read_array,
+    read_arrays,
+    unknown_ending,
+)
 from equipoise.read.headers import annotation_headers, is_named_like, plain
 from equipoise.read.options import AnnotationOptions
 from equipoise.read.tables import Table, code_ids, code_names, is_missing, numbers
 
+MOST_WHOLE = 2**53  # up to which a float is a whole number for sure
 ENDINGS = (".npz", ".npy", *delimited.ENDINGS, *parquet.ENDINGS)
 _VALUES = ("embeddings", "features", "embedding", "x")
 _IDS = ("items", "ids", "index", "names", "item", "id")
@@ -137,16 +143,15 @@ def column_like(table: Table, name: str) -> str | None:
 
 
 def _of_archive(file: Content) -> Features:
-    try:
-        with np.load(BytesIO(file.data), allow_pickle=False) as archive:
-            arrays = {plain(name): archive[name] for name in archive.files}
-    except (ValueError, OSError, EOFError, KeyError, MemoryError, zipfile.BadZipFile) as error:
+    arrays = {plain(name): array for name, array in read_arrays(file).items()}
+    odd = [name for name, array in arrays.items() if array.dtype.kind not in "biufSU"]
+    if odd:
         raise InputError(
-            file.name,
-            f"cannot be read ({str(error).splitlines()[0] or type(error).__name__})",
-            "arrays of numbers and text saved with numpy.savez",
-            "save the arrays again, without objects",
-        ) from error
+            f"{file.name}, array {odd[0]!r}",
+            f"{arrays[odd[0]].dtype}",
+            "numbers or text",
+            "save the array again",
+        )
     values = _first(arrays, _VALUES, file.name)
     names = _first(arrays, _IDS, file.name)
     items = _texts(names)
@@ -184,8 +189,9 @@ def _first(arrays: Mapping[str, Any], names: Sequence[str], where: str) -> Any:
 
 def _texts(values: Any) -> tuple[str, ...]:
     flat = np.asarray(values).ravel()
-    if np.issubdtype(flat.dtype, np.floating) and (flat == np.rint(flat)).all():
-        flat = flat.astype(np.int64)
+    if np.issubdtype(flat.dtype, np.floating):
+        whole = (np.abs(flat) < MOST_WHOLE) & (flat == np.rint(flat))  # False for nan
+        flat = flat.astype(np.int64) if whole.all() else flat
     return tuple(str(one) for one in flat.tolist())
 
 
@@ -197,7 +203,8 @@ def _labels(values: Any, classes: Sequence[str], where: str) -> tuple[str, ...]:
         gone = is_missing(named)
         return tuple("" if no else one for one, no in zip(named, gone, strict=True))
     codes = flat[np.isfinite(flat)]
-    if (codes != np.rint(codes)).any() or (classes and codes.max(initial=0) >= len(classes)):
+    odd = (codes != np.rint(codes)) | (np.abs(codes.astype(np.float64)) >= MOST_WHOLE)
+    if odd.any() or (classes and codes.max(initial=0) >= len(classes)):
         raise InputError(
             f"{where}, labels",
             f"codes up to {codes.max():g}",

@@ -26,6 +26,7 @@ from equipoise.findings.json import JsonValue, as_json
 from equipoise.findings.text import as_csv
 from equipoise.folders import write_folder
 from equipoise.page import report_files
+from equipoise.read.files import content, read_json
 
 MARK = "scan.json"
 SCHEMA = 1
@@ -74,7 +75,8 @@ class ScanRecord:
         files["scores.csv"] = as_csv(scores(self.scan))
         held = {**codec.encode(replace(self, equipoise=version("equipoise")))}
         held["files"] = sorted([*files, MARK])
-        files[MARK] = json.dumps(held, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+        text = json.dumps(codec.sealed(held), indent=1, ensure_ascii=False, allow_nan=False)
+        files[MARK] = text + "\n"
         write_folder(folder, files, mark=MARK)
         return sorted(files)
 
@@ -83,9 +85,11 @@ def load_scan(folder: Path) -> ScanRecord:
     """Read a scan."""
     path = folder / MARK if folder.is_dir() else folder
     try:
-        held = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+        held = read_json(content(path))
+    except InputError as error:
         raise InputError(f"{path}", "not a scan", "JSON of a scan", AGAIN) from error
     if not isinstance(held, dict) or held.get("schema") != SCHEMA:
         raise InputError(f"{path}", "another schema", f"schema {SCHEMA}", AGAIN)
-    return codec.read(ScanRecord, held, MARK)
+    record = codec.read(ScanRecord, held, MARK)
+    codec.check_seal(held, f"{path}", AGAIN)
+    return record

@@ -140,17 +140,17 @@ def key_text(
 
 def read_key(plan: Path) -> PlanKey:
     """Read the key of a plan, given by its own name or by that of the plan beside it."""
-    from equipoise.read.files import content
+    from equipoise.read.files import content, read_json
 
     path = key_of(plan) if plan.suffix.lower() == ".csv" else plan
-    data = content(path).data
+    file = content(path)
     try:
-        record = json.loads(data)
+        record = read_json(file)
         options = {name: record["options"][name] for name in (*USUAL, *NUMBERS)}
         items = _bins_and_probabilities(record["items"])
         if not all(_fits(name, value) for name, value in options.items()):
             raise TypeError
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, LookupError, TypeError, OverflowError):
         expected = "what threshold plan wrote beside it"
         do = "give plan.csv or plan.key.json as threshold plan --out wrote them"
         raise InputError(f"--plan {path.name}", "no key of a plan", expected, do) from None

@@ -62,7 +62,7 @@ class GridOptions:
 
     methods: Annotated[str | None, _grid("methods")] = None
     archs: Annotated[str | None, _grid("archs")] = None
-    seeds: Annotated[int, _grid("seeds", min=1)] = 5
+    seeds: Annotated[int, _grid("seeds", min=1, max=1000)] = 5
     drop: Annotated[float, _grid("drop")] = 0.2
     device: Annotated[str, _grid("device")] = "auto"
     workers: Annotated[int, _grid("workers", min=0)] = 0

@@ -213,25 +213,29 @@ def _first_line(error: Exception) -> str:
     return str(error).splitlines()[0][:80] if str(error) else "cut"
 
 
-def read_arrays(path: AnyPath) -> dict[str, NDArray[Any]]:
-    """Read the arrays of an ``.npz`` file by name.
+def read_arrays(path: AnyPath | Content) -> dict[str, NDArray[Any]]:
+    """Read the arrays of an ``.npz`` file, or of its content, by name.
 
     What their headers claim is held against what the file has before memory is taken for it.
     """
-    place = Path(path)
+    if isinstance(path, Content):
+        name, source = path.name, cast(Any, BytesIO(path.data))
+    else:
+        name, source = Path(path).name, Path(path)
+        require_file(source)
     try:
-        with zipfile.ZipFile(place) as packed:
-            _check_claims(place.name, packed)
+        with zipfile.ZipFile(source) as packed:
+            _check_claims(name, packed)
             return {
                 name.removesuffix(".npy"): _member(packed, name) for name in packed.namelist()
             }
     except OSError as error:
-        raise unreadable(path, error) from error
+        raise unreadable(name if isinstance(path, Content) else path, error) from error
     except InputError:
         raise
     except DAMAGE as error:
         raise InputError(
-            str(path),
+            name if isinstance(path, Content) else str(path),
             f"damaged or something else ({_first_line(error)})",
             "arrays of numbers saved with numpy.savez",
             "write the file again",

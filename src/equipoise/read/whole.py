@@ -60,7 +60,7 @@ def whole_folder(target: Path) -> Iterator[Path]:
     system can; what it held is removed, so carry over what should stay (`carry_over`). Raises
     `FileExistsError` where the target was not there, or empty, before and is filled now.
     """
-    target = target.resolve()
+    target = Path(os.path.realpath(target))  # which a link in a circle does not stop
     target.parent.mkdir(parents=True, exist_ok=True)
     _sweep(target)
     replacing = target.is_dir() and any(target.iterdir())

@@ -20,13 +20,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.arrays import InputError, short_repr
+from equipoise.codec import check_seal, sealed
 from equipoise.findings import Column, Finding, Report, Table
 from equipoise.findings.json import JsonValue
 from equipoise.findings.text import as_csv
 from equipoise.folders import write_folder
 from equipoise.notices import as_notices
 from equipoise.page import render
-from equipoise.read.files import file_sha256
+from equipoise.read.files import content, file_sha256, read_array, read_json
 from equipoise.run.record import SCHEMA, SCHEMAS, RunRecord, decode, encode
 
 HEADER = "run.json"
@@ -55,10 +56,11 @@ class Run:
         """Refuse replicates of another run."""
         axes = (self.record.tasks, self.record.metrics, self.record.labels, self.record.models)
         shape = tuple(len(axis) for axis in axes)
-        if self.replicates.ndim != 5 or self.replicates.shape[:4] != shape:
+        fits = self.replicates.ndim == 5 and self.replicates.shape[:4] == shape
+        if not fits or self.replicates.dtype.kind != "f":
             raise InputError(
                 "replicates",
-                f"shape {self.replicates.shape}",
+                f"shape {self.replicates.shape} of {self.replicates.dtype}",
                 f"{(*shape, 'replicates')}",
                 "keep run.json and its replicates together",
             )
@@ -73,8 +75,16 @@ class Run:
         """What was said of it; of runs of earlier versions, their values."""
         return self.record.report or _values_alone(self.record)
 
-    def save(self, folder: Path, *, overwrite: bool = False) -> Path:
-        """Write the run into a folder; an earlier run there is only replaced if asked."""
+    def save(
+        self, folder: Path, *, overwrite: bool = False, beside: Mapping[str, str] | None = None
+    ) -> Path:
+        """Write the run into a folder; an earlier run there is only replaced if asked.
+
+        Parameters
+        ----------
+        beside
+            Further texts by their names, which come and go with the run.
+        """
         target = prepared(folder, overwrite=overwrite)
         array = io.BytesIO()
         np.save(array, self.replicates)
@@ -84,12 +94,12 @@ class Run:
             "sha256": hashlib.sha256(array.getbuffer()).hexdigest(),
             "shape": list(self.replicates.shape),
         }
-        header["seal"] = _seal(header)
         files: dict[str, str | bytes] = {
+            **(beside or {}),
             REPLICATES: array.getvalue(),
             PAGE: render(self.report),
             **{f"{one.name}.csv": as_csv(one.rows) for one in downloads(self.report)},
-            HEADER: json.dumps(header, indent=1, allow_nan=False) + "\n",
+            HEADER: json.dumps(sealed(header), indent=1, allow_nan=False) + "\n",
         }
         write_folder(target, files, mark=HEADER)
         return target
@@ -109,14 +119,8 @@ class Run:
                 f"{path}", got, "the replicates that run.json names", "run evaluate again"
             )
         record = decode(header)  # which names a field that is not as it should be
-        if header.get("seal", _seal(header)) != _seal(header):  # earlier versions had none
-            raise InputError(
-                f"{target / HEADER}",
-                "changed since it was written",
-                "the file as it was",
-                "run evaluate again",
-            )
-        return cls(record, np.load(path, allow_pickle=False))
+        check_seal(header, f"{target / HEADER}", "run evaluate again")
+        return cls(record, read_array(content(path)))
 
 
 def prepared(folder: Path, *, overwrite: bool = False) -> Path:
@@ -192,8 +196,8 @@ def _header(target: Path) -> dict[str, Any]:
             "check the path, or run evaluate first",
         )
     try:
-        header = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError):
+        header = read_json(content(path))
+    except InputError:
         header = None
     if not isinstance(header, dict) or "schema" not in header:
         raise InputError(
@@ -207,10 +211,3 @@ def _header(target: Path) -> dict[str, Any]:
             "read it with the version of equipoise that wrote it, or run evaluate again",
         )
     return header
-
-
-def _seal(header: Mapping[str, Any]) -> str:
-    """A hash of everything in the header but itself."""
-    held = {name: value for name, value in header.items() if name != "seal"}
-    text = json.dumps(held, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()

@@ -19,15 +19,12 @@ and no names: clean and transformed then count as one image when images are resa
 import json
 import math
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
-from zipfile import BadZipFile
-
-import numpy as np
 
 from equipoise.arrays import InputError, listed
+from equipoise.read.files import content, read_array, read_arrays, read_json
 from equipoise.uq.decomposition import Beta
 from equipoise.uq.study import (
     PARTS,
@@ -120,17 +117,15 @@ def read_study(
 
 def _corruptions(files: Files) -> tuple[Corruption, ...]:
     """What the runs, or a file beside the labels, say about how other images were made."""
-    told = {}
-    with suppress(ValueError, KeyError, TypeError, BadZipFile), np.load(files.runs[0]) as held:
-        told = json.loads(str(held["meta"])).get("ood", {})
+    told = _told(_arrays(files.runs[0], "probs")).get("ood") or {}
     beside = files.labels.with_name(CORRUPTIONS)
     rows, where = told.get("corruptions"), f"{files.runs[0].name}, meta"
     try:
         if not rows and beside.is_file():
             where = beside.name
-            rows = json.loads(beside.read_text(encoding="utf-8"))
+            rows = read_json(content(beside))
         return tuple(_corruption(one, float(told.get("drop", GOAL))) for one in rows or ())
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError):
         do = "leave the file out, or run the benchmark again"
         raise InputError(where, "no corruptions that can be read", "JSON", do) from None
 
@@ -216,14 +211,11 @@ def _arrays(path: Path, alone: str) -> dict[str, Any]:
         do = "save arrays with numpy.savez"
         raise InputError(path.name, f"a file {path.suffix or 'without ending'}", ".npz", do)
     try:
-        held = np.load(path, allow_pickle=False)
-        if isinstance(held, np.ndarray):
-            return {alone: held}
-        with held:
-            return {name: held[name] for name in held.files}
-    except (ValueError, BadZipFile, EOFError, KeyError):
+        file = content(path)
+        return {alone: read_array(file)} if path.suffix.lower() == ".npy" else read_arrays(file)
+    except InputError as error:
         do = "save it anew; objects in it (pickles) are refused"
-        raise InputError(path.name, "no arrays that can be read", "an .npz file", do) from None
+        raise InputError(path.name, "no arrays that can be read", "an .npz file", do) from error
 
 
 def _meta(path: Path, arrays: Mapping[str, Any]) -> Meta:
@@ -232,12 +224,11 @@ def _meta(path: Path, arrays: Mapping[str, Any]) -> Meta:
         method, *rest = path.stem.split(".")
         made = Meta(method, rest[0], rest[1]) if len(rest) == 2 else Meta(path.stem)
         return replace(made, score_is=EPISTEMIC.get(made.method, "own"))
-    try:
-        said = json.loads(str(arrays["meta"]))
-        schema = said["schema"]
-    except (ValueError, KeyError, TypeError):
+    said = _told(arrays)
+    schema = said.get("schema")
+    if schema is None:
         do = "save it anew with this version"
-        raise InputError(f"{path.name}, meta", "no schema", "a text in JSON", do) from None
+        raise InputError(f"{path.name}, meta", "no schema", "a text in JSON", do)
     if schema != SCHEMA:
         do = "evaluate it with the version that wrote it, or save it anew"
         raise InputError(f"{path.name}, meta", f"schema {schema}", f"schema {SCHEMA}", do)
@@ -249,6 +240,15 @@ def _meta(path: Path, arrays: Mapping[str, Any]) -> Meta:
     method = str(said["method"])
     names = (method, str(said.get("architecture", "")), str(said.get("seed", "")))
     return Meta(*names, cost, str(said.get("score_is", EPISTEMIC.get(method, "own"))))
+
+
+def _told(arrays: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What the text ``meta`` says; nothing where it is none."""
+    try:
+        said = json.loads(str(arrays["meta"]))
+    except (ValueError, KeyError, RecursionError):
+        return {}
+    return said if isinstance(said, Mapping) else {}
 
 
 def _number(said: Mapping[str, Any], key: str) -> float:

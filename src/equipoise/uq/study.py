@@ -313,6 +313,8 @@ def part_labels(
 ) -> PartLabels:
     """Labels (items, classes) as a part, with numbers for names where there are none."""
     try:
+        if np.iscomplexobj(labels):
+            raise TypeError
         array = np.asarray(labels, dtype=np.float64)
     except (TypeError, ValueError):
         got, do = "values that are not numbers", "recode the labels"

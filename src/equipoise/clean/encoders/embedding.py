@@ -21,7 +21,7 @@ from equipoise.clean.collection import ImageSource
 from equipoise.clean.detector import Progress
 from equipoise.clean.encoders.encoder import Encoder
 from equipoise.notices import Notice, notice
-from equipoise.read.files import AnyPath, replaced
+from equipoise.read.files import DAMAGE, AnyPath, content, replaced
 
 _BATCH = 64  # images per shard
 _KEY = 32  # bytes of a key
@@ -134,19 +134,15 @@ class _Shards:
         """Embeddings that are there, by key."""
         found: dict[bytes, Floats] = {}
         for path in sorted(self.folder.glob(f"*{_ENDING}")):
-            try:
-                data = path.read_bytes()
-            except OSError:
-                data = b""
-            if hashlib.sha256(data).hexdigest() != path.name.removesuffix(_ENDING):
+            held = _read(path)
+            if held is None:
                 self.damaged += 1
                 with suppress(OSError):
                     path.unlink()
                 continue
-            keys, values = _unpacked(data)
-            here = (bytes(one) for one in keys)
+            keys = (bytes(one) for one in held[0])
             found.update(
-                (key, row) for key, row in zip(here, values, strict=True) if key in wanted
+                (key, row) for key, row in zip(keys, held[1], strict=True) if key in wanted
             )
         return found
 
@@ -168,8 +164,15 @@ class _Shards:
         return (notice("cache_damaged", text, shards=self.damaged),)
 
 
-def _unpacked(data: bytes) -> tuple[Any, Floats]:
-    """Keys and embeddings of a shard whose hash is right."""
-    file = BytesIO(data)
-    keys = np.load(file, allow_pickle=False)
-    return keys, np.load(file, allow_pickle=False)
+def _read(path: Path) -> tuple[Any, Floats] | None:
+    """Keys and embeddings of a shard; None where it is not as it was written."""
+    try:
+        data = content(path).data
+        if hashlib.sha256(data).hexdigest() != path.name.removesuffix(_ENDING):
+            return None
+        file = BytesIO(data)
+        keys, values = (np.load(file, allow_pickle=False) for _ in range(2))
+    except DAMAGE:
+        return None
+    fits = keys.ndim == 2 and keys.dtype == np.uint8 and values.ndim == 2
+    return (keys, values) if fits and len(keys) == len(values) else None

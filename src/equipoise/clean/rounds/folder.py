@@ -179,8 +179,12 @@ def _csv(head: Sequence[str], rows: Iterable[Sequence[str]]) -> bytes:
 
 
 def _read_csv(path: Path, head: Sequence[str]) -> list[list[str]]:
-    text = content(path).data.decode("utf-8", "surrogatepass")
-    rows = [unguarded_all(row) for row in csv.reader(StringIO(text, newline=""), strict=True)]
+    try:
+        text = content(path).data.decode("utf-8", "surrogatepass")
+        lines = csv.reader(StringIO(text, newline=""), strict=True)
+        rows = [unguarded_all(row) for row in lines]
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise InputError(f"{path}", f"damaged ({error})", "a table of text", AGAIN) from error
     if rows[:1] != [list(head)] or any(len(row) != len(head) for row in rows):
         raise InputError(f"{path}", "other columns", f"{', '.join(head)}", AGAIN)
     return rows[1:]

@@ -21,6 +21,9 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
+from equipoise import codec
+from equipoise.arrays import InputError
+from equipoise.read.files import content, read_json
 from equipoise.read.whole import whole_file
 from equipoise.uq.training.auroc import macro_auroc
 from equipoise.uq.training.corruptions import Severity, assigned, calibrate, corrupt_all
@@ -207,8 +210,7 @@ class Bench:
         return {"drop": self.setup.drop, "corruptions": found}
 
     def _severities(self) -> list[Severity]:
-        told = json.loads(self.folder.corruptions.read_text(encoding="utf-8"))
-        return [Severity(**one) for one in told]
+        return read_severities(self.folder.corruptions)
 
     def _predictions(
         self, cell: Cell, method: Method, model: nn.Module, parts: dict[str, torch.Tensor]
@@ -254,6 +256,15 @@ def _mean(arrays: dict[str, NDArray[Any]], part: str) -> NDArray[Any]:
         return alpha / (alpha + beta)
     logits = torch.from_numpy(arrays[f"{part}_logits"]).double()
     return logits.sigmoid().mean(0).numpy()
+
+
+def read_severities(path: Path) -> list[Severity]:
+    """What `Bench.calibrate` wrote."""
+    told = read_json(content(path))
+    if not isinstance(told, list):
+        do = "remove the file to calibrate anew"
+        raise InputError(f"{path}", f"a {type(told).__name__}", "a list of severities", do)
+    return [codec.read(Severity, one, path.name) for one in told]
 
 
 def save_arrays(path: Path, arrays: dict[str, NDArray[Any]]) -> None:

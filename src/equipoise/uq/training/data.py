@@ -19,7 +19,6 @@ ones, ``"ones"``. Validation, tests and early stopping always leave both out.
 
 import hashlib
 import os
-import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.arrays import Floats, InputError, choice, listed
+from equipoise.read.files import read_arrays
 from equipoise.read.whole import whole_file
 
 PARTS = ("train", "val", "test")
@@ -231,11 +231,10 @@ def _nih() -> Path:
 
 def _read_npz(path: Path) -> ImageData:
     try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-    except (OSError, ValueError, zipfile.BadZipFile) as error:
+        arrays = read_arrays(path)
+    except InputError as error:
         raise InputError(
-            f"{path}", f"cannot be read ({type(error).__name__})",
+            f"{path}", f"cannot be read ({error.got})",
             "an npz file with images and labels, a folder, 'demo' or 'nih'", "check the path",
         ) from error  # fmt: skip
     key = "labels_u" if "labels_u" in arrays else "labels"
@@ -245,7 +244,13 @@ def _read_npz(path: Path) -> ImageData:
                 f"{path}", f"holds {listed(arrays, most=8)}", f"an array {name!r}",
                 "save the file with numpy.savez(path, images=..., labels=...)",
             )  # fmt: skip
-    images, labels = arrays["images"], arrays[key].astype(np.float32)
+    images, labels = arrays["images"], _numbers(arrays[key], f"{path}, {key}")
+    if images.ndim < 3:
+        raise InputError(
+            f"{path}, images", f"{images.dtype} of shape {images.shape}",
+            "shape (items, height, width) or (items, height, width, channels)",
+            "save the images again",
+        )  # fmt: skip
     many = len(images)
     numbers = np.array([f"{i:06d}" for i in range(many)])
     items = _texts(arrays, ("name", "items"), numbers)
@@ -256,11 +261,22 @@ def _read_npz(path: Path) -> ImageData:
         name=str(arrays.get("title", path.stem)),
         images=images[..., None] if images.ndim == 3 else images,
         labels=labels,
-        classes=tuple(names.astype(str).tolist()),
+        classes=tuple(names.ravel().astype(str).tolist()),
         items=items,
         patients=patients,
-        split=patient_split(patients) if split is None else known_parts(split.tolist()),
+        split=patient_split(patients) if split is None else known_parts(split.ravel().tolist()),
     )
+
+
+def _numbers(labels: NDArray[np.generic], where: str) -> NDArray[np.float32]:
+    """Labels as float32."""
+    if labels.dtype.kind not in "biuf" or labels.ndim != 2:
+        raise InputError(
+            where, f"{labels.dtype} of shape {labels.shape}",
+            "numbers of shape (items, labels)", "save the labels again",
+        )  # fmt: skip
+    with np.errstate(over="ignore"):  # what is too large is infinite, and refused
+        return labels.astype(np.float32)
 
 
 def _texts(
@@ -268,7 +284,7 @@ def _texts(
 ) -> tuple[str, ...]:
     """The first of some arrays that is there, as text."""
     column = next((arrays[name] for name in names if name in arrays), default)
-    return tuple(column.astype(str).tolist())
+    return tuple(column.ravel().astype(str).tolist())
 
 
 def known_parts(words: Sequence[str]) -> NDArray[np.str_]:

@@ -12,8 +12,9 @@ Images become grey, are cut to the middle square and averaged down to the size a
 """
 
 import csv
-import gzip
 import io
+import struct
+import zlib
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from importlib.util import find_spec
@@ -24,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.arrays import InputError, listed
+from equipoise.read.files import content, require_file
 from equipoise.uq.training.data import ImageData, known_parts, patient_split
 
 _MIMIC = "mimic-cxr-2.0.0-{}.csv"
@@ -89,10 +91,34 @@ def _table(folder: Path, name: str) -> list[dict[str, str]]:
     """The rows of a CSV file, packed or not; none if it is not there."""
     for path in (folder / name, folder / f"{name}.gz"):
         if path.exists():
-            data = path.read_bytes()
-            text = (gzip.decompress(data) if path.suffix == ".gz" else data).decode("utf-8-sig")
-            return list(csv.DictReader(io.StringIO(text)))
+            return _rows(path)
     return []
+
+
+def _rows(path: Path) -> list[dict[str, str]]:
+    """The rows of a table, each with every column."""
+    try:
+        text = content(path).data.decode("utf-8-sig")
+        head, *rows = list(csv.reader(io.StringIO(text), strict=True))
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{path}", f"byte {error.start} is no text", "UTF-8", "save the file as UTF-8"
+        ) from error
+    except csv.Error as error:
+        raise InputError(
+            f"{path}", f"no table ({error})", "comma-separated text", "export the file again"
+        ) from error
+    if len(set(head)) != len(head):
+        raise InputError(
+            f"{path}", f"columns {listed(head)}", "each column once", "rename one of them"
+        )
+    for number, row in enumerate(rows, 2):
+        if row and len(row) != len(head):
+            raise InputError(
+                f"{path}, row {number}", f"{len(row)} cells", f"{len(head)}, as the first row",
+                "correct the row",
+            )  # fmt: skip
+    return [dict(zip(head, row, strict=True)) for row in rows if row]
 
 
 def _mimic(folder: Path, studies: Sequence[Row]) -> _Listed:
@@ -177,10 +203,13 @@ def _opened(paths: Sequence[Path], size: int) -> NDArray[np.uint8]:
     pillow = import_module("PIL.Image")
     images = np.empty((len(paths), size, size, 1), np.uint8)
     for i, path in enumerate(paths):
+        require_file(path)
         try:
             with pillow.open(path) as image:
                 grey = image.convert("L")
-        except OSError as error:
+        except (OSError, ValueError, SyntaxError, LookupError, TypeError, OverflowError,
+                EOFError, MemoryError, struct.error, zlib.error,
+                pillow.DecompressionBombError, Warning) as error:  # fmt: skip
             raise InputError(
                 f"{path}", "cannot be opened", "an image", "replace the file or take it out"
             ) from error

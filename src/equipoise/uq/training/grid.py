@@ -15,8 +15,6 @@ import math
 import multiprocessing as mp
 import os
 import time
-import zipfile
-import zlib
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -24,11 +22,11 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-import numpy as np
 import torch
 
 from equipoise.arrays import InputError, require_number, require_whole
 from equipoise.numbers import number
+from equipoise.read.files import read_arrays
 from equipoise.uq.training.bench import Bench, Limits, Place, save_labels
 from equipoise.uq.training.loop import Epoch, OutOfTimeError
 from equipoise.uq.training.networks import architecture_of
@@ -253,11 +251,8 @@ def _there(cell: Cell, setup: Setup, folder: Folder, sources: Sources) -> bool:
     """Whether a cell is done; one of another configuration is refused, a broken one redone."""
     path = folder.run(cell)
     try:
-        with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
-            kept = json.loads(str(file["meta"])).get("fingerprint")
-            for name in file.files:  # checks that each is whole
-                file[name]
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error):
+        kept = json.loads(str(read_arrays(path)["meta"])).get("fingerprint")
+    except (ValueError, KeyError, AttributeError, RecursionError):  # not there, or not whole
         return False
     if kept != setup.fingerprint(cell, sources):
         raise InputError(

@@ -16,17 +16,20 @@ or not at all, and one of another configuration is refused.
 """
 
 import math
+import struct
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import Any, NamedTuple
 
 import torch
 from torch import nn
 
 from equipoise.arrays import InputError, require_drawn, require_number, require_whole
+from equipoise.read.files import require_file
 from equipoise.read.whole import whole_file
 from equipoise.uq.training.auroc import macro_auroc
 from equipoise.uq.training.methods.method import Batch, Clock, Method, Training
@@ -268,7 +271,15 @@ def write_whole(path: Path, content: dict[str, Any]) -> None:
 
 def read_whole(path: Path, fingerprint: str, device: torch.device) -> dict[str, Any]:
     """Load what `write_whole` saved, and refuse what another configuration left there."""
-    kept: dict[str, Any] = torch.load(path, map_location=device, weights_only=True)
+    require_file(path)
+    try:
+        kept = torch.load(path, map_location=device, weights_only=True)
+    except (OSError, EOFError, LookupError, ValueError, TypeError, AttributeError,
+            AssertionError, RuntimeError, OverflowError, MemoryError, UnpicklingError,
+            struct.error) as error:  # fmt: skip
+        raise _damaged(path, type(error).__name__) from error
+    if not isinstance(kept, dict) or not isinstance(kept.get("fingerprint"), str):
+        raise _damaged(path, "something else")
     if kept["fingerprint"] != fingerprint:
         raise InputError(
             f"{path}", f"a checkpoint of another configuration ({kept['fingerprint']})",
@@ -276,3 +287,10 @@ def read_whole(path: Path, fingerprint: str, device: torch.device) -> dict[str, 
             "name another folder, or remove the file to train anew",
         )  # fmt: skip
     return kept
+
+
+def _damaged(path: Path, why: str) -> InputError:
+    return InputError(
+        f"{path}", f"cannot be read ({why})", "tensors that a training left",
+        "remove the file to train anew",
+    )  # fmt: skip

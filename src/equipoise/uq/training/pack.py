@@ -10,6 +10,7 @@ import zipfile
 from pathlib import Path
 
 from equipoise.arrays import InputError
+from equipoise.read.files import DAMAGE, replaced, require_file
 
 ARCHIVES, MEGABYTES = 4, 15.0
 
@@ -39,7 +40,10 @@ def pack(out: Path, to: Path, *, most: int = ARCHIVES, size: float = MEGABYTES) 
     archives = []
     for number, (_, held) in enumerate(loads, 1):
         archive = to / f"results-{number}.zip"
-        with zipfile.ZipFile(archive, "w", zipfile.ZIP_STORED) as bundle:
+        with (
+            replaced(archive) as file,
+            zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as bundle,
+        ):
             for path in sorted(held):
                 bundle.write(path, path.name)
         archives.append(archive)
@@ -54,12 +58,30 @@ def unpack(source: Path, out: Path) -> int:
     out.mkdir(parents=True, exist_ok=True)
     count = 0
     for archive in archives:
-        with zipfile.ZipFile(archive) as bundle:
-            for name in bundle.namelist():
-                if name != Path(name).name:
-                    raise InputError(
-                        f"{archive}", f"a file {name!r}", "plain names", "pack the results anew"
-                    )
-                (out / name).write_bytes(bundle.read(name))
-                count += 1
+        for name, data in _packed(archive).items():
+            with replaced(out / name) as file:
+                file.write(data)
+            count += 1
     return count
+
+
+def _packed(archive: Path) -> dict[str, bytes]:
+    """Files of an archive that `pack` wrote; nothing is trusted that it says of them."""
+    again = "pack the results anew"
+    require_file(archive)
+    try:
+        with zipfile.ZipFile(archive) as bundle:
+            for one in bundle.infolist():
+                plain = one.filename == Path(one.filename).name
+                if not plain or Path(one.filename).suffix not in (".npz", ".json"):
+                    raise InputError(
+                        f"{archive}", f"a file {one.filename!r:.80}", "plain names", again
+                    )
+                if one.compress_type != zipfile.ZIP_STORED:
+                    raise InputError(f"{archive}", "packed files", "files as they were", again)
+            return {name: bundle.read(name) for name in bundle.namelist()}
+    except InputError:
+        raise
+    except (OSError, *DAMAGE) as error:
+        got = f"cannot be read ({type(error).__name__})"
+        raise InputError(f"{archive}", got, "a zip file of results", again) from error

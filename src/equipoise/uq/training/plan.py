@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from equipoise.arrays import InputError, require_number
 from equipoise.numbers import count
+from equipoise.read.files import content, read_json
 from equipoise.read.whole import whole_file
 from equipoise.uq.training.data import ImageData, LabelPolicy, read_images
 from equipoise.uq.training.loop import Recipe
@@ -258,8 +259,8 @@ def write_text(path: Path, text: str) -> None:
 
 def _read_json(path: Path) -> dict[str, Any]:
     try:
-        kept = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError:
+        kept = read_json(content(path))
+    except InputError:
         kept = None
     if not isinstance(kept, dict):
         raise InputError(
@@ -279,7 +280,7 @@ def _differences(kept: dict[str, Any], now: dict[str, Any]) -> str:
     """What differs between two configurations, in words."""
     names: Iterable[str] = sorted({*kept, *now})
     return "; ".join(
-        f"{name} was {kept.get(name)}, is {now.get(name)}"
+        f"{name:.40} was {kept.get(name)!s:.80}, is {now.get(name)!s:.80}"
         for name in names
         if kept.get(name) != now.get(name)
     )
