@@ -19,6 +19,7 @@ from equipoise.inference import (
     TwoWay,
     families,
     family,
+    judge,
     two_way,
     unit_design,
 )
@@ -267,6 +268,27 @@ def test_the_jackknife_of_metrics_without_derivatives_is_close_to_them(label):
         assert_allclose(errors[0], errors[1], rtol=0.15)
     for m in range(3):
         assert_allclose(one.of(m).standard_error, other.of(m).standard_error, rtol=0.15)
+
+
+def test_the_jackknife_of_a_mean_over_items_is_exactly_its_derivatives():
+    annotations, models = study(thinned(complete(40, 5, seed=6)), 40)
+    closed = named("accuracy")
+    left_out = replace(closed, name="accuracy_again", influence=None)
+    found = run(annotations, models, closed, left_out)
+    one, other = (found.two_way(name) for name in ("accuracy", "accuracy_again"))
+    assert_allclose(other.items, one.items, rtol=1e-9, atol=1e-15)
+    assert_allclose(np.diag(other.df_items), np.diag(one.df_items), rtol=1e-9)
+
+
+@pytest.mark.parametrize(("half", "word"), [(1.05, "equivalent"), (0.95, "equivalent"),
+                                            (1.25, "undecided")])  # fmt: skip
+def test_equivalence_is_two_one_sided_tests(half, word):
+    """At a level of 95 % the interval of 90 % must lie within the margin."""
+    from scipy.stats import t
+
+    spread = Spread(4e-4, df_items=60.0)
+    margin = t.ppf(0.975, 60) * spread.standard_error / half
+    assert judge(0.0, spread, margin).value == word
 
 
 # ---- one number ----------------------------------------------------------------------------
