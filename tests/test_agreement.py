@@ -116,6 +116,16 @@ def test_cohen_equals_golden_and_scikit_learn():
     assert found == pytest.approx(trap["quadratic_with_labels"], abs=1e-9)
 
 
+def test_a_pair_is_compared_on_the_items_that_both_rated():
+    one, two = [1, 2, 2, 1, np.nan, 2, 1, 2], [1, 2, 1, 1, 2, np.nan, np.nan, 2]
+    votes = table(np.array([one, two, [1.0] * 8]))
+    both = ~np.isnan(one) & ~np.isnan(two)
+    wanted = cohen_kappa_score(np.array(one)[both], np.array(two)[both])
+    found = cohen_kappa(votes, ("a0", "a1"), plan=resample(votes, "items", replicates=20))
+    assert found.value == pytest.approx(wanted)
+    assert cohen_kappa_pairs(votes).kappa[0, 1] == pytest.approx(wanted)
+
+
 @given(data=ratings())
 @settings(max_examples=40, deadline=None)
 def test_all_pairs_equal_scikit_learn_one_by_one(data):

@@ -291,6 +291,36 @@ def test_equivalence_is_two_one_sided_tests(half, word):
     assert judge(0.0, spread, margin).value == word
 
 
+WHOM = [(items, annotators) for items in (True, False) for annotators in (True, False)]
+
+
+@pytest.mark.parametrize(("items", "annotators"), WHOM)
+def test_the_covariance_has_the_variance_of_every_value_and_difference(items, annotators):
+    """Whatever counts: for items, for annotators, for both, or for votes alone."""
+    random = np.random.default_rng(4)
+    own, people, noise, draws = (x @ x.T for x in random.normal(size=(4, 3, 9)))
+    whom = Population(items=items, annotators=annotators)
+    freedom = np.full((3, 3), 50.0)
+    values = np.array([0.5, 0.6, 0.7])
+    cell = TwoWay(values, own, people + noise, noise, draws, freedom, 6.0, 0.0, whom)
+    covariance = cell.covariance()
+    for a in range(3):
+        assert covariance[a, a] == pytest.approx(cell.of(a).variance)
+        for b in range(a):
+            gap = covariance[a, a] + covariance[b, b] - 2 * covariance[a, b]
+            assert gap == pytest.approx(cell.between(a, b).variance)
+
+
+def test_only_models_of_different_values_have_a_floor():
+    same, freedom = np.full((2, 2), 0.01), np.full((2, 2), 50.0)
+    nothing = np.zeros((2, 2))
+    for values, error in (([0.7, 0.7], 0.0), ([0.7, 0.6], 0.02)):
+        cell = TwoWay(np.array(values), same, nothing, nothing, nothing, freedom, 0.0, 0.02,
+                      Population(annotators=False))  # fmt: skip
+        assert cell.between(0, 1).standard_error == pytest.approx(error)
+        assert cell.of(0).standard_error == pytest.approx(0.1)
+
+
 # ---- one number ----------------------------------------------------------------------------
 
 FEW = Spread(4e-4, 9e-4, 2e-4, df_items=80.0, df_annotators=2.0)

@@ -164,6 +164,9 @@ def test_the_variance_of_a_design_is_the_formula():
     noise = 0.7 / (40 * 4) + 5 / (40 * 6 * 4)
     assert made.variance == pytest.approx(2 / 40 + 3 / 240 + 0.4 / 9 + noise)
     assert made.df_annotators == 8 and made.df_items == 39
+    everybody = parts.spread(40, Shape(9, 9, 6))  # a cell holds its annotator's habit, too
+    assert everybody.cells == pytest.approx((0.4 + 0.7 + 5 / 6) / (40 * 9))
+    assert everybody.annotators == pytest.approx(0.4 / 9 + everybody.cells)
     strangers = parts.spread(40, Shape(0, 4, 6))
     assert strangers.variance == pytest.approx(2 / 40 + 3 / 240 + noise)
 
