@@ -343,4 +343,6 @@ def test_items_are_influential_between_models_that_differ_by_more_than_rounding(
     better = np.array([0.7, 0.7 - 2e-15, 0.6])
     found = influential_items(aligned, prepared, metric, better)
     assert (found.a, found.b) == ("first", "other")
-    assert influential_items(aligned, prepared, metric, np.array([0.7, 0.7, 0.7 + 1e-15])) is None
+    assert (
+        influential_items(aligned, prepared, metric, np.array([0.7, 0.7, 0.7 + 1e-15])) is None
+    )

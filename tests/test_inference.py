@@ -341,6 +341,19 @@ def test_few_annotators_solve_the_equation_of_the_pivot():
     assert FEW.pivotal and not MANY.pivotal
 
 
+def test_where_the_pivot_leaves_nothing_a_number_is_as_unsure_as_one_more_unit():
+    from scipy.stats import chi2, t
+
+    spread = Spread(0.0, 1e-4, 2e-4, df_items=50.0, df_annotators=2.0, floor=4e-4)
+    points = chi2.isf((np.arange(200) + 0.5) / 200, 2)
+    left = np.maximum(1e-4 * 2 / points - 2e-4, 0.0)
+    assert 0 < (left == 0).sum() < 200
+    error = np.sqrt(np.where(left == 0, 4e-4, left))
+    for size in (0.01, 0.02, 0.05):
+        wanted = 2 * t.sf(size / error, 50).mean()
+        assert spread.p_value(size) == pytest.approx(wanted, rel=1e-6)
+
+
 def test_annotators_alone_make_the_pivot_an_exact_t():
     from scipy.stats import t
 

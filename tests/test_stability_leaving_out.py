@@ -136,7 +136,9 @@ def test_shifts_are_paired_resample_by_resample():
     random = np.random.default_rng(1)
     noisy = models(a=random.random(ITEMS), b=random.random(ITEMS))
     done = leave_one_out(noisy, annotations(votes), replicates=200, metric="brier_score")
-    whole = leave_one_out(noisy, annotations(votes[:, :2]), replicates=200, metric="brier_score")
+    whole = leave_one_out(
+        noisy, annotations(votes[:, :2]), replicates=200, metric="brier_score"
+    )
     assert np.abs(whole.shifts).max() < 1e-12  # both say the same
     assert np.abs([whole.low, whole.high]).max() < 1e-12
     # one item of twelve moves: the shift of a resample is how often it holds that item

@@ -73,10 +73,14 @@ def main(arguments: list[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m tests.mutation", description=__doc__)
     parser.add_argument("--only", nargs="+", metavar="NAME", help="bugs of these names")
-    parser.add_argument("--file", metavar="PART", help="bugs whose file or part holds this text")
+    parser.add_argument(
+        "--file", metavar="PART", help="bugs whose file or part holds this text"
+    )
     parser.add_argument("--list", action="store_true", help="name them and stop")
     parser.add_argument("--jobs", type=int, default=1, help="how many at a time (1)")
-    parser.add_argument("--seconds", type=float, default=600, help="for the tests of a bug (600)")
+    parser.add_argument(
+        "--seconds", type=float, default=600, help="for the tests of a bug (600)"
+    )
     return parser
 
 

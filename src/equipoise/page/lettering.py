@@ -20,8 +20,8 @@ def width(text: str) -> int:
 
     Examples
     --------
-    >>> width("resnet"), width("mmmmm"), width("ABCDE"), width("日本")
-    (6, 8, 6, 4)
+    >>> width("resnet"), width("mmmmm"), width("ABCDE"), width("日本"), width("−10")
+    (6, 8, 6, 4, 4)
     """
     return math.ceil(sum(_columns(letter) for letter in text) - 1e-9)
 
