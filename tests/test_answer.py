@@ -485,8 +485,8 @@ def test_the_card_does_not_change_with_the_order_of_models_and_votes():
 def test_a_margin_is_named_that_several_models_keep_but_not_all(most, margin):
     half = np.full(len(most), 0.5)
     front = Standing(
-        Column("", named("auroc"), "soft"), tuple("abc"), half, half, half, half > 0, half, half,
-        np.array(most), Population(effective=8.0),
+        Column("", named("auroc"), "soft"), tuple("abc"), half, half, half, half > 0, half,
+        half, np.array(most), Population(effective=8.0),
     )  # fmt: skip
     assert front.decides and front.telling_margin == (margin and pytest.approx(margin))
     if margin:
