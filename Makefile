@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: demo test fuzz lint bench docs picture clean
+.PHONY: demo test fuzz mutants lint bench docs picture clean
 
 $(BIN)/.core: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -41,6 +41,9 @@ lint: $(BIN)/.lint  ## style, types, import contracts
 
 bench: $(BIN)/.bench  ## speed against named peers, as ratios
 	$(BIN)/python -m benchmarks
+
+mutants: $(BIN)/.test  ## plant every bug of tests/mutation in a copy and see the tests go red
+	$(BIN)/python -m tests.mutation --jobs 2
 
 docs: $(BIN)/.core  ## the pages that are written by the code
 	$(BIN)/python -m equipoise.cli._manual > docs/cli.md

@@ -174,3 +174,16 @@ def test_what_cannot_be_is_refused_in_four_parts(ask):
 def test_light_readings_do_not_win_by_rounding():
     table = votes([0, 1, 1], weight=np.array([1.0, 1e-10, 1e-10]))
     assert reading_agreement(table).value[0] == 0
+
+
+def test_gaps_between_ranks_are_no_places():
+    def ranked(*ranks):
+        return Annotations(
+            kind="ranking", items=("case",), classes=("x", "y", "z"), item=np.zeros(5, int),
+            label=np.array([0, 1, 2, 2, 0]), rank=np.array(ranks),
+            reading=np.array([0, 0, 0, 1, 1]),
+        )  # fmt: skip
+
+    dense = inverse_rank(ranked(0, 1, 2, 0, 1)).mean
+    assert_allclose(dense, [[0.45, 0.15, 0.4]])
+    assert np.array_equal(inverse_rank(ranked(0, 3, 7, 0, 5)).mean, dense)

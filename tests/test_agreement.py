@@ -22,6 +22,7 @@ from equipoise.agreement import (
     landis_koch,
     percent_agreement,
 )
+from equipoise.agreement.cohen_kappa import mean_kappa, shares
 
 GOLDEN = json.loads(Path(__file__).with_name("golden").joinpath("agreement.json").read_text())
 ALPHA = [(n, d) for n, d in GOLDEN["krippendorff_alpha"].items() if "layout" in d]
@@ -114,6 +115,35 @@ def test_cohen_equals_golden_and_scikit_learn():
     given_order = table([trap["rater1"], trap["rater2"]], classes=[0, 1, 2, 3])
     found = cohen_kappa(given_order, ("a0", "a1"), weights="quadratic").value
     assert found == pytest.approx(trap["quadratic_with_labels"], abs=1e-9)
+
+
+def test_the_mean_kappa_weighs_pairs_by_the_items_they_share():
+    random = np.random.default_rng(2)
+    said = random.integers(1, 4, (4, 60)).astype(float)
+    said[1] = np.where(random.random(60) < 0.8, said[0], said[1])  # one pair agrees, on many
+    said[2, 12:], said[3, 30:] = np.nan, np.nan
+    votes = table(said)
+    kappa, size = [], []
+    for a in range(4):
+        for b in range(a):
+            both = ~np.isnan(said[a]) & ~np.isnan(said[b])
+            kappa.append(cohen_kappa_score(said[a][both], said[b][both]))
+            size.append(both.sum())
+    wanted = np.average(kappa, weights=size)
+    assert wanted != pytest.approx(np.mean(kappa), abs=0.02)
+    assert cohen_kappa_pairs(votes).mean == pytest.approx(wanted)
+    plan = resample(votes, "items", replicates=10)
+    assert mean_kappa(shares(votes), plan, "none").value == pytest.approx(wanted)
+
+
+def test_a_pair_is_compared_on_the_items_that_both_rated():
+    one, two = [1, 2, 2, 1, np.nan, 2, 1, 2], [1, 2, 1, 1, 2, np.nan, np.nan, 2]
+    votes = table(np.array([one, two, [1.0] * 8]))
+    both = ~np.isnan(one) & ~np.isnan(two)
+    wanted = cohen_kappa_score(np.array(one)[both], np.array(two)[both])
+    found = cohen_kappa(votes, ("a0", "a1"), plan=resample(votes, "items", replicates=20))
+    assert found.value == pytest.approx(wanted)
+    assert cohen_kappa_pairs(votes).kappa[0, 1] == pytest.approx(wanted)
 
 
 @given(data=ratings())

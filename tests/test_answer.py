@@ -9,8 +9,10 @@ import pytest
 
 from equipoise.analyses.study import StudyOptions
 from equipoise.answer import Answer, Sample, analyse_study, headline, make_card
-from equipoise.answer.standing import Column
+from equipoise.answer.standing import Column, Standing, _distances
 from equipoise.evaluation import LABELS, MACRO, evaluate
+from equipoise.inference import Family, Population, TwoWay
+from equipoise.metrics import named
 from equipoise.nouns import Nouns, in_words
 from equipoise.numbers import bound, chosen, distance, number
 from equipoise.predictions import Predictions
@@ -474,3 +476,33 @@ def test_the_card_does_not_change_with_the_order_of_models_and_votes():
     assert other.card == first.card
     said = [[(one.key, one.sentence) for one in made.findings] for made in (first, other)]
     assert said[0] == said[1]
+
+
+@pytest.mark.parametrize(
+    ("most", "margin"),
+    [([0.001, 0.2, 0.35], 0.3), ([0.0012, 0.0013, 0.3], 0.0015), ([0.1, 0.1, 0.1], None)],
+)
+def test_a_margin_is_named_that_several_models_keep_but_not_all(most, margin):
+    half = np.full(len(most), 0.5)
+    front = Standing(
+        Column("", named("auroc"), "soft"), tuple("abc"), half, half, half, half > 0, half,
+        half, np.array(most), Population(effective=8.0),
+    )  # fmt: skip
+    assert front.decides and front.telling_margin == (margin and pytest.approx(margin))
+    if margin:
+        assert 1 < len(front.within(margin)) < len(most)
+
+
+def test_a_model_that_no_other_surely_beats_may_be_the_best():
+    """Where a pair by itself is less sure than all pairs at once, the verdict counts."""
+    values, nothing = np.array([0.9, 0.8]), np.zeros((2, 2))
+    cell = TwoWay(
+        values, 1e-6 * np.eye(2), nothing, nothing, nothing, np.full((2, 2), 50.0), 0.0, 0.0,
+        Population(annotators=False),
+    )  # fmt: skip
+    apart, level = np.array([[False, True], [False, False]]), np.zeros((2, 2), dtype=bool)
+    for better, least in ((apart, 0.1 - 2 * math.sqrt(2e-6)), (level, 0.0)):
+        found = _distances(cell, Family(better, nothing, nothing, 2.0), values, values)
+        assert found[0] == pytest.approx([0.0, 0.1])
+        assert found[1] == pytest.approx([0.0, least])
+        assert found[2][1] == pytest.approx(0.1 + 2 * math.sqrt(2e-6))

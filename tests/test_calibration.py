@@ -55,6 +55,17 @@ def test_reliability_equals_scikit_learn_on_hard_labels():
             assert found.items.tolist() == [50.0] * 10
 
 
+@pytest.mark.parametrize("bins", [5, 10, 20])
+def test_a_probability_on_an_edge_is_in_one_bin_however_it_was_added_up(bins):
+    edges = np.arange(1, bins) / bins
+    added = np.cumsum(np.full(bins - 1, 1 / bins))  # 0.1 + 0.2 is not 0.3
+    assert bins == 5 or (edges != added).any()
+    both = np.concatenate([edges, added, np.nextafter(edges, 1), np.nextafter(edges, 0)])
+    found = metrics.reliability_curve(np.zeros(len(both)), both, bins=bins)
+    assert found.items.tolist() == [4.0] * (bins - 1)
+    np.testing.assert_allclose(found.predicted, edges, atol=1e-12)
+
+
 def test_top_label_judges_the_class_that_was_chosen():
     truth = np.array([[0.2, 0.5, 0.3], [0.0, 1.0, 0.0]])
     predicted = np.array([[0.1, 0.6, 0.3], [0.7, 0.2, 0.1]])

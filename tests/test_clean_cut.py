@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from equipoise.arrays import InputError
-from equipoise.clean.cut import automatic_cut, contamination
+from equipoise.clean.cut import LAWS, automatic_cut, contamination
 from equipoise.clean.groups import duplicate_groups, leakage
 from tests.oracles import cleaning
 
@@ -99,6 +99,38 @@ def test_the_share_of_problems_that_stand_apart_is_covered(family, share):
     assert abs(np.mean([one.value for one in made]) - share) < 0.025
 
 
+def without_chance(upper, share, number=4000):
+    """Scores of clean logits at the quantiles of a logistic law, wider above its middle."""
+    bad = round(share * number)
+    u = (np.arange(number - bad) + 0.5) / (number - bad)
+    clean = np.log(u) - np.log1p(-u)
+    clean = np.where(clean > 0, upper * clean, clean)
+    return 1 / (1 + np.exp(np.append(clean, np.full(bad, -25.0))))
+
+
+@pytest.mark.parametrize("share", [0.02, 0.1, 0.2])
+def test_the_share_of_a_clean_law_without_chance_is_what_was_planted(share):
+    scores = without_chance(1.0, share)
+    logits = np.sort(np.log1p(-scores) - np.log(scores))
+    for law in (one for one in LAWS if not one.normal):
+        found, (location, scale) = law.share(logits, np.arange(1, 4001) / 4000)
+        assert found == pytest.approx(share, abs=0.001)
+        assert (location, scale) == pytest.approx((0, 1), abs=0.01)
+
+
+def test_laws_that_the_bulk_contradicts_do_not_count():
+    """Only the lower half is logistic: laws through the upper quartile say something else."""
+    scores = without_chance(3.0, 0.1)
+    logits = np.sort(np.log1p(-scores) - np.log(scores))
+    weight = np.full(len(logits), 1 / len(logits))
+    points, misfits = zip(*(law.estimate(logits, logits, weight) for law in LAWS), strict=True)
+    fits = np.array(misfits) <= 1.36 / np.sqrt(len(logits))
+    assert fits.any() and not fits.all()
+    found = contamination(scores, replicates=20)
+    assert found.value == pytest.approx(np.median(np.array(points)[fits]), abs=0.002)
+    assert found.value != pytest.approx(np.median(points), abs=0.01)
+
+
 def test_copies_count_as_problems_and_the_seed_decides():
     scores = np.append(planted(2_000, 0, seed=3), np.ones(200))
     made = contamination(scores, seed=1)
@@ -155,3 +187,10 @@ def test_leakage_goes_through_other_duplicates_and_parts():
     assert leakage([("a", "b")], split) == ()
     with pytest.raises(InputError, match="'z' unknown"):
         leakage([("a", "z")], split)
+
+
+def test_items_of_no_part_leak_nowhere():
+    split = {"a": "", "b": "train", "c": "test", "d": ""}
+    assert leakage([("a", "b"), ("d", "c")], split) == ()
+    (through,) = leakage([("a", "b"), ("a", "c")], split)  # a connects them, and is in neither
+    assert through.parts == ("test", "train") and through.counts == (1, 1)

@@ -73,6 +73,19 @@ def test_the_bound_never_falls(variant, smoothing, seed):
     assert made.diagnostics["converged"]
 
 
+def test_the_accuracy_of_an_annotator_weighs_classes_by_how_common_they_are():
+    """Right on every common item and on no rare one: the share of items that are common."""
+    label = np.array([0] * 36 + [1] * 4)
+    said = np.stack([label, label, label, np.zeros(40, dtype=int)])
+    votes = Annotations(
+        kind="binary", items=tuple(map(str, range(40))), classes=("common", "rare"),
+        annotators=tuple("wxyz"), item=np.tile(np.arange(40), 4),
+        annotator=np.repeat(np.arange(4), 40), label=said.ravel(),
+    )  # fmt: skip
+    made = dawid_skene(votes, smoothing=PLAIN)
+    assert_allclose(made.skills.value, [1, 1, 1, 0.9], atol=1e-6)
+
+
 def test_a_leaning_crowd_is_read_better_than_by_its_majority():
     path, votes = real("bluebirds.csv")
     with path.open() as file:

@@ -191,6 +191,22 @@ def test_annotators_are_scored_on_the_items_they_read():
         assert one.sensitivity_low < one.sensitivity <= one.sensitivity_high
 
 
+def test_repeated_votes_of_an_annotator_count_by_their_weight():
+    _, votes, models = world()
+    weight = np.random.default_rng(3).uniform(0.2, 3.0, len(votes))
+    twice = np.concatenate([np.arange(len(votes)), np.flatnonzero(~votes.is_gold)])
+    said = np.where(np.arange(len(twice)) < len(votes), votes.label[twice], 1)
+    columns = {name: getattr(votes, name)[twice] for name in ("item", "annotator", "is_gold")}
+    many = replace(votes, label=said, weight=weight[twice], **columns)
+    heavy = replace(many, weight=np.where(np.arange(len(twice)) < len(votes), 1e9, 1e-9))
+    before = {one.who: one.accuracy for one in gold(models, votes, replicates=20).scores}
+    found = {one.who: one.accuracy for one in gold(models, heavy, replicates=20).scores}
+    even = {one.who: one.accuracy for one in gold(models, many, replicates=20).scores}
+    for name in PEOPLE[:-1]:
+        assert found[name] == pytest.approx(before[name], abs=1e-9)
+        assert even[name] != pytest.approx(before[name], abs=1e-3)
+
+
 def test_a_model_is_compared_at_the_specificity_of_the_annotator():
     truth, votes, models = world()
     found = gold(models, votes, replicates=100)

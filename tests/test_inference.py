@@ -19,6 +19,7 @@ from equipoise.inference import (
     TwoWay,
     families,
     family,
+    judge,
     two_way,
     unit_design,
 )
@@ -269,6 +270,57 @@ def test_the_jackknife_of_metrics_without_derivatives_is_close_to_them(label):
         assert_allclose(one.of(m).standard_error, other.of(m).standard_error, rtol=0.15)
 
 
+def test_the_jackknife_of_a_mean_over_items_is_exactly_its_derivatives():
+    annotations, models = study(thinned(complete(40, 5, seed=6)), 40)
+    closed = named("accuracy")
+    left_out = replace(closed, name="accuracy_again", influence=None)
+    found = run(annotations, models, closed, left_out)
+    one, other = (found.two_way(name) for name in ("accuracy", "accuracy_again"))
+    assert_allclose(other.items, one.items, rtol=1e-9, atol=1e-15)
+    assert_allclose(np.diag(other.df_items), np.diag(one.df_items), rtol=1e-9)
+
+
+@pytest.mark.parametrize(("half", "word"), [(1.05, "equivalent"), (0.95, "equivalent"),
+                                            (1.25, "undecided")])  # fmt: skip
+def test_equivalence_is_two_one_sided_tests(half, word):
+    """At a level of 95 % the interval of 90 % must lie within the margin."""
+    from scipy.stats import t
+
+    spread = Spread(4e-4, df_items=60.0)
+    margin = t.ppf(0.975, 60) * spread.standard_error / half
+    assert judge(0.0, spread, margin).value == word
+
+
+WHOM = [(items, annotators) for items in (True, False) for annotators in (True, False)]
+
+
+@pytest.mark.parametrize(("items", "annotators"), WHOM)
+def test_the_covariance_has_the_variance_of_every_value_and_difference(items, annotators):
+    """Whatever counts: for items, for annotators, for both, or for votes alone."""
+    random = np.random.default_rng(4)
+    own, people, noise, draws = (x @ x.T for x in random.normal(size=(4, 3, 9)))
+    whom = Population(items=items, annotators=annotators)
+    freedom = np.full((3, 3), 50.0)
+    values = np.array([0.5, 0.6, 0.7])
+    cell = TwoWay(values, own, people + noise, noise, draws, freedom, 6.0, 0.0, whom)
+    covariance = cell.covariance()
+    for a in range(3):
+        assert covariance[a, a] == pytest.approx(cell.of(a).variance)
+        for b in range(a):
+            gap = covariance[a, a] + covariance[b, b] - 2 * covariance[a, b]
+            assert gap == pytest.approx(cell.between(a, b).variance)
+
+
+def test_only_models_of_different_values_have_a_floor():
+    same, freedom = np.full((2, 2), 0.01), np.full((2, 2), 50.0)
+    nothing = np.zeros((2, 2))
+    for values, error in (([0.7, 0.7], 0.0), ([0.7, 0.6], 0.02)):
+        cell = TwoWay(np.array(values), same, nothing, nothing, nothing, freedom, 0.0, 0.02,
+                      Population(annotators=False))  # fmt: skip
+        assert cell.between(0, 1).standard_error == pytest.approx(error)
+        assert cell.of(0).standard_error == pytest.approx(0.1)
+
+
 # ---- one number ----------------------------------------------------------------------------
 
 FEW = Spread(4e-4, 9e-4, 2e-4, df_items=80.0, df_annotators=2.0)
@@ -287,6 +339,19 @@ def test_few_annotators_solve_the_equation_of_the_pivot():
         assert_allclose(2 * t.sf(q / np.sqrt(spread), 80.0).mean(), 1 - level, rtol=0.02)
         assert_allclose(FEW.p_value(q), 1 - level, atol=1e-8)
     assert FEW.pivotal and not MANY.pivotal
+
+
+def test_where_the_pivot_leaves_nothing_a_number_is_as_unsure_as_one_more_unit():
+    from scipy.stats import chi2, t
+
+    spread = Spread(0.0, 1e-4, 2e-4, df_items=50.0, df_annotators=2.0, floor=4e-4)
+    points = chi2.isf((np.arange(200) + 0.5) / 200, 2)
+    left = np.maximum(1e-4 * 2 / points - 2e-4, 0.0)
+    assert 0 < (left == 0).sum() < 200
+    error = np.sqrt(np.where(left == 0, 4e-4, left))
+    for size in (0.01, 0.02, 0.05):
+        wanted = 2 * t.sf(size / error, 50).mean()
+        assert spread.p_value(size) == pytest.approx(wanted, rel=1e-6)
 
 
 def test_annotators_alone_make_the_pivot_an_exact_t():

@@ -299,3 +299,16 @@ def test_slow_chains_are_noticed():
     assert said["effective_size"].shape == said["r_hat"].shape == (1,)
     assert said["effective_size"][0] < 50
     assert slow.notices[0].code == "chains_mix_slowly"
+
+
+def test_the_same_case_of_two_tasks_draws_numbers_of_its_own():
+    one = cases(some(3), 6)
+    rows = len(one)
+    both = replace(
+        one, tasks=("x", "y"), task=np.repeat([0, 1], rows), item=np.tile(one.item, 2),
+        label=np.tile(one.label, 2), rank=np.tile(one.rank, 2),
+        reading=np.concatenate([one.reading, one.reading.max() + 1 + one.reading]),
+    )  # fmt: skip
+    first, second = (plackett_luce(both, task=task, chain=Chain(draws=400)) for task in "xy")
+    assert not np.isclose(first.mass, second.mass).any()
+    assert_allclose(first.mean, second.mean, atol=0.12)

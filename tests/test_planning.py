@@ -25,7 +25,7 @@ from equipoise.io import read_annotations
 from equipoise.planning import next_for_ranking, next_items, plan_ranking, plan_size
 from equipoise.planning._pilot import pilot, usable_metric, with_single_votes
 from equipoise.planning._power import Components, Shape, half_widths, power
-from equipoise.planning._simulation import simulated_power
+from equipoise.planning._simulation import _effects, simulated_power
 from equipoise.planning.size import size_words
 from equipoise.planning.target import PowerTarget
 from equipoise.predictions import Predictions
@@ -106,6 +106,21 @@ def test_components_are_those_of_the_analysis_of_variance():
     assert found.annotators > 0 and found.groups == found.cells == 0
 
 
+def test_what_annotators_of_unequal_loads_differ_by_comes_out_on_average():
+    """A mean over votes: half are one reader's, the others share the rest in turn."""
+    random, found, lean = np.random.default_rng(5), [], 0.25
+    both = models([np.full(200, 0.9), np.full(200, 0.3)])
+    for _ in range(60):
+        chance = 0.5 + lean * random.choice([-1.0, 1.0], 11)
+        read = np.zeros((200, 11), dtype=bool)
+        read[:, 0] = read[np.arange(200), 1 + np.arange(200) % 10] = True
+        cast = np.where(read, random.random((200, 11)) < chance, np.nan)
+        votes = bootstrap.annotations(cast)
+        found.append(pilot(both, votes, "accuracy", ("a", "b")).components.annotators)
+    # accuracy of always yes less always no is 2 y - 1: 4 times the variance of chances
+    assert np.mean(found) == pytest.approx(4 * lean**2, rel=0.2)
+
+
 def nights(random, number, items, people):
     """Probabilities of yes by night, item and annotator, (nights, items, annotators)."""
     own = 0.8 * random.normal(size=(number, 1, 1)) + 0.4 * random.normal(
@@ -149,6 +164,9 @@ def test_the_variance_of_a_design_is_the_formula():
     noise = 0.7 / (40 * 4) + 5 / (40 * 6 * 4)
     assert made.variance == pytest.approx(2 / 40 + 3 / 240 + 0.4 / 9 + noise)
     assert made.df_annotators == 8 and made.df_items == 39
+    everybody = parts.spread(40, Shape(9, 9, 6))  # a cell holds its annotator's habit, too
+    assert everybody.cells == pytest.approx((0.4 + 0.7 + 5 / 6) / (40 * 9))
+    assert everybody.annotators == pytest.approx(0.4 / 9 + everybody.cells)
     strangers = parts.spread(40, Shape(0, 4, 6))
     assert strangers.variance == pytest.approx(2 / 40 + 3 / 240 + noise)
 
@@ -191,6 +209,23 @@ def test_simulated_studies_tested_like_any_other_have_the_power_promised(shape):
     assert share == pytest.approx(promised, abs=4 * error)
     nothing = simulated_power(parts, 80, shape, 0.0, target)[0]
     assert nothing < 0.05  # one side of 5 %
+
+
+def test_studies_that_cannot_fail_never_do_and_the_share_stays_uncertain():
+    parts, shape = Components(items=1.0, annotators=0.05, votes=2.0), Shape(6, 6)
+    for studies in (40, 50, 147):
+        target = PowerTarget(simulations=studies, seed=1)
+        share, error = simulated_power(parts, 60, shape, 100.0, target)
+        assert share == 1.0 and error == pytest.approx(1 / (2 * studies))
+        assert simulated_power(parts, 60, shape, -100.0, target)[0] == 0.0
+
+
+@pytest.mark.parametrize("tails", [1.0, 0.6, 0.25])
+def test_effects_of_simulated_units_have_variance_one_and_the_tails_of_the_pilot(tails):
+    drawn = _effects(tails, (2000, 1000), np.random.default_rng(3))
+    kurtosis = 1 + 2 / tails
+    assert drawn.var() == pytest.approx(1, abs=5 * math.sqrt((kurtosis - 1) / drawn.size))
+    assert (drawn**4).mean() == pytest.approx(kurtosis, rel=0.05)
 
 
 def test_the_numbers_needed_are_the_smallest_and_fall_with_annotators():

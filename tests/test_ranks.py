@@ -111,6 +111,15 @@ def test_rounding_errors_do_not_break_ties():
     assert_array_equal(average_ranks(higher_is_better(np.array([1.0, 2.0]), "lower")), [1, 2])
 
 
+def test_values_closer_than_1e_12_are_tied_and_others_are_not():
+    near = np.array([0.7, 0.7 + 4e-15, 0.7 + 2e-13, 0.9])
+    assert_array_equal(average_ranks(higher_is_better(near, "higher")), [3, 3, 3, 1])
+    assert_array_equal(average_ranks(higher_is_better(near, "lower")), [2, 2, 2, 4])
+    far = higher_is_better(np.array([0.7, 0.7 + 1e-11]), "higher")
+    assert_array_equal(average_ranks(far), [2, 1])
+    assert np.isnan(spearman(near[:3], np.arange(3.0)))  # one of them does not vary
+
+
 def test_undefined_replicates_are_left_out():
     table = np.array([[0.9, np.nan, 0.1], [0.5, 0.5, 0.5]])
     assert_allclose(rank_probabilities(table), 0.5)

@@ -164,3 +164,22 @@ def test_arrays_that_are_refused(tmp_path, content, how, message):
         np.save(path, content, allow_pickle=True)
     with pytest.raises(InputError, match=message):
         read_annotations(path, **how)
+
+
+@pytest.mark.parametrize(
+    ("times", "kept"), [(("3", "1", "2"), "x"), (("1", "3", "2"), "y"), (None, "z")]
+)
+def test_of_repeated_votes_the_latest_is_kept_or_the_last_in_the_file(file, times, kept):
+    rows = [["a", "ana", label] for label in "xyz"] + [["a", "bo", "y"], ["b", "ana", "x"]]
+    head = ["item", "annotator", "label"]
+    if times:
+        head, moments = [*head, "timestamp"], [*times, "9", "9"]
+        rows = [[*row, moment] for row, moment in zip(rows, moments, strict=True)]
+    path = file("\n".join(",".join(row) for row in [head, *rows]) + "\n")
+    votes = read_annotations(path, repeats="last", kind="nominal", classes=["x", "y", "z"])
+    said = [
+        (votes.items[i], votes.annotators[a], votes.classes[k])
+        for i, a, k in zip(votes.item, votes.annotator, votes.label, strict=True)
+    ]
+    assert sorted(said) == [("a", "ana", kept), ("a", "bo", "y"), ("b", "ana", "x")]
+    assert len(read_annotations(path)) == 5

@@ -14,6 +14,7 @@ from equipoise.answer import analyse_study
 from equipoise.arrays import InputError
 from equipoise.demo import reading_study
 from equipoise.evaluation import Settings, Thresholds, Tuning, evaluate
+from equipoise.evaluation.left_out_readers import readers_left_out
 from equipoise.metrics import accuracy
 from equipoise.metrics.decisions import expected_cost_metric
 from equipoise.page.charts import draw
@@ -97,6 +98,17 @@ def test_every_reader_is_scored_against_the_others_on_what_it_read(kind, classes
                 assert row.difference == pytest.approx(row.value - mine.value)
                 assert row.difference_low <= row.difference <= row.difference_high
     assert ("macro average", "r0", "r0") in rows
+
+
+def test_repeated_answers_of_a_reader_count_by_weight_and_number():
+    table = Annotations(
+        kind="binary", classes=("no", "yes"), items=("a", "b"), annotators=("ana", "bo"),
+        item=np.array([0, 0, 1, 0, 1]), annotator=np.array([0, 0, 0, 1, 1]),
+        label=np.array([1, 0, 1, 1, 0]), weight=np.array([3.0, 0.5, 1.0, 1.0, 1.0]),
+        count=np.array([1, 2, 1, 1, 1]),
+    )  # fmt: skip
+    (ana,) = (one for one in readers_left_out(table) if one.name == "ana")
+    np.testing.assert_allclose(ana.answers[0].values, [3 / (3 + 2 * 0.5), 1.0])
 
 
 def test_a_reader_in_its_own_truth_would_do_better():

@@ -179,6 +179,18 @@ def test_no_words_lie_over_others_stick_out_or_are_cut(visit, folder, name):
     assert page.heard == [(folder / f"{name}.html").as_uri()]
 
 
+@pytest.mark.parametrize("name", ["chexpert", "every chart"])
+def test_numbers_under_an_axis_do_not_touch_in_a_broad_font(visit, name):
+    """Machines without the usual fonts write in DejaVu Sans, with a much broader minus."""
+    page = visit(name, bypass_csp=True)
+    page.add_style_tag(content="*{font-family:'DejaVu Sans',Verdana,sans-serif !important}")
+    page.eval_on_selector_all("details", OPEN)
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 844})
+        over = [one for one in page.evaluate(FAULTS) if one.startswith("over")]
+        assert over == [], width
+
+
 def test_words_that_lie_over_others_are_noticed(visit):
     page = visit("two models")
     assert page.evaluate(FAULTS) == []

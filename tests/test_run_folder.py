@@ -136,6 +136,14 @@ def test_broken_replicates_are_noticed(tmp_path):
         Run.load(folder)
 
 
+def test_replicates_that_were_changed_are_noticed(tmp_path):
+    folder = run_of("one_model").save(tmp_path / "run")
+    path = folder / "replicates.npy"
+    np.save(path, np.load(path) + 1e-9)  # of the same shape and size
+    with pytest.raises(InputError, match=r"changed or damaged, expected the replicates"):
+        Run.load(folder)
+
+
 def test_hostile_text_in_a_header_does_nothing(tmp_path):
     folder = run_of("one_model").save(tmp_path / "run")
     held = json.loads((folder / "run.json").read_text())

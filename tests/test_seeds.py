@@ -1,12 +1,14 @@
 """Several seeds of one method are one competitor: by hand, by the definition, by simulation."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from benchmarks.seeds import coverage, results
 
 from equipoise import Annotations, InputError, Predictions, evaluate
+from equipoise.evaluation.seeds import _replicates
 from equipoise.inference import Population, TwoWay, seed_means
 
 RUNS = {"forest": ["forest#0", "forest#1", "forest#2"]}
@@ -106,6 +108,20 @@ def test_resamples_vary_by_seeds_too(done):
     assert more == pytest.approx(spread.seeds, rel=0.4)
     again = done.across_seeds(RUNS)
     assert np.array_equal(again.replicates, made.replicates)
+
+
+@pytest.mark.parametrize("size", [2, 3, 5])
+def test_resampled_runs_vary_by_what_other_seeds_would_change(size):
+    """Runs alike on every resample of items: all that is left is the variance of their mean."""
+    values, number = np.random.default_rng(size).random((1, 1, 1, size)), 200_000
+    done = SimpleNamespace(
+        plan=SimpleNamespace(replicates=number, key=lambda _: 7),
+        replicates=np.broadcast_to(values[..., None], (*values.shape, number)),
+        values=values,
+    )
+    made = _replicates(done, [list(range(size))], shared=False)
+    assert made.var() == pytest.approx(values.var(ddof=1) / size, rel=0.02)
+    assert made.mean() == pytest.approx(values.mean(), abs=5 * made.std() / np.sqrt(number))
 
 
 def test_seeds_that_are_shared_are_paired():

@@ -3,6 +3,8 @@
 from dataclasses import replace
 
 import numpy as np
+import pytest
+from sklearn.metrics import cohen_kappa_score
 
 from equipoise.analyses.leave_one_out import leave_one_out
 from equipoise.analyses.vote_cutoffs import vote_cutoffs
@@ -125,3 +127,34 @@ def test_shifts_are_told_by_what_they_are():
         "that of a is undefined in all",
         "that of c is undefined in some",
     ]
+
+
+def test_shifts_are_paired_resample_by_resample():
+    """Where an annotator changes no label of a model, every resample says 0 as well."""
+    votes = np.column_stack([VOTES[:, 0], VOTES[:, 0], VOTES[:, 1]])
+    votes[:, 2] = np.where(np.arange(ITEMS) == 1, 1 - votes[:, 0], votes[:, 0])
+    random = np.random.default_rng(1)
+    noisy = models(a=random.random(ITEMS), b=random.random(ITEMS))
+    done = leave_one_out(noisy, annotations(votes), replicates=200, metric="brier_score")
+    whole = leave_one_out(
+        noisy, annotations(votes[:, :2]), replicates=200, metric="brier_score"
+    )
+    assert np.abs(whole.shifts).max() < 1e-12  # both say the same
+    assert np.abs([whole.low, whole.high]).max() < 1e-12
+    # one item of twelve moves: the shift of a resample is how often it holds that item
+    wide = done.high - done.low
+    moved = np.abs(done.shifts)
+    assert (moved[2] > 1e-3).all() and (wide[2] < 6 * moved[2]).all()
+
+
+def test_kappa_leaves_items_out_that_lost_all_votes():
+    votes = VOTES.copy()
+    votes[:4, 1:] = np.nan  # only the first annotator read these
+    done = leave_one_out(
+        models(a=MEAN, b=1 - MEAN), annotations(votes), replicates=5, metric="brier_score"
+    )
+    rest = votes[4:]
+    whole = [np.sign(row.mean() - 0.5) for row in rest]
+    left = [np.sign(row[1:].mean() - 0.5) for row in rest]
+    assert done.lost[0] == 4
+    assert done.kappa[0] == pytest.approx(cohen_kappa_score(whole, left))

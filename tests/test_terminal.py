@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from equipoise.findings.charts import Dots, Standings
-from equipoise.findings.terminal import answer_lines, evidence_lines
+from equipoise.findings.charts import Dots, Standing, Standings
+from equipoise.findings.terminal import _row, answer_lines, evidence_lines
 from equipoise.numbers import number
 from equipoise.predictions import Predictions
 from tests.findings_sample import HOSTILE
@@ -147,3 +147,15 @@ def test_a_line_of_a_lower_is_better_metric_says_above():
     _, bars = boards(study)
     assert all(dot.value >= 0 and np.isfinite(dot.high) for dot in bars.rows)
     assert "above" in study.report.card.lede
+
+
+@pytest.mark.parametrize(
+    ("inside", "judged", "same", "mark"),
+    [(False, True, False, "▾"), (False, False, False, " "), (True, True, False, " "),
+     (True, True, True, "="), (False, True, True, "▾")],
+)  # fmt: skip
+def test_a_model_is_marked_as_behind_only_where_a_verdict_is_possible(
+    inside, judged, same, mark
+):
+    cell = Standing(value=0.5, inside=inside, best=False, same=same, judged=judged)
+    assert _row("net", 5, [cell], [5], "").plain.rstrip(" ").endswith(f"0.500{mark}".rstrip())

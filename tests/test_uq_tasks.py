@@ -7,6 +7,7 @@ from scipy.special import expit, logit
 from scipy.stats import spearmanr
 
 from equipoise.metrics import auroc, expected_calibration_error, maximum_calibration_error
+from equipoise.uq import correlation
 from equipoise.uq.correlation import constant_noise, rank_correlation
 from equipoise.uq.study import (
     Outputs,
@@ -176,3 +177,21 @@ def test_constant_noise_correlates_by_itself():
     assert rank_correlation(made.AU[:, 0], made.EU[:, 0]).value > 0.4
     again = constant_noise(mean, goal, members=5, seed=1)
     assert (again.EU == made.EU).all()
+
+
+def test_every_chunk_of_the_null_draws_numbers_of_its_own(monkeypatch):
+    monkeypatch.setattr(correlation, "_CHUNK", 40)
+    mean, goal = np.full((120, 2), 0.3), np.full((120, 2), 0.05)
+    first, second, third = np.split(constant_noise(mean, goal, members=4, seed=2).EU, 3)
+    assert not np.isclose(first, second).any() and not np.isclose(second, third).any()
+
+
+def test_the_null_of_few_members_is_that_of_few_members():
+    """Two members tell the noise apart badly: their null correlates less than that of many."""
+    mean = expit(np.random.default_rng(1).normal(size=(1500, 1)) * 2)
+    goal = np.full(mean.shape, 0.03)
+    few, many = (
+        rank_correlation(made.AU[:, 0], made.EU[:, 0]).value
+        for made in (constant_noise(mean, goal, members=m, seed=3) for m in (2, 30))
+    )
+    assert few < many - 0.2

@@ -11,7 +11,8 @@ import unicodedata
 from collections.abc import Sequence
 
 BROAD, BROADER = "mwMW@%", 0.6
-SIGNS, LARGER = "<>=+~&#", 0.2
+SIGNS, LARGER = "~&#", 0.2  # as capitals are
+MATHS, WIDER = "<>=+−±≤≥×", 0.4  # in fonts that make all signs of arithmetic alike
 
 
 def width(text: str) -> int:
@@ -19,8 +20,8 @@ def width(text: str) -> int:
 
     Examples
     --------
-    >>> width("resnet"), width("mmmmm"), width("ABCDE"), width("日本")
-    (6, 8, 6, 4)
+    >>> width("resnet"), width("mmmmm"), width("ABCDE"), width("日本"), width("−10")
+    (6, 8, 6, 4, 4)
     """
     return math.ceil(sum(_columns(letter) for letter in text) - 1e-9)
 
@@ -100,6 +101,8 @@ def _columns(letter: str) -> float:
         return 2.0
     if letter in BROAD:
         return 1.0 + BROADER
+    if letter in MATHS:
+        return 1.0 + WIDER
     return 1.0 + LARGER * (letter.isupper() or letter in SIGNS)
 
 
