@@ -1,0 +1,79 @@
+"""Processes of this machine, by loky, which comes with joblib."""
+
+import errno
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import as_completed
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from equipoise.engine._parcel import EngineError, Parcel, pack
+from equipoise.engine._worker import THREADS, Answer, Group, answer, follow
+
+_IDLE = 300  # seconds after which processes without work end
+
+
+class Processes:
+    """Worker processes; they start with the first work and stay until closed."""
+
+    def __init__(self, workers: int) -> None:
+        from joblib.externals.loky import ProcessPoolExecutor
+
+        self.workers = workers
+        self._pool = ProcessPoolExecutor(
+            max_workers=workers,
+            timeout=_IDLE,
+            initializer=follow,
+            initargs=(os.getpid(),),
+            env=THREADS,
+        )
+
+    def run(
+        self, function: Callable[[Any], Any], groups: Sequence[Group], resource: str | None
+    ) -> Iterator[tuple[int, Answer]]:
+        """Answers with the numbers of their groups, as they are there.
+
+        Every process has one slot of any resource.
+        """
+        from joblib.externals.loky.process_executor import BrokenProcessPool
+
+        del resource
+        with tempfile.TemporaryDirectory(
+            prefix="equipoise-", ignore_cleanup_errors=True
+        ) as folder:
+            parcel = _in_file(pack(function), Path(folder))
+            waiting = {self._pool.submit(answer, parcel, g): n for n, g in enumerate(groups)}
+            try:
+                for future in as_completed(waiting):
+                    yield waiting[future], future.result()
+            except BrokenProcessPool as error:
+                raise EngineError(
+                    f"engine processes, {self.workers} workers",
+                    "a worker was killed (out of memory?)",
+                    "workers that live as long as their work",
+                    "run the same again with fewer workers; what is finished is kept",
+                ) from error
+            finally:
+                for future in waiting:
+                    future.cancel()
+
+    def close(self) -> None:
+        """End the processes; what they are at is thrown away."""
+        with suppress(OSError, RuntimeError):
+            self._pool.shutdown(wait=True, kill_workers=True)
+
+
+def _in_file(parcel: Parcel, folder: Path) -> Parcel:
+    try:
+        return parcel.in_file(folder)
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        raise EngineError(
+            f"engine processes, {folder.parent}",
+            "the disk is full",
+            "room for the data that workers share",
+            "make room, or name another folder in TMPDIR",
+        ) from error
