@@ -30,25 +30,13 @@ class Cluster:
 
     def __init__(self, address: str | None, workers: int) -> None:
         import dask
-        from distributed import Client, LocalCluster
+        from distributed import Client
 
-        self.address, self._own = address, None
         dask.config.set({"distributed.nanny.pre-spawn-environ": THREADS})
-        if address is None:
-            self._own = LocalCluster(
-                n_workers=workers,
-                threads_per_worker=1,
-                host="127.0.0.1",
-                dashboard_address=None,
-                resources={"GPU": 1},
-                silence_logs=50,
-            )
+        self.address = address
+        self._own = _cluster(workers) if address is None else None
         try:
-            self._client = Client(
-                self._own if address is None else address,
-                timeout=_PATIENCE,
-                set_as_default=False,
-            )
+            self._client = Client(address or self._own, timeout=_PATIENCE, set_as_default=False)
             self._client.wait_for_workers(1, timeout=_PATIENCE)
         except (OSError, TimeoutError, ValueError) as error:
             self._close_cluster()
@@ -63,7 +51,7 @@ class Cluster:
     @property
     def workers(self) -> int:
         """Threads of all workers."""
-        return max(1, sum(self._client.nthreads().values()))
+        return max(1, int(sum(self._client.nthreads().values())))
 
     def _check(self) -> None:
         """Refuse a scheduler or workers without the package, or with another version."""
@@ -160,3 +148,25 @@ class Cluster:
         if self._own is not None:
             with suppress(Exception):
                 self._own.close(timeout=5)
+
+
+def _cluster(workers: int) -> Any:
+    """A cluster of this machine that nobody else can reach."""
+    from distributed import LocalCluster
+
+    try:
+        return LocalCluster(
+            n_workers=workers,
+            threads_per_worker=1,
+            host="127.0.0.1",
+            dashboard_address=None,
+            resources={"GPU": 1},
+            silence_logs=50,
+        )
+    except RuntimeError as error:
+        raise EngineError(
+            "engine dask",
+            f"its workers do not start ({error})",
+            "a script whose last part begins with if __name__ == '__main__':",
+            "put the work there, as workers read the script too, or choose processes",
+        ) from error

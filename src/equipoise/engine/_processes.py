@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from equipoise.engine._parcel import EngineError, Parcel, pack
-from equipoise.engine._worker import THREADS, Answer, Group, answer, follow
+from equipoise.engine._worker import THREADS, Answer, Group, answer, begin
 
 _IDLE = 300  # seconds after which processes without work end
 
@@ -25,7 +25,7 @@ class Processes:
         self._pool = ProcessPoolExecutor(
             max_workers=workers,
             timeout=_IDLE,
-            initializer=follow,
+            initializer=begin,
             initargs=(os.getpid(),),
             env=THREADS,
         )

@@ -112,8 +112,14 @@ def _limiter() -> Any:
     return _limiters[known]
 
 
-def follow(parent: int) -> None:
-    """Let this process end when its parent is gone, however that ended."""
+def begin(parent: int) -> None:
+    """Prepare a process of loky: it ends when its parent is gone, however that ended.
+
+    Loky would replace a process that has grown by 300 MB, which any that loads torch has.
+    """
+    from joblib.externals.loky import process_executor
+
+    process_executor._USE_PSUTIL = False
 
     def watch() -> None:
         while os.getppid() == parent:
