@@ -24,7 +24,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,6 +73,10 @@ class Cell:
         text = json.dumps(self.facts, sort_keys=True, ensure_ascii=True, allow_nan=False)
         return hashlib.sha256(text.encode()).hexdigest()
 
+    def path(self, folder: Path) -> Path:
+        """Where its result lies in a folder."""
+        return folder / f"{self.key}{SUFFIX}"
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
@@ -96,7 +100,10 @@ class Outcome:
 
 
 def run_cells(
-    cells: Sequence[Cell], folder: Path | None, progress: Progress | None = None
+    cells: Sequence[Cell],
+    folder: Path | None,
+    progress: Progress | None = None,
+    resource: str | None = None,
 ) -> list[Outcome]:
     """Every cell in order: read from the folder where it is there, made where it is not.
 
@@ -104,11 +111,13 @@ def run_cells(
     ----------
     folder
         Where results are kept; None keeps nothing.
+    resource
+        Of which a worker of a Dask cluster must have a slot for each cell.
     """
     homes = [None if one.facts is None else folder for one in cells]
-    apart = _apart.get()
-    if apart is not None:
-        return apart(cells, homes)
+    jobs = _jobs.get()
+    if jobs is not None and cells:
+        return jobs.run(cells, homes)
     if current().is_local:
         return _one_by_one(cells, homes, progress)
     done = [_stored(cell, home) for cell, home in zip(cells, homes, strict=True)]
@@ -123,7 +132,7 @@ def run_cells(
             progress(made * STEPS, len(cells) * STEPS)
 
     work = _Work([cells[place] for place in missing])
-    current().map(work, range(len(missing)), name=work.name, done=keep)
+    current().map(work, range(len(missing)), name=work.name, done=keep, resource=resource)
     return [one for one in done if one is not None]
 
 
@@ -168,7 +177,7 @@ def _stored(cell: Cell, folder: Path | None) -> Outcome | None:
     """A result that is there and whole."""
     if folder is None:
         return None
-    path = folder / f"{cell.key}{SUFFIX}"
+    path = cell.path(folder)
     try:
         digest, _, content = path.read_bytes().partition(b"\n")
     except OSError:
@@ -208,7 +217,7 @@ def _kept(outcome: Outcome, folder: Path | None) -> Outcome:
     arrays = {name: np.asarray(one) for name, one in outcome.arrays.items()}
     np.savez(content, allow_pickle=False, **arrays)
     digest = hashlib.sha256(content.getbuffer()).hexdigest().encode()
-    path = folder / f"{outcome.cell.key}{SUFFIX}"
+    path = outcome.cell.path(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         _put(path.with_suffix(TIME), f"{outcome.seconds}\n".encode("ascii"))
@@ -257,8 +266,21 @@ def digest(parts: Iterable[NDArray[Any] | Sequence[str] | None]) -> str:
 
 # ---- cells that jobs of a queue make -------------------------------------------------------
 
-_Apart = Callable[[Sequence[Cell], Sequence[Path | None]], list[Outcome]]
-_apart: ContextVar[_Apart | None] = ContextVar("apart", default=None)
+
+class _Jobs(NamedTuple):
+    """What is done with cells that jobs make: all are waited for, or one is made."""
+
+    kind: Literal["all", "one"]
+    run: Callable[[Sequence[Cell], Sequence[Path | None]], list[Outcome]]
+
+
+_jobs: ContextVar[_Jobs | None] = ContextVar("jobs", default=None)
+
+
+def apart() -> Literal["", "all", "one"]:
+    """Whether jobs make the cells: nothing is made here, or one alone."""
+    jobs = _jobs.get()
+    return "" if jobs is None else jobs.kind
 
 
 class CellsWaitError(InputError):
@@ -318,19 +340,25 @@ def waiting(command: Sequence[str]) -> Iterator[None]:
         error.folder, error.keys = folder, keys
         raise error
 
-    token = _apart.set(collect)
+    token = _jobs.set(_Jobs("all", collect))
     try:
         yield
     finally:
-        _apart.reset(token)
+        _jobs.reset(token)
 
 
 @contextmanager
-def only(key: str) -> Iterator[None]:
-    """Make one cell of those that the command inside has, and stop with `CellMadeError`."""
+def only(key: str, folder: Path) -> Iterator[None]:
+    """Make one cell of those that the command inside has, and stop with `CellMadeError`.
+
+    Parameters
+    ----------
+    folder
+        Where its description lies, and its result goes.
+    """
 
     def make(cells: Sequence[Cell], homes: Sequence[Path | None]) -> list[Outcome]:
-        folder = _home(cells, homes)
+        _home(cells, homes)
         cell = next((one for one in cells if one.key == key), None)
         if cell is None:
             raise InputError(
@@ -345,11 +373,11 @@ def only(key: str) -> Iterator[None]:
             (folder / f"{key}{REASON}").unlink(missing_ok=True)
         raise CellMadeError(found)
 
-    token = _apart.set(make)
+    token = _jobs.set(_Jobs("one", make))
     try:
         yield
     finally:
-        _apart.reset(token)
+        _jobs.reset(token)
 
 
 def described(folder: Path, key: str) -> Description:

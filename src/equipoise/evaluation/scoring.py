@@ -8,7 +8,6 @@ mean over draws. The hard value takes the mean plausibility as the one truth, as
 uncertainty were settled.
 """
 
-import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from threading import Lock
@@ -86,7 +85,8 @@ class Settings:
         scores; ``drop`` leaves that annotator out of the truth, ``keep`` scores all the same,
         and says so. See `equipoise.evaluation.circularity`.
     workers
-        Number of threads; 0 means as many as there are cores. Never changes a result.
+        Number of threads where the engine in use is local (`equipoise.engine`); 0 means as
+        many as it says, by default as there are cores. Never changes a result.
     progress
         Called as ``progress(done, all)`` after each chunk.
     ties
@@ -518,7 +518,7 @@ class _Scorer:
         self, aligned: list[Aligned], metrics: list[Metric], plan: Resampling, how: Settings
     ) -> None:
         self.aligned, self.metrics, self.plan = aligned, metrics, plan
-        self.workers, self.progress = how.workers or os.cpu_count() or 1, how.progress
+        self.workers, self.progress = how.workers, how.progress
         self.families = {one.family: one for one in metrics if one.labels != "draws"}
         self.labels = {one.labels for one in self.families.values()}
         alike = [(one, self.families[one.family]) for one in metrics if one.labels != "draws"]
