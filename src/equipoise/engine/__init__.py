@@ -39,7 +39,7 @@ from importlib.util import find_spec
 from typing import Any, Protocol, TypeVar
 
 from equipoise.arrays import InputError, choice, require_whole
-from equipoise.engine._parcel import EngineError
+from equipoise.engine._parcel import EngineError, send_by_code
 from equipoise.engine._worker import (
     Answer,
     Group,
@@ -56,6 +56,7 @@ __all__ = [
     "TaskError",
     "choose_engine",
     "current",
+    "send_by_code",
     "threads",
     "using",
 ]

@@ -12,6 +12,7 @@ import pickle
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from equipoise.arrays import InputError
@@ -56,6 +57,13 @@ class Parcel:
         path = folder / self.key
         path.write_bytes(self.content)
         return Parcel(self.key, self.version, path)
+
+
+def send_by_code(module: ModuleType) -> None:
+    """Let what a module defines travel by its code, as workers cannot find it by its name."""
+    from cloudpickle import register_pickle_by_value
+
+    register_pickle_by_value(module)
 
 
 def pack(function: Callable[[Any], Any]) -> Parcel:

@@ -19,23 +19,16 @@ class Processes:
     """Worker processes; they start with the first work and stay until closed."""
 
     def __init__(self, workers: int) -> None:
-        from joblib.externals.loky import ProcessPoolExecutor
-
         self.workers = workers
-        self._pool = ProcessPoolExecutor(
-            max_workers=workers,
-            timeout=_IDLE,
-            initializer=begin,
-            initargs=(os.getpid(),),
-            env=THREADS,
-        )
+        self._pool: Any = None
 
     def run(
         self, function: Callable[[Any], Any], groups: Sequence[Group], resource: str | None
     ) -> Iterator[tuple[int, Answer]]:
         """Answers with the numbers of their groups, as they are there.
 
-        Every process has one slot of any resource.
+        Every process has one slot of any resource. Where not all answers are taken, the
+        processes end at once, and others start with the next work.
         """
         from joblib.externals.loky.process_executor import BrokenProcessPool
 
@@ -44,25 +37,42 @@ class Processes:
             prefix="equipoise-", ignore_cleanup_errors=True
         ) as folder:
             parcel = _in_file(pack(function), Path(folder))
-            waiting = {self._pool.submit(answer, parcel, g): n for n, g in enumerate(groups)}
+            pool = self._started()
+            waiting = {pool.submit(answer, parcel, one): n for n, one in enumerate(groups)}
             try:
                 for future in as_completed(waiting):
                     yield waiting[future], future.result()
             except BrokenProcessPool as error:
+                self.close()
                 raise EngineError(
                     f"engine processes, {self.workers} workers",
                     "a worker was killed (out of memory?)",
                     "workers that live as long as their work",
                     "run the same again with fewer workers; what is finished is kept",
                 ) from error
-            finally:
-                for future in waiting:
-                    future.cancel()
+            except BaseException:
+                self.close()
+                raise
+
+    def _started(self) -> Any:
+        from joblib.externals.loky import ProcessPoolExecutor
+
+        if self._pool is None:
+            self._pool = ProcessPoolExecutor(
+                max_workers=self.workers,
+                timeout=_IDLE,
+                initializer=begin,
+                initargs=(os.getpid(),),
+                env=THREADS,
+            )
+        return self._pool
 
     def close(self) -> None:
         """End the processes; what they are at is thrown away."""
-        with suppress(OSError, RuntimeError):
-            self._pool.shutdown(wait=True, kill_workers=True)
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            with suppress(OSError, RuntimeError):
+                pool.shutdown(wait=True, kill_workers=True)
 
 
 def _in_file(parcel: Parcel, folder: Path) -> Parcel:

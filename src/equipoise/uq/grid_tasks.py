@@ -60,13 +60,16 @@ def train_grid(
 
 def _rounds(plan: "Plan", setup: "Setup") -> "list[list[tuple[Training, ...]]]":
     """Cells that are made together, by the round in which they can be."""
-    cells, first = plan.cells(), set[Training]()
+    cells = plan.cells()
+    first: set[Training] = set()
     if setup.ood is None:
         first = set(plan.references()).intersection(cells) or {cells[0]}
     later = [cell for cell in cells if cell not in first]
-    baselines = [(cell,) for cell in later if cell.method == "baseline"]
+    baselines: list[tuple[Training, ...]] = [
+        (cell,) for cell in later if cell.method == "baseline"
+    ]
     others = [cell for cell in later if cell.method != "baseline"]
-    alone = [(cell,) for cell in others]
+    alone: list[tuple[Training, ...]] = [(cell,) for cell in others]
     if "baseline" not in plan.methods:  # which cells of one network and seed then share
         kinds = dict.fromkeys((cell.architecture, cell.seed) for cell in others)
         alone = [
