@@ -61,8 +61,8 @@ def cluster():
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": 1}),
         LocalCluster(
-            n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None,
-            silence_logs=50,
+            n_workers=2, threads_per_worker=1, host="127.0.0.1",
+            dashboard_address="127.0.0.1:0", silence_logs=50,
         ) as made,
     ):  # fmt: skip
         yield made
@@ -351,12 +351,15 @@ def test_an_interrupt_cancels_what_has_not_begun(tmp_path):
             one.unlink()
 
 
-def test_a_scheduler_that_is_lost_is_told():
+def test_a_scheduler_that_is_lost_is_told(monkeypatch):
+    from dask import config as dask_config
     from distributed import LocalCluster
 
-    with LocalCluster(
-        n_workers=1, processes=False, host="127.0.0.1", protocol="tcp", dashboard_address=None,
-        silence_logs=50,
+    monkeypatch.setattr("equipoise.engine._dask._PATIENCE", 5)
+    quick = dask_config.set({"distributed.comm.timeouts.connect": "2s"})
+    with quick, LocalCluster(
+        n_workers=1, processes=False, host="127.0.0.1", protocol="tcp",
+        dashboard_address="127.0.0.1:0", silence_logs=50,
     ) as own:  # fmt: skip
 
         def lose(*_):
@@ -420,13 +423,19 @@ def cell(number):
 def grid():
     run_cells([cell(n) for n in range(200)], folder)
 
+def begun():
+    return log.read_text().count("\\n") if log.exists() else 0
+
 points = random.Random(5)
 for _ in range(int(sys.argv[3])):
     child = os.fork()
     if not child:
         grid()
         os._exit(0)
-    time.sleep(points.uniform(0.0, 0.08))
+    enough = begun() + points.randrange(12)
+    while begun() < enough:
+        time.sleep(0.001)
+    time.sleep(points.uniform(0.0, 0.02))
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
     held = {one.name for one in folder.glob("*.cell")} if folder.exists() else set()

@@ -33,7 +33,7 @@ class Cluster:
         from distributed import Client
 
         dask.config.set({"distributed.nanny.pre-spawn-environ": THREADS})
-        self.address = address
+        self.address, self._lost_scheduler = address, False
         self._own = _cluster(workers) if address is None else None
         try:
             self._client = Client(address or self._own, timeout=_PATIENCE, set_as_default=False)
@@ -100,8 +100,9 @@ class Cluster:
                     raise self._lost(future)
                 yield futures[future], future.result()
         finally:
-            with suppress(Exception):
-                self._client.cancel([shared, *futures], force=True)
+            if not self._lost_scheduler:
+                with suppress(Exception):
+                    self._client.cancel([shared, *futures], force=True)
 
     def _slots(self, resource: str | None) -> Mapping[str, int] | None:
         if resource is None:
@@ -134,6 +135,7 @@ class Cluster:
             return other_version("a worker", "")
         if error is not None:
             return EngineError(where, f"{type(error).__name__}: {error}", "an answer", again)
+        self._lost_scheduler = True
         return EngineError(
             where, "the scheduler was lost", "one that lives as long as the work", again
         )
@@ -159,7 +161,7 @@ def _cluster(workers: int) -> Any:
             n_workers=workers,
             threads_per_worker=1,
             host="127.0.0.1",
-            dashboard_address=None,
+            dashboard_address="127.0.0.1:0",
             resources={"GPU": 1},
             silence_logs=50,
         )
