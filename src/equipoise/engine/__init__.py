@@ -185,11 +185,13 @@ class _Use:
         self._workers: _Workers | None = None
 
     def workers(self) -> _Workers:
+        """Its workers; started, or reached, when first asked for."""
         if self._workers is None:
             self._workers = _started(self.engine)
         return self._workers
 
     def close(self) -> None:
+        """Let go of them."""
         if self._workers is not None:
             self._workers.close()
             self._workers = None

@@ -8,6 +8,8 @@ its files in the folder of the grid, which all workers must see, and takes one G
 worker where a GPU is asked for.
 """
 
+import math
+import time
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from equipoise.arrays import InputError
-from equipoise.cells import Arrays, Cell, Progress, apart, run_cells
+from equipoise.cells import STEPS, Arrays, Cell, Progress, apart, run_cells
 from equipoise.engine import current
 
 if TYPE_CHECKING:
@@ -44,11 +46,14 @@ def train_grid(
     if apart() == "one":
         run_cells([task.cell for tasks in rounds for task in tasks], place)
     failed: dict[str, str] = {}
+    for number, tasks in enumerate(rounds, 1):
+        start = time.monotonic()
 
-    def progress(done: int, total: int) -> None:
-        tell(Told(done, total, float("nan"), "cells"))
+        def progress(done: int, total: int, start: float = start, number: int = number) -> None:
+            left = (time.monotonic() - start) * (total - done) / done if done else math.nan
+            text = f"round {number} of {len(rounds)}"
+            tell(Told(done // STEPS, total // STEPS, left, text))
 
-    for tasks in rounds:
         missing = [task for task in tasks if set(begun.missing).intersection(task.cells)]
         for task in missing:  # known as finished, but its files are gone
             task.cell.path(place).unlink(missing_ok=True)
