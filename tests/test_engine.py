@@ -385,7 +385,7 @@ def test_another_version_or_none_is_told_with_the_command(dask, monkeypatch):
         dask.map(Work(), range(3), done=lambda *_: None)
     assert found.value.got == f"equipoise {theirs}"
     assert "pip install 'equipoise[dask]==99.0'" in found.value.do
-    assert "no equipoise, expected" in str(other_version("a worker", ""))
+    assert "no equipoise, expected" in str(other_version("a worker", "", "99.0"))
 
 
 def test_what_is_not_installed_is_told_with_the_command(monkeypatch):

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from equipoise.engine._parcel import EngineError, pack
+from equipoise.engine._parcel import VERSION, EngineError, pack, package_version
 from equipoise.engine._worker import (
     THREADS,
     Answer,
@@ -22,7 +22,6 @@ from equipoise.engine._worker import (
 )
 
 _PATIENCE = 30  # seconds in which a scheduler must answer, and a first worker be there
-_NAME = "equipoise:__version__"
 
 
 class Cluster:
@@ -55,27 +54,25 @@ class Cluster:
 
     def _check(self) -> None:
         """Refuse a scheduler or workers without the package, or with another version."""
-        from equipoise import __version__
-
-        found = self._client.run(pkgutil.resolve_name, _NAME, on_error="return")
+        ours = package_version()
+        found = self._client.run(pkgutil.resolve_name, VERSION, on_error="return")
         found["the scheduler"] = self._on_scheduler()
         for who, version in found.items():
-            if version != __version__:
+            if version != ours:
                 self.close()
                 has = version if isinstance(version, str) else ""
-                raise other_version(f"worker {who}" if "://" in who else who, has)
-        ours = platform.python_version_tuple()[:2]
+                raise other_version(f"worker {who}" if "://" in who else who, has, ours)
+        here = platform.python_version_tuple()[:2]
         for who, python in self._client.run(platform.python_version_tuple).items():
-            if tuple(python[:2]) != ours:
+            if tuple(python[:2]) != here:
                 self.close()
-                here, do = ".".join(ours), "use the same on all machines"
-                raise EngineError(
-                    f"engine, worker {who}", f"Python {'.'.join(python)}", f"Python {here}", do
-                )
+                do = "use the same on all machines"
+                has, needs = (f"Python {'.'.join(one)}" for one in (python, here))
+                raise EngineError(f"engine, worker {who}", has, needs, do)
 
     def _on_scheduler(self) -> object:
         try:
-            return self._client.run_on_scheduler(pkgutil.resolve_name, _NAME)
+            return self._client.run_on_scheduler(pkgutil.resolve_name, VERSION)
         except (ImportError, AttributeError):
             return ""
 
@@ -132,7 +129,7 @@ class Cluster:
                 f"give workers more memory or choose fewer of them, and {again}",
             )
         if isinstance(error, ImportError):
-            return other_version("a worker", "")
+            return other_version("a worker", "", package_version())
         if error is not None:
             return EngineError(where, f"{type(error).__name__}: {error}", "an answer", again)
         self._lost_scheduler = True

@@ -12,11 +12,13 @@ import pickle
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from pkgutil import resolve_name
 from types import ModuleType
 from typing import Any
 
 from equipoise.arrays import InputError
 
+VERSION = "equipoise:__version__"
 _ALIGNED = 64  # bytes: where arrays begin
 _SMALL = 2**18  # bytes that are sent along instead of being mapped
 _held: list[tuple[str, Callable[[Any], Any]]] = []  # what this process unpacked last
@@ -59,6 +61,11 @@ class Parcel:
         return Parcel(self.key, self.version, path)
 
 
+def package_version() -> str:
+    """Version of this package, by the name under which workers are asked for theirs."""
+    return str(resolve_name(VERSION))
+
+
 def send_by_code(module: ModuleType) -> None:
     """Let what a module defines travel by its code, as workers cannot find it by its name."""
     from cloudpickle import register_pickle_by_value
@@ -69,8 +76,6 @@ def send_by_code(module: ModuleType) -> None:
 def pack(function: Callable[[Any], Any]) -> Parcel:
     """Pack a function with all that it holds."""
     import cloudpickle
-
-    from equipoise import __version__
 
     buffers: list[pickle.PickleBuffer] = []
     try:
@@ -89,7 +94,7 @@ def pack(function: Callable[[Any], Any]) -> Parcel:
         whole += b"\0" * (-len(whole) % _ALIGNED)
         whole += one
     content = bytes(whole)
-    return Parcel(hashlib.sha256(content).hexdigest(), __version__, content)
+    return Parcel(hashlib.sha256(content).hexdigest(), package_version(), content)
 
 
 def _unpacked(content: bytes | Path) -> Callable[[Any], Any]:

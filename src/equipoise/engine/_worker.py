@@ -13,7 +13,7 @@ from threading import Thread
 from typing import Any
 
 from equipoise.arrays import InputError
-from equipoise.engine._parcel import EngineError, Parcel
+from equipoise.engine._parcel import EngineError, Parcel, package_version
 
 inside: ContextVar[bool] = ContextVar("inside", default=False)  # whether a task is running
 _limiters: dict[int, Any] = {}  # by the number of modules, which may bring libraries along
@@ -49,10 +49,9 @@ class Answer:
 
 def answer(parcel: Parcel, group: Group) -> Answer:
     """Do a group in this process; nothing is raised."""
-    from equipoise import __version__
-
-    if parcel.version != __version__:
-        return Answer([], other_version(f"this worker, process {os.getpid()}", __version__))
+    if parcel.version != package_version():
+        who = f"this worker, process {os.getpid()}"
+        return Answer([], other_version(who, package_version(), parcel.version))
     values: list[Any] = []
     try:
         function = parcel.function()
@@ -79,13 +78,11 @@ def _typed(error: Exception) -> InputError:
     return TaskError("", f"{type(error).__name__}: {error}", "a result", do)
 
 
-def other_version(who: str, version: str) -> EngineError:
+def other_version(who: str, theirs: str, ours: str) -> EngineError:
     """Refuse a worker or scheduler that has another version of the package, or none."""
-    from equipoise import __version__
-
-    has = f"equipoise {version}" if version else "no equipoise"
-    do = f"there, run pip install 'equipoise[dask]=={__version__}'"
-    return EngineError(f"engine, {who}", has, f"equipoise {__version__}, as here", do)
+    has = f"equipoise {theirs}" if theirs else "no equipoise"
+    do = f"there, run pip install 'equipoise[dask]=={ours}'"
+    return EngineError(f"engine, {who}", has, f"equipoise {ours}, as where it was started", do)
 
 
 @contextmanager
