@@ -26,6 +26,7 @@ EVERY = (
     "duplicate_rounds",
     "uq",
     "uq_training",
+    "engines",
 )
 
 for name in [word for word in sys.argv[1:] if not word.startswith("-")] or EVERY:

@@ -9,8 +9,6 @@ EQUIPOISE_QUICK=1) takes a tenth of the studies.
 import os
 import sys
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -18,6 +16,7 @@ import numpy as np
 from benchmarks._clock import heading
 from benchmarks._readers import EQUAL, Design, seeds, study, truth
 from equipoise import Settings, evaluate, resample
+from equipoise.engine import Engine, current, using
 
 STUDIES, CHUNK, BOARDS = 300, 30, 3  # every third study has a leaderboard
 LABELS = ("hard", "soft")
@@ -91,18 +90,19 @@ def _chunk(work: tuple[Design, list[int], Any]) -> Any:
 
 def measure(designs: tuple[Design, ...], studies: int, panels: int) -> Iterator[Any]:
     """By design, as they are done: (studies, metrics, labels, 4)."""
-    os.environ.setdefault("NUMBA_NUM_THREADS", "1")
-    with ProcessPoolExecutor() as pool:
-        right = list(pool.map(_truth, [(design, panels) for design in designs]))
-        work = [
-            (design, every[start : start + CHUNK], known)
-            for design, known in zip(designs, right, strict=True)
-            for every in [list(seeds(design, studies))]
-            for start in range(0, studies, CHUNK)
-        ]
-        done = pool.map(_chunk, work)
-        for _ in designs:
-            yield np.concatenate(list(islice(done, len(work) // len(designs))))
+    with using(Engine("processes")):
+        asked = [(design, panels) for design in designs]
+        right = current().map(_truth, asked, done=_taken)
+        for design, known in zip(designs, right, strict=True):
+            every = list(seeds(design, studies))
+            parts = [every[start : start + CHUNK] for start in range(0, studies, CHUNK)]
+            work = [(design, part, known) for part in parts]
+            yield np.concatenate(current().map(_chunk, work, done=_taken))
+
+
+def _taken(place: int, value: object) -> None:
+    """Take a result; with this, every task is sent by itself."""
+    del place, value
 
 
 def _truth(work: tuple[Design, int]) -> Any:

@@ -6,29 +6,40 @@ another name and then put in place, and begins with the hash of what follows: a 
 cut off or edited is noticed and made again. How long a cell took lies beside it, so that
 results have the same bytes however often the work was interrupted. A cell that fails is left
 out with its reason, stops no other, and is tried again next time.
+
+Cells run on the engine in use (`equipoise.engine`): one after another in this process where
+that is local, so that each has all threads, and on its workers otherwise. This process alone
+writes to the folder, so workers need not see it. Where nothing but a queue of jobs connects the
+machines, `waiting` leaves a description of every cell that is not there in the folder, and
+`only` makes one of them.
 """
 
+import errno
 import hashlib
 import io
 import json
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.arrays import InputError
+from equipoise.engine import EngineError, current
 from equipoise.read.files import content, read_arrays, replaced
+from equipoise.wording import Option, hint
 
 Arrays = Mapping[str, NDArray[Any]]
 Progress = Callable[[int, int], None]
 STEPS = 1000  # of progress per cell
 _spared: ContextVar[float] = ContextVar("spared", default=0.0)
-SUFFIX, TIME = ".cell", ".seconds"
+SUFFIX, TIME, DESCRIPTION, REASON = ".cell", ".seconds", ".json", ".failed"
+LISTED = "waiting.txt"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +73,10 @@ class Cell:
         text = json.dumps(self.facts, sort_keys=True, ensure_ascii=True, allow_nan=False)
         return hashlib.sha256(text.encode()).hexdigest()
 
+    def path(self, folder: Path) -> Path:
+        """Where its result lies in a folder."""
+        return folder / f"{self.key}{SUFFIX}"
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
@@ -85,7 +100,10 @@ class Outcome:
 
 
 def run_cells(
-    cells: Sequence[Cell], folder: Path | None, progress: Progress | None = None
+    cells: Sequence[Cell],
+    folder: Path | None,
+    progress: Progress | None = None,
+    resource: str | None = None,
 ) -> list[Outcome]:
     """Every cell in order: read from the folder where it is there, made where it is not.
 
@@ -93,26 +111,73 @@ def run_cells(
     ----------
     folder
         Where results are kept; None keeps nothing.
+    resource
+        Of which a worker of a Dask cluster must have a slot for each cell.
     """
+    homes = [None if one.facts is None else folder for one in cells]
+    jobs = _jobs.get()
+    if jobs is not None and cells:
+        return jobs.run(cells, homes)
+    if current().is_local:
+        return _one_by_one(cells, homes, progress)
+    done = [_stored(cell, home) for cell, home in zip(cells, homes, strict=True)]
+    missing = [place for place, one in enumerate(done) if one is None]
+    before = len(cells) - len(missing)
+
+    def keep(number: int, outcome: Outcome) -> None:
+        place = missing[number]
+        done[place] = _kept(replace(outcome, cell=cells[place]), homes[place])
+        if progress is not None:
+            made = before + sum(done[one] is not None for one in missing)
+            progress(made * STEPS, len(cells) * STEPS)
+
+    work = _Work([cells[place] for place in missing])
+    current().map(work, range(len(missing)), name=work.name, done=keep, resource=resource)
+    return [one for one in done if one is not None]
+
+
+def _one_by_one(
+    cells: Sequence[Cell], homes: Sequence[Path | None], progress: Progress | None
+) -> list[Outcome]:
+    """All cells in this process, with the progress inside of each."""
     total, done = len(cells) * STEPS, []
-    for place, cell in enumerate(cells):
+    for place, (cell, home) in enumerate(zip(cells, homes, strict=True)):
 
         def tell(part: int, whole: int, first: int = place * STEPS) -> None:
             if progress is not None:
                 progress(first + STEPS * part // max(whole, 1), total)
 
         tell(0, 1)
-        home = None if cell.facts is None else folder
-        done.append(_stored(cell, home) or _made(cell, home, tell))
+        done.append(_stored(cell, home) or _kept(_made(cell, tell), home))
         tell(1, 1)
     return done
+
+
+class _Work:
+    """Cells that workers make, by their places; what they share is sent once."""
+
+    def __init__(self, cells: Sequence[Cell]) -> None:
+        self.cells = cells
+
+    def __call__(self, place: int) -> Outcome:
+        """Make one; the cell itself stays away from what is sent back."""
+        found = _made(self.cells[place], lambda *_: None)
+        return replace(found, cell=Cell(self.cells[place].name, None, _nothing))
+
+    def name(self, place: int) -> str:
+        """What a cell is called."""
+        return self.cells[place].name
+
+
+def _nothing(_: Progress) -> Arrays:
+    return {}
 
 
 def _stored(cell: Cell, folder: Path | None) -> Outcome | None:
     """A result that is there and whole."""
     if folder is None:
         return None
-    path = folder / f"{cell.key}{SUFFIX}"
+    path = cell.path(folder)
     try:
         file = content(path)
         digest, _, data = file.data.partition(b"\n")
@@ -131,8 +196,8 @@ def _seconds(path: Path) -> float:
         return float("nan")
 
 
-def _made(cell: Cell, folder: Path | None, tell: Progress) -> Outcome:
-    """Make a result and keep it; whatever a cell raises is its own affair."""
+def _made(cell: Cell, tell: Progress) -> Outcome:
+    """Make a result; whatever a cell raises is its own affair."""
     _spared.set(0.0)
     start = time.perf_counter()
     try:
@@ -141,16 +206,30 @@ def _made(cell: Cell, folder: Path | None, tell: Progress) -> Outcome:
         return Outcome(cell, None, reason=str(error))
     except Exception as error:
         return Outcome(cell, None, reason=f"{type(error).__name__}: {error}")
-    seconds = round(time.perf_counter() - start + _spared.get(), 3)
-    if folder is not None:
+    return Outcome(cell, arrays, round(time.perf_counter() - start + _spared.get(), 3))
+
+
+def _kept(outcome: Outcome, folder: Path | None) -> Outcome:
+    """Write a result that was made; a full disk leaves nothing that looks like one."""
+    if folder is None or outcome.arrays is None:
+        return outcome
+    held = io.BytesIO()
+    arrays = {name: np.asarray(one) for name, one in outcome.arrays.items()}
+    np.savez(held, allow_pickle=False, **arrays)
+    digest = hashlib.sha256(held.getbuffer()).hexdigest().encode()
+    path = outcome.cell.path(folder)
+    try:
         folder.mkdir(parents=True, exist_ok=True)
-        held = io.BytesIO()
-        np.savez(held, allow_pickle=False, **{n: np.asarray(a) for n, a in arrays.items()})
-        digest = hashlib.sha256(held.getbuffer()).hexdigest().encode()
-        path = folder / f"{cell.key}{SUFFIX}"
-        _put(path.with_suffix(TIME), f"{seconds}\n".encode("ascii"))
+        _put(path.with_suffix(TIME), f"{outcome.seconds}\n".encode("ascii"))
         _put(path, digest + b"\n" + held.getvalue())
-    return Outcome(cell, arrays, seconds)
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        raise EngineError(
+            f"{folder}, {outcome.cell.name}", "the disk is full", "room for its result",
+            "make room and run the same again: what is finished is kept",
+        ) from error  # fmt: skip
+    return outcome
 
 
 def spared(seconds: float) -> None:
@@ -183,3 +262,157 @@ def digest(parts: Iterable[NDArray[Any] | Sequence[str] | None]) -> str:
             names = None if part is None else list(part)
             whole.update(f"{json.dumps(names)}\n".encode())
     return whole.hexdigest()
+
+
+# ---- cells that jobs of a queue make -------------------------------------------------------
+
+
+class _Jobs(NamedTuple):
+    """What is done with cells that jobs make: all are waited for, or one is made."""
+
+    kind: Literal["all", "one"]
+    run: Callable[[Sequence[Cell], Sequence[Path | None]], list[Outcome]]
+
+
+_jobs: ContextVar[_Jobs | None] = ContextVar("jobs", default=None)
+
+
+def apart() -> Literal["", "all", "one"]:
+    """Whether jobs make the cells: nothing is made here, or one alone."""
+    jobs = _jobs.get()
+    return "" if jobs is None else jobs.kind
+
+
+class CellsWaitError(InputError):
+    """Cells are not there yet; `folder` holds their descriptions and `keys` are theirs."""
+
+    folder: Path
+    keys: tuple[str, ...]
+
+
+class CellMadeError(Exception):
+    """The one cell that was asked for is made, and nothing else is to be done."""
+
+    def __init__(self, outcome: Outcome) -> None:
+        super().__init__(outcome.cell.name)
+        self.outcome = outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """A cell by its name, with the command of which it is a part and where that was typed."""
+
+    name: str
+    command: tuple[str, ...]
+    place: str
+
+
+@contextmanager
+def waiting(command: Sequence[str]) -> Iterator[None]:
+    """Make no cell: those that are there are read, and the others described in the folder.
+
+    Where some are not there, `CellsWaitError` says how many; a cell that a job tried and that
+    failed is left out with its reason.
+
+    Parameters
+    ----------
+    command
+        The words of the command that is running, which describe its cells.
+    """
+
+    def collect(cells: Sequence[Cell], homes: Sequence[Path | None]) -> list[Outcome]:
+        folder = _home(cells, homes)
+        done = [_stored(cell, folder) or _failed(cell, folder) for cell in cells]
+        missing = [cell for cell, one in zip(cells, done, strict=True) if one is None]
+        if not missing:
+            return [one for one in done if one is not None]
+        folder.mkdir(parents=True, exist_ok=True)
+        for cell in missing:
+            facts = {"name": cell.name, "command": list(command), "place": str(Path.cwd())}
+            text = json.dumps(facts, indent=1, ensure_ascii=True)
+            _put(folder / f"{cell.key}{DESCRIPTION}", text.encode("ascii"))
+        keys = tuple(cell.key for cell in missing)
+        _put(folder / LISTED, "".join(f"{key}\n" for key in keys).encode("ascii"))
+        error = CellsWaitError(
+            f"{folder}", f"{len(cells) - len(missing):,} of {len(cells):,} cells",
+            "all of them", "submit the job, and run the same command again when it is done",
+        )  # fmt: skip
+        error.folder, error.keys = folder, keys
+        raise error
+
+    token = _jobs.set(_Jobs("all", collect))
+    try:
+        yield
+    finally:
+        _jobs.reset(token)
+
+
+@contextmanager
+def only(key: str, folder: Path) -> Iterator[None]:
+    """Make one cell of those that the command inside has, and stop with `CellMadeError`.
+
+    Parameters
+    ----------
+    folder
+        Where its description lies, and its result goes.
+    """
+
+    def make(cells: Sequence[Cell], homes: Sequence[Path | None]) -> list[Outcome]:
+        _home(cells, homes)
+        cell = next((one for one in cells if one.key == key), None)
+        if cell is None:
+            raise InputError(
+                f"cell {key}", "not among the cells that its command has now",
+                "data, settings and code as they were when it was described",
+                "run the command again, which describes its cells anew",
+            )  # fmt: skip
+        found = _stored(cell, folder) or _kept(_made(cell, lambda *_: None), folder)
+        if found.arrays is None:
+            _put(folder / f"{key}{REASON}", found.reason.encode("utf-8", "replace"))
+        else:
+            (folder / f"{key}{REASON}").unlink(missing_ok=True)
+        raise CellMadeError(found)
+
+    token = _jobs.set(_Jobs("one", make))
+    try:
+        yield
+    finally:
+        _jobs.reset(token)
+
+
+def described(folder: Path, key: str) -> Description:
+    """Read the description of a cell."""
+    path = folder / f"{key}{DESCRIPTION}"
+    known = sorted(one.stem for one in folder.glob(f"*{DESCRIPTION}"))
+    if path.stem not in known:
+        expected = f"one of {len(known):,} cells that are described in {folder}"
+        raise InputError(f"cell {key}", "no description", expected, "name one of them")
+    try:
+        facts = json.loads(path.read_text(encoding="ascii"))
+        words = tuple(str(word) for word in facts["command"])
+        return Description(str(facts["name"]), words, str(facts["place"]))
+    except (ValueError, KeyError, TypeError) as error:
+        raise InputError(
+            f"{path}", "no description that can be read", "the one that was written there",
+            "run the command again, which describes its cells anew",
+        ) from error  # fmt: skip
+
+
+def _home(cells: Sequence[Cell], homes: Sequence[Path | None]) -> Path:
+    """The folder of cells that other machines make; each must be one that can be kept."""
+    for cell, home in zip(cells, homes, strict=True):
+        if home is None:
+            raise InputError(
+                f"cell {cell.name}", "a result that is not kept",
+                "a folder for results, and work whose settings and code can be told",
+                hint("name a folder with {}, or leave that work out", Option("out")),
+            )  # fmt: skip
+    home = next(iter(homes), None)
+    if home is None:
+        raise InputError("cells", "none", "at least one", "choose something to do")
+    return home
+
+
+def _failed(cell: Cell, folder: Path) -> Outcome | None:
+    path = folder / f"{cell.key}{REASON}"
+    return Outcome(cell, None, reason=path.read_text("utf-8")) if path.exists() else None

@@ -18,11 +18,13 @@ array([[0.5, 0.5]])
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
 from equipoise.annotations import COLUMNS, Annotations
 from equipoise.arrays import Bools, Floats, InputError, Ints, require_drawn, require_whole
+from equipoise.engine import current
 from equipoise.notices import Notice
 from equipoise.plausibilities import Plausibilities
 
@@ -57,13 +59,13 @@ def annotator_bootstrap(
         )
     whole = model(annotations, task=task)
     random = np.random.default_rng(seed)
+    panels = [people[random.integers(0, len(people), len(people))] for _ in range(draws)]
+    refits = current().map(_Refit(model, annotations, task, whole.items).fitted, panels)
+    stuck = sum(not one.converged for one in refits)
     values = np.repeat(whole.mean[None], draws, axis=0)
-    stuck = 0
-    for number in range(draws):
-        chosen = people[random.integers(0, len(people), len(people))]
-        part = _refit(model, _panel(annotations, chosen, task), task)
-        stuck += part.diagnostics.get("converged") is False
-        _fill(values[number], whole, part)
+    for number in reversed(range(draws)):
+        part = refits.pop()  # and let go of it: all draws are held once
+        values[number][part.places] = part.mean
     made = Plausibilities.dense(
         values,
         items=whole.items,
@@ -86,19 +88,37 @@ def annotator_bootstrap(
     )
 
 
-def _refit(
-    model: Callable[..., Plausibilities], panel: Annotations, task: str
-) -> Plausibilities:
-    """Fit a drawn panel; say that it was one if the model cannot take it."""
-    try:
-        return model(panel, task=task)
-    except InputError as error:
-        raise InputError(
-            f"annotator_bootstrap, a drawn panel: {error.where}",
-            error.got,
-            error.expected,
-            "the model needs more than some panels of these annotators give; choose another",
-        ) from error
+class _Panel(NamedTuple):
+    """The fit to a drawn panel: places of its items among all, and their distributions."""
+
+    places: Ints
+    mean: Floats
+    converged: bool
+
+
+class _Refit(NamedTuple):
+    """All that refits are made of; may be sent to other processes."""
+
+    model: Callable[..., Plausibilities]
+    annotations: Annotations
+    task: str
+    items: tuple[str, ...]
+
+    def fitted(self, chosen: Ints) -> _Panel:
+        """Fit a drawn panel; say that it was one if the model cannot take it."""
+        try:
+            part = self.model(_panel(self.annotations, chosen, self.task), task=self.task)
+        except InputError as error:
+            raise InputError(
+                f"annotator_bootstrap, a drawn panel: {error.where}",
+                error.got,
+                error.expected,
+                "the model needs more than some panels of these annotators give; choose "
+                "another",
+            ) from error
+        place = {name: number for number, name in enumerate(self.items)}
+        places = np.array([place[name] for name in part.items], dtype=np.intp)
+        return _Panel(places, part.mean, part.diagnostics.get("converged") is not False)
 
 
 def _voters(annotations: Annotations, task: str) -> Ints:
@@ -138,9 +158,3 @@ def _panel(annotations: Annotations, chosen: Ints, task: str) -> Annotations:
         kept["reading"] = np.unique(pair, return_inverse=True)[1]
     names = tuple(f"{annotations.annotators[one]} #{n}" for n, one in enumerate(chosen))
     return replace(annotations, annotators=names, **kept)
-
-
-def _fill(values: Floats, whole: Plausibilities, part: Plausibilities) -> None:
-    """Write the items that the panel rated."""
-    place = {name: number for number, name in enumerate(whole.items)}
-    values[[place[name] for name in part.items]] = part.mean

@@ -34,11 +34,9 @@ Examples
 0
 """
 
-import os
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -53,6 +51,7 @@ from equipoise.aggregate._model import (
 from equipoise.aggregate._ranking_stages import Readings, collect_readings, stages
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, Ints, choice, require_drawn, require_whole
+from equipoise.engine import current
 from equipoise.notices import Notice, Value
 from equipoise.plausibilities import Plausibilities
 from equipoise.wording import Option
@@ -79,7 +78,8 @@ _UNMIXED_TEXT = (
 class Chain:
     """How long each case's chain runs, from which seed, and on how many threads.
 
-    ``workers`` 0 means as many threads as there are cores; it never changes a result.
+    ``workers`` is the number of threads where the engine in use is local, and 0 as many as
+    there are cores; it never changes a result.
     """
 
     draws: int = 1000
@@ -187,10 +187,29 @@ class _Drawn:
     rate_sum: Floats
 
 
-def _run(readings: Readings, model: tuple[float, Floats, float], how: Chain) -> _Drawn:
-    """Run all chains, a chunk of cases at a time, on threads."""
-    from equipoise.kernels.plackett_luce import chains
+class _Chains(NamedTuple):
+    """All that chains are made of; may be sent to other processes."""
 
+    cases: tuple[Ints, Floats, Ints, Any, Any]
+    waits: Any
+    ties: Any
+    how: Chain
+
+    def run(self, first: int) -> tuple[Floats, Floats]:
+        """Masses and rest (draws, entries) of some cases, and mean sums of their rates."""
+        from equipoise.kernels.plackett_luce import chains
+
+        start = self.cases[0]
+        stop = min(first + _CHUNK, len(start) - 1)
+        part = np.empty((self.how.draws, start[stop] - start[first]))
+        sums = np.empty(len(start) - 1)
+        steps = (first, stop, self.how.burn_in, self.how.thin)
+        chains(steps, self.cases, self.waits, self.ties, (part, sums))
+        return part, sums[first:stop].copy()
+
+
+def _run(readings: Readings, model: tuple[float, Floats, float], how: Chain) -> _Drawn:
+    """Run all chains, a chunk of cases at a time, on the engine in use."""
     alpha, rest, reliability = model
     taken = stages(readings, reliability)
     number = len(readings.items)
@@ -198,25 +217,22 @@ def _run(readings: Readings, model: tuple[float, Floats, float], how: Chain) -> 
     start = readings.start + np.arange(number + 1)
     _require_weight(np.add.reduceat(shape, start[:-1]), readings.items)
     cases = (start, shape, _streams(readings, how.seed), taken.case_wait, taken.case_tie)
+    every = range(0, number, _CHUNK)
+    parts = current(how.workers).map(_Chains(cases, taken.waits, taken.ties, how).run, every)
     made = _Drawn(
         np.empty((how.draws, len(readings.label))),
         np.empty((how.draws, number)),
         np.empty(number),
     )
-
-    def run(first: int) -> None:
-        stop = min(first + _CHUNK, number)
-        part = np.empty((how.draws, start[stop] - start[first]))
-        steps = (first, stop, how.burn_in, how.thin)
-        chains(steps, cases, taken.waits, taken.ties, (part, made.rate_sum))
+    for first in reversed(every):
+        part, sums = parts.pop()  # and let go of it: all draws are held once
+        stop = first + len(sums)
+        made.rate_sum[first:stop] = sums
         last = start[first + 1 : stop + 1] - start[first] - 1
         made.rest[:, first:stop] = part[:, last]
         made.mass[:, readings.start[first] : readings.start[stop]] = np.delete(
             part, last, axis=1
         )
-
-    with ThreadPoolExecutor(how.workers or os.cpu_count() or 1) as pool:
-        list(pool.map(run, range(0, number, _CHUNK)))
     made.mass.flags.writeable = made.rest.flags.writeable = False
     return made
 

@@ -5,10 +5,9 @@ models stay sorted as they are. With several tasks every number is the average o
 which the metric is defined on the whole panel.
 """
 
-import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,13 +16,14 @@ from equipoise.analyses.options import AnalysisOptions
 from equipoise.analyses.words import as_notices
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, Ints, frozen, listed
+from equipoise.engine import current
 from equipoise.estimate import Estimate
 from equipoise.evaluation import MACRO
 from equipoise.evaluation.alignment import Aligned, align
 from equipoise.evaluation.arguments import as_annotations, as_predictions
 from equipoise.evaluation.blocks import pair
 from equipoise.evaluation.cautions import missing_classes
-from equipoise.evaluation.engine import chunk_width, map_chunks
+from equipoise.evaluation.chunks import chunk_width
 from equipoise.evaluation.redraw import PanelDraw
 from equipoise.evaluation.truth import TaskTruth, task_truths
 from equipoise.metrics import Metric, Prepared
@@ -37,6 +37,27 @@ MOST_BYTES = 2 * 2**30  # of item counts
 BUDGET = 2**27  # labels of items, times models, that are scored in all resamples together
 FEWEST = 200  # resamples that are drawn however many items
 Given = Predictions | Iterable[Predictions]
+
+
+class _ChunkScorer(NamedTuple):
+    """All that scores of a chunk of replicates are made of; may be sent to other processes."""
+
+    metric: Metric
+    prepared: Sequence[Prepared]
+    shares: Sequence[Floats]
+    counts: NDArray[np.uint8]
+    ties: str
+    soft: bool
+
+    def scored(self, part: slice) -> Floats:
+        """Value of each prediction in some replicates, shape (predictions, replicates)."""
+        labels = [one if one.ndim == 1 else one[:, part] for one in self.shares]
+        times = np.ascontiguousarray(self.counts[:, part])
+        whole = self.metric.labels == "distribution"
+        block = pair(labels, times, whole=whole, ties=self.ties)[self.soft]
+        return np.stack(
+            [self.metric.finish(self.metric.reduce(p, block)) for p in self.prepared]
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,17 +108,10 @@ class TaskScorer:
         given = self.prepared if prepared is None else prepared
         width = chunk_width(len(counts), len(shares))
         parts = [slice(a, a + width) for a in range(0, counts.shape[1], width)]
-        whole = self.metric.labels == "distribution"
-
-        def chunk(part: slice) -> Floats:
-            labels = [one if one.ndim == 1 else one[:, part] for one in shares]
-            times = np.ascontiguousarray(counts[:, part])
-            blocks = pair(labels, times, whole=whole, ties=self.question.ties)
-            block = blocks[self.labels == "soft"]
-            return np.stack([self.metric.finish(self.metric.reduce(p, block)) for p in given])
-
-        workers = min(len(parts), os.cpu_count() or 1)
-        return np.concatenate(map_chunks(chunk, parts, workers=workers), axis=1)
+        chunk = _ChunkScorer(
+            self.metric, given, shares, counts, self.question.ties, self.labels == "soft"
+        )
+        return np.concatenate(current().map(chunk.scored, parts), axis=1)
 
     def full(self) -> Floats:
         """Value of each model on all votes, shape (models,)."""

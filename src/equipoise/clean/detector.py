@@ -21,6 +21,7 @@ import numpy as np
 
 from equipoise.arrays import Floats, InputError, nearest
 from equipoise.clean.collection import MISSING, Collection
+from equipoise.engine import send_by_code
 from equipoise.predictions import Predictions
 
 Task = Literal["off_topic", "near_duplicates", "label_errors"]
@@ -193,6 +194,7 @@ def _module(path: Path, where: str) -> ModuleType:
             "a file that runs",
             f"try python {path}",
         ) from error
+    send_by_code(module)
     return module
 
 

@@ -7,6 +7,7 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
+from equipoise.cli._engine import cell
 from equipoise.cli._screen import option_names
 from equipoise.cli.aggregate import aggregate
 from equipoise.cli.agreement import agreement
@@ -62,6 +63,7 @@ app.add_typer(uq, name="uq")
 app.add_typer(clean, name="clean")
 for _verb in (reproduce, datasets, demo):
     app.command()(_verb)
+app.command(no_args_is_help=True, hidden=True)(cell)
 for _name, _verb in (
     ("stability", stability),
     ("compare", compare),

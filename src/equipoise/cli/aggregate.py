@@ -108,7 +108,7 @@ class AggregateOptions:
         return None if self.out is None or self.out.suffix else self.out
 
 
-@command
+@command(heavy="maps")
 def aggregate(file: VoteFile, asked: AggregateOptions, reading: QuestionReading) -> None:
     """Infer what is plausibly true of every item, how certain that is, and who to trust.
 

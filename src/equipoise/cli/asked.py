@@ -181,15 +181,6 @@ class EvaluateOptions:
             "printed digit.",
         ),
     ] = None
-    workers: Annotated[
-        int,
-        typer.Option(
-            min=0,
-            rich_help_panel=UNCERTAINTY,
-            hidden=True,
-            help="Threads; 0: all. Changes no number.",
-        ),
-    ] = 0
 
     def __post_init__(self) -> None:
         """Refuse unknown words, and options of analyses that are left out."""
@@ -274,7 +265,6 @@ class EvaluateOptions:
             circular="keep" if reading.circular != "error" else "error",
             on_missing=reading.on_missing,
             ties=reading.ties,
-            workers=self.workers,
             progress=tell,
         )
 

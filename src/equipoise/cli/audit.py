@@ -173,7 +173,7 @@ class _ReadAudit:
     models: "tuple[Predictions, ...]" = ()
 
 
-@command
+@command(heavy="maps")
 def audit(
     items: AuditedItems, models: Rescoring, reading: StudyReading, output: OutputOptions
 ) -> None:

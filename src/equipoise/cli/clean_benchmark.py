@@ -172,7 +172,7 @@ class BenchmarkResult:
     ] = False
 
 
-@command
+@command(heavy="cells")
 def benchmark(data: BenchmarkData, asked: Comparison, result: BenchmarkResult) -> None:
     """Which detectors find the problems of a study, and how surely?
 

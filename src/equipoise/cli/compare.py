@@ -53,7 +53,7 @@ class _Named(NamedTuple):
     models: tuple[str | None, str | None]
 
 
-@command
+@command(heavy="maps")
 def compare(
     asked: CompareOptions,
     files: DataFiles,

@@ -65,7 +65,7 @@ RECORDED = (
 )
 
 
-@command
+@command(heavy="maps")
 def evaluate(
     files: StudyFiles,
     scoring: EvaluateOptions,
@@ -336,7 +336,7 @@ def typed_command() -> str:
     if context is None or context.info_name not in sys.argv[1:]:
         return ""
     typed = sys.argv[sys.argv.index(context.info_name) :]
-    left_out = ("--out", "--workers")  # they change no number
+    left_out = ("--out", "--engine", "--address", "--workers")  # they change no number
     kept = [
         Path(word).name if Path(word).is_absolute() else word
         for before, word in zip(("", *typed), typed, strict=False)

@@ -74,7 +74,7 @@ Level = Annotated[
 
 
 def command(
-    verb: Callable[..., None] | None = None, *, show_all: bool = False
+    verb: Callable[..., None] | None = None, *, show_all: bool = False, heavy: str = ""
 ) -> Callable[..., Any]:
     """Spread the fields of a verb's records out into parameters that typer understands.
 
@@ -85,6 +85,9 @@ def command(
     ----------
     show_all
         Whether rare options are shown in the help, too.
+    heavy
+        What the verb has that an engine can run: ``maps``, or ``cells`` that jobs can make,
+        too. It then has the options of the engine, and runs on it.
 
     Examples
     --------
@@ -97,8 +100,9 @@ def command(
     ['out', 'overwrite', 'title', 'as_json', 'wide', 'settings_by_name']
     """
     if verb is None:
-        return partial(command, show_all=show_all)
+        return partial(command, show_all=show_all, heavy=heavy)
     hints = get_type_hints(verb, include_extras=True)
+    engine = _engine_options() if heavy else None
     records: dict[str, type[Any]] = {}
     parameters: list[Parameter] = []
     for name, own in signature(verb).parameters.items():
@@ -107,8 +111,8 @@ def command(
             parameters.append(how)
             continue
         records[name] = hints[name]
-        types = get_type_hints(hints[name], include_extras=True)
-        parameters += [_parameter(one, types[one.name]) for one in fields(hints[name])]
+        parameters += _parameters(hints[name])
+    parameters += _parameters(engine) if engine else []
     parameters.sort(key=_is_option)
     rare = {one.name: one for one in parameters if _is_rare(one)}
     parameters = [
@@ -123,17 +127,12 @@ def command(
             name, value = _setting(word, rare)
             options[name] = value
         _refuse_endless(options)
-        made = {
-            name: record(
-                **{
-                    one.name: options.pop(one.name)
-                    for one in fields(record)
-                    if one.name in options
-                }
-            )
-            for name, record in records.items()
-        }
-        verb(**made, **options)
+        made = {name: _record(record, options) for name, record in records.items()}
+        if engine is None:
+            verb(**made, **options)
+            return
+        with _record(engine, options).use(cells=heavy == "cells"):
+            verb(**made, **options)
 
     spread.__dict__["__signature__"] = Signature(parameters, return_annotation=None)
     spread.__annotations__ = {one.name: one.annotation for one in parameters}
@@ -148,6 +147,18 @@ def _refuse_endless(options: Mapping[str, Any]) -> None:
             got = value if value < 10**18 else "a huge number"
             message = f"got {got}, expected at most {MOST_DRAWN:,}"
             raise typer.BadParameter(message, param_hint=f"--{name.replace('_', '-')}")
+
+
+def _record(kind: type[Any], options: dict[str, Any]) -> Any:
+    """Make a record of its options, and take them away."""
+    own = [one.name for one in fields(kind) if one.name in options]
+    return kind(**{name: options.pop(name) for name in own})
+
+
+def _engine_options() -> type[Any]:
+    from equipoise.cli._engine import EngineOptions
+
+    return EngineOptions
 
 
 # ---- rare options --------------------------------------------------------------------------
@@ -239,6 +250,11 @@ def _converted(name: str, kind: Any, text: str) -> Any:
         what = {int: "a whole number", float: "a number"}.get(first, first.__name__)
         message = f"got {name}={text}, expected {what}"
         raise typer.BadParameter(message, param_hint="--set") from None
+
+
+def _parameters(record: type[Any]) -> list[Parameter]:
+    types = get_type_hints(record, include_extras=True)
+    return [_parameter(one, types[one.name]) for one in fields(record)]
 
 
 def _parameter(field: Field[Any], annotation: Any) -> Parameter:

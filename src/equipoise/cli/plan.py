@@ -146,7 +146,7 @@ class PlanOutput(OutputOptions):
         return None if self.out is None or self.out.suffix.lower() == TABLE else self.out
 
 
-@command
+@command(heavy="maps")
 def plan(files: StudyFiles, goal: PlanGoal, output: PlanOutput, reading: StudyReading) -> None:
     """How many items, how many annotators, and which votes next?
 

@@ -10,7 +10,7 @@ from equipoise.cli.options import ReadingOptions, StudyFiles, command
 from equipoise.cli.truth import TruthOptions
 
 
-@command
+@command(heavy="maps")
 def stability(
     files: StudyFiles,
     scoring: EvaluateOptions,

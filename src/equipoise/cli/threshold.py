@@ -167,7 +167,7 @@ class ScoredModels:
         )
 
 
-@command
+@command(heavy="maps")
 def threshold(
     source: ThresholdSource, rule: RuleOptions, models: ScoredModels, output: OutputOptions
 ) -> None:

@@ -37,7 +37,6 @@ _grid = panel(
     seeds="How many seeds each method is trained with.",
     drop="By what share corruptions lower the validation AUROC.",
     device="`cpu`, `cuda` or `auto`.",
-    workers="Processes that share the device; by default 8 on a GPU, 1 on a CPU.",
     minutes="Stop in time; the same command goes on later.",
     epochs="Epochs at most.",
     batch="Images of a batch.",
@@ -65,7 +64,6 @@ class GridOptions:
     seeds: Annotated[int, _grid("seeds", min=1, max=1000)] = 5
     drop: Annotated[float, _grid("drop")] = 0.2
     device: Annotated[str, _grid("device")] = "auto"
-    workers: Annotated[int, _grid("workers", min=0)] = 0
     minutes: Annotated[float | None, _grid("minutes")] = None
     epochs: Annotated[int | None, _grid("epochs", min=1)] = None
     batch: Annotated[int | None, _grid("batch", min=1)] = None
@@ -74,7 +72,7 @@ class GridOptions:
     ] = None
 
 
-@command
+@command(heavy="cells")
 def benchmark(
     images: ImageOptions, grid: GridOptions, asked: ScoreOptions, output: OutputOptions
 ) -> None:
@@ -86,6 +84,9 @@ def benchmark(
     FOLDER` judges elsewhere.
 
     Example: equipoise uq benchmark --data demo --out uncertainty
+
+    `--workers` processes share the device (by default 8 on a GPU, 1 on a CPU); with
+    `--engine dask` each worker of a cluster trains one network at a time.
 
     Example: equipoise uq benchmark --data chexpert/ --seeds 3 --device cuda --out uncertainty
     """
@@ -118,8 +119,10 @@ def _trained(images: ImageOptions, grid: GridOptions, folder: Path) -> "Outcome"
     import sys
     from math import inf
 
+    from equipoise.engine import current
+    from equipoise.uq.grid_tasks import train_grid
     from equipoise.uq.training.bar import Bar
-    from equipoise.uq.training.grid import Machine, run_grid
+    from equipoise.uq.training.grid import Machine
     from equipoise.uq.training.methods import METHODS
     from equipoise.uq.training.plan import Plan, default_architectures
 
@@ -129,9 +132,9 @@ def _trained(images: ImageOptions, grid: GridOptions, folder: Path) -> "Outcome"
         seeds=tuple(range(grid.seeds)),
     )
     minutes = inf if grid.minutes is None else grid.minutes
-    machine = Machine(device=grid.device, workers=grid.workers, minutes=minutes)
+    machine = Machine(device=grid.device, workers=current().workers, minutes=minutes)
     with Bar(sys.stderr) as bar:
-        return run_grid(plan, _setup(images, grid), folder, machine, bar.show)
+        return train_grid(plan, _setup(images, grid), folder, machine, bar.show)
 
 
 def _setup(images: ImageOptions, grid: GridOptions) -> "Setup":

@@ -89,7 +89,7 @@ class ScoreOptions:
         check_choice("binning", self.binning, BINNING)
 
 
-@command
+@command(heavy="maps")
 def evaluate(saved: SavedFiles, asked: ScoreOptions, output: OutputOptions) -> None:
     """Does a model's uncertainty flag bad images, ambiguous findings and its own mistakes?
 

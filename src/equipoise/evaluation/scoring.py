@@ -8,7 +8,6 @@ mean over draws. The hard value takes the mean plausibility as the one truth, as
 uncertainty were settled.
 """
 
-import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -20,6 +19,7 @@ import numpy as np
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, Ints, choice, listed, require_unique
 from equipoise.duplicates import duplicate_models, duplicate_notices
+from equipoise.engine import current, threads
 from equipoise.evaluation.alignment import ON_MISSING, Aligned, align
 from equipoise.evaluation.arguments import as_study
 from equipoise.evaluation.blocks import TIES
@@ -29,9 +29,9 @@ from equipoise.evaluation.cautions import (
     value_notices,
     votes_notices,
 )
+from equipoise.evaluation.chunks import chunk_width
 from equipoise.evaluation.circularity import CIRCULAR, independent
 from equipoise.evaluation.defaults import default_metrics, reader_metrics
-from equipoise.evaluation.engine import chunk_width, map_chunks
 from equipoise.evaluation.influence import Influential, influential_items
 from equipoise.evaluation.left_out_readers import ReaderRow, score_readers
 from equipoise.evaluation.readers import TWO_WAY, reader_cells
@@ -86,7 +86,8 @@ class Settings:
         scores; ``drop`` leaves that annotator out of the truth, ``keep`` scores all the same,
         and says so. See `equipoise.evaluation.circularity`.
     workers
-        Number of threads; 0 means as many as there are cores. Never changes a result.
+        Number of threads where the engine in use is local (`equipoise.engine`); 0 means as
+        many as it says, by default as there are cores. Never changes a result.
     progress
         Called as ``progress(done, all)`` after each chunk.
     ties
@@ -451,6 +452,63 @@ def _normal(cells: Cells, plan: Resampling, models: tuple[str, ...]) -> Floats:
     return np.array([[[drawn(cell) for cell in both] for both in task] for task in cells])
 
 
+class _ChunkScorer(NamedTuple):
+    """All that scores of a chunk of replicates are made of; may be sent to other processes."""
+
+    questions: list[TaskTruth]
+    prepared: list[list[dict[Any, Prepared]]]
+    metrics: list[Metric]
+    plan: Resampling
+
+    def scored(self, work: _Work) -> Floats:
+        """Scores of one chunk, shape (metrics, labels, models, replicates)."""
+        labels = {one.labels for one in self.metrics if one.labels != "draws"}
+        question = self.questions[work.task]
+        blocks = question.blocks(self.plan, work.first, work.stop, labels)
+        return self.both(work.task, blocks)
+
+    def both(
+        self, task: int, blocks: dict[str, tuple[Block, Block]], workers: int = 1
+    ) -> Floats:
+        """Scores by hard and soft labels, shape (metrics, labels, models, replicates)."""
+        width = next((one[0].counts.shape[1] for one in blocks.values()), 1)
+        families = {one.family: one for one in self.metrics if one.labels != "draws"}
+
+        def scored(prepared: dict[Any, Prepared]) -> Floats:
+            sums = {
+                name: one.reduce_each(prepared[one.prepare], blocks[one.labels])
+                for name, one in families.items()
+            }
+            found = np.full((len(self.metrics), 2, width), np.nan)
+            for k, metric in enumerate(self.metrics):
+                if metric.labels != "draws":
+                    for label in range(2):
+                        found[k, label] = metric.finish(sums[metric.family][label])
+            return found
+
+        found = threads(workers).map(scored, self.prepared[task])
+        return np.stack(found, axis=2)
+
+
+class _DrawScorer(NamedTuple):
+    """All that scores by metrics of draws are made of; may be sent to other processes."""
+
+    aligned: list[Aligned]
+    truths: list["_DrawTruth"]
+    metrics: list[Metric]
+    plan: Resampling
+    blocks: list[Ints]
+
+    def scored(self, cell: tuple[int, int, int]) -> "_DrawScores":
+        """Scores of one task, metric and model."""
+        t, k, m = cell
+        one = self.aligned[t]
+        model = list(one.scores)[m]
+        return _draw_scores(
+            one, self.truths[t], self.metrics[k], model, self.plan, self.blocks[t]
+        )
+
+
 class _Scorer:
     """Scores all models of all tasks; sorted once, when made."""
 
@@ -458,7 +516,7 @@ class _Scorer:
         self, aligned: list[Aligned], metrics: list[Metric], plan: Resampling, how: Settings
     ) -> None:
         self.aligned, self.metrics, self.plan = aligned, metrics, plan
-        self.workers, self.progress = how.workers or os.cpu_count() or 1, how.progress
+        self.workers, self.progress = how.workers, how.progress
         self.families = {one.family: one for one in metrics if one.labels != "draws"}
         self.labels = {one.labels for one in self.families.values()}
         alike = [(one, self.families[one.family]) for one in metrics if one.labels != "draws"]
@@ -470,7 +528,7 @@ class _Scorer:
             return {metric.prepare: each[first.prepare] for metric, first in alike}
 
         every = [(one, m) for one in aligned for m in one.scores]
-        made = map_chunks(prepared, every, workers=self.workers)
+        made = threads(self.workers).map(prepared, every)
         models = len(aligned[0].scores)
         self.prepared = [made[t * models :][:models] for t in range(len(aligned))]
         of_draws = next((one for one in metrics if one.labels == "draws"), None)
@@ -483,13 +541,15 @@ class _Scorer:
             Reason.ALONE if plan.annotators == 1 else Reason.NONE,
         )
         self.shared = Uncertainty(aligned, self.prepared, plan, asked, self.workers)
+        questions = [one.question for one in aligned]
+        self.chunks = _ChunkScorer(questions, self.prepared, metrics, plan)
         self.drawn: dict[tuple[int, int, int], _DrawScores] = {}
 
     def run(self) -> tuple[Floats, Floats]:
         """Values (tasks, metrics, labels, models), and the same with replicates last."""
         values = np.stack(
             [
-                self._both(t, one.question.once(self.labels), self.workers)[..., 0]
+                self.chunks.both(t, one.question.once(self.labels), self.workers)[..., 0]
                 for t, one in enumerate(self.aligned)
             ]
         )
@@ -540,26 +600,25 @@ class _Scorer:
             if metric.labels == "draws"
         ]
 
-        def fill(cell: tuple[int, int, int]) -> None:
+        if not cells:
+            return
+        blocks = self.shared.block_of(self.shared.most_blocks)
+        drawing = _DrawScorer(self.aligned, self.truths, self.metrics, self.plan, blocks)
+        for cell, found in zip(
+            cells, current(self.workers).map(drawing.scored, cells), strict=True
+        ):
             t, k, m = cell
-            one, metric = self.aligned[t], self.metrics[k]
-            model = list(one.scores)[m]
-            block = self.shared.block_of(self.shared.most_blocks)[t]
-            found = _draw_scores(one, self.truths[t], metric, model, self.plan, block)
             values[t, k, :, m], replicates[t, k, :, m] = found.values, found.replicates
             self.drawn[cell] = found
-            self.errors[metric.name] = max(self.errors.get(metric.name, 0.0), found.error)
-
-        if cells:
-            self.shared.block_of(self.shared.most_blocks)
-        map_chunks(fill, cells, workers=self.workers)
+            name = self.metrics[k].name
+            self.errors[name] = max(self.errors.get(name, 0.0), found.error)
 
     def _resampled(self, values: Floats) -> Floats:
         work = []
         for t, one in enumerate(self.aligned):
             width = chunk_width(len(one.question.items), len(one.question.classes))
             work += [_Work(t, a, a + width) for a in range(0, self.plan.replicates, width)]
-        results = map_chunks(self._chunk, work, workers=self.workers, progress=self.progress)
+        results = current(self.workers).map(self.chunks.scored, work, progress=self.progress)
         out = np.empty((*values.shape, self.plan.replicates))
         for part, result in zip(work, results, strict=True):
             room = out[part.task, ..., part.first : part.stop]
@@ -567,34 +626,6 @@ class _Scorer:
         for t, task in enumerate(self.aligned):
             factor = task.question.widening(self.plan)
             out[t] = widened(out[t], factor, self.plan.weights)
-        return out
-
-    def _chunk(self, work: _Work) -> Floats:
-        """Scores of one chunk, shape (metrics, labels, models, replicates)."""
-        question = self.aligned[work.task].question
-        return self._both(
-            work.task, question.blocks(self.plan, work.first, work.stop, self.labels)
-        )
-
-    def _both(
-        self, task: int, blocks: dict[str, tuple[Block, Block]], workers: int = 1
-    ) -> Floats:
-        """Scores by hard and soft labels, shape (metrics, labels, models, replicates)."""
-        width = next((one[0].counts.shape[1] for one in blocks.values()), 1)
-        out = np.full((len(self.metrics), 2, len(self.prepared[task]), width), np.nan)
-
-        def fill(m: int) -> None:
-            prepared = self.prepared[task][m]
-            sums = {
-                name: one.reduce_each(prepared[one.prepare], blocks[one.labels])
-                for name, one in self.families.items()
-            }
-            for k, metric in enumerate(self.metrics):
-                if metric.labels != "draws":
-                    for label in range(2):
-                        out[k, label, m] = metric.finish(sums[metric.family][label])
-
-        map_chunks(fill, range(out.shape[2]), workers=workers)
         return out
 
     def influential(self, values: Floats) -> tuple[Influential, ...]:
@@ -642,6 +673,10 @@ class _Remembered:
         self.law, self.name = law, law.name
         self._lock = Lock()
         self._top: tuple[Floats, Floats] | None = None
+
+    def __reduce__(self) -> tuple[type["_Remembered"], tuple[Posterior]]:
+        """Another process remembers for itself."""
+        return type(self), (self.law,)
 
     def mean(self, start: Ints) -> tuple[Floats, Floats]:
         """As the law."""

@@ -17,9 +17,10 @@ import numpy as np
 
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, Ints
+from equipoise.engine import threads
 from equipoise.evaluation.alignment import Aligned
 from equipoise.evaluation.blocks import hard_labels, pair
-from equipoise.evaluation.engine import chunk_width, map_chunks
+from equipoise.evaluation.chunks import chunk_width
 from equipoise.evaluation.truth import TaskTruth
 from equipoise.inference import (
     Ballots,
@@ -318,7 +319,7 @@ class Uncertainty:
             found = influence_of(metric, metric.prepare(scores), truth[:, rows])
             return _spread_out(found, rows, len(question.items))
 
-        found = map_chunks(one, range(number), workers=self.workers)
+        found = threads(self.workers).map(one, range(number))
         items = np.stack([each.items for each in found])
         slopes = np.stack([_scored(each.shares, len(question.classes)) for each in found])
         return _Part(items, slopes, draws, None)

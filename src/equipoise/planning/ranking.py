@@ -12,6 +12,7 @@ closest one nearly all of it. Pairs that no size can be planned for are named, a
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import NamedTuple, Unpack
 
 from equipoise.annotations import Annotations
@@ -248,12 +249,14 @@ def plan_ranking(
     (1, True)
     """
     target = power_target(how)
-    models, alone = as_predictions(predictions), replace(target, simulations=0)
+    models = as_predictions(predictions)
+    alone = replace(target, simulations=0, progress=None)
     pilots = neighbours(models, annotations, metric, task=target.task, level=target.level)
     plan = RankingPlan(aim=target, pairs=tuple(plan_pair(two, alone) for two in pilots))
     if plan.planned:
         shapes = plan.planned[0].shapes()
-        made = designs_for(target, shapes, lambda one: _design(plan, one))
+        quiet = replace(plan, aim=replace(target, progress=None))
+        made = designs_for(target, shapes, partial(_design, quiet))
         plan = replace(plan, designs=tuple(one for one in made if one is not None))
     return replace(plan, notices=_notices(plan))
 

@@ -10,10 +10,12 @@ has not found a difference says nothing about how large it is, and must be told 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeVar, Unpack
 
 from equipoise.annotations import Annotations
 from equipoise.arrays import InputError, short_repr
+from equipoise.engine import current
 from equipoise.findings import Cell, Finding
 from equipoise.inference import Reason
 from equipoise.metrics import Metric, titled
@@ -370,7 +372,8 @@ def plan_pair(two: Pilot, target: PowerTarget) -> Size:
         aim=target,
     )
     if plan.state == "out of reach":  # and not why there is nothing to plan for
-        made = designs_for(target, plan.shapes(), lambda one: _design(plan, one))
+        quiet = replace(plan, aim=replace(target, progress=None))
+        made = designs_for(target, plan.shapes(), partial(_design, quiet))
         plan = replace(plan, designs=tuple(one for one in made if one is not None))
     return replace(plan, notices=(*two.notices, *_notices(plan, two)))
 
@@ -380,12 +383,16 @@ Made = TypeVar("Made")
 
 def designs_for(
     target: PowerTarget, shapes: Sequence[Shape], design: Callable[[Shape], Made]
-) -> Iterator[Made]:
-    """One design per shape; simulating them takes long enough to be told."""
-    for done, each in enumerate(shapes, 1):
-        yield design(each)
-        if target.progress is not None and target.simulations:
-            target.progress(done, len(shapes))
+) -> list[Made]:
+    """One design per shape, on the engine in use; simulating them takes long.
+
+    Parameters
+    ----------
+    design
+        May be sent to other processes, so it must not hold anybody's progress.
+    """
+    told = target.progress if target.simulations else None
+    return current().map(design, shapes, progress=told)
 
 
 def _design(plan: Size, shape: Shape) -> Design | None:

@@ -41,7 +41,6 @@ Examples
 (0.693, 0.5, 0.193)
 """
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -49,7 +48,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from equipoise.arrays import Floats, InputError, choice
-from equipoise.evaluation.engine import map_chunks
+from equipoise.engine import threads
 
 DECOMPOSITIONS = ("information", "reverse_mi")
 IMAGE_LEVEL: dict[str, Callable[..., Floats]] = {"mean": np.mean, "max": np.max, "sum": np.sum}
@@ -130,7 +129,7 @@ def decompose(
     def fill(rows: slice) -> None:
         parts[:, rows] = split(_probabilities(members[:, rows], logits=logits))
 
-    map_chunks(fill, _slices(members.shape), workers=os.cpu_count() or 1)
+    threads().map(fill, _slices(members.shape))
     return Decomposition(*parts)
 
 

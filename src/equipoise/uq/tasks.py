@@ -26,7 +26,6 @@ Examples
 array([0.875, 0.625, 0.25 ])
 """
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -35,7 +34,7 @@ import numpy as np
 
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, Ints, PerItem, choice
-from equipoise.evaluation.engine import map_chunks
+from equipoise.engine import threads
 from equipoise.metrics import Block, Metric, Truth, named
 from equipoise.ranks import mid_ranks
 from equipoise.uq.decomposition import image_level
@@ -287,7 +286,7 @@ def label_values(
     def of_label(one: LabelQuestion) -> Floats:
         return _scored(chosen, question.values(said, score, one), one.truth)
 
-    made = map_chunks(of_label, question.labels, workers=os.cpu_count() or 1)
+    made = threads().map(of_label, question.labels)
     return np.stack(made, axis=1) if made else np.full((len(chosen), 0), np.nan)
 
 

@@ -15,7 +15,7 @@ import math
 import multiprocessing as mp
 import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
@@ -109,6 +109,7 @@ def run_grid(
     out: Path,
     machine: Machine | None = None,
     tell: Tell | None = None,
+    cells: Collection[Cell] | None = None,
 ) -> Outcome:
     """Run what is missing of a grid.
 
@@ -118,6 +119,8 @@ def run_grid(
         The folder; one of another configuration is refused.
     tell
         Is given the progress, after every epoch and step.
+    cells
+        Those that are to be done now, with what they stand on; all by default.
     """
     started, machine = time.time(), machine or Machine()
     require_device(machine.device)
@@ -127,7 +130,9 @@ def run_grid(
     folder.claim(setup.configuration(sources))
     _store(setup, sources, folder)
     save_labels(sources, folder)
-    board = _Board.of(plan, setup, folder, sources)
+    wanted = plan.cells() if cells is None else [one for one in plan.cells() if one in cells]
+    todo = [cell for cell in wanted if not _there(cell, setup, folder, sources)]
+    board = _Board.of(plan, setup, folder, todo)
     limit = machine.minutes * 60
     deadline = started + limit - min(15.0, 0.1 * limit) if math.isfinite(limit) else math.inf
     gpu = require_device(machine.device).type == "cuda"
@@ -136,9 +141,9 @@ def run_grid(
     run = _Run(plan, setup, folder, place, deadline, tell or _silent)
     if board.todo:
         (_alone if place.workers == 1 else _together)(run, board, sources)
-    cells = plan.cells()
-    done = tuple(cell for cell in cells if _there(cell, setup, folder, sources))
-    missing = tuple(cell for cell in cells if cell not in done)
+    every = plan.cells()
+    done = tuple(cell for cell in every if _there(cell, setup, folder, sources))
+    missing = tuple(cell for cell in every if cell not in done)
     return Outcome(out, done, missing, board.failed, time.time() - started)
 
 
@@ -181,9 +186,8 @@ class _Board:
     failed: dict[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, plan: Plan, setup: Setup, folder: Folder, sources: Sources) -> "_Board":
-        """The steps that a grid still needs."""
-        missing = [cell for cell in plan.cells() if not _there(cell, setup, folder, sources)]
+    def of(cls, plan: Plan, setup: Setup, folder: Folder, missing: list[Cell]) -> "_Board":
+        """The steps that missing cells of a grid still need."""
         needs: dict[Step, tuple[Step, ...]] = {}
         extra: dict[Step, tuple[Cell, ...]] = {}
         strange: tuple[Step, ...] = ()

@@ -1,0 +1,157 @@
+"""Where a verb's heavy work runs: the options --engine, --address and --workers, and jobs."""
+
+import shlex
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from equipoise.cli.options import check_choice, misused, panel
+
+if TYPE_CHECKING:
+    from equipoise.cells import CellsWaitError
+    from equipoise.engine import Engine
+
+JOBS = "slurm-array"
+UNFINISHED = 3  # exit code of a command whose parts are not all there
+_engine = panel(
+    "Engine",
+    engine="Where heavy work runs: `local` (threads), `processes`, `dask` or `ray`; no number "
+    "changes. `slurm-array` (of `clean benchmark` and `uq benchmark`) prints a job script "
+    "whose tasks are the parts; the same command collects them afterwards.",
+    address="Of a Dask scheduler or a Ray head, as they print it; without, workers start here.",
+    workers="How many at a time; 0: one per core, or all of the cluster.",
+)
+SCRIPT = """#!/bin/bash
+#SBATCH --job-name=equipoise
+#SBATCH --array=0-{last}
+#SBATCH --cpus-per-task=1
+#SBATCH --output={logs}
+export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_NUM_THREADS=1
+cell=$(sed -n "$((SLURM_ARRAY_TASK_ID + 1))p" {listed})
+exec {python} -m equipoise cell "$cell" --folder {folder}
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineOptions:
+    """Where heavy work runs."""
+
+    engine: Annotated[str, _engine("engine", hidden=True)] = "local"
+    address: Annotated[str | None, _engine("address", hidden=True)] = None
+    workers: Annotated[int, _engine("workers", hidden=True, min=0)] = 0
+
+    def __post_init__(self) -> None:
+        """Refuse unknown words, and an address that nobody reads."""
+        from equipoise.engine import KINDS
+
+        check_choice("engine", self.engine, (*KINDS, JOBS))
+        if self.address is not None and self.engine not in ("dask", "ray"):
+            raise misused("belongs to --engine dask or ray", "address")
+        if self.workers and (self.engine == JOBS or self.address is not None):
+            raise misused("the cluster has its own number; leave it out", "workers")
+
+    @contextmanager
+    def use(self, *, cells: bool) -> Iterator[None]:
+        """Run what is inside on the engine.
+
+        Parameters
+        ----------
+        cells
+            Whether the verb has parts that jobs can make.
+        """
+        if self.engine == JOBS:
+            if not cells:
+                raise misused("this verb has no parts for jobs; choose dask or ray", "engine")
+            with _jobs():
+                yield
+            return
+        from equipoise.engine import using
+
+        with using(self._chosen()):
+            yield
+
+    def _chosen(self) -> "Engine":
+        from equipoise.engine import choose_engine
+
+        return choose_engine(self.engine, address=self.address, workers=self.workers)
+
+
+@contextmanager
+def _jobs() -> Iterator[None]:
+    """Print the job script where parts are missing, and stop."""
+    from equipoise.cells import CellsWaitError, waiting
+    from equipoise.cli._screen import say
+
+    try:
+        with waiting(sys.argv[1:]):
+            yield
+    except CellsWaitError as wait:
+        print(_script(wait), end="")
+        say(
+            f"{wait.got} are there. Save what is printed as job.sh, run sbatch job.sh, and the "
+            f"same command again when the job is done; what goes wrong is told by the logs in "
+            f"{wait.folder}."
+        )
+        raise typer.Exit(UNFINISHED) from wait
+
+
+def _script(wait: "CellsWaitError") -> str:
+    """A job whose tasks are the cells that are waiting."""
+    from equipoise.cells import LISTED
+
+    folder = wait.folder.resolve()
+    return SCRIPT.format(
+        last=len(wait.keys) - 1,
+        logs=shlex.quote(f"{folder}/job-%A-%a.log"),
+        listed=shlex.quote(str(folder / LISTED)),
+        folder=shlex.quote(str(folder)),
+        python=shlex.quote(sys.executable),
+    )
+
+
+def cell(
+    key: Annotated[str, typer.Argument(help="Hash of the cell, as waiting.txt lists them.")],
+    folder: Annotated[Path, typer.Option(help="Folder of the descriptions and results.")],
+) -> None:
+    """Make one part of a benchmark, as a task of `--engine slurm-array` does.
+
+    Example: equipoise cell 5d41402abc4b2a76b9719d911017c592... --folder demo-run/cells
+    """
+    import os
+
+    from equipoise.arrays import InputError
+    from equipoise.cells import CellMadeError, described, only
+    from equipoise.cli._screen import say
+
+    about, home = described(folder, key), folder.resolve()
+    os.chdir(about.place)
+    try:
+        with only(key, home):
+            _again(about.command)
+    except CellMadeError as made:
+        outcome = made.outcome
+        if outcome.arrays is None:
+            do = "mend it and run this again; collecting leaves the cell out with this reason"
+            raise InputError(about.name, outcome.reason, "a result", do) from made
+        say(f"{about.name} is made.")
+
+
+def _again(words: Sequence[str]) -> None:
+    """Run the command of a description as it was typed, but for its engine."""
+    from equipoise.cli._verbs import app
+
+    typed, kept, skip = list(words), [], False
+    for word in typed:
+        if not skip and word not in ("--engine", f"--engine={JOBS}"):
+            kept.append(word)
+        skip = word == "--engine"
+    before, sys.argv = sys.argv, [sys.argv[0], *kept]
+    try:
+        app(kept, standalone_mode=False)
+    finally:
+        sys.argv = before

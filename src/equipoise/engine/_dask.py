@@ -1,0 +1,171 @@
+"""A Dask cluster: one that runs somewhere, or two or more processes of this machine.
+
+Data are a task of their own, so that the scheduler makes a copy again that was lost with its
+worker; work of a worker that was killed goes to another. Before anything is sent, scheduler and
+workers are asked for their version of the package.
+"""
+
+import pkgutil
+import platform
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from equipoise.engine._parcel import VERSION, EngineError, pack, package_version
+from equipoise.engine._worker import (
+    THREADS,
+    Answer,
+    Group,
+    answer,
+    other_version,
+    same,
+)
+
+_PATIENCE = 30  # seconds in which a scheduler must answer, and a first worker be there
+
+
+class Cluster:
+    """A connection to a scheduler, and the cluster itself where it is ours."""
+
+    def __init__(self, address: str | None, workers: int) -> None:
+        import dask
+        from distributed import Client
+
+        dask.config.set({"distributed.nanny.pre-spawn-environ": THREADS})
+        self.address, self._lost_scheduler = address, False
+        self._own = _cluster(workers) if address is None else None
+        try:
+            self._client = Client(address or self._own, timeout=_PATIENCE, set_as_default=False)
+            self._client.wait_for_workers(1, timeout=_PATIENCE)
+        except (OSError, TimeoutError, ValueError) as error:
+            self._close_cluster()
+            raise EngineError(
+                f"engine dask, {address}",
+                f"no scheduler with workers answers within {_PATIENCE} s",
+                "the address that dask scheduler printed, and at least one worker",
+                "start both: dask scheduler, and dask worker ADDRESS --nthreads 1",
+            ) from error
+        self._check()
+
+    @property
+    def workers(self) -> int:
+        """Threads of all workers."""
+        return max(1, int(sum(self._client.nthreads().values())))
+
+    def _check(self) -> None:
+        """Refuse a scheduler or workers without the package, or with another version."""
+        ours = package_version()
+        found = self._client.run(pkgutil.resolve_name, VERSION, on_error="return")
+        found["the scheduler"] = self._on_scheduler()
+        for who, version in found.items():
+            if version != ours:
+                self.close()
+                has = version if isinstance(version, str) else ""
+                raise other_version(f"worker {who}" if "://" in who else who, has, ours)
+        here = platform.python_version_tuple()[:2]
+        for who, python in self._client.run(platform.python_version_tuple).items():
+            if tuple(python[:2]) != here:
+                self.close()
+                do = "use the same on all machines"
+                has, needs = (f"Python {'.'.join(one)}" for one in (python, here))
+                raise EngineError(f"engine, worker {who}", has, needs, do)
+
+    def _on_scheduler(self) -> object:
+        try:
+            return self._client.run_on_scheduler(pkgutil.resolve_name, VERSION)
+        except (ImportError, AttributeError):
+            return ""
+
+    def run(
+        self, function: Callable[[Any], Any], groups: Sequence[Group], resource: str | None
+    ) -> Iterator[tuple[int, Answer]]:
+        """Answers with the numbers of their groups, as they are there."""
+        import dask
+        from distributed import as_completed
+
+        parcel = pack(function)
+        each = self._slots(resource)
+        with dask.config.set({"distributed.admin.large-graph-warning-threshold": "64 GiB"}):
+            shared = self._client.submit(same, parcel, key=f"equipoise-{parcel.key}")
+            futures = {
+                self._client.submit(answer, shared, group, pure=False, resources=each): number
+                for number, group in enumerate(groups)
+            }
+        try:
+            for future in as_completed(list(futures), loop=self._client.loop):
+                if future.status != "finished":
+                    raise self._lost(future)
+                yield futures[future], future.result()
+        finally:
+            if not self._lost_scheduler:
+                with suppress(Exception):
+                    self._client.cancel([shared, *futures], force=True)
+
+    def _slots(self, resource: str | None) -> Mapping[str, int] | None:
+        if resource is None:
+            return None
+        known = self._client.scheduler_info(n_workers=-1)["workers"].values()
+        if not any(one["resources"].get(resource) for one in known):
+            raise EngineError(
+                f"engine dask, {self.address}",
+                f"no worker has a slot {resource}",
+                "one slot per task that may run at a time",
+                f"start workers with --resources {resource}=1",
+            )
+        return {resource: 1}
+
+    def _lost(self, future: Any) -> EngineError:
+        """What became of work that did not finish."""
+        from distributed import KilledWorker
+
+        where = f"engine dask, {self.address or 'of this machine'}"
+        again = "run the same again: what is finished is kept"
+        error = future.exception() if future.status == "error" else None
+        if isinstance(error, KilledWorker):
+            return EngineError(
+                where,
+                "every worker that was given one of the tasks was killed (out of memory?)",
+                "workers that live as long as their work",
+                f"give workers more memory or choose fewer of them, and {again}",
+            )
+        if isinstance(error, ImportError):
+            return other_version("a worker", "", package_version())
+        if error is not None:
+            return EngineError(where, f"{type(error).__name__}: {error}", "an answer", again)
+        self._lost_scheduler = True
+        return EngineError(
+            where, "the scheduler was lost", "one that lives as long as the work", again
+        )
+
+    def close(self) -> None:
+        """Leave the scheduler; end the cluster where it is ours."""
+        with suppress(Exception):
+            self._client.close(timeout=2)
+        self._close_cluster()
+
+    def _close_cluster(self) -> None:
+        if self._own is not None:
+            with suppress(Exception):
+                self._own.close(timeout=5)
+
+
+def _cluster(workers: int) -> Any:
+    """A cluster of this machine that nobody else can reach."""
+    from distributed import LocalCluster
+
+    try:
+        return LocalCluster(
+            n_workers=workers,
+            threads_per_worker=1,
+            host="127.0.0.1",
+            dashboard_address="127.0.0.1:0",
+            resources={"GPU": 1},
+            silence_logs=50,
+        )
+    except RuntimeError as error:
+        raise EngineError(
+            "engine dask",
+            f"its workers do not start ({error})",
+            "a script whose last part begins with if __name__ == '__main__':",
+            "put the work there, as workers read the script too, or choose processes",
+        ) from error

@@ -1,0 +1,74 @@
+"""Ray, by joblib's switch: one that runs somewhere, or processes of this machine."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from typing import Any
+
+from equipoise.engine._parcel import EngineError, pack
+from equipoise.engine._worker import THREADS, Answer, Group, answer
+
+
+class Ray:
+    """A connection to a Ray cluster, or a cluster of this machine."""
+
+    def __init__(self, address: str | None, workers: int) -> None:
+        import ray
+        from ray.util.joblib import register_ray
+
+        own = {} if address else {"num_cpus": workers, "_node_ip_address": "127.0.0.1"}
+        try:
+            ray.init(
+                address=address,
+                include_dashboard=None if address else False,
+                log_to_driver=False,
+                logging_level="ERROR",
+                runtime_env={"env_vars": THREADS},
+                **own,
+            )
+        except (ConnectionError, RuntimeError, ValueError) as error:
+            raise EngineError(
+                f"engine ray, {address}",
+                f"it cannot be reached ({error})",
+                "the address that ray start printed",
+                "start it: ray start --head",
+            ) from error
+        register_ray()
+        self.workers = max(1, int(ray.cluster_resources().get("CPU", 1)))
+
+    def run(
+        self, function: Callable[[Any], Any], groups: Sequence[Group], resource: str | None
+    ) -> Iterator[tuple[int, Answer]]:
+        """Answers with the numbers of their groups, as they are there.
+
+        Every process has one slot of any resource.
+        """
+        import ray
+        from joblib import Parallel, delayed, parallel_config
+        from ray.exceptions import RayError
+
+        del resource
+        held = ray.put(pack(function))
+        work = [delayed(_numbered)(held, number, one) for number, one in enumerate(groups)]
+        try:
+            with parallel_config(backend="ray", n_jobs=self.workers):
+                yield from Parallel(batch_size=1)(work)
+        except RayError as error:
+            raise EngineError(
+                "engine ray",
+                f"{type(error).__name__}: {error}",
+                "workers that live as long as their work",
+                "run the same again with fewer workers; what is finished is kept",
+            ) from error
+
+    def close(self) -> None:
+        """Leave the cluster; end it where it is ours."""
+        import ray
+
+        with suppress(Exception):
+            ray.shutdown()
+
+
+def _numbered(held: Any, number: int, group: Group) -> tuple[int, Answer]:
+    import ray
+
+    return number, answer(ray.get(held), group)

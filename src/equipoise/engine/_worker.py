@@ -1,0 +1,140 @@
+"""What a worker does: a group of tasks one after another, on one thread, errors and all."""
+
+import errno
+import os
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from threading import Thread
+from typing import Any
+
+from equipoise.arrays import InputError
+from equipoise.engine._parcel import EngineError, Parcel, package_version
+
+inside: ContextVar[bool] = ContextVar("inside", default=False)  # whether a task is running
+_limiters: dict[int, Any] = {}  # by the number of modules, which may bring libraries along
+_PATIENCE = 1.0  # seconds between looks at whether the parent still lives
+THREADS = {
+    f"{name}_NUM_THREADS": "1"
+    for name in ("OMP", "OPENBLAS", "MKL", "BLIS", "VECLIB_MAXIMUM", "NUMBA", "NUMEXPR")
+}
+
+
+class TaskError(InputError):
+    """A task raised something else than an `InputError`; `trace` is where."""
+
+    trace: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Tasks that are sent together: places among all tasks, and the tasks themselves."""
+
+    places: Sequence[int]
+    tasks: Sequence[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Results of a group, and the error that ended it, with its place in the group."""
+
+    values: list[Any] = field(default_factory=list)
+    error: InputError | None = None
+    trace: str = ""
+
+
+def answer(parcel: Parcel, group: Group) -> Answer:
+    """Do a group in this process; nothing is raised."""
+    if parcel.version != package_version():
+        who = f"this worker, process {os.getpid()}"
+        return Answer([], other_version(who, package_version(), parcel.version))
+    values: list[Any] = []
+    try:
+        function = parcel.function()
+        with one_thread():
+            for task in group.tasks:
+                value = call(function, task)
+                values.append(value)
+    except InputError as error:
+        return Answer(values, error)
+    except Exception as error:
+        return Answer(values, _typed(error), traceback.format_exc())
+    return Answer(values)
+
+
+def _typed(error: Exception) -> InputError:
+    """An error of a task in four parts; the first is filled in where its name is known."""
+    if isinstance(error, MemoryError):
+        do = "choose fewer workers, or a machine with more memory"
+        return EngineError("", "a worker ran out of memory", "room for one task", do)
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        do = "make room and run the same again: what is finished is kept"
+        return EngineError("", f"the disk is full ({error.filename})", "room to write", do)
+    do = "run it with the engine local to see where"
+    return TaskError("", f"{type(error).__name__}: {error}", "a result", do)
+
+
+def other_version(who: str, theirs: str, ours: str) -> EngineError:
+    """Refuse a worker or scheduler that has another version of the package, or none."""
+    has = f"equipoise {theirs}" if theirs else "no equipoise"
+    do = f"there, run pip install 'equipoise[dask]=={ours}'"
+    return EngineError(f"engine, {who}", has, f"equipoise {ours}, as where it was started", do)
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """One thread for linear algebra, so that its rounding is the same everywhere.
+
+    Kernels that numba compiles here have one thread each; workers are told so once more by
+    their environment (`THREADS`).
+    """
+    if inside.get():
+        yield
+        return
+    with _limiter().limit(limits=1, user_api="blas"):
+        yield
+
+
+def _limiter() -> Any:
+    from threadpoolctl import ThreadpoolController
+
+    known = len(sys.modules)
+    if known not in _limiters:
+        _limiters.clear()
+        _limiters[known] = ThreadpoolController()
+    return _limiters[known]
+
+
+def begin(parent: int) -> None:
+    """Prepare a process of loky: it ends when its parent is gone, however that ended.
+
+    Loky would replace a process that has grown by 300 MB, which any that loads torch has.
+    """
+    from joblib.externals.loky import process_executor
+
+    process_executor._USE_PSUTIL = False
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(_PATIENCE)
+        os._exit(1)
+
+    Thread(target=watch, daemon=True).start()
+
+
+def same(parcel: Parcel) -> Parcel:
+    """The parcel itself: a task of a cluster, so that a lost copy is made again."""
+    return parcel
+
+
+def call(function: Callable[[Any], Any], task: Any) -> Any:
+    """Do a task; maps in it run one task after another."""
+    token = inside.set(True)
+    try:
+        return function(task)
+    finally:
+        inside.reset(token)
