@@ -17,7 +17,7 @@ import tempfile
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 
@@ -301,7 +301,7 @@ def _write(
     write_items(part_path(place, number), items, columns)
 
 
-def write_items(path: Path, items: Any, columns: dict[str, Any]) -> None:
+def write_items(path: Path | IO[bytes], items: Any, columns: dict[str, Any]) -> None:
     """Write items and columns of numbers as one Parquet file."""
     import pyarrow as pa
     from pyarrow import parquet
