@@ -23,7 +23,7 @@ import numpy as np
 from equipoise.arrays import InputError
 from equipoise.disk.partitions import ItemCheck
 from equipoise.disk.soft_labels import write_items
-from equipoise.disk.votes import Progress, VotesOnDisk, map_partitions, names_of
+from equipoise.disk.votes import VotesOnDisk, map_partitions, names_of
 from equipoise.read.whole import whole_file
 
 Result = TypeVar("Result")
@@ -47,8 +47,8 @@ class CodedVotes:
 
     @cached_property
     def annotators(self) -> tuple[str, ...]:
-        """Names of the annotators."""
-        return names_of(self.votes.annotators)
+        """Names of the annotators; one without a name where votes are anonymous."""
+        return names_of(self.votes.annotators) if "annotator" in self.votes.columns else ("",)
 
     @cached_property
     def items(self) -> int:
@@ -93,20 +93,22 @@ class CodedVotes:
         self,
         function: Callable[[range], Result],
         numbers: int,
-        progress: Progress | None = None,
     ) -> list[Result]:
         """Apply a function to every run of partitions."""
-        return map_partitions(function, self.groups(numbers), self.votes.workers, progress)
+        return map_partitions(function, self.groups(numbers), self.votes.workers)
 
 
-def code_votes(votes: VotesOnDisk, work: Path, progress: Progress | None = None) -> CodedVotes:
-    """Code the votes in a working folder, or go on with one where that was begun."""
-    known = votes.annotators
-    size = len(votes.classes)
-    if len(known) * size >= 2**32:
+def code_votes(votes: VotesOnDisk, work: Path, *, anonymous: bool = False) -> CodedVotes:
+    """Code the votes in a working folder, or go on with one where that was begun.
+
+    With `anonymous`, votes without a column of annotators are all somebody's, number 0.
+    """
+    named = not anonymous or "annotator" in votes.columns
+    people, size = len(votes.annotators) if named else 1, len(votes.classes)
+    if people * size >= 2**32:
         raise InputError(
             str(votes.folder),
-            f"{len(known):,} annotators and {size} classes",
+            f"{people:,} annotators and {size} classes",
             "fewer than 2^32 answers of annotators",
             "choose dirichlet or mean_vote",
         )
@@ -119,9 +121,10 @@ def code_votes(votes: VotesOnDisk, work: Path, progress: Progress | None = None)
         last = work / f"items-{number:05d}.parquet"
         if last.exists():
             return
-        rows = votes.read(number, annotators=True)
+        rows = votes.read(number, annotators=named)
         check.add(number, rows.hashes())
-        code = (rows.annotator * size + rows.label).astype(np.uint32)
+        who = rows.annotator if named else np.zeros(len(rows.label), dtype=np.int64)
+        code = (who * size + rows.label).astype(np.uint32)
         made = rows_by_item(rows.item, code, rows.times, len(rows.items))
         for name, array in zip(("start", "code", "weight"), made, strict=True):
             with whole_file(work / f"{name}-{number:05d}.npy") as file:
@@ -129,7 +132,7 @@ def code_votes(votes: VotesOnDisk, work: Path, progress: Progress | None = None)
         with whole_file(last) as file:
             write_items(file, rows.items, {})
 
-    votes.map(one, progress)
+    votes.map(one)
     check.finish()
     made = CodedVotes(votes, work)
     if not made.items:
