@@ -34,7 +34,7 @@ from equipoise.read.tidy import name_columns, no_labels
 
 ROWS = 64_000_000  # of a partition, which one core holds at a time
 CLASSES = 256  # of a question
-_BATCH = 1 << 20  # rows that are looked at together for their distinct values
+_TABLE = 1 << 16  # numbers between the least and the greatest label, up to which all are listed
 _REFUSED = {
     "rank": "rankings",
     "weight": "weights of votes",
@@ -183,6 +183,12 @@ class VotesOnDisk:
         """Class of every row, -1 without a label."""
         import pyarrow as pa
 
+        if pa.types.is_integer(column.type) and not column.null_count:
+            whole, low = np.asarray(self.words), int(self.words[0].as_py())
+            if int(whole[-1]) - low < _TABLE:
+                table = np.full(int(whole[-1]) - low + 1, -1, dtype=np.int32)
+                table[whole - low] = self.scale.label
+                return np.asarray(table[np.subtract(column, low, dtype=np.intp)])
         encoded = _dictionary(column)
         known = _places(_plain(encoded.dictionary), self.words)
         codes = np.append(np.append(self.scale.label, -1)[known], -1)
@@ -222,9 +228,13 @@ class VotesOnDisk:
 
     def _distinct(self, name: str, part: Partition) -> Any:
         """Distinct values of one column of a partition, nulls left out."""
+        import pyarrow as pa
+
         column = self._columns(part, [name])[name]
-        words = _dictionary(column)
-        used = words.dictionary.take(words.indices.unique().drop_null())
+        if pa.types.is_dictionary(column.type):
+            used = column.dictionary.take(column.indices.unique().drop_null())
+        else:
+            used = column.unique().drop_null()
         if name == "annotator" and column.null_count:
             raise _blank(f"{part.path.name}, column annotator")
         return _plain(used)
