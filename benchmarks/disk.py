@@ -167,9 +167,7 @@ def ranking(folder: Path, items: int) -> None:
     heading(f"Soft AUROC of {items:,} items, two votes each, with its two-way interval")
     run = measured(AUROC, folder)
     own = run["said"]
-    told(
-        "equipoise", run, f", {own['value']:.5f} ({own['low']:.5f} to {own['high']:.5f})"
-    )
+    told("equipoise", run, f", {own['value']:.5f} ({own['low']:.5f} to {own['high']:.5f})")
 
 
 def main(arguments: list[str] | None = None) -> None:

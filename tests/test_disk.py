@@ -89,9 +89,7 @@ def contents(folder):
 
 
 @few
-@given(
-    st.integers(0, 99), st.integers(2, 4), st.booleans(), st.booleans(), st.integers(1, 5)
-)
+@given(st.integers(0, 99), st.integers(2, 4), st.booleans(), st.booleans(), st.integers(1, 5))
 def test_models_on_disk_are_those_in_memory(
     tmp_path_factory, seed, classes, text, counted, parts
 ):
@@ -245,7 +243,7 @@ def test_a_killed_fit_goes_on_from_its_checkpoint(tmp_path, model):
     assert not out.exists()
     assert (tmp_path / "out.work").exists()
     seen = []
-    how = disk.OnDisk(every=3, progress=lambda number, most: seen.append(number))
+    how = disk.OnDisk(every=3, progress=lambda *done: seen.append(done[0]))
     fit(disk.open_votes(folder), out, disk=how)
     assert seen[0] == 7  # six were kept
     fit(disk.open_votes(folder), plain)
@@ -300,7 +298,9 @@ def test_folders_that_name_a_task(tmp_path):
 
 def test_votes_without_a_label_are_left_out(tmp_path):
     table = study(8)
-    label = pa.array(["" if n % 7 == 0 else w for n, w in enumerate(table["label"].to_pylist())])
+    label = pa.array(
+        ["" if n % 7 == 0 else w for n, w in enumerate(table["label"].to_pylist())]
+    )
     table = table.set_column(2, "label", label)
     disk.dawid_skene(disk.open_votes(cut(table, tmp_path / "v", 3)), tmp_path / "out")
     same(by_item(tmp_path / "out"), aggregate.dawid_skene(Annotations.from_dataframe(table)))
@@ -380,7 +380,9 @@ def test_the_commands(tmp_path):
     both = run("evaluate", folder, tmp_path / "scores", "--on-disk", "--json")
     assert [one["model"] for one in json.loads(both.stdout)["models"]] == ["net", "vit"]
     assert "3 partitions" in run("check", folder, "--on-disk").output
-    refused = CliRunner().invoke(app, ["agreement", str(folder), "--on-disk", "--page", "a.html"])
+    refused = CliRunner().invoke(
+        app, ["agreement", str(folder), "--on-disk", "--page", "a.html"]
+    )
     assert refused.exit_code != 0
 
 

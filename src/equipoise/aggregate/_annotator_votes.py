@@ -186,9 +186,7 @@ def decisions(shares: Floats, posterior: Floats) -> Ints:
     return np.stack([np.bincount(part, minlength=size) for part in parts])
 
 
-def decisions_notice(
-    decided: Ints, classes: Sequence[str], model: str
-) -> tuple[Notice, ...]:
+def decisions_notice(decided: Ints, classes: Sequence[str], model: str) -> tuple[Notice, ...]:
     """Say it, given what `decisions` counted."""
     (many, lost, gained), size = decided, len(classes)
     rare = many > 0 if size == 2 else many >= RARE

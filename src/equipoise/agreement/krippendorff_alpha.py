@@ -145,9 +145,7 @@ def alpha_of(found: Units, level: str) -> Compute:
     return make[level](found)
 
 
-def class_values(
-    classes: Sequence[str], kind: str, level: str | None
-) -> tuple[str, Floats]:
+def class_values(classes: Sequence[str], kind: str, level: str | None) -> tuple[str, Floats]:
     """Level at which classes are measured, checked, and the classes as numbers."""
     chosen = level or (kind if kind in LEVELS else "nominal")
     chosen = choice("krippendorff_alpha, level", chosen, LEVELS)
@@ -185,7 +183,10 @@ def alpha_of_coincidences(pairs: Floats, level: str, value: Floats) -> Floats:
     if level == "nominal":
         distance = 1 - np.eye(len(value))
     elif level == "ratio":
-        distance = np.divide(one - two, one + two, out=np.zeros_like(distance), where=one + two > 0) ** 2
+        distance = (
+            np.divide(one - two, one + two, out=np.zeros_like(distance), where=one + two > 0)
+            ** 2
+        )
     observed = (pairs * distance).sum(axis=(-2, -1))
     expected = (total[..., :, None] * total[..., None, :] * distance).sum(axis=(-2, -1))
     return _alpha(observed, expected, number)

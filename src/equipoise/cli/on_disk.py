@@ -7,7 +7,7 @@ or hold more votes than one reads at once. What needs all votes in memory is ref
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -16,6 +16,7 @@ from equipoise.cli._screen import output, print_json, progress, say
 from equipoise.cli.options import FILES, QuestionReading, VoteReading, flag
 
 if TYPE_CHECKING:
+    from equipoise.annotations import Kind
     from equipoise.cli.aggregate import AggregateOptions
     from equipoise.cli.agreement import AgreementOptions
     from equipoise.cli.asked import Asked
@@ -95,7 +96,7 @@ def _open(
             paths[0],
             classes=reading.class_names() or None,
             columns=reading.column_names(),
-            kind=reading.kind,
+            kind=cast("Kind | None", reading.kind),
             task=task,
         )
 
@@ -126,7 +127,7 @@ def aggregate_on_disk(
     if name != "dirichlet" and (asked.reliability, asked.prior) != (None, None):
         which = "--reliability" if asked.reliability is not None else "--prior"
         raise InputError(which, f"the model {name}", "dirichlet", "leave it out")
-    votes = _open(paths, reading, (asked.task or [None])[0])
+    votes = _open(paths, reading, asked.task[0] if asked.task else None)
     with progress(name) as tell:
         if name in ("mean_vote", "dirichlet"):
             made: Any = disk.soft_labels(
@@ -244,9 +245,7 @@ def evaluate_on_disk(asked: "Asked", paths: Sequence[Path]) -> None:
     _show(f"{votes.folder.name}: which model is better?", _evaluated(made), made.items)
 
 
-def check_on_disk(
-    paths: Sequence[Path] | None, reading: VoteReading, *, as_json: bool
-) -> None:
+def check_on_disk(paths: Sequence[Path] | None, reading: VoteReading, *, as_json: bool) -> None:
     """Say how a folder of votes is read, and whether its partitions are cut by item."""
     from equipoise.findings import Finding
     from equipoise.numbers import count

@@ -204,7 +204,7 @@ def _written(
     with whole_folder(target) as scratch:
         place = scratch / "items"
         place.mkdir()
-        decided = sum(known.votes.map(lambda number: one(place, number)))
+        decided = np.sum(known.votes.map(lambda number: one(place, number)), axis=0)
         notices = (*known.votes.notices, *decisions_notice(decided, names, "Dawid-Skene"))
         if not converged:
             text = "Dawid-Skene did not converge: raise the iterations."

@@ -142,9 +142,7 @@ class _Climb:
         self.turned = np.zeros(graph.parts, dtype=bool)
         self.round = 0
         self.source: Path | None = None  # of items; None at the start
-        settings = {"model": "glad", "prior": asdict(prior), "fit": asdict(fit)}
-        settings["fit"].pop("most")
-        settings["fit"].pop("tolerance")
+        settings = {"model": "glad", "prior": asdict(prior), "rescale": fit.rescale}
         self.checkpoint = Checkpoint(coded.folder, "glad", settings)
 
     def run(self) -> None:
@@ -324,13 +322,13 @@ def _written(climb: _Climb, target: Path) -> FitOnDisk:
     with whole_folder(target) as scratch:
         place = scratch / "items"
         place.mkdir()
-        decided = sum(coded.votes.map(lambda number: one(place, number)))
+        decided = np.sum(coded.votes.map(lambda number: one(place, number)), axis=0)
         turned, parts = int(climb.turned.sum()), graph.parts
         notices = (
             *coded.votes.notices,
             *separate_groups(parts, 0),
             *climb_notices(turned, parts, converged=climb.converged),
-            *small_panel(graph.median, {"inference": "cavi"}),
+            *small_panel(graph.median, "cavi", 0),
             *decisions_notice(decided, names, "GLAD"),
         )
         made = FitOnDisk(

@@ -80,9 +80,7 @@ class ItemCheck:
         )
 
 
-def repartition(
-    folder: AnyPath, out: AnyPath, number: int, *, item: str = "item"
-) -> Path:
+def repartition(folder: AnyPath, out: AnyPath, number: int, *, item: str = "item") -> Path:
     """Write a folder of Parquet files anew, all rows of an item in one of `number` partitions.
 
     Parameters

@@ -21,7 +21,7 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -173,7 +173,9 @@ class _Runs:
         own = "" if model is None else f"-{model}"
         return self.folder / f"{name}{own}-{number:05d}.npy"
 
-    def read(self, name: str, number: int, model: int | None = None, mode: str = "r") -> Any:
+    def read(
+        self, name: str, number: int, model: int | None = None, mode: Literal["r", "r+"] = "r"
+    ) -> Any:
         """An array of a run, mapped."""
         return np.load(self._place(name, number, model), mmap_mode=mode)
 
@@ -211,7 +213,10 @@ class _Runs:
     def merge(self) -> Floats:
         """Fill in wins and losses, range by range; AUROC of every model."""
         defined = self.pairs > 1e-12 * self.up * self.down and self.up * self.down > 0
-        found = [self._merge(m) / self.pairs if defined else math.nan for m in range(len(self.models))]
+        found = [
+            self._merge(m) / self.pairs if defined else math.nan
+            for m in range(len(self.models))
+        ]
         return np.array(found)
 
     def _merge(self, model: int) -> float:
@@ -244,24 +249,29 @@ class _Runs:
             mass = np.array(
                 [
                     (part.sum(), (1 - part).sum())
-                    for part in (np.asarray(up[a:b]) for a, b in zip(ends, ends[1:], strict=False))
+                    for part in (
+                        np.asarray(up[a:b]) for a, b in zip(ends, ends[1:], strict=False)
+                    )
                 ]
             )
             return ends, mass
 
         found = map_partitions(cut, range(self.number), self.workers)
-        return np.stack([ends for ends, _ in found]), np.sum([mass for _, mass in found], axis=0)
+        return np.stack([ends for ends, _ in found]), np.sum(
+            [mass for _, mass in found], axis=0
+        )
 
-    def _merge_range(
-        self, model: int, cuts: Ints, begin: tuple[float, float, float]
-    ) -> float:
+    def _merge_range(self, model: int, cuts: Ints, begin: tuple[float, float, float]) -> float:
         """Merge one range of all runs; the sum of positive mass times wins."""
         from equipoise.kernels.disk import tied_sums
 
         slices = [(n, int(a), int(b)) for n, (a, b) in enumerate(cuts) if b > a]
         if not slices:
             return 0.0
-        ends = [(self.read("score", n, model)[a], self.read("score", n, model)[b - 1]) for n, a, b in slices]
+        ends = [
+            (self.read("score", n, model)[a], self.read("score", n, model)[b - 1])
+            for n, a, b in slices
+        ]
         if min(low for _, low in ends) == max(high for high, _ in ends):
             return self._level_range(model, slices, begin)
         score = np.concatenate([self.read("score", n, model)[a:b] for n, a, b in slices])
@@ -345,10 +355,16 @@ class _Sums:
     @classmethod
     def empty(cls, models: int, people: int) -> "_Sums":
         """All zero."""
-        square = [np.zeros((models, models)) for _ in range(4)]
-        by_person = np.zeros((models, people))
-        alone = [np.zeros(people) for _ in range(2)]
-        return cls(*square[:3], by_person, square[3], np.zeros(2), *alone)
+        return cls(
+            influence=np.zeros((models, models)),
+            total=np.zeros((models, models)),
+            fourth=np.zeros((models, models)),
+            people=np.zeros((models, people)),
+            cells=np.zeros((models, models)),
+            design=np.zeros(2),
+            weight=np.zeros(people),
+            number=np.zeros(people),
+        )
 
     def add(self, other: "_Sums") -> None:
         """Add those of later partitions."""

@@ -170,9 +170,7 @@ def _fit(known: CodedVotes, scores: ScoresOnDisk) -> bool:
     return all(_matched(known, scores, number)[0] is not None for number in ends)
 
 
-def _matched(
-    known: CodedVotes, scores: ScoresOnDisk, number: int
-) -> tuple[Floats | None, int]:
+def _matched(known: CodedVotes, scores: ScoresOnDisk, number: int) -> tuple[Floats | None, int]:
     import pyarrow.compute as pc
 
     voted = known.item_names(number)

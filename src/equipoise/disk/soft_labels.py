@@ -273,7 +273,9 @@ def _agreement(votes: VotesOnDisk, sums: _Sums, level: str | None) -> Agreement:
     if len(used) > 1 and math.isfinite(alpha):
         without = alpha_of_coincidences(whole - used, name, value)
         number = len(used)
-        error = math.sqrt((number - 1) / number * float(((without - without.mean()) ** 2).sum()))
+        error = math.sqrt(
+            (number - 1) / number * float(((without - without.mean()) ** 2).sum())
+        )
         half = float(stdtrit(number - 1, 0.5 + _LEVEL / 2)) * error
         ends = (max(alpha - half, -1.0), min(alpha + half, 1.0))
     return Agreement(alpha, *ends, name, sums.several, sums.paired)

@@ -14,6 +14,7 @@ the same rules as `equipoise.read_annotations`. Annotators are read when a model
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar
@@ -43,7 +44,8 @@ _REFUSED = {
 }
 _ADVICE = "leave the column out, or read votes that fit in memory with read_annotations"
 Progress = Callable[[int, int], None]
-Task, Result = TypeVar("Task"), TypeVar("Result")
+Task = TypeVar("Task")
+Result = TypeVar("Result")
 
 
 def map_partitions(
@@ -168,14 +170,12 @@ class VotesOnDisk:
             label = label[keep]
             columns = {name: one.take(keep) for name, one in columns.items()}
         item, items = coded(columns["item"], f"{part.path.name}, column item")
-        times = np.zeros(0, dtype=np.int64)
+        times: Ints = np.zeros(0, dtype=np.int64)
         if "count" in columns:
             times = _counts(columns["count"], part.path.name)
-        who = np.zeros(0, dtype=np.int64)
+        who: Ints = np.zeros(0, dtype=np.int64)
         if annotators:
-            local, names = coded(
-                columns["annotator"], f"{part.path.name}, column annotator"
-            )
+            local, names = coded(columns["annotator"], f"{part.path.name}, column annotator")
             who = _places(names, self.annotators)[local]
         return VoteRows(items, item, label, times, who)
 
@@ -245,7 +245,7 @@ class VotesOnDisk:
         if any(one is None for one in ends):
             return False
         known = sorted(one for one in ends if one is not None)
-        return all(a[1] < b[0] for a, b in zip(known, known[1:], strict=False))
+        return all(a[1] < b[0] for a, b in pairwise(known))
 
 
 def open_votes(

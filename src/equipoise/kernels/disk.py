@@ -25,28 +25,26 @@ def _mixed(key: Any) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def code_numbers(values: Any, low: Any, span: Any) -> Any:
-    """Code whole numbers by first appearance: (codes, rows of the first of each).
+def _code_by_table(values: Any, low: Any, span: Any, codes: Any, first: Any) -> Any:
+    """Code numbers of a small range by a table of them all; how many there are."""
+    place, number = np.full(span, -1, np.int32), 0
+    for r in range(len(values)):
+        at = values[r] - low
+        if place[at] < 0:
+            place[at], first[number] = number, r
+            number += 1
+        codes[r] = place[at]
+    return number
 
-    ``span`` is how many numbers lie between the least and the greatest where a table of them
-    all is small, else 0, and a hash table is used.
-    """
-    rows = len(values)
-    codes, first, number = np.empty(rows, np.int32), np.empty(rows, np.int64), 0
-    if span:
-        place = np.full(span, -1, np.int32)
-        for r in range(rows):
-            at = values[r] - low
-            if place[at] < 0:
-                place[at], first[number] = number, r
-                number += 1
-            codes[r] = place[at]
-        return codes, first[:number].copy()
-    size = 1024
-    while size < 2 * rows:
+
+@njit(cache=True, nogil=True)
+def _code_by_hash(values: Any, codes: Any, first: Any) -> Any:
+    """Code any numbers by a hash table; how many there are."""
+    size, number = 1024, 0
+    while size < 2 * len(values):
         size *= 2
     last, slots = uint64(size - 1), np.full(size, -1, np.int32)
-    for r in range(rows):
+    for r in range(len(values)):
         if r and values[r] == values[r - 1]:
             codes[r] = codes[r - 1]
             continue
@@ -57,6 +55,21 @@ def code_numbers(values: Any, low: Any, span: Any) -> Any:
             slots[at], first[number] = number, r
             number += 1
         codes[r] = slots[at]
+    return number
+
+
+@njit(cache=True, nogil=True)
+def code_numbers(values: Any, low: Any, span: Any) -> Any:
+    """Code whole numbers by first appearance: (codes, rows of the first of each).
+
+    ``span`` is how many numbers lie between the least and the greatest where a table of them
+    all is small, else 0, and a hash table is used.
+    """
+    codes, first = np.empty(len(values), np.int32), np.empty(len(values), np.int64)
+    if span:
+        number = _code_by_table(values, low, span, codes, first)
+    else:
+        number = _code_by_hash(values, codes, first)
     return codes, first[:number].copy()
 
 
@@ -94,7 +107,7 @@ def count_answers(item: Any, label: Any, times: Any, counts: Any) -> None:
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def coincidences(counts: Any, block: Any, out: Any) -> None:
-    """Add pairs of votes on one item, one part in votes - 1 each, to (blocks, values, values)."""
+    """Add pairs of votes on one item, 1 / (votes - 1) each, to (blocks, values, values)."""
     size = counts.shape[1]
     for i in range(len(counts)):
         total = 0
@@ -302,55 +315,62 @@ def tied_sums(score: Any, up: Any, begin: Any, wins: Any, losses: Any) -> Any:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def vote_moves(votes: Any, shares: Any, positive: Any, slopes: Any, sums: Any) -> None:
-    """Add how votes move models' values: by annotator, and products by cell of item and person.
+def _people_of_item(begin: Any, end: Any, votes: Any, kind: Any, out: Any) -> Any:
+    """Sum the votes of each person on one item; how many people there are.
 
-    ``shares`` (items,) of the positive class, ``slopes`` (models, items); ``sums`` is (people
-    (models, annotators), cells (models, models), design (6,)): of cells the sums of squared
-    shares, of those less what repeats hide, and of the number of votes; then (annotators,) the
-    weight of each, and votes of each.
+    ``out`` is (person, share of the votes, number of votes, deviation of the share of the
+    class from that of the item), filled for each.
     """
-    (start, code, weight), (size, yes) = votes, positive
-    people, cells, design, mass, number = sums
-    models = len(slopes)
-    own = np.empty((models, 0))
+    (_, code, weight), (size, yes, share) = votes, kind
+    (who, part, often, moved), number, total = out, 0, 0.0
+    for v in range(begin, end):
+        total += weight[v] if len(weight) else 1.0
+    for v in range(begin, end):
+        a, w = np.int64(code[v] // size), weight[v] if len(weight) else 1.0
+        at = 0
+        while at < number and who[at] != a:
+            at += 1
+        if at == number:
+            who[at], part[at], often[at], moved[at] = a, 0.0, 0.0, 0.0
+            number += 1
+        part[at] += w / total
+        often[at] += w
+        moved[at] += w / total * ((code[v] % size == yes) - share)
+    return number
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def vote_moves(votes: Any, shares: Any, positive: Any, slopes: Any, sums: Any) -> None:
+    """Add how votes move models' values: by annotator, and products by item and person.
+
+    ``shares`` (items,) of the class ``positive`` (classes, which), ``slopes`` (models, items).
+    ``sums`` is (people (models, annotators), cells (models, models), design (2,): sums over
+    cells of squared shares and of the same less what repeats hide, weight (annotators,),
+    items (annotators,)).
+    """
+    start, (size, yes) = votes[0], positive
+    people, cells, design, mass, items = sums
+    most = 1
     for i in range(len(start) - 1):
-        begin, end = start[i], start[i + 1]
-        if own.shape[1] < end - begin:
-            own = np.empty((models, 2 * (end - begin)))
-        who, part, times = np.empty(end - begin, np.int64), np.zeros(end - begin), 0
-        often, total = np.zeros(end - begin), 0.0
-        for v in range(begin, end):
-            total += weight[v] if len(weight) else 1.0
-        for v in range(begin, end):
-            a = np.int64(code[v] // size)
-            share = (weight[v] if len(weight) else 1.0) / total
-            moved = share * ((code[v] % size == yes) - shares[i])
-            at = 0
-            while at < times and who[at] != a:
-                at += 1
-            if at == times:
-                who[at], own[:, at] = a, 0.0
-                times += 1
-            part[at] += share
-            often[at] += weight[v] if len(weight) else 1.0
-            for m in range(models):
-                own[m, at] += slopes[m, i] * moved
-        for c in range(times):
-            a = who[c]
+        most = max(most, start[i + 1] - start[i])
+    who, part = np.empty(most, np.int64), np.empty(most)
+    often, moved = np.empty(most), np.empty(most)
+    for i in range(len(start) - 1):
+        kind, out = (size, yes, shares[i]), (who, part, often, moved)
+        for c in range(_people_of_item(start[i], start[i + 1], votes, kind, out)):
             design[0] += part[c] ** 2
             design[1] += part[c] ** 2 * (1.0 - part[c] / often[c])
-            mass[a] += part[c]
-            number[a] += 1.0
-            for m in range(models):
-                people[m, a] += own[m, c]
-                for n in range(models):
-                    cells[m, n] += own[m, c] * own[n, c]
+            mass[who[c]] += part[c]
+            items[who[c]] += 1.0
+            for m in range(len(slopes)):
+                people[m, who[c]] += slopes[m, i] * moved[c]
+                for n in range(len(slopes)):
+                    cells[m, n] += slopes[m, i] * slopes[n, i] * moved[c] ** 2
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def rated_together(votes: Any, size: Any, low: Any, out: Any) -> None:
-    """Add products of shares of annotators who rated one item, those from ``low`` on as rows."""
+    """Add products of shares of annotators who rated one item; rows are from ``low`` on."""
     start, code, weight = votes
     for i in range(len(start) - 1):
         begin, end = start[i], start[i + 1]

@@ -214,7 +214,9 @@ def _plausibilities(
     parts = len(votes.anchored)
     checked = ability_unanimity(who, posterior.ability, posterior.item, posterior.chance)
     more = (
-        *small_panel(_votes_of_items(votes), parameters),
+        *small_panel(
+            _votes_of_items(votes), parameters["inference"], parameters["fit"].get("draws", 0)
+        ),
         *decided_otherwise(who, both, "GLAD"),
         *unanimity_notice("GLAD", checked),
     )
@@ -241,23 +243,23 @@ def _votes_of_items(votes: VoteGraph) -> float:
     return float(np.median(load)) if len(load) else math.inf
 
 
-def small_panel(votes: float, parameters: dict[str, Any]) -> tuple[Notice, ...]:
+def small_panel(votes: float, inference: str, draws: int) -> tuple[Notice, ...]:
     """What to say where items have so few votes (their median) that the fits are off."""
     if votes > SMALL:
         return ()
-    if parameters["inference"] == "cavi":
+    if inference == "cavi":
         text = (
             "Probabilities of GLAD by coordinate ascent are off by up to 0.22 with three to "
             "five annotators; {advice}."
         )
         advice = "inference='gibbs' with well over 1,000 draws is exact"
         return (notice("cavi_off", text, advice=advice),)
-    few = parameters["inference"] == "gibbs" and parameters["fit"]["draws"] <= ENOUGH
+    few = inference == "gibbs" and draws <= ENOUGH
     text = (
         "{draws:count} draws leave probabilities of GLAD off by up to 0.07 with three to five "
         "annotators: ask for well over 1,000 (fit=GladFit(draws=10000))."
     )
-    return (notice("few_draws", text, draws=parameters["fit"]["draws"]),) if few else ()
+    return (notice("few_draws", text, draws=draws),) if few else ()
 
 
 def _difficulty(votes: VoteGraph, posterior: GladPosterior) -> Floats:
