@@ -188,7 +188,7 @@ def _expected_votes(who: AnnotatorVotes, posterior: Floats) -> Floats:
 
 
 def confusions(counts: Floats, variant: str, prior: Smoothing) -> tuple[Floats, float]:
-    """Confusion matrices and their log prior, given expected votes (annotators, true, answer)."""
+    """Confusion matrices and their log prior of expected votes (annotators, true, answer)."""
     size = counts.shape[1]
     extra = prior.every + prior.right * np.eye(size)
     if variant == "one_coin" and size > 1:

@@ -315,7 +315,7 @@ def _evaluated(made: "EvaluationOnDisk") -> "Finding":
     return Finding(
         key="models",
         title="Which model is better?",
-        sentence=f"{made.population.scope} Soft labels are shares of votes for {made.positive}.",
+        sentence=f"{made.population.scope} Soft labels: shares of votes for {made.positive}.",
         tables=(table,),
     )
 

@@ -15,6 +15,7 @@ import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -87,7 +88,7 @@ class CodedVotes:
         """
         most = max(1, min(_GROUPS, self.partitions, _ROOM // (8 * max(numbers, 1))))
         ends = [self.partitions * place // most for place in range(most + 1)]
-        return [range(a, b) for a, b in zip(ends, ends[1:], strict=False)]
+        return [range(a, b) for a, b in pairwise(ends)]
 
     def map_groups(
         self,

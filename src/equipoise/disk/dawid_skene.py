@@ -137,7 +137,7 @@ def dawid_skene(
         sums = following
         if len(trace) % how.every == 0:
             checkpoint.save(counts=sums.counts, totals=sums.totals, trace=np.array(trace))
-    made = _written(known, target, (confusion, log, classes), trace, variant, still)
+    made = _written(known, target, (confusion, log, classes), trace, variant, converged=still)
     if not how.keep:
         shutil.rmtree(work)
     return made
@@ -183,6 +183,7 @@ def _written(
     found: tuple[Floats, Floats, Floats],
     trace: list[float],
     variant: str,
+    *,
     converged: bool,
 ) -> FitOnDisk:
     """Write posteriors, annotators and facts."""

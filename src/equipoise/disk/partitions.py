@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from equipoise.arrays import InputError, require_whole
-from equipoise.disk.votes import VotesOnDisk, coded, hash_items
+from equipoise.disk.votes import VotesOnDisk, coded, hash_items, parquet_partitions
 from equipoise.read.files import AnyPath
 from equipoise.read.parquet import damaged_parquet, open_parquet
 from equipoise.read.whole import whole_folder
@@ -103,48 +103,60 @@ def repartition(folder: AnyPath, out: AnyPath, number: int, *, item: str = "item
     >>> sorted(pq.read_table(one).num_rows for one in made.glob("*.parquet"))
     [2, 2]
     """
-    from pyarrow import parquet
-
-    from equipoise.disk.votes import parquet_partitions
-
     number = require_whole("repartition, number", number, least=1)
     if number > MOST:
         raise InputError("repartition, number", f"{number}", f"at most {MOST}", "ask for fewer")
     source = parquet_partitions(Path(folder))[0]
-    with whole_folder(Path(out)) as scratch:
-        writers: dict[int, Any] = {}
-        waiting: list[list[Any]] = [[] for _ in range(number)]
-        held = 0
-
-        def flush() -> None:
-            import pyarrow as pa
-
-            for place, batches in enumerate(waiting):
-                if not batches:
-                    continue
-                table = pa.Table.from_batches(batches)
-                if place not in writers:
-                    path = scratch / f"part-{place:05d}.parquet"
-                    writers[place] = parquet.ParquetWriter(
-                        path, table.schema, write_page_checksum=True
-                    )
-                writers[place].write_table(table)
-                batches.clear()
-
-        try:
-            for part in source:
-                for batch in _batches(part):
-                    for place, rows in _cut(batch, item, number, part.path.name):
-                        waiting[place].append(rows)
-                    held += len(batch)
-                    if held >= _HELD:
-                        flush()
-                        held = 0
-            flush()
-        finally:
-            for writer in writers.values():
-                writer.close()
+    with whole_folder(Path(out)) as scratch, _Writers(scratch, number) as writers:
+        for part in source:
+            for batch in _batches(part):
+                for place, rows in _cut(batch, item, number, part.path.name):
+                    writers.add(place, rows)
     return Path(out)
+
+
+class _Writers:
+    """Files of partitions, to which rows are added; a few million rows wait in memory."""
+
+    def __init__(self, folder: Path, number: int) -> None:
+        self._folder, self._held = folder, 0
+        self._files: dict[int, Any] = {}
+        self._waiting: list[list[Any]] = [[] for _ in range(number)]
+
+    def __enter__(self) -> "_Writers":
+        return self
+
+    def __exit__(self, kind: object, *error: object) -> None:
+        try:
+            if kind is None:
+                self._flush()
+        finally:
+            for file in self._files.values():
+                file.close()
+
+    def add(self, place: int, rows: Any) -> None:
+        """Add rows to a partition."""
+        self._waiting[place].append(rows)
+        self._held += len(rows)
+        if self._held >= _HELD:
+            self._flush()
+
+    def _flush(self) -> None:
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        for place, batches in enumerate(self._waiting):
+            if not batches:
+                continue
+            table = pa.Table.from_batches(batches)
+            if place not in self._files:
+                path = self._folder / f"part-{place:05d}.parquet"
+                self._files[place] = parquet.ParquetWriter(
+                    path, table.schema, write_page_checksum=True
+                )
+            self._files[place].write_table(table)
+            batches.clear()
+        self._held = 0
 
 
 def _batches(part: Any) -> Any:

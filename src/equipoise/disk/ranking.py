@@ -20,6 +20,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -249,9 +250,7 @@ class _Runs:
             mass = np.array(
                 [
                     (part.sum(), (1 - part).sum())
-                    for part in (
-                        np.asarray(up[a:b]) for a, b in zip(ends, ends[1:], strict=False)
-                    )
+                    for part in (np.asarray(up[a:b]) for a, b in pairwise(ends))
                 ]
             )
             return ends, mass

@@ -149,7 +149,7 @@ def join(votes: VotesOnDisk, scores: ScoresOnDisk, work: Path) -> Study:
     cut = open_votes(
         again[0],
         classes=votes.classes,
-        columns={ours: name for ours, name in votes.columns.items()},
+        columns=dict(votes.columns),
         kind=votes.scale.kind,
         task=votes.task or None,
         workers=votes.workers,

@@ -143,7 +143,7 @@ def soft_labels(
     with whole_folder(Path(out)) as scratch:
         place = scratch / "items"
         place.mkdir()
-        with _scratch(scratch) as hashes:
+        with _Scratch(scratch) as hashes:
             first = None if later else (reliability, known)
             sums = _counted(votes, hashes, place, first, progress)
         if later:
@@ -175,7 +175,7 @@ def agreement(
     return _agreement(votes, sums, level)
 
 
-class _scratch:
+class _Scratch:
     """A folder inside another that is gone in the end."""
 
     def __init__(self, folder: Path) -> None:
