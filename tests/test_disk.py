@@ -354,7 +354,8 @@ def test_items_without_a_score_are_refused(tmp_path):
     table = study(1)
     scores = scored(table, 1, tied=False).slice(1)
     votes = disk.open_votes(cut(table, tmp_path / "votes", 2))
-    with pytest.raises(InputError, match="without scores"):
+    lost = str(table["item"].unique()[0])
+    with pytest.raises(InputError, match=f"without scores, such as '{lost}'"):
         disk.evaluate(votes, disk.open_scores(cut(scores, tmp_path / "scores", 2)))
     with pytest.raises(InputError, match="no column of scores"):
         disk.open_scores(cut(scores.select(["item"]), tmp_path / "none", 2))

@@ -75,7 +75,7 @@ def _refuse(record: Any, allowed: Sequence[str]) -> None:
         value = getattr(record, one.name)
         if one.name in allowed or value == one.default or value in (None, False, [], ()):
             continue
-        can = ", ".join(flag(name) for name in allowed)
+        can = ", ".join(flag(name) for name in allowed if name != "as_json") or "--json"
         do = "leave it out, or give files that fit in memory"
         raise InputError(flag(one.name), "votes that stay on disk", f"only {can}", do)
 

@@ -92,8 +92,8 @@ class EvaluationOnDisk:
         Every model, and every pair of them.
     population
         Whom the intervals speak for.
-    items, votes_of_nobody
-        Items scored, and items with scores but without votes, which are not used.
+    items
+        How many were scored.
     cell
         Values and covariances, for further inference.
     """

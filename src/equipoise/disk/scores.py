@@ -128,7 +128,7 @@ class Study:
         """Scores of the items of a partition of votes (models, items), and unused ones."""
         found, unused = _matched(self.votes, self.scores, number)
         if found is None:
-            raise _unscored(self.votes, self.scores, number)
+            raise _unscored(self.scores, self.votes.item_names(number), number)
         return found, unused
 
 
@@ -159,7 +159,7 @@ def join(votes: VotesOnDisk, scores: ScoresOnDisk, work: Path) -> Study:
     order = {one.path.name: one for one in own.partitions}
     names = [one.path.name for one in cut.partitions]
     if any(name not in order for name in names):
-        raise _unscored(known, scores, 0)
+        raise _unscored(scores, None, 0)
     own = replace(own, partitions=tuple(order[name] for name in names))
     return Study(code_votes(cut, work / "votes-cut", anonymous=True), own, votes.notices)
 
@@ -187,12 +187,14 @@ def _matched(known: CodedVotes, scores: ScoresOnDisk, number: int) -> tuple[Floa
     return values[:, np.asarray(place)], len(items) - len(voted)
 
 
-def _unscored(known: CodedVotes, scores: ScoresOnDisk, number: int) -> InputError:
+def _unscored(scores: ScoresOnDisk, voted: Any, number: int) -> InputError:
+    """The error for items with votes alone; `voted` are those of one partition, if known."""
     import pyarrow.compute as pc
 
-    voted, items = known.item_names(number), scores.read(min(number, 0))[0]
-    lost = voted.filter(pc.is_null(pc.index_in(voted, value_set=items)))
-    example = f", such as {lost[0].as_py()!r}" if len(lost) else ""
+    example = ""
+    if voted is not None:
+        there = pc.is_in(voted, value_set=scores.read(number)[0])
+        example = f", such as {voted.filter(pc.invert(there))[0].as_py()!r}"
     return InputError(
         f"{scores.folder.name}",
         f"items with votes but without scores{example}",
