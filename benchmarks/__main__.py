@@ -18,6 +18,7 @@ EVERY = (
     "dawid_skene",
     "count_models",
     "streaming",
+    "disk",
     "draw_metrics",
     "agreement",
     "stability",

@@ -1,5 +1,6 @@
 """Annotator votes: who answered what, for models of annotators."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -172,13 +173,22 @@ def decided_otherwise(who: AnnotatorVotes, posterior: Floats, model: str) -> tup
     that is decided otherwise most often is told. Ties of the votes are nobody's.
     """
     own = ~who.settled
-    votes, found = who.shares[own], posterior[own].argmax(axis=1)
-    clear = (votes >= votes.max(axis=1, keepdims=True) - 1e-12).sum(axis=1) == 1
-    by_vote, found = votes.argmax(axis=1)[clear], found[clear]
-    size = len(who.classes)
-    many = np.bincount(by_vote, minlength=size)
-    lost = np.bincount(by_vote[by_vote != found], minlength=size)
-    gained = np.bincount(found[by_vote != found], minlength=size)
+    return decisions_notice(decisions(who.shares[own], posterior[own]), who.classes, model)
+
+
+def decisions(shares: Floats, posterior: Floats) -> Ints:
+    """Items of each class by clear majority, lost by it and gained: shape (3, classes)."""
+    found = posterior.argmax(axis=1)
+    clear = (shares >= shares.max(axis=1, keepdims=True) - 1e-12).sum(axis=1) == 1
+    by_vote, found = shares.argmax(axis=1)[clear], found[clear]
+    size, other = shares.shape[1], by_vote != found
+    parts = (by_vote, by_vote[other], found[other])
+    return np.stack([np.bincount(part, minlength=size) for part in parts])
+
+
+def decisions_notice(decided: Ints, classes: Sequence[str], model: str) -> tuple[Notice, ...]:
+    """Say it, given what `decisions` counted."""
+    (many, lost, gained), size = decided, len(classes)
     rare = many > 0 if size == 2 else many >= RARE
     if size == 2 and rare.all():
         rare = np.arange(2) == (0 if many[0] < many[1] else 1)
@@ -199,7 +209,7 @@ def decided_otherwise(who: AnnotatorVotes, posterior: Floats, model: str) -> tup
         "decided_otherwise",
         text,
         model=model,
-        name=who.classes[worst],
+        name=classes[worst],
         share=float(share[worst]),
         **values,
     )

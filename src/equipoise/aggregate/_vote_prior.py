@@ -20,7 +20,7 @@ classes and s alone is estimated.
 ``"uniform"`` is 1 for every class, and a number is that for every class.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -100,16 +100,24 @@ def estimated_prior(label: Ints, votes: Floats, total: Floats, classes: int) -> 
             np.full(classes, 1 / classes), "empirical prior: no votes", empirical=True
         )
     even = classes > MOST_CLASSES or len(total) * classes > MOST_CELLS
-    tally = _Tally.of(np.zeros_like(label) if even else label, votes, total, classes)
-    every = float(votes.sum())
+    own = np.zeros_like(label) if even else label
+    return prior_of_tally(VoteTally.of(own, votes, total, classes))
+
+
+def prior_of_tally(tally: "VoteTally") -> VotePrior:
+    """Base rate and concentration, given how often each number of votes occurs."""
+    classes, every = tally.classes, float(tally.votes @ tally.times)
+    items = float(tally.items.sum())
+    even = classes > MOST_CLASSES or items * classes > MOST_CELLS
     if even:
-        strength = _even_strength(tally, classes)
+        own = np.zeros_like(tally.label)
+        strength = _even_strength(replace(tally, label=own), classes)
         rate = np.full(classes, 1 / classes)
     else:
         shapes = _fitted(tally)
         strength = float(shapes.sum())
         rate = (every * shapes / strength + 1 / classes) / (every + 1)
-    alone = len(votes) == len(total) and bool((total <= 1).all())
+    alone = float(tally.times.sum()) == items and bool((tally.total <= 1).all())
     words = _words(rate, strength, even=even) + (", one vote per item" if alone else "")
     return VotePrior(strength * rate, words, empirical=True)
 
@@ -125,8 +133,18 @@ def _words(rate: Floats, strength: float, *, even: bool) -> str:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Tally:
-    """How often each number of votes occurs: of all classes together, and of each class."""
+class VoteTally:
+    """How often each number of votes occurs: of all classes together, and of each class.
+
+    Attributes
+    ----------
+    total, items
+        Numbers of votes that items have, and how many items have each.
+    label, votes, times
+        Class, number of its votes on an item, and how many items have that.
+    classes
+        How many classes there are.
+    """
 
     total: Floats
     items: Floats
@@ -136,7 +154,7 @@ class _Tally:
     classes: int
 
     @classmethod
-    def of(cls, label: Ints, votes: Floats, total: Floats, classes: int) -> "_Tally":
+    def of(cls, label: Ints, votes: Floats, total: Floats, classes: int) -> "VoteTally":
         """Count distinct numbers, so that sums run over few of them."""
         sizes, items = np.unique(total, return_counts=True)
         values, code = np.unique(votes, return_inverse=True)
@@ -169,13 +187,13 @@ class _Tally:
         )
 
 
-def _fitted(tally: _Tally) -> Floats:
+def _fitted(tally: VoteTally) -> Floats:
     """Shapes of the classes, 0 for those without votes; Newton's method in their logarithms."""
     votes = np.bincount(tally.label, tally.votes * tally.times, tally.classes)
     voted = np.flatnonzero(votes)
     place = np.zeros(tally.classes, dtype=np.intp)
     place[voted] = np.arange(len(voted))
-    own = _Tally(
+    own = VoteTally(
         tally.total, tally.items, place[tally.label], tally.votes, tally.times, len(voted)
     )
     log = np.log(votes[voted] / votes.sum())
@@ -197,13 +215,13 @@ def _fitted(tally: _Tally) -> Floats:
     return shapes
 
 
-def _height(tally: _Tally, log: Floats) -> float:
+def _height(tally: VoteTally, log: Floats) -> float:
     """Log-likelihood plus the log prior of the concentration."""
     shapes = np.exp(log)
     return float(tally.likelihood(shapes) - 0.5 * np.log(shapes.sum()) ** 2)
 
 
-def _newton(tally: _Tally, log: Floats) -> Floats:
+def _newton(tally: VoteTally, log: Floats) -> Floats:
     """A step uphill: Newton's where the function bends down, else along the slope."""
     shapes = np.exp(log)
     slope, apart, shared = tally.slopes(shapes)
@@ -217,7 +235,7 @@ def _newton(tally: _Tally, log: Floats) -> Floats:
     return np.asarray(step * min(1.0, 2.0 / max(float(np.abs(step).max()), 1e-300)))
 
 
-def _even_strength(tally: _Tally, classes: int) -> float:
+def _even_strength(tally: VoteTally, classes: int) -> float:
     """Concentration where all classes have the same base rate."""
     from scipy.optimize import minimize_scalar
 

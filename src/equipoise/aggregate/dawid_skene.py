@@ -78,7 +78,7 @@ from equipoise.notices import Notice
 from equipoise.plausibilities import Plausibilities, Skills
 from equipoise.wording import Option, hint
 
-_FLOOR = 1e-10  # smallest probability in a logarithm, for fits without smoothing
+FLOOR = 1e-10  # smallest probability in a logarithm, for fits without smoothing
 _VARIANTS = ("full", "one_coin")
 _USUAL = np.log(0.6)  # a blur with which six in ten middle grades are read right
 _STEPS, _HALVES = 3, 12
@@ -109,24 +109,14 @@ def dawid_skene(
     task: str = "",
 ) -> Plausibilities:
     """Posterior class of every item, and what it says about the annotators."""
-    choice("dawid_skene, variant", variant, _VARIANTS)
-    prior, stop = smoothing or Smoothing(), fit or Fit()
-    require_whole("dawid_skene, most", stop.most, least=1)
-    fine = 0 <= prior.every < np.inf and 0 <= prior.right < np.inf
-    if not (fine and stop.tolerance >= 0):
-        raise InputError(
-            "dawid_skene",
-            f"{prior}, {stop}",
-            "pseudo-counts of at least 0, a tolerance of at least 0, at least one step",
-            "leave them at their defaults",
-        )
+    prior, stop = checked_fit(variant, smoothing, fit)
     who = annotator_votes(annotations, task, model="dawid_skene")
     confusion: Floats = np.empty(0)
 
     def maximise(posterior: Floats) -> tuple[Floats, float]:
         nonlocal confusion
-        confusion, penalty = _maximise(who, posterior, variant, prior)
-        return np.log(np.maximum(confusion, _FLOOR)), penalty
+        confusion, penalty = confusions(_expected_votes(who, posterior), variant, prior)
+        return np.log(np.maximum(confusion, FLOOR)), penalty
 
     climb = _climb(who, stop, maximise)
     return _plausibilities(
@@ -138,6 +128,24 @@ def dawid_skene(
         method=f"Dawid-Skene ({variant.replace('_', '-')})",
         parameters={"variant": variant, "smoothing": prior},
     )
+
+
+def checked_fit(
+    variant: str, smoothing: Smoothing | None, fit: Fit | None
+) -> tuple[Smoothing, Fit]:
+    """The smoothing and the stop rule meant, if they and the variant make sense."""
+    choice("dawid_skene, variant", variant, _VARIANTS)
+    prior, stop = smoothing or Smoothing(), fit or Fit()
+    require_whole("dawid_skene, most", stop.most, least=1)
+    fine = 0 <= prior.every < np.inf and 0 <= prior.right < np.inf
+    if not (fine and stop.tolerance >= 0):
+        raise InputError(
+            "dawid_skene",
+            f"{prior}, {stop}",
+            "pseudo-counts of at least 0, a tolerance of at least 0, at least one step",
+            "leave them at their defaults",
+        )
+    return prior, stop
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -179,12 +187,9 @@ def _expected_votes(who: AnnotatorVotes, posterior: Floats) -> Floats:
     return np.asarray(counts)
 
 
-def _maximise(
-    who: AnnotatorVotes, posterior: Floats, variant: str, prior: Smoothing
-) -> tuple[Floats, float]:
-    """Confusion matrices given class posteriors, and their log prior."""
-    size = posterior.shape[1]
-    counts = _expected_votes(who, posterior)
+def confusions(counts: Floats, variant: str, prior: Smoothing) -> tuple[Floats, float]:
+    """Confusion matrices and their log prior of expected votes (annotators, true, answer)."""
+    size = counts.shape[1]
     extra = prior.every + prior.right * np.eye(size)
     if variant == "one_coin" and size > 1:
         right = np.einsum("akk->a", counts) + prior.every + prior.right
@@ -193,13 +198,13 @@ def _maximise(
         confusion = np.repeat(((1 - share) / (size - 1))[:, None], size * size, axis=1)
         confusion = confusion.reshape(-1, size, size)
         confusion[:, np.arange(size), np.arange(size)] = share[:, None]
-        log = np.log(np.maximum([share, (1 - share) / (size - 1)], _FLOOR))
+        log = np.log(np.maximum([share, (1 - share) / (size - 1)], FLOOR))
         return confusion, float(
             ((prior.every + prior.right) * log[0] + prior.every * log[1]).sum()
         )
     whole = counts.sum(axis=2, keepdims=True) + (size * prior.every + prior.right)
     confusion = _divided(counts + extra, whole, 1 / size)
-    return confusion, float((extra * np.log(np.maximum(confusion, _FLOOR))).sum())
+    return confusion, float((extra * np.log(np.maximum(confusion, FLOOR))).sum())
 
 
 def _divided(part: Floats, whole: Floats, empty: float) -> Floats:

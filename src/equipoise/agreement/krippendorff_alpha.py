@@ -39,6 +39,7 @@ Examples
 0.444
 """
 
+from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
@@ -46,6 +47,7 @@ import numpy as np
 from equipoise.agreement._votes import (
     Compute,
     Units,
+    Values,
     estimated,
     plan_for,
     summed,
@@ -113,7 +115,7 @@ def default_level(annotations: Annotations) -> str:
     return annotations.kind if annotations.kind in LEVELS else "nominal"
 
 
-def check_level(found: Units, level: str) -> None:
+def check_level(found: Values, level: str) -> None:
     """Refuse a level that the values cannot be measured at."""
     where = f"krippendorff_alpha, level {level}"
     if level == "ordinal" and not found.ordered:
@@ -141,6 +143,53 @@ def alpha_of(found: Units, level: str) -> Compute:
         return undefined
     make = {"nominal": _nominal, "ordinal": _ordinal, "interval": _interval, "ratio": _ratio}
     return make[level](found)
+
+
+def class_values(classes: Sequence[str], kind: str, level: str | None) -> tuple[str, Floats]:
+    """Level at which classes are measured, checked, and the classes as numbers."""
+    chosen = level or (kind if kind in LEVELS else "nominal")
+    chosen = choice("krippendorff_alpha, level", chosen, LEVELS)
+    try:
+        value = np.array([float(name) for name in classes])
+    except ValueError:
+        value = np.array([np.nan])
+    rising = kind != "ordinal" or bool((np.diff(value) > 0).all())  # grades are as declared
+    numeric = rising and bool(np.isfinite(value).all())
+    value = value if numeric else np.arange(len(classes), dtype=np.float64)
+    ordered = numeric or kind == "ordinal" or len(classes) <= 2
+    check_level(Values(value=value, numeric=numeric, ordered=ordered), chosen)
+    return chosen, value
+
+
+def alpha_of_coincidences(pairs: Floats, level: str, value: Floats) -> Floats:
+    """Alpha of tables of coincidences (..., values, values), shape (...).
+
+    Entry (c, k) is the number of pairs of votes c and k on one item, each 1 / (votes - 1).
+
+    Examples
+    --------
+    >>> alpha_of_coincidences(np.array([[2.0, 1.0], [1.0, 2.0]]), "nominal", np.arange(2.0))
+    array(0.444)
+    """
+    rising = np.argsort(value, kind="stable")
+    pairs, value = pairs[..., rising, :][..., rising], value[rising]
+    total = pairs.sum(axis=-1)
+    number = total.sum(axis=-1)
+    place = np.broadcast_to(value, total.shape)
+    if level == "ordinal":
+        place = np.cumsum(total, axis=-1) - total / 2 - number[..., None] / 2
+    one, two = place[..., :, None], place[..., None, :]
+    distance = (one - two) ** 2
+    if level == "nominal":
+        distance = 1 - np.eye(len(value))
+    elif level == "ratio":
+        distance = (
+            np.divide(one - two, one + two, out=np.zeros_like(distance), where=one + two > 0)
+            ** 2
+        )
+    observed = (pairs * distance).sum(axis=(-2, -1))
+    expected = (total[..., :, None] * total[..., None, :] * distance).sum(axis=(-2, -1))
+    return _alpha(observed, expected, number)
 
 
 def _alpha(observed: Floats, expected: Floats, votes: Floats) -> Floats:

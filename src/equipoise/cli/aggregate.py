@@ -11,6 +11,7 @@ import typer
 from equipoise.arrays import InputError
 from equipoise.cli._catalogue import model_help, prior_help, reliability_help
 from equipoise.cli._screen import output, print_json, progress, say
+from equipoise.cli.on_disk import DiskOptions, aggregate_on_disk
 from equipoise.cli.options import (
     MEANING,
     RESULT,
@@ -109,7 +110,9 @@ class AggregateOptions:
 
 
 @command(heavy="maps")
-def aggregate(file: VoteFile, asked: AggregateOptions, reading: QuestionReading) -> None:
+def aggregate(
+    file: VoteFile, asked: AggregateOptions, reading: QuestionReading, disk: DiskOptions
+) -> None:
     """Infer what is plausibly true of every item, how certain that is, and who to trust.
 
     Prints the most ambiguous items, the annotators, and where models decide differently; of
@@ -127,6 +130,9 @@ def aggregate(file: VoteFile, asked: AggregateOptions, reading: QuestionReading)
     from equipoise.findings.screen import show
     from equipoise.notices import worded
 
+    if disk.chosen(file.annotations):
+        aggregate_on_disk(file.annotations, asked, reading)
+        return
     if asked.folder is not None:
         from equipoise.folders import check_folder
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from equipoise.cli._screen import output, print_json, progress, say
+from equipoise.cli.on_disk import DiskOptions, agreement_on_disk
 from equipoise.cli.options import (
     RESULT,
     UNCERTAINTY,
@@ -69,7 +70,9 @@ class AgreementOptions:
 
 
 @command
-def agreement(file: VoteFile, asked: AgreementOptions, reading: VoteReading) -> None:
+def agreement(
+    file: VoteFile, asked: AgreementOptions, reading: VoteReading, disk: DiskOptions
+) -> None:
     """Measure how far annotators agree beyond chance, and who differs from whom.
 
     0 is what chance would give, 1 is perfect. Krippendorff's alpha takes any number of
@@ -82,6 +85,9 @@ def agreement(file: VoteFile, asked: AgreementOptions, reading: VoteReading) -> 
     from equipoise.findings.screen import show
     from equipoise.notices import worded
 
+    if disk.chosen(file.annotations):
+        agreement_on_disk(file.annotations, asked, reading)
+        return
     table = read_votes(file.annotations, file.dataset, reading)
     found = _summaries(table, asked)
     report = _report(table, found, asked, f"{file.name}: how far do annotators agree?")

@@ -8,6 +8,7 @@ import typer
 
 from equipoise.arrays import InputError
 from equipoise.cli._screen import output, print_json, say
+from equipoise.cli.on_disk import DiskOptions, check_on_disk
 from equipoise.cli.options import (
     FILES,
     RESULT,
@@ -85,7 +86,11 @@ class CheckResult:
 
 @command(show_all=True)
 def check(
-    files: CheckFiles, reading: VoteReading, scores: PredictionReading, result: CheckResult
+    files: CheckFiles,
+    reading: VoteReading,
+    scores: PredictionReading,
+    result: CheckResult,
+    disk: DiskOptions,
 ) -> None:
     """Say how files are read, and make one file of them that every verb takes.
 
@@ -100,6 +105,13 @@ def check(
     from equipoise.read.check import StudyPaths, check_study
     from equipoise.read.check_report import check_report
 
+    folders = [*(files.files or ()), *(files.annotations or ())]
+    if disk.chosen(folders) and not files.predictions:
+        if result.out is not None:
+            do = "leave it out: the folder is the study"
+            raise InputError("--out", "votes that stay on disk", "no file", do)
+        check_on_disk(folders, reading, as_json=result.as_json)
+        return
     paths = StudyPaths(
         annotations=files.annotations or (),
         predictions=files.predictions or (),

@@ -17,6 +17,7 @@ from equipoise.cli._screen import (
     verb_options,
 )
 from equipoise.cli.asked import Asked, EvaluateOptions, RunOutput
+from equipoise.cli.on_disk import DiskOptions, evaluate_on_disk
 from equipoise.cli.options import (
     ReadingOptions,
     StudyFiles,
@@ -73,6 +74,7 @@ def evaluate(
     groups: GroupOptions,
     reading: ReadingOptions,
     results: RunOutput,
+    disk: DiskOptions,
 ) -> None:
     """Which model is better, how sure is that, and what would settle it?
 
@@ -92,16 +94,19 @@ def evaluate(
     Example: equipoise evaluate -a ddx.json -p probabilities --truth auto --metrics
     topk_accuracy:k=3
     """
-    run_evaluation(
-        Asked(
-            files=files,
-            scoring=scoring,
-            truth=model,
-            groups=groups,
-            reading=reading,
-            results=results,
-        )
+    asked = Asked(
+        files=files,
+        scoring=scoring,
+        truth=model,
+        groups=groups,
+        reading=reading,
+        results=results,
     )
+    folders = [*(files.study or ()), *(files.annotations or ()), *(files.predictions or ())]
+    if disk.chosen(folders):
+        evaluate_on_disk(asked, folders)
+        return
+    run_evaluation(asked)
 
 
 def run_evaluation(asked: Asked, study: CliStudy | None = None) -> None:

@@ -26,11 +26,14 @@ from numpy.typing import NDArray
 from equipoise.arrays import Floats, InputError, require_finite
 from equipoise.evaluation.uncertainty import value_width
 from equipoise.inference import (
+    Crossing,
     Design,
     TwoWay,
+    crossed_design,
+    dense_traces,
     floor_of,
     population_of,
-    table_design,
+    single_design,
     two_way,
 )
 from equipoise.metrics import Influence, Metric, Order, named
@@ -110,7 +113,10 @@ def _labels(table: NDArray[np.int8]) -> tuple[Floats, Design, NDArray[np.int16]]
         spot = int(np.flatnonzero((table < 0).all(axis=1))[0])
         raise InputError(f"votes, item {spot}", "no vote", "at least one", "leave it out")
     sizes = (table >= 0).sum(axis=1, dtype=np.int16)
-    return labels, table_design(items, weight, together, (own, within)), sizes
+    known = weight > 0
+    traces = dense_traces(np.diag(weight[known]) - together[np.ix_(known, known)])
+    crossing = Crossing(weight[known], *traces, own, within)
+    return labels, crossed_design(single_design(items), crossing, 1 / items), sizes
 
 
 def _moved(

@@ -1,11 +1,17 @@
 """Inference: one interval and one verdict, for items and annotators like these."""
 
 from equipoise.inference.ballots import (
+    CROWD,
+    DENSE,
     Ballots,
+    Crossing,
     Design,
     Layout,
+    crossed_design,
+    crowd_square,
+    dense_traces,
     joint_design,
-    table_design,
+    single_design,
     unit_design,
 )
 from equipoise.inference.families import Family, family
@@ -16,13 +22,18 @@ from equipoise.inference.spread import Population, Reason, Spread
 from equipoise.inference.two_way import (
     TwoWay,
     floor_of,
+    gap_sums,
+    item_degrees,
     normal_replicates,
     population_of,
     two_way,
 )
 
 __all__ = [
+    "CROWD",
+    "DENSE",
     "Ballots",
+    "Crossing",
     "Design",
     "Family",
     "Judgement",
@@ -32,15 +43,20 @@ __all__ = [
     "Spread",
     "TwoWay",
     "check_margin",
+    "crossed_design",
+    "crowd_square",
+    "dense_traces",
     "family",
     "floor_of",
+    "gap_sums",
+    "item_degrees",
     "joint_design",
     "judge",
     "normal_replicates",
     "obuchowski_rockette",
     "population_of",
     "seed_means",
-    "table_design",
+    "single_design",
     "two_way",
     "unit_design",
 ]

@@ -14,7 +14,7 @@ Items of one group (patient, night) are one unit; a cell is what one annotator s
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -75,24 +75,61 @@ def unit_design(unit: Ints) -> Design:
     """The design of units alone, by how many items each has."""
     size = np.bincount(unit)
     size = size[size > 0]
-    return _design_of_sizes(size, np.ones(len(size), dtype=np.int64))
+    w = size / size.sum()
+    return _design_of_powers(len(size), [float((w**k).sum()) for k in (2, 3, 4, 5)])
 
 
-def item_design(items: int) -> Design:
+def single_design(items: int) -> Design:
     """The same where every item is a unit of its own."""
-    return _design_of_sizes(np.ones(1, dtype=np.int64), np.array([items]))
+    return _design_of_powers(items, [float(items) ** (1 - k) for k in (2, 3, 4, 5)])
 
 
-def _design_of_sizes(size: Ints, times: Ints) -> Design:
-    """The design of units of these sizes, of each of which there are so many."""
-    units = int(times.sum())
+def _design_of_powers(units: int, sums: Sequence[float]) -> Design:
+    """The design of units, given the sums of powers 2 to 5 of their shares of items."""
     if units < 2:
         return Design(units, 0, np.nan, 0.0, 0.0, 0.0)
-    w = size / (size * times).sum()
-    u, c3, c4, c5 = (float((times * w**k).sum()) for k in (2, 3, 4, 5))
+    u, c3, c4, c5 = sums
     trace = u - 2 * c3 + u * u
     square = c4 + u**4 + 4 * u * c4 - 4 * u * u * c3 + 2 * c3 * c3 - 4 * c5
     return Design(units, 0, u / trace, 0.0, trace * trace / square, 0.0)
+
+
+class Crossing(NamedTuple):
+    """Annotators across items, as far as the design goes.
+
+    Attributes
+    ----------
+    weight
+        Shares of items' votes that each annotator has, summed, shape (annotators,).
+    trace, square
+        Of L'L and of its square, L the annotators' weights centred at their items.
+    cells, within
+        Sums over cells of annotator and unit: of squared shares, and of the same less what
+        repeated votes hide.
+    """
+
+    weight: Floats
+    trace: float
+    square: float
+    cells: float
+    within: float
+
+
+def crossed_design(units: Design, crossing: Crossing, share: float) -> Design:
+    """The design of units and annotators; `share` is the sum of squared shares of units."""
+    weight, trace, square, cells, within = crossing
+    people = len(weight)
+    empty = Design(units.units, people, units.unit_factor, 0.0, units.df_units, 0.0)
+    total = float((weight**2).sum())
+    if people < 2 or units.units < 2 or trace <= 1e-12 * total:
+        return empty
+    if abs(trace - within) <= 1e-12 * trace:  # people are compared in one unit only
+        return empty
+    factor = (total - cells) / (trace - within) / (1 - share)
+    return Design(
+        units.units, people, units.unit_factor, max(factor, 0.0), units.df_units,
+        trace**2 / square,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,9 +251,7 @@ class Ballots:
             return empty
         who = np.searchsorted(people, self.annotator)
         weight: Floats = np.bincount(who, self.share, len(people)).astype(np.float64)
-        traces = _traces(self.item, who, self.share, weight, len(self.labels))
-        if traces[0] <= 1e-12 * float((weight**2).sum()):
-            return empty
+        trace, square = _traces(self.item, who, self.share, weight, len(self.labels))
         code = self.vote_unit.astype(np.int64) * len(people) + who
         order = np.argsort(code, kind="stable")
         number = distinct(code[order])[1]
@@ -225,64 +260,7 @@ class Ballots:
         within = float((own**2 * (1 - own / number)).sum())
         size = np.bincount(self.unit)
         u = float(((size / size.sum()) ** 2).sum())
-        return _with_people(units, weight, traces, (cells, within), u)
-
-
-def _with_people(
-    units: Design,
-    weight: Floats,
-    traces: tuple[float, float],
-    cells: tuple[float, float],
-    u: float,
-) -> Design:
-    """A design of units and annotators.
-
-    Parameters
-    ----------
-    weight
-        Sum of each annotator's shares, shape (annotators,).
-    traces
-        Of L'L and of its square.
-    cells
-        Sums over cells of the squared share, and of what is left of it within cells.
-    u
-        Sum over units of their squared part of the items.
-    """
-    (trace, square), (own, within) = traces, cells
-    total = float((weight**2).sum())
-    empty = replace(units, annotators=len(weight))
-    if trace <= 1e-12 * total or abs(trace - within) <= 1e-12 * trace:
-        return empty  # nobody shares an item, or people are compared in one unit only
-    factor = (total - own) / (trace - within) / (1 - u)
-    return replace(empty, annotator_factor=max(factor, 0.0), df_annotators=trace**2 / square)
-
-
-def table_design(
-    items: int, weight: Floats, together: Floats, cells: tuple[float, float]
-) -> Design:
-    """The design of a table of votes, items by annotators, every item its own unit.
-
-    Parameters
-    ----------
-    weight
-        Sum over items of each annotator's share of the votes, shape (annotators,).
-    together
-        Sum over items of the product of two annotators' shares, (annotators, annotators).
-    cells
-        As in `_with_people`.
-    """
-    units, people = item_design(items), weight > 0
-    if people.sum() < 2 or items < 2:
-        return replace(units, annotators=int(people.sum()))
-    own = weight[people]
-    traces = _dense_traces(own, together[np.ix_(people, people)])
-    return _with_people(units, own, traces, cells, 1 / items)
-
-
-def _dense_traces(weight: Floats, together: Floats) -> tuple[float, float]:
-    centred = np.diag(weight) - together
-    square = centred @ centred
-    return float(np.trace(square)), float((square * square).sum())
+        return crossed_design(units, Crossing(weight, trace, square, cells, within), u)
 
 
 def _traces(
@@ -295,14 +273,24 @@ def _traces(
     rated = csr_matrix((share, (item, who)), shape=(items, people))
     together = (rated.T @ rated).tocsr()
     if people <= DENSE:
-        return _dense_traces(weight, together.toarray())
+        return dense_traces(np.diag(weight) - together.toarray())
     left = (diags(weight) - together).tocsr()
     trace = float(left.multiply(left).sum())
-    if left.nnz > CROWD // 100:  # so many that each alone matters little
-        own = left.diagonal() ** 2
-        return trace, max(float((own**2).sum()), trace**2 / max(people - 1, 1))
+    if left.nnz > CROWD // 100:
+        return trace, crowd_square(left.diagonal(), trace)
     square = left @ left
     return trace, float(square.multiply(square).sum())
+
+
+def dense_traces(left: Floats) -> tuple[float, float]:
+    """The same, given the symmetric matrix whose square is meant."""
+    square = left @ left
+    return float(np.trace(square)), float((square * square).sum())
+
+
+def crowd_square(diagonal: Floats, trace: float) -> float:
+    """The second trace of annotators so many that each alone matters little."""
+    return max(float((diagonal**4).sum()), trace**2 / max(len(diagonal) - 1, 1))
 
 
 class _Block(NamedTuple):

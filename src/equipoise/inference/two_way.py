@@ -183,20 +183,34 @@ def _by_unit(influence: Floats, unit: Ints) -> Floats:
 def _item_df(sums: Floats, design: Design, values: Floats) -> Floats:
     """Degrees of freedom of items, less where few units carry a number."""
     models, units = sums.shape
-    found = np.full((models, models), design.df_units)
+    total, fourth = np.zeros((models, models)), np.zeros((models, models))
     for a in range(models):
-        gap = sums[a] - sums[a:]
-        gap[0] = sums[a]
-        square = gap * gap
-        total, fourth = square.sum(axis=1), np.einsum("bu,bu->b", square, square)
-        size = np.maximum(np.abs(values[a]), np.abs(values[a:]))
-        moves = total > (_ROUNDING * size) ** 2
-        excess = units * fourth / np.where(moves, total, 1.0) ** 2 - 1
-        few = moves & (excess > 0)
-        fewer = np.maximum(2 * units / np.where(few, excess, 1.0), 1.0)
-        found[a, a:] = np.where(few, np.minimum(design.df_units, fewer), design.df_units)
-        found[a:, a] = found[a, a:]
-    return found
+        total[a, a:], fourth[a, a:] = gap_sums(sums, a)
+    return item_degrees(total, fourth, units, design, values)
+
+
+def gap_sums(sums: Floats, a: int) -> tuple[Floats, Floats]:
+    """Sums of squares and of fourth powers of a model's influences, and of its gaps to others.
+
+    Those of models from the a-th on, given influences (models, units).
+    """
+    gap = sums[a] - sums[a:]
+    gap[0] = sums[a]
+    square = gap * gap
+    return square.sum(axis=1), np.einsum("bu,bu->b", square, square)
+
+
+def item_degrees(
+    total: Floats, fourth: Floats, units: int, design: Design, values: Floats
+) -> Floats:
+    """Degrees of freedom from these sums, of which the upper halves (models, models) count."""
+    size = np.maximum(np.abs(values[:, None]), np.abs(values))
+    moves = total > (_ROUNDING * size) ** 2
+    excess = units * fourth / np.where(moves, total, 1.0) ** 2 - 1
+    few = moves & (excess > 0)
+    fewer = np.maximum(2 * units / np.where(few, excess, 1.0), 1.0)
+    found = np.where(few, np.minimum(design.df_units, fewer), design.df_units)
+    return np.asarray(np.triu(found) + np.triu(found, 1).T)
 
 
 def population_of(

@@ -57,7 +57,7 @@ def read_arrow(file: Content) -> Any:
             table.validate(full=True)
             return table
     except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
-        raise _damaged(file, error) from error
+        raise damaged_parquet(file, error) from error
 
 
 def parquet_table(file: Content, arrow: Any) -> Table:
@@ -68,7 +68,7 @@ def parquet_table(file: Content, arrow: Any) -> Table:
     return Table(name=file.name, columns=columns).nonempty()
 
 
-def _damaged(file: Content, error: Exception | str) -> InputError:
+def damaged_parquet(file: Content, error: Exception | str) -> InputError:
     """Say that a file is not what was written."""
     reason = str(error).strip().splitlines() or ["unreadable"]
     return InputError(
@@ -93,7 +93,7 @@ def batched_parquet(file: Content, path: Path) -> BatchedTable:
             "plain Parquet",
             "unpack the file first, or read it whole with read_annotations",
         )
-    with _open_parquet(file, path) as opened:
+    with open_parquet(file, path) as opened:
         schema, rows = opened.schema_arrow, opened.metadata.num_rows
         notes = (schema.metadata or {}).get(_KEY)
     names = {name.strip(): name for name in schema.names}
@@ -110,7 +110,8 @@ def batched_parquet(file: Content, path: Path) -> BatchedTable:
     )
 
 
-def _open_parquet(file: Content, path: Path, texts: list[str] | None = None) -> Any:
+def open_parquet(file: Content, path: Path, texts: list[str] | None = None) -> Any:
+    """Open a Parquet file whose pages are checked, these columns of text as codes."""
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -119,7 +120,7 @@ def _open_parquet(file: Content, path: Path, texts: list[str] | None = None) -> 
             path, page_checksum_verification=True, read_dictionary=texts, buffer_size=_BUFFER
         )
     except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
-        raise _damaged(file, error) from error
+        raise damaged_parquet(file, error) from error
 
 
 def _batches(
@@ -127,7 +128,7 @@ def _batches(
 ) -> Iterator[Mapping[str, Any]]:
     import pyarrow as pa
 
-    with _open_parquet(file, path, [name for name in names if name in texts]) as opened:
+    with open_parquet(file, path, [name for name in names if name in texts]) as opened:
         try:
             waiting: list[Any] = []
             for batch in opened.iter_batches(batch_size=ROWS, columns=names):
@@ -139,7 +140,7 @@ def _batches(
             if waiting:
                 yield _columns(waiting)
         except (pa.ArrowException, OSError, MemoryError) as error:
-            raise _damaged(file, error) from error
+            raise damaged_parquet(file, error) from error
 
 
 def _columns(batches: list[Any]) -> Mapping[str, Any]:
@@ -162,7 +163,7 @@ def _facts(file: Content, notes: bytes | None) -> dict[str, Any]:
             "notices": tuple(map(from_json, facts["notices"])),
         }
     except (ValueError, LookupError, TypeError) as error:
-        raise _damaged(file, error) from error
+        raise damaged_parquet(file, error) from error
 
 
 def write_annotations(annotations: Annotations, path: AnyPath) -> None:
@@ -198,9 +199,9 @@ def stored_annotations(file: Content, arrow: Any) -> Annotations | None:
         facts = json.loads(metadata[_KEY])
         annotations = Annotations(**annotation_fields(arrow, facts))
         if metadata[_SEAL].decode() != _digest(annotations):
-            raise _damaged(file, "its contents differ from what was written")
+            raise damaged_parquet(file, "its contents differ from what was written")
     except (pa.ArrowException, ValueError, LookupError, TypeError, SyntaxError) as error:
-        raise _damaged(file, str(error)) from error
+        raise damaged_parquet(file, str(error)) from error
     return annotations
 
 

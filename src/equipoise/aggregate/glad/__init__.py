@@ -126,7 +126,7 @@ def glad(
         When to stop, and the draws of the chain; a `GladSvi` for ``"svi"``.
     """
     choice("glad, inference", inference, tuple(_INFERENCES))
-    known, how = _prior(prior), _fit(fit, inference)
+    known, how = checked_prior(prior), checked_fit(fit, inference)
     if annotations.kind != "binary":
         raise InputError(
             "glad",
@@ -145,7 +145,7 @@ def glad(
     return replace(made, notices=(*unused_confidence(annotations, "GLAD"), *made.notices))
 
 
-def _prior(prior: str | GladPrior | None) -> GladPrior:
+def checked_prior(prior: str | GladPrior | None) -> GladPrior:
     """The prior meant, if it makes sense."""
     if prior is None or isinstance(prior, str):
         return _PRIORS[choice("glad, prior", prior or "default", tuple(_PRIORS))]
@@ -168,7 +168,7 @@ def _prior(prior: str | GladPrior | None) -> GladPrior:
     return prior
 
 
-def _fit(fit: GladFit | GladSvi | None, inference: str) -> GladFit | GladSvi:
+def checked_fit(fit: GladFit | GladSvi | None, inference: str) -> GladFit | GladSvi:
     """The steps and the stop rule meant, if they make sense and are all used."""
     kind = GladSvi if inference == "svi" else GladFit
     how = kind() if fit is None else fit
@@ -214,7 +214,9 @@ def _plausibilities(
     parts = len(votes.anchored)
     checked = ability_unanimity(who, posterior.ability, posterior.item, posterior.chance)
     more = (
-        *_small_panel(votes, parameters),
+        *small_panel(
+            _votes_of_items(votes), parameters["inference"], parameters["fit"].get("draws", 0)
+        ),
         *decided_otherwise(who, both, "GLAD"),
         *unanimity_notice("GLAD", checked),
     )
@@ -230,29 +232,34 @@ def _plausibilities(
         ),
         difficulty=_difficulty(votes, posterior),
         unanimity=checked,
-        notices=(*_grouped(parts, int(votes.anchored.sum())), *posterior.notices, *more),
+        notices=(*separate_groups(parts, int(votes.anchored.sum())), *posterior.notices, *more),
     )
 
 
-def _small_panel(votes: VoteGraph, parameters: dict[str, Any]) -> tuple[Notice, ...]:
-    """What to say where items have so few votes that the fits are off."""
+def _votes_of_items(votes: VoteGraph) -> float:
+    """Median weight of the votes of an item; infinite without any."""
     load = np.diff(np.concatenate(([0.0], np.cumsum(votes.by_item[2])))[votes.by_item[0]])
     load = load[load > 0]
-    if not len(load) or np.median(load) > SMALL:
+    return float(np.median(load)) if len(load) else math.inf
+
+
+def small_panel(votes: float, inference: str, draws: int) -> tuple[Notice, ...]:
+    """What to say where items have so few votes (their median) that the fits are off."""
+    if votes > SMALL:
         return ()
-    if parameters["inference"] == "cavi":
+    if inference == "cavi":
         text = (
             "Probabilities of GLAD by coordinate ascent are off by up to 0.22 with three to "
             "five annotators; {advice}."
         )
         advice = "inference='gibbs' with well over 1,000 draws is exact"
         return (notice("cavi_off", text, advice=advice),)
-    few = parameters["inference"] == "gibbs" and parameters["fit"]["draws"] <= ENOUGH
+    few = inference == "gibbs" and draws <= ENOUGH
     text = (
         "{draws:count} draws leave probabilities of GLAD off by up to 0.07 with three to five "
         "annotators: ask for well over 1,000 (fit=GladFit(draws=10000))."
     )
-    return (notice("few_draws", text, draws=parameters["fit"]["draws"]),) if few else ()
+    return (notice("few_draws", text, draws=draws),) if few else ()
 
 
 def _difficulty(votes: VoteGraph, posterior: GladPosterior) -> Floats:
@@ -262,7 +269,7 @@ def _difficulty(votes: VoteGraph, posterior: GladPosterior) -> Floats:
     return np.asarray(np.exp(-np.logaddexp(0.0, mean * np.abs(posterior.item))))
 
 
-def _grouped(parts: int, anchored: int) -> tuple[Notice, ...]:
+def separate_groups(parts: int, anchored: int) -> tuple[Notice, ...]:
     """What to say when votes fall into groups that nothing connects."""
     if parts < 2:
         return ()

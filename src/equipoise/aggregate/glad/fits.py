@@ -70,11 +70,11 @@ def fit_cavi(votes: VoteGraph, prior: GladPrior, fit: GladFit) -> GladPosterior:
             "trace": tuple(trace),
             "turned": turned,
         },
-        notices=_notices(turned, len(votes.anchored), converged=converged),
+        notices=climb_notices(turned, len(votes.anchored), converged=converged),
     )
 
 
-def _notices(turned: int, parts: int, *, converged: bool) -> tuple[Notice, ...]:
+def climb_notices(turned: int, parts: int, *, converged: bool) -> tuple[Notice, ...]:
     """What the user should know of a climb."""
     notices = []
     if turned:
@@ -153,7 +153,7 @@ class _State:
 
     def _divergence(self) -> float:
         """Kullback-Leibler divergence from the prior."""
-        return _divergence(self.items, self.priors[0]) + _divergence(
+        return divergence(self.items, self.priors[0]) + divergence(
             self.annotators, self.priors[1]
         )
 
@@ -191,7 +191,7 @@ def _still(now: Floats, before: Floats, tolerance: float) -> bool:
     return bool((np.abs(ndtr(now[far]) - ndtr(before[far])) < tolerance).all())
 
 
-def _divergence(own: _Normals, prior: tuple[float, float]) -> float:
+def divergence(own: _Normals, prior: tuple[float, float]) -> float:
     """Kullback-Leibler divergence of one side from its prior, cut off where its side is known.
 
     A normal cut off at zero has the mean and the log chance of the part that is left.
@@ -218,13 +218,28 @@ def best_scales(
     ``square`` is the second moment of items, ``annotators`` both moments of theirs.
     """
     size = len(votes.anchored)
+    item = votes.item_part >= 0
+    items = votes.item_part[item]
+    squares = np.bincount(items, square[item], size).astype(np.float64)
+    number = np.bincount(items, minlength=size).astype(np.float64)
+    return scales_of_sums((squares, number), votes.annotator_part, annotators, priors)
+
+
+def scales_of_sums(
+    items: tuple[Floats, Floats],
+    part: Ints,
+    annotators: tuple[Floats, Floats],
+    priors: tuple[tuple[float, float], tuple[float, float]],
+) -> Floats:
+    """The same, given the second moments of each part's items summed, and their number."""
+    squares, number = items
+    size, who = len(number), part >= 0
     (_, of_items), (mean, of_people) = priors
-    item, who = votes.item_part >= 0, votes.annotator_part >= 0
-    items, people = votes.item_part[item], votes.annotator_part[who]
-    rise = 0.5 * of_items * np.bincount(items, square[item], size)
+    people = part[who]
+    rise = 0.5 * of_items * squares
     fall = 0.5 * of_people * np.bincount(people, annotators[1][who], size)
     tilt = of_people * mean * np.bincount(people, annotators[0][who], size)
-    slope = (np.bincount(people, minlength=size) - np.bincount(items, minlength=size)) * 1.0
+    slope = np.bincount(people, minlength=size) - number
     log = _least(rise, fall, tilt, slope)
     gain = _height(np.zeros(size), rise, fall, tilt) - _height(log, rise, fall, tilt)
     return np.where(gain - slope * log > 0, np.exp(log), 1.0)

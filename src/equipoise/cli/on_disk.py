@@ -1,0 +1,334 @@
+"""Folders of Parquet partitions that stay on disk: what the verbs do with them.
+
+A folder is left on disk with `--on-disk`, or where its partitions lie in folders ``key=value``
+or hold more votes than one reads at once. What needs all votes in memory is refused.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, cast
+
+import typer
+
+from equipoise.arrays import InputError
+from equipoise.cli._screen import output, print_json, progress, say
+from equipoise.cli.options import FILES, QuestionReading, VoteReading, flag
+
+if TYPE_CHECKING:
+    from equipoise.annotations import Kind
+    from equipoise.cli.aggregate import AggregateOptions
+    from equipoise.cli.agreement import AgreementOptions
+    from equipoise.cli.asked import Asked
+    from equipoise.disk import EvaluationOnDisk, VotesOnDisk
+    from equipoise.findings import Finding
+    from equipoise.notices import Notice
+
+LARGE = 20_000_000  # rows from which a folder of Parquet files stays on disk
+OF_READING = ("kind", "classes", "columns")
+OF_AGGREGATE = ("model", "reliability", "prior", "task", "out", "overwrite", "as_json")
+OF_AGREEMENT = ("level", "task", "as_json")
+OF_EVALUATE = ("metrics", "level")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DiskOptions:
+    """Whether votes stay on disk."""
+
+    on_disk: Annotated[
+        bool,
+        typer.Option(
+            "--on-disk",
+            rich_help_panel=FILES,
+            help="A folder of Parquet partitions stays on disk and is read a partition at a "
+            "time; so does, without asking, one of more than 20 million rows or with folders "
+            "`key=value`. All votes on an item must lie in one partition.",
+        ),
+    ] = False
+
+    def chosen(self, paths: Sequence[Path] | None) -> bool:
+        """Whether these files are a folder that stays on disk."""
+        if self.on_disk:
+            return True
+        return bool(paths) and all(_is_large(path) for path in paths or ())
+
+
+def _is_large(folder: Path) -> bool:
+    """Whether a folder holds Parquet alone, in folders ``key=value`` or very many rows."""
+    from equipoise.read.parquet import ENDINGS
+
+    if not folder.is_dir():
+        return False
+    files = [one for one in folder.rglob("*") if one.is_file() and one.name[0] not in "._"]
+    if not files or any(one.suffix.lower() not in ENDINGS for one in files):
+        return False
+    if any("=" in part for one in files for part in one.relative_to(folder).parent.parts):
+        return True
+    from equipoise.disk.votes import parquet_partitions
+
+    return sum(one.rows for one in parquet_partitions(folder)[0]) > LARGE
+
+
+def _refuse(record: Any, allowed: Sequence[str]) -> None:
+    """Refuse options that need all votes in memory."""
+    for one in fields(record):
+        value = getattr(record, one.name)
+        if one.name in allowed or value == one.default or value in (None, False, [], ()):
+            continue
+        can = ", ".join(flag(name) for name in allowed if name != "as_json") or "--json"
+        do = "leave it out, or give files that fit in memory"
+        raise InputError(flag(one.name), "votes that stay on disk", f"only {can}", do)
+
+
+def _open(
+    paths: Sequence[Path] | None, reading: VoteReading, task: str | None
+) -> "VotesOnDisk":
+    """Open the one folder of votes."""
+    from equipoise.disk import open_votes
+
+    if not paths or len(paths) != 1:
+        got = f"{len(paths or ())} of them"
+        raise InputError("votes on disk", got, "one folder of partitions", "name the folder")
+    allowed = (*OF_READING, "positive") if isinstance(reading, QuestionReading) else OF_READING
+    _refuse(reading, allowed)
+    with progress("looking at the votes"):
+        return open_votes(
+            paths[0],
+            classes=reading.class_names() or None,
+            columns=reading.column_names(),
+            kind=cast("Kind | None", reading.kind),
+            task=task,
+        )
+
+
+def aggregate_on_disk(
+    paths: Sequence[Path] | None, asked: "AggregateOptions", reading: QuestionReading
+) -> None:
+    """Write what is plausibly true of every item of a folder of votes."""
+    from equipoise import disk
+
+    _refuse(asked, OF_AGGREGATE)
+    _refuse(reading, OF_READING)
+    if asked.folder is None:
+        got = "nothing" if asked.out is None else f"a file, {asked.out.name}"
+        do = "add --out FOLDER: votes on disk have results on disk"
+        raise InputError("--out", got, "a folder for the partitions of items", do)
+    from equipoise.folders import check_folder
+
+    check_folder(asked.folder, ("result.json",), overwrite=asked.overwrite)
+    if len(asked.task or ()) > 1:
+        got, do = f"{len(asked.task or ())} tasks", "ask for one after another"
+        raise InputError("--task", got, "one task of votes on disk", do)
+    name = "dirichlet" if asked.model == "auto" else asked.model
+    if name not in ("mean_vote", "dirichlet", "dawid_skene", "glad"):
+        expected = "mean_vote, dirichlet, dawid_skene or glad"
+        do = "choose one of these, or give files that fit in memory"
+        raise InputError(f"--model {name}", "votes that stay on disk", expected, do)
+    if name != "dirichlet" and (asked.reliability, asked.prior) != (None, None):
+        which = "--reliability" if asked.reliability is not None else "--prior"
+        raise InputError(which, f"the model {name}", "dirichlet", "leave it out")
+    votes = _open(paths, reading, asked.task[0] if asked.task else None)
+    with progress(name) as tell:
+        if name in ("mean_vote", "dirichlet"):
+            made: Any = disk.soft_labels(
+                votes,
+                asked.folder,
+                model=name,
+                reliability=1.0 if asked.reliability is None else asked.reliability,
+                prior=_prior(asked.prior),
+                progress=tell,
+            )
+        else:
+            fit = disk.dawid_skene if name == "dawid_skene" else disk.glad
+            made = fit(votes, asked.folder, disk=disk.OnDisk(progress=tell))
+    _tell(made.notices)
+    if asked.as_json:
+        print_json({**_read_json(asked.folder / "result.json"), "folder": str(asked.folder)})
+        return
+    _show(f"{votes.folder.name}: what is plausibly true?", _aggregated(made), made.items)
+    say(f"Wrote {asked.folder}: items/part-*.parquet, result.json")
+
+
+def _prior(prior: str | None) -> str | float:
+    if prior is None:
+        return "empirical"
+    try:
+        return float(prior)
+    except ValueError:
+        return prior
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    import json
+
+    return dict(json.loads(path.read_text(encoding="utf-8")))
+
+
+def _aggregated(made: Any) -> "Finding":
+    """What a fit to votes on disk says in a sentence."""
+    from equipoise.findings import Finding
+    from equipoise.numbers import count, estimate, number
+
+    if hasattr(made, "agreement"):
+        own = made.agreement
+        sentence = (
+            f"{made.method}: soft labels of {count(made.items, 'item')} from "
+            f"{count(made.votes, 'vote')}; Krippendorff’s alpha ({own.level}) "
+            f"{estimate(own.alpha, own.low, own.high)}."
+        )
+    else:
+        state = "converged" if made.converged else "did not converge"
+        skill = "accuracy" if made.model == "dawid_skene" else "ability"
+        ends = " to ".join(number(one, 2) for one in (made.skill.min(), made.skill.max()))
+        sentence = (
+            f"{made.method} {state} after {count(len(made.trace), 'iteration')}: "
+            f"{count(made.items, 'item')}, {count(len(made.annotators), 'annotator')} with "
+            f"{skill} {ends}."
+        )
+    return Finding(key="truth", title="What is plausibly true?", sentence=sentence)
+
+
+def agreement_on_disk(
+    paths: Sequence[Path] | None, asked: "AgreementOptions", reading: VoteReading
+) -> None:
+    """Measure Krippendorff's alpha of a folder of votes."""
+    from equipoise import disk
+    from equipoise.agreement import krippendorff_words
+    from equipoise.findings import Finding
+    from equipoise.numbers import count, estimate
+
+    _refuse(asked, OF_AGREEMENT)
+    votes = _open(paths, reading, asked.task)
+    with progress("agreement") as tell:
+        found = disk.agreement(votes, level=asked.level, progress=tell)
+    _tell(votes.notices)
+    if asked.as_json:
+        print_json({"task": votes.task, **found._asdict()})
+        return
+    sentence = (
+        f"Krippendorff’s alpha ({found.level}) is "
+        f"{estimate(found.alpha, found.low, found.high)}: {krippendorff_words(found.alpha)}. "
+        f"It rests on {count(found.votes, 'vote')} on {count(found.items, 'item')} with at "
+        "least two."
+    )
+    title = "How far do annotators agree?"
+    finding = Finding(key="agreement", title=title, sentence=sentence)
+    _show(f"{votes.folder.name}: how far do annotators agree?", finding, found.items)
+
+
+def evaluate_on_disk(asked: "Asked", paths: Sequence[Path]) -> None:
+    """Score the models of a folder of scores against a folder of votes."""
+    from equipoise import disk
+
+    _refuse(asked.scoring, OF_EVALUATE)
+    for record in (asked.truth, asked.groups):
+        _refuse(record, ())
+    _refuse(asked.results, ("as_json",))
+    _refuse(asked.reading, (*OF_READING, "positive"))
+    if asked.scoring.metrics not in (None, "auroc"):
+        do = "leave it out, or give files that fit in memory"
+        got = f"{asked.scoring.metrics} of votes that stay on disk"
+        raise InputError("--metrics", got, "auroc", do)
+    if len(paths) != 2:
+        do = "equipoise evaluate VOTES SCORES, or -a VOTES -p SCORES"
+        got = f"{len(paths)} folders"
+        raise InputError("evaluate on disk", got, "one of votes and one of scores", do)
+    votes = _open(paths[:1], asked.reading, None)
+    scores = disk.open_scores(paths[1], item=votes.columns["item"])
+    level = asked.scoring.level
+    with progress("merging scores"):
+        made = disk.evaluate(votes, scores, positive=asked.reading.positive, level=level)
+    _tell(made.notices)
+    if asked.results.as_json:
+        print_json(_evaluation_json(made))
+        return
+    _show(f"{votes.folder.name}: which model is better?", _evaluated(made), made.items)
+
+
+def check_on_disk(paths: Sequence[Path] | None, reading: VoteReading, *, as_json: bool) -> None:
+    """Say how a folder of votes is read, and whether its partitions are cut by item."""
+    from equipoise.findings import Finding
+    from equipoise.numbers import count
+
+    votes = _open(paths, reading, None)
+    named = "annotator" in votes.columns
+    sizes = [one.rows for one in votes.partitions]
+    facts = {
+        "partitions": len(sizes),
+        "rows": votes.rows,
+        "largest_partition": max(sizes),
+        "kind": votes.scale.kind,
+        "classes": list(votes.classes),
+        "annotators": len(votes.annotators) if named else None,
+        "columns": dict(votes.columns),
+        "cut_by_item": votes.apart(),
+    }
+    _tell(votes.notices)
+    if as_json:
+        print_json(facts)
+        return
+    cut = (
+        "By their footers no item lies in two partitions."
+        if facts["cut_by_item"]
+        else "Whether an item lies in two partitions is seen when the votes are read."
+    )
+    people = f", {count(len(votes.annotators), 'annotator')}" if named else ", anonymous"
+    sentence = (
+        f"{count(votes.rows, 'row')} in {count(len(sizes), 'partition')} of at most "
+        f"{count(max(sizes), 'row')}: {votes.scale.kind} votes for "
+        f"{', '.join(votes.classes)}{people}. {cut}"
+    )
+    read = Finding(key="votes", title="How are the votes read?", sentence=sentence)
+    from equipoise.findings import Report
+    from equipoise.findings.screen import show
+
+    show(output(), Report(title=f"{votes.folder.name}: how is it read?", findings=(read,)))
+
+
+def _evaluation_json(made: "EvaluationOnDisk") -> dict[str, Any]:
+    people = made.population
+    return {
+        "metric": "auroc",
+        "labels": "soft",
+        "positive": made.positive,
+        "items": made.items,
+        "models": [one._asdict() for one in made.models],
+        "differences": [one._asdict() for one in made.gaps],
+        "population": {**asdict(people), "reason": people.reason.value, "whom": people.whom},
+    }
+
+
+def _evaluated(made: "EvaluationOnDisk") -> "Finding":
+    from equipoise.findings import Column, Finding, Table
+
+    table = Table(
+        name="models",
+        caption="Soft AUROC, best first",
+        columns=(
+            Column("model", "model", "model"),
+            Column("value", "soft AUROC", "number", ("low", "high")),
+            Column("best_rank", "best rank", "count"),
+            Column("worst_rank", "worst rank", "count"),
+        ),
+        rows=[one._asdict() for one in sorted(made.models, key=lambda one: -one.value)],
+    )
+    return Finding(
+        key="models",
+        title="Which model is better?",
+        sentence=f"{made.population.scope} Soft labels: shares of votes for {made.positive}.",
+        tables=(table,),
+    )
+
+
+def _tell(notices: "Sequence[Notice]") -> None:
+    from equipoise.notices import worded
+
+    say(*(f"Note: {one}" for one in worded(tuple(notices), command=True)))
+
+
+def _show(title: str, finding: "Finding", items: int) -> None:
+    from equipoise.findings import Report
+    from equipoise.findings.screen import show
+    from equipoise.numbers import count
+
+    show(output(), Report(title=title, findings=(finding,), known=(count(items, "item"),)))

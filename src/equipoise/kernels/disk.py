@@ -1,0 +1,387 @@
+"""Votes on disk: codes of items, counts, coincidences, and one pass of EM or of ascent.
+
+A partition holds votes in compressed rows: those of item i are ``code[start[i]:start[i + 1]]``,
+a code being annotator * classes + answer, and ``weight`` says how often each counts, or has no
+entries where all count once. Sums over items and annotators are added to arrays that are handed
+in, so that partitions can be added up in their order. `dawid_skene_pass` and `glad_pass` do in
+one reading of the votes what `equipoise.aggregate` does in two sparse products or half-sweeps.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+from numba import njit, uint64
+
+GRID = 2.0**40  # as `equipoise.aggregate`: posteriors are rounded so that sums are exact
+
+
+@njit(cache=True, nogil=True)
+def _mixed(key: Any) -> Any:
+    """Spread the bits of a number (Steele, Lea and Flood 2014)."""
+    key = (key ^ (key >> uint64(30))) * uint64(0xBF58476D1CE4E5B9)
+    key = (key ^ (key >> uint64(27))) * uint64(0x94D049BB133111EB)
+    return key ^ (key >> uint64(31))
+
+
+@njit(cache=True, nogil=True)
+def _code_by_table(values: Any, low: Any, span: Any, codes: Any, first: Any) -> Any:
+    """Code numbers of a small range by a table of them all; how many there are."""
+    place, number = np.full(span, -1, np.int32), 0
+    for r in range(len(values)):
+        at = values[r] - low
+        if place[at] < 0:
+            place[at], first[number] = number, r
+            number += 1
+        codes[r] = place[at]
+    return number
+
+
+@njit(cache=True, nogil=True)
+def _code_by_hash(values: Any, codes: Any, first: Any) -> Any:
+    """Code any numbers by a hash table; how many there are."""
+    size, number = 1024, 0
+    while size < 2 * len(values):
+        size *= 2
+    last, slots = uint64(size - 1), np.full(size, -1, np.int32)
+    for r in range(len(values)):
+        if r and values[r] == values[r - 1]:
+            codes[r] = codes[r - 1]
+            continue
+        at = _mixed(uint64(values[r])) & last
+        while slots[at] >= 0 and values[first[slots[at]]] != values[r]:
+            at = (at + uint64(1)) & last
+        if slots[at] < 0:
+            slots[at], first[number] = number, r
+            number += 1
+        codes[r] = slots[at]
+    return number
+
+
+@njit(cache=True, nogil=True)
+def code_numbers(values: Any, low: Any, span: Any) -> Any:
+    """Code whole numbers by first appearance: (codes, rows of the first of each).
+
+    ``span`` is how many numbers lie between the least and the greatest where a table of them
+    all is small, else 0, and a hash table is used.
+    """
+    codes, first = np.empty(len(values), np.int32), np.empty(len(values), np.int64)
+    if span:
+        number = _code_by_table(values, low, span, codes, first)
+    else:
+        number = _code_by_hash(values, codes, first)
+    return codes, first[:number].copy()
+
+
+@njit(cache=True, nogil=True)
+def hash_numbers(values: Any) -> Any:
+    """A 64-bit hash of each whole number; no two numbers share one."""
+    out = np.empty(len(values), np.uint64)
+    for r in range(len(values)):
+        out[r] = _mixed(uint64(values[r]) + uint64(0x9E3779B97F4A7C15))
+    return out
+
+
+@njit(cache=True, nogil=True)
+def hash_texts(offset: Any, data: Any) -> Any:
+    """A 64-bit hash of each text, given as bytes ``data[offset[i]:offset[i + 1]]``."""
+    out = np.empty(len(offset) - 1, np.uint64)
+    for i in range(len(out)):
+        key = uint64(0xCBF29CE484222325)
+        for k in range(offset[i], offset[i + 1]):
+            key = (key ^ uint64(data[k])) * uint64(0x100000001B3)
+        out[i] = _mixed(key + uint64(offset[i + 1] - offset[i]))
+    return out
+
+
+@njit(cache=True, nogil=True)
+def count_answers(item: Any, label: Any, times: Any, counts: Any) -> None:
+    """Add votes to ``counts`` (items, classes); ``times`` is empty where all count once."""
+    if len(times):
+        for r in range(len(item)):
+            counts[item[r], label[r]] += times[r]
+    else:
+        for r in range(len(item)):
+            counts[item[r], label[r]] += 1
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def coincidences(counts: Any, block: Any, out: Any) -> None:
+    """Add pairs of votes on one item, 1 / (votes - 1) each, to (blocks, values, values)."""
+    size = counts.shape[1]
+    for i in range(len(counts)):
+        total = 0
+        for c in range(size):
+            total += counts[i, c]
+        if total < 2:
+            continue
+        table, share = out[block[i]], 1.0 / (total - 1)
+        for c in range(size):
+            if counts[i, c]:
+                for k in range(size):
+                    if counts[i, k]:
+                        table[c, k] += share * counts[i, c] * (counts[i, k] - (c == k))
+
+
+@njit(cache=True, nogil=True)
+def rows_by_item(item: Any, code: Any, times: Any, items: Any) -> Any:
+    """Lay votes out by item, in their order: (start, code, weight)."""
+    start = np.zeros(items + 1, np.int64)
+    for r in range(len(item)):
+        start[item[r] + 1] += 1
+    for i in range(items):
+        start[i + 1] += start[i]
+    place, own = start[:-1].copy(), np.empty(len(code), np.uint32)
+    weight = np.empty(len(times), np.float64)
+    for r in range(len(item)):
+        at = place[item[r]]
+        place[item[r]] += 1
+        own[at] = code[r]
+        if len(times):
+            weight[at] = times[r]
+    return start, own, weight
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _shares(begin: Any, end: Any, votes: Any, out: Any) -> Any:
+    """Shares of the votes on one item, and their weight."""
+    _, code, weight = votes
+    size, total = len(out), 0.0
+    out[:] = 0.0
+    for v in range(begin, end):
+        w = weight[v] if len(weight) else 1.0
+        out[code[v] % size] += w
+        total += w
+    for k in range(size):
+        out[k] /= total
+    return total
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _posterior(begin: Any, end: Any, votes: Any, log: Any, prior: Any, out: Any) -> Any:
+    """Class posterior of one item, and its log-likelihood."""
+    _, code, weight = votes
+    size = len(prior)
+    out[:] = 0.0
+    for v in range(begin, end):
+        w = weight[v] if len(weight) else 1.0
+        row = log[code[v]]
+        for k in range(size):
+            out[k] += w * row[k]
+    top = -np.inf
+    for k in range(size):
+        out[k] += prior[k]
+        top = max(top, out[k])
+    total = 0.0
+    for k in range(size):
+        out[k] = np.exp(out[k] - top)
+        total += np.rint(out[k] * GRID) / GRID
+    for k in range(size):
+        out[k] /= total
+    return top + np.log(total)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def dawid_skene_pass(votes: Any, log: Any, prior: Any, counts: Any, totals: Any) -> Any:
+    """Class posteriors of all items, added up to expected votes; the log-likelihood.
+
+    ``log`` is the log chance of each answer of each annotator given each class, (codes,
+    classes), or empty at the start, where shares of votes stand for posteriors; ``counts``
+    (codes, classes) and ``totals`` (classes,) are added to.
+    """
+    start, code, weight = votes
+    size = len(totals)
+    chance, likelihood = np.empty(size), 0.0
+    for i in range(len(start) - 1):
+        begin, end = start[i], start[i + 1]
+        if len(log):
+            likelihood += _posterior(begin, end, votes, log, prior, chance)
+        else:
+            _shares(begin, end, votes, chance)
+        for k in range(size):
+            chance[k] = np.rint(chance[k] * GRID) / GRID
+            totals[k] += chance[k]
+        for v in range(begin, end):
+            w = weight[v] if len(weight) else 1.0
+            row = counts[code[v]]
+            for k in range(size):
+                row[k] += w * chance[k]
+    return likelihood
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def class_posteriors(votes: Any, log: Any, prior: Any, shares: Any, out: Any) -> None:
+    """Fill class posteriors and shares of votes of all items, both (items, classes)."""
+    start = votes[0]
+    for i in range(len(start) - 1):
+        _posterior(start[i], start[i + 1], votes, log, prior, out[i])
+        _shares(start[i], start[i + 1], votes, shares[i])
+
+
+@njit(cache=True, nogil=True)
+def join_annotators(votes: Any, size: Any, root: Any) -> None:
+    """Join annotators who rated one item in a forest, each tree known by its least code."""
+    start, code, _ = votes
+    for i in range(len(start) - 1):
+        one = code[start[i]] // size
+        while root[one] != one:
+            root[one] = root[root[one]]
+            one = root[one]
+        for v in range(start[i] + 1, start[i + 1]):
+            other = code[v] // size
+            while root[other] != other:
+                root[other] = root[root[other]]
+                other = root[other]
+            if other != one:
+                low, high = min(one, other), max(one, other)
+                root[high] = low
+                one = low
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _below(x: Any) -> Any:
+    """Distribution function of the standard normal."""
+    return 0.5 * math.erfc(-x * math.sqrt(0.5))
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def glad_pass(
+    votes: Any, state: Any, people: Any, parts: Any, precision: Any, sums: Any
+) -> Any:
+    """Update items in place given annotators, and sum what annotators need of them.
+
+    ``state`` is (mean, variance) of items; ``people`` (first moment, root of the second) of
+    annotators; ``parts`` (part of each annotator, factor of each part, by which items are
+    multiplied first); ``sums`` (shift, load) of annotators, then (squares, number) of items of
+    each part, which are added to. Returns what items and their votes give to the bound before
+    the update, and how far a probability moved.
+    """
+    (start, code, weight), (mean, variance), (first, root) = votes, state, people
+    (part, factor), (shift, load, squares, number) = parts, sums
+    bound, moved = 0.0, 0.0
+    for i in range(len(start) - 1):
+        own = part[code[start[i]] >> 1]
+        m, v = mean[i] * factor[own], variance[i] * factor[own] ** 2
+        second = m * m + v
+        scale, before = np.sqrt(second), _below(m / np.sqrt(v))
+        bound -= 0.5 * (precision * second - 1.0 - np.log(v * precision))
+        pull, weighed, cost = 0.0, 0.0, 0.0
+        for k in range(start[i], start[i + 1]):
+            a, w = code[k] >> 1, weight[k] if len(weight) else 1.0
+            xi = scale * root[a]
+            cost += w * (0.5 * xi + np.log1p(np.exp(-xi)))
+            weighed += w * xi * np.tanh(0.5 * xi)
+            pull += w * ((code[k] & 1) - 0.5) * first[a]
+        bound += pull * m - cost
+        v = 1.0 / (precision + 0.5 * weighed / second)
+        m = pull * v
+        mean[i], variance[i] = m, v
+        second = m * m + v
+        scale = np.sqrt(second)
+        moved = max(moved, abs(_below(m / np.sqrt(v)) - before))
+        squares[own] += second
+        number[own] += 1.0
+        for k in range(start[i], start[i + 1]):
+            a, w = code[k] >> 1, weight[k] if len(weight) else 1.0
+            xi = scale * root[a]
+            load[a] += w * xi * np.tanh(0.5 * xi)
+            shift[a] += w * ((code[k] & 1) - 0.5) * m
+    return bound, moved
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def tied_sums(score: Any, up: Any, begin: Any, wins: Any, losses: Any) -> Any:
+    """Wins and losses of items sorted by falling score, given what lies before and in all.
+
+    ``begin`` is (positive mass before, negative mass before, negative mass of all). Ties count
+    half and nobody meets itself. Returns the sum of positive mass times wins.
+    """
+    above, below, total = begin
+    value, i = 0.0, 0
+    while i < len(score):
+        end, p, q = i, 0.0, 0.0
+        while end < len(score) and score[end] == score[i]:
+            p += up[end]
+            q += 1.0 - up[end]
+            end += 1
+        for k in range(i, end):
+            wins[k] = total - below - 0.5 * q - 0.5 * (1.0 - up[k])
+            losses[k] = above + 0.5 * p - 0.5 * up[k]
+            value += up[k] * wins[k]
+        above += p
+        below += q
+        i = end
+    return value
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _people_of_item(begin: Any, end: Any, votes: Any, kind: Any, out: Any) -> Any:
+    """Sum the votes of each person on one item; how many people there are.
+
+    ``out`` is (person, share of the votes, number of votes, deviation of the share of the
+    class from that of the item), filled for each.
+    """
+    (_, code, weight), (size, yes, share) = votes, kind
+    (who, part, often, moved), number, total = out, 0, 0.0
+    for v in range(begin, end):
+        total += weight[v] if len(weight) else 1.0
+    for v in range(begin, end):
+        a, w = np.int64(code[v] // size), weight[v] if len(weight) else 1.0
+        at = 0
+        while at < number and who[at] != a:
+            at += 1
+        if at == number:
+            who[at], part[at], often[at], moved[at] = a, 0.0, 0.0, 0.0
+            number += 1
+        part[at] += w / total
+        often[at] += w
+        moved[at] += w / total * ((code[v] % size == yes) - share)
+    return number
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def vote_moves(votes: Any, shares: Any, positive: Any, slopes: Any, sums: Any) -> None:
+    """Add how votes move models' values: by annotator, and products by item and person.
+
+    ``shares`` (items,) of the class ``positive`` (classes, which), ``slopes`` (models, items).
+    ``sums`` is (people (models, annotators), cells (models, models), design (2,): sums over
+    cells of squared shares and of the same less what repeats hide, weight (annotators,),
+    items (annotators,)).
+    """
+    start, (size, yes) = votes[0], positive
+    people, cells, design, mass, items = sums
+    most = 1
+    for i in range(len(start) - 1):
+        most = max(most, start[i + 1] - start[i])
+    who, part = np.empty(most, np.int64), np.empty(most)
+    often, moved = np.empty(most), np.empty(most)
+    for i in range(len(start) - 1):
+        kind, out = (size, yes, shares[i]), (who, part, often, moved)
+        for c in range(_people_of_item(start[i], start[i + 1], votes, kind, out)):
+            design[0] += part[c] ** 2
+            design[1] += part[c] ** 2 * (1.0 - part[c] / often[c])
+            mass[who[c]] += part[c]
+            items[who[c]] += 1.0
+            for m in range(len(slopes)):
+                people[m, who[c]] += slopes[m, i] * moved[c]
+                for n in range(len(slopes)):
+                    cells[m, n] += slopes[m, i] * slopes[n, i] * moved[c] ** 2
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def rated_together(votes: Any, size: Any, low: Any, out: Any) -> None:
+    """Add products of shares of annotators who rated one item; rows are from ``low`` on."""
+    start, code, weight = votes
+    for i in range(len(start) - 1):
+        begin, end = start[i], start[i + 1]
+        total = 0.0
+        for v in range(begin, end):
+            total += weight[v] if len(weight) else 1.0
+        for v in range(begin, end):
+            a = np.int64(code[v] // size) - low
+            if a < 0 or a >= len(out):
+                continue
+            one = (weight[v] if len(weight) else 1.0) / total
+            for k in range(begin, end):
+                other = (weight[k] if len(weight) else 1.0) / total
+                out[a, np.int64(code[k] // size)] += one * other

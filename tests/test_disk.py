@@ -1,0 +1,416 @@
+"""Votes and scores that stay on disk give what those in memory give, and survive a kill."""
+
+import json
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from equipoise import Annotations, Predictions, aggregate, disk, evaluate
+from equipoise.agreement import krippendorff_alpha
+from equipoise.arrays import InputError
+from equipoise.cli import app
+from equipoise.disk import ranking
+from equipoise.kernels import disk as kernels
+
+few = settings(
+    max_examples=12,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+
+
+def study(seed, *, classes=2, text=True, counted=False, items=40, votes=260, people=6):
+    """Votes of people who know more or less, every item and person with votes."""
+    random = np.random.default_rng(seed)
+    item = np.concatenate([np.arange(items), random.integers(0, items, votes - items)])
+    who = random.integers(0, people, votes)
+    who[:people] = np.arange(people)
+    knows = random.random(votes) < 0.4 + 0.5 * who / people
+    label = np.where(knows, item % classes, random.integers(0, classes, votes))
+    label[:classes] = np.arange(classes)
+    shuffled = random.permutation(votes)
+    names = np.array([f"scan {n}" for n in range(items)]) if text else np.arange(items) * 10**12
+    words = np.array(["no", "yes"] if classes == 2 else [f"c{k}" for k in range(classes)])
+    columns = {
+        "item": names[item[shuffled]],
+        "annotator": np.array([f"dr {n}" for n in range(people)])[who[shuffled]]
+        if text
+        else who[shuffled].astype(np.int16) + 100,
+        "label": words[label[shuffled]],
+    }
+    if counted:
+        columns["count"] = random.integers(1, 4, votes)
+    return pa.table(columns)
+
+
+def cut(table, folder, parts, seed=0):
+    """Write a table in so many partitions, whole items in each."""
+    folder.mkdir(parents=True)
+    words = table["item"].combine_chunks().dictionary_encode()
+    place = np.random.default_rng(seed).integers(0, parts, len(words.dictionary))
+    of_row = place[np.asarray(words.indices)]
+    for part in range(parts):
+        rows = table.filter(pa.array(of_row == part))
+        pq.write_table(rows, folder / f"{part}.parquet")
+    return folder
+
+
+def by_item(folder, prefix="p_"):
+    """Probabilities by the name of the item."""
+    table = pq.read_table(folder / "items")
+    columns = [name for name in table.column_names if name.startswith(prefix)]
+    rows = np.stack([np.asarray(table[name]) for name in columns], axis=1)
+    return dict(zip(map(str, table["item"].to_pylist()), rows, strict=True))
+
+
+def same(found, truth, tolerance=1e-10):
+    """Whether the items on disk are those of plausibilities."""
+    assert set(found) == set(truth.items)
+    rows = np.stack([found[name] for name in truth.items])
+    np.testing.assert_allclose(rows, truth.mean, rtol=0, atol=tolerance)
+
+
+def contents(folder):
+    """Bytes of every file of a folder."""
+    return {
+        str(one.relative_to(folder)): one.read_bytes()
+        for one in sorted(folder.rglob("*"))
+        if one.is_file()
+    }
+
+
+@few
+@given(st.integers(0, 99), st.integers(2, 4), st.booleans(), st.booleans(), st.integers(1, 5))
+def test_models_on_disk_are_those_in_memory(
+    tmp_path_factory, seed, classes, text, counted, parts
+):
+    place = tmp_path_factory.mktemp("study")
+    table = study(seed, classes=classes, text=text, counted=counted)
+    votes = disk.open_votes(cut(table, place / "votes", parts, seed), workers=2)
+    known = Annotations.from_dataframe(table)
+    assert votes.classes == known.classes
+    for name in ("mean_vote", "dirichlet"):
+        made = disk.soft_labels(votes, place / name, model=name)
+        truth = getattr(aggregate, name)(known)
+        same(by_item(place / name), truth, 1e-12)
+        assert made.method == truth.method
+        alpha = krippendorff_alpha(known)
+        assert made.agreement.alpha == pytest.approx(alpha.value, abs=1e-12)
+    variants = {"dawid_skene": [{}, {"variant": "one_coin"}], "glad": [{}]}
+    if classes > 2:
+        variants.pop("glad")
+    for name, every in variants.items():
+        for number, how in enumerate(every):
+            out = place / f"{name}{number}"
+            made = getattr(disk, name)(votes, out, **how)
+            truth = getattr(aggregate, name)(known, **how)
+            same(by_item(out), truth)
+            assert len(made.trace) == len(truth.diagnostics["trace"])
+            np.testing.assert_allclose(made.trace, truth.diagnostics["trace"], rtol=1e-12)
+            skill = dict(zip(made.annotators, made.skill, strict=True))
+            own = [skill[name] for name in truth.skills.annotators]
+            np.testing.assert_allclose(own, truth.skills.value, atol=1e-10)
+            assert not out.with_name(f"{out.name}.work").exists()
+
+
+@few
+@given(st.integers(0, 99), st.sampled_from(["nominal", "ordinal", "interval"]))
+def test_alpha_of_grades_at_every_level(tmp_path_factory, seed, level):
+    place = tmp_path_factory.mktemp("study")
+    table = study(seed, classes=4)
+    grades = pa.array([word[1:] for word in table["label"].to_pylist()])
+    table = table.set_column(2, "label", grades)
+    how = {"kind": "ordinal", "classes": list("0123")}
+    votes = disk.open_votes(cut(table, place / "votes", 3), **how)
+    known = krippendorff_alpha(Annotations.from_dataframe(table, **how), level=level)
+    found = disk.agreement(votes, level=level)
+    assert found.alpha == pytest.approx(known.value, abs=1e-12)
+    low, high = known.interval()
+    assert found.high - found.low == pytest.approx(high - low, rel=0.5)
+
+
+def scored(table, seed, *, tied):
+    """Scores of two models for every item."""
+    random = np.random.default_rng(seed)
+    items = table["item"].unique()
+    first = np.arange(len(items)) % 2 + random.standard_normal(len(items))
+    second = first + random.standard_normal(len(items))
+    if tied:
+        first, second = np.round(first), np.round(second)
+    return pa.table({"item": items, "net": first, "vit": second})
+
+
+@few
+@given(st.integers(0, 99), st.booleans(), st.booleans(), st.sampled_from([7, 1 << 22]))
+def test_soft_auroc_and_its_interval(tmp_path_factory, seed, tied, together, room):
+    place = tmp_path_factory.mktemp("study")
+    table = study(seed, items=60, votes=300, people=5)
+    scores = scored(table, seed, tied=tied)
+    votes = disk.open_votes(cut(table, place / "votes", 3, seed), workers=2)
+    cut(scores, place / "scores", 4, seed + 1)
+    if together:  # in the same partitions as the votes
+        (place / "same").mkdir()
+        for part in sorted((place / "votes").iterdir()):
+            items = pq.read_table(part)["item"].unique()
+            mask = pa.compute.is_in(scores["item"], value_set=items)
+            pq.write_table(scores.filter(mask), place / "same" / part.name)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ranking, "RANGE", room)
+        folder = place / ("same" if together else "scores")
+        made = disk.evaluate(votes, disk.open_scores(folder))
+    known = evaluate(
+        Predictions.from_dataframe(scores), Annotations.from_dataframe(table), metrics=["auroc"]
+    )
+    rows = {row.model: row for row in known.table() if row.labels == "soft"}
+    for one in made.models:
+        row = rows[one.model]
+        mine = (one.value, one.low, one.high, one.standard_error)
+        theirs = (row.value, row.low, row.high, row.standard_error)
+        np.testing.assert_allclose(mine, theirs, rtol=0, atol=1e-10)
+    (gap,) = made.gaps
+    (other,) = [one for one in known.differences("auroc") if one.labels == "soft"]
+    sign = 1 if other.a == gap.a else -1
+    ends = sorted(sign * end for end in (other.low, other.high))
+    np.testing.assert_allclose((gap.value, gap.low, gap.high), (sign * other.value, *ends))
+    assert made.population.whom == "items and annotators like these"
+
+
+def test_anonymous_votes_speak_for_items(tmp_path):
+    table = study(3).drop(["annotator"])
+    scores = scored(table, 3, tied=False)
+    votes = disk.open_votes(cut(table, tmp_path / "votes", 2))
+    made = disk.evaluate(votes, disk.open_scores(cut(scores, tmp_path / "scores", 2)))
+    known = evaluate(
+        Predictions.from_dataframe(scores), Annotations.from_dataframe(table), metrics=["auroc"]
+    )
+    row = next(row for row in known.table() if row.labels == "soft" and row.model == "net")
+    assert (made.models[0].low, made.models[0].high) == pytest.approx((row.low, row.high))
+    with pytest.raises(InputError, match="annotators with ids"):
+        disk.dawid_skene(votes, tmp_path / "out")
+
+
+def test_many_annotators_in_stripes(tmp_path, monkeypatch):
+    table = study(5, items=60, votes=400, people=12)
+    folder = cut(table, tmp_path / "votes", 3)
+    scores = disk.open_scores(cut(scored(table, 5, tied=False), tmp_path / "scores", 3))
+    whole = disk.evaluate(disk.open_votes(folder), scores).models
+    monkeypatch.setattr(ranking, "DENSE", 3)
+    monkeypatch.setattr(ranking, "_STRIPE", 30)
+    striped = disk.evaluate(disk.open_votes(folder), scores).models
+    np.testing.assert_allclose(striped[0][1:5], whole[0][1:5])
+
+
+@pytest.mark.parametrize("model", ["dawid_skene", "glad", "soft_labels"])
+def test_workers_change_no_byte(tmp_path, model):
+    folder = cut(study(1), tmp_path / "votes", 5)
+    made = []
+    for workers in (1, 2, 4):
+        out = tmp_path / f"{model}{workers}"
+        getattr(disk, model)(disk.open_votes(folder, workers=workers), out)
+        made.append(contents(out))
+    assert made[0] == made[1] == made[2]
+
+
+KILLED = """
+import os, signal, sys
+from equipoise import disk
+def at(done, most):
+    if done == 7:
+        os.kill(os.getpid(), signal.SIGKILL)
+votes = disk.open_votes(sys.argv[1], workers=2)
+fit = getattr(disk, sys.argv[3])
+fit(votes, sys.argv[2], disk=disk.OnDisk(every=3, progress=at))
+"""
+
+
+@pytest.mark.parametrize("model", ["dawid_skene", "glad"])
+def test_a_killed_fit_goes_on_from_its_checkpoint(tmp_path, model):
+    folder = cut(study(2, votes=200), tmp_path / "votes", 4)
+    out, plain, fit = tmp_path / "out", tmp_path / "plain", getattr(disk, model)
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED, str(folder), str(out), model], check=False
+    )
+    assert done.returncode == -signal.SIGKILL
+    assert not out.exists()
+    assert (tmp_path / "out.work").exists()
+    seen = []
+    how = disk.OnDisk(every=3, progress=lambda *done: seen.append(done[0]))
+    fit(disk.open_votes(folder), out, disk=how)
+    assert seen[0] == 7  # six were kept
+    fit(disk.open_votes(folder), plain)
+    assert contents(out) == contents(plain)
+    assert not (tmp_path / "out.work").exists()
+
+
+def test_a_working_folder_of_other_votes_is_not_gone_on_with(tmp_path):
+    votes = disk.open_votes(cut(study(2), tmp_path / "votes", 2))
+    how = disk.OnDisk(work=tmp_path / "work", keep=True, every=1)
+    disk.dawid_skene(votes, tmp_path / "a", disk=how)
+    other = disk.open_votes(cut(study(3), tmp_path / "other", 2))
+    disk.dawid_skene(other, tmp_path / "b", disk=how)
+    disk.dawid_skene(other, tmp_path / "c")
+    assert contents(tmp_path / "b") == contents(tmp_path / "c")
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.tex").write_text("x")
+    with pytest.raises(InputError, match="something else"):
+        disk.glad(votes, tmp_path / "d", disk=disk.OnDisk(work=tmp_path / "mine"))
+    assert (tmp_path / "mine" / "thesis.tex").exists()
+
+
+def test_an_item_in_two_partitions_is_found_and_mended(tmp_path):
+    table = study(4)
+    folder = tmp_path / "votes"
+    folder.mkdir()
+    pq.write_table(table.slice(0, 150), folder / "a.parquet")
+    pq.write_table(table.slice(150), folder / "b.parquet")
+    votes = disk.open_votes(folder)
+    for call in (
+        lambda: disk.soft_labels(votes, tmp_path / "out"),
+        lambda: disk.dawid_skene(votes, tmp_path / "out"),
+    ):
+        with pytest.raises(InputError, match=r"votes in a.parquet and in b.parquet"):
+            call()
+        assert not (tmp_path / "out").exists()
+    mended = disk.open_votes(disk.repartition(folder, tmp_path / "cut", 5))
+    disk.soft_labels(mended, tmp_path / "out")
+    same(by_item(tmp_path / "out"), aggregate.mean_vote(Annotations.from_dataframe(table)))
+
+
+def test_folders_that_name_a_task(tmp_path):
+    one, two = study(6), study(7)
+    for name, table in (("edema", one), ("fracture", two)):
+        cut(table, tmp_path / "votes" / f"task={name}", 2)
+    with pytest.raises(InputError, match="2 tasks"):
+        disk.open_votes(tmp_path / "votes")
+    votes = disk.open_votes(tmp_path / "votes", task="fracture")
+    disk.soft_labels(votes, tmp_path / "out")
+    same(by_item(tmp_path / "out"), aggregate.mean_vote(Annotations.from_dataframe(two)))
+
+
+def test_votes_without_a_label_are_left_out(tmp_path):
+    table = study(8)
+    label = pa.array(
+        ["" if n % 7 == 0 else w for n, w in enumerate(table["label"].to_pylist())]
+    )
+    table = table.set_column(2, "label", label)
+    disk.dawid_skene(disk.open_votes(cut(table, tmp_path / "v", 3)), tmp_path / "out")
+    same(by_item(tmp_path / "out"), aggregate.dawid_skene(Annotations.from_dataframe(table)))
+
+
+def bad(folder, change):
+    """A folder whose second partition is changed."""
+    table = study(9, text=False)
+    cut(table, folder, 2)
+    path = folder / "1.parquet"
+    rows = pq.read_table(path)
+    if isinstance(change, bytes):
+        path.write_bytes(path.read_bytes()[: -len(change)])
+    else:
+        pq.write_table(change(rows), path)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda rows: rows.drop(["label"]), "a column 'label'"),
+        (lambda rows: rows.set_column(0, "item", rows["item"].cast(pa.string())), "alike"),
+        (lambda rows: rows.set_column(0, "item", rows["item"].cast(pa.float64())), "double"),
+        (b"12345678", "damaged or truncated"),
+        (
+            lambda rows: rows.set_column(
+                1, "annotator", pa.array([None, *rows["annotator"].to_pylist()[1:]], pa.int16())
+            ),
+            "without one",
+        ),
+    ],
+)
+def test_bad_partitions_are_refused(tmp_path, change, words):
+    folder = bad(tmp_path / "votes", change)
+    with pytest.raises(InputError, match=words) as refused:
+        disk.dawid_skene(disk.open_votes(folder), tmp_path / "out")
+    assert "1.parquet" in str(refused.value)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("column", ["weight", "is_gold", "rank"])
+def test_what_needs_memory_is_refused(tmp_path, column):
+    table = study(1)
+    table = table.append_column(column, pa.array(np.ones(len(table), dtype=np.int64)))
+    with pytest.raises(InputError, match="read_annotations"):
+        disk.open_votes(cut(table, tmp_path / "votes", 2))
+
+
+def test_items_without_a_score_are_refused(tmp_path):
+    table = study(1)
+    scores = scored(table, 1, tied=False).slice(1)
+    votes = disk.open_votes(cut(table, tmp_path / "votes", 2))
+    lost = str(table["item"].unique()[0])
+    with pytest.raises(InputError, match=f"without scores, such as '{lost}'"):
+        disk.evaluate(votes, disk.open_scores(cut(scores, tmp_path / "scores", 2)))
+    with pytest.raises(InputError, match="no column of scores"):
+        disk.open_scores(cut(scores.select(["item"]), tmp_path / "none", 2))
+
+
+def run(*words):
+    """A command that works."""
+    done = CliRunner().invoke(app, [str(word) for word in words])
+    assert done.exit_code == 0, done.output
+    return done
+
+
+def test_the_commands(tmp_path):
+    table = study(2)
+    folder = cut(table, tmp_path / "votes", 3)
+    cut(scored(table, 2, tied=False), tmp_path / "scores", 3)
+    assert "40 items" in run("aggregate", folder, "--on-disk", "--out", tmp_path / "out").output
+    assert (tmp_path / "out" / "items" / "part-00002.parquet").exists()
+    for model in ("mean_vote", "dawid_skene", "glad"):
+        run("aggregate", folder, "--on-disk", "--model", model, "--out", tmp_path / model)
+    told = json.loads(run("agreement", folder, "--on-disk", "--json").stdout)
+    assert told["alpha"] == disk.agreement(disk.open_votes(folder)).alpha
+    both = run("evaluate", folder, tmp_path / "scores", "--on-disk", "--json")
+    assert [one["model"] for one in json.loads(both.stdout)["models"]] == ["net", "vit"]
+    assert "3 partitions" in run("check", folder, "--on-disk").output
+    refused = CliRunner().invoke(
+        app, ["agreement", str(folder), "--on-disk", "--page", "a.html"]
+    )
+    assert refused.exit_code != 0
+
+
+def test_a_folder_of_folders_stays_on_disk_by_itself(tmp_path):
+    cut(study(2), tmp_path / "votes" / "site=a", 2)
+    assert "2 partitions" in run("check", tmp_path / "votes").output
+
+
+# ---- twins of the kernels (equipoise.kernels.disk) -----------------------------------------
+
+
+@given(st.lists(st.integers(-(2**62), 2**62) | st.integers(0, 9), min_size=1))
+@settings(max_examples=50, deadline=None)
+def test_codes_of_numbers(values):
+    values = np.array(values)
+    low, span = int(values.min()), int(values.max()) - int(values.min()) + 1
+    seen = list(dict.fromkeys(values.tolist()))
+    for room in (0, span) if span <= 100 else (0,):
+        codes, first = kernels.code_numbers(values, low, room)
+        assert values[first].tolist() == seen
+        assert codes.tolist() == [seen.index(value) for value in values.tolist()]
+
+
+def test_hashes_follow_from_the_name_alone():
+    texts = pa.array([f"item {n}" for n in range(2000)], pa.large_string())
+    hashes = disk.votes.hash_items(texts)
+    assert len(np.unique(hashes)) == 2000
+    np.testing.assert_array_equal(disk.votes.hash_items(texts.slice(7, 20)), hashes[7:27])
+    numbers = kernels.hash_numbers(np.arange(-1000, 1000))
+    assert len(np.unique(numbers)) == 2000
