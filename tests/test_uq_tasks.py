@@ -7,7 +7,7 @@ from scipy.special import expit, logit
 from scipy.stats import spearmanr
 
 from equipoise.metrics import auroc, expected_calibration_error, maximum_calibration_error
-from equipoise.uq.correlation import constant_noise, rank_correlation
+from equipoise.uq.disentanglement import constant_noise, rank_correlation
 from equipoise.uq.study import (
     Outputs,
     PartLabels,

@@ -27,8 +27,12 @@ from equipoise.analyses.truth_certainty import certainty
 from equipoise.analyses.words import score_title
 from equipoise.annotations import Annotations
 from equipoise.answer.card import Sample, make_card
-from equipoise.answer.confusion import confusions
-from equipoise.answer.models import distance_finding, metrics_finding, standings_finding
+from equipoise.answer.models import (
+    confusions,
+    distance_finding,
+    metrics_finding,
+    standings_finding,
+)
 from equipoise.answer.readers import (
     agreement_finding,
     foot_rows,

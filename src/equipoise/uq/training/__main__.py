@@ -11,10 +11,9 @@ from equipoise.arrays import InputError
 from equipoise.numbers import count, duration
 from equipoise.uq.training.bar import Bar
 from equipoise.uq.training.data import LabelPolicy
-from equipoise.uq.training.grid import Machine, Outcome, run_grid
+from equipoise.uq.training.grid import Machine, Outcome, pack, run_grid, unpack
 from equipoise.uq.training.loop import Recipe
 from equipoise.uq.training.methods import METHODS, settings_of
-from equipoise.uq.training.pack import pack, unpack
 from equipoise.uq.training.plan import Plan, Setup, default_architectures, default_recipe
 
 _UNFINISHED = 3

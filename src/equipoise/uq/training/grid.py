@@ -8,6 +8,13 @@ cell that fails is named with its reason and stops no other.
 
 Several workers share one GPU: a small network leaves most of it idle. Each is a process of its
 own; with one worker everything happens in this process.
+
+Results of a grid in a few archives, to bring them from one machine to another.
+
+`pack` puts the files that evaluation and resuming need (cells, labels, severities, the
+configuration; no weights, no checkpoints) into ``results-1.zip`` and so on; `unpack` puts them
+back, after which the same grid goes on from there: baselines whose weights did not travel are
+trained again only if a cell that is still missing needs them.
 """
 
 import json
@@ -411,3 +418,57 @@ def _work(pipe: Connection, run: _Run) -> None:
             pipe.send(("failed", _reason(error)))
         else:
             pipe.send(("done", ""))
+
+
+ARCHIVES, MEGABYTES = 4, 15.0
+
+
+def pack(out: Path, to: Path, *, most: int = ARCHIVES, size: float = MEGABYTES) -> list[Path]:
+    """Bundle results into at most so many archives of at most so many megabytes."""
+    files = [*out.glob("*.npz"), *out.glob("*.json")]
+    if not files:
+        raise InputError(f"{out}", "no results", "the folder of a grid", "check the path")
+    limit = size * 1e6 - 50_000  # the directory of an archive takes its share
+    loads: list[tuple[float, list[Path]]] = []
+    for path in sorted(files, key=lambda one: (-one.stat().st_size, one.name)):
+        need = path.stat().st_size
+        for place, (taken, held) in enumerate(loads):
+            if taken + need <= limit:
+                loads[place] = (taken + need, [*held, path])
+                break
+        else:
+            loads.append((need, [path]))
+    if len(loads) > most or any(taken > limit for taken, _ in loads):
+        total = sum(path.stat().st_size for path in files) / 1e6
+        raise InputError(
+            f"{out}", f"{total:.1f} MB of results",
+            f"what fits {most} archives of {size:g} MB", "pack fewer seeds, or larger archives",
+        )  # fmt: skip
+    to.mkdir(parents=True, exist_ok=True)
+    archives = []
+    for place, (_, held) in enumerate(loads, 1):
+        archive = to / f"results-{place}.zip"
+        with zipfile.ZipFile(archive, "w", zipfile.ZIP_STORED) as bundle:
+            for path in sorted(held):
+                bundle.write(path, path.name)
+        archives.append(archive)
+    return archives
+
+
+def unpack(source: Path, out: Path) -> int:
+    """Put the files of all archives of a folder in their place; says how many there were."""
+    archives = sorted(source.glob("results-*.zip"))
+    if not archives:
+        raise InputError(f"{source}", "no results-*.zip", "packed results", "check the path")
+    out.mkdir(parents=True, exist_ok=True)
+    count = 0
+    for archive in archives:
+        with zipfile.ZipFile(archive) as bundle:
+            for name in bundle.namelist():
+                if name != Path(name).name:
+                    raise InputError(
+                        f"{archive}", f"a file {name!r}", "plain names", "pack the results anew"
+                    )
+                (out / name).write_bytes(bundle.read(name))
+                count += 1
+    return count
