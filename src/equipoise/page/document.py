@@ -268,7 +268,7 @@ def _body(part: Finding, styles: ModelStyles, *, folds: bool, said: Collection[s
     new = part.sentence and part.sentence not in said
     first = [element("p", part.sentence, class_="finding")] if new else []
     more = [element("p", one, class_="finding") for one in part.more if one and one not in said]
-    figures = [made for chart in part.charts if (made := figure_html(chart, styles))]
+    figures = [made for chart in part.charts if (made := _figure_html(chart, styles))]
     tables = [table for table in part.tables if table.page and table.rows]
     taken = [element("p", download(one), class_="sub get")
              for one in part.tables if one.download and one.rows]  # fmt: skip
@@ -295,7 +295,7 @@ def _fold(summary: str, content: Sequence[Html]) -> Html:
                    element("div", *content, class_="body"), class_="small")  # fmt: skip
 
 
-def figure_html(chart: Chart, styles: ModelStyles) -> Html | None:
+def _figure_html(chart: Chart, styles: ModelStyles) -> Html | None:
     """A chart with its caption; None where it would say nothing."""
     if isinstance(chart, Worklist | Gallery):
         made = worklist(chart) if isinstance(chart, Worklist) else gallery(chart)

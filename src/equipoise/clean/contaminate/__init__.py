@@ -97,7 +97,7 @@ def contaminate(
     if off_topic is not None:
         truths["off_topic"] = _gold(data.items, whole.off_topic)
     if copies is not None:
-        truths["near_duplicates"] = _gold(*judged_pairs(whole, copies, seed))
+        truths["near_duplicates"] = _gold(*_judged_pairs(whole, copies, seed))
     if flips is not None:
         assert data.labels is not None
         known = data.labels != MISSING
@@ -224,7 +224,7 @@ _SAME = 1e-9  # distance below which two items are the same
 Pair = tuple[int, int]
 
 
-def judged_pairs(whole: Mixture, plan: Copies, seed: int) -> tuple[tuple[str, ...], Bools]:
+def _judged_pairs(whole: Mixture, plan: Copies, seed: int) -> tuple[tuple[str, ...], Bools]:
     """All pairs of duplicates, and the pairs that are judged as none."""
     members: dict[int, list[int]] = {}
     for place, group in enumerate(whole.group.tolist()):

@@ -112,7 +112,7 @@ class Bench:
             "baselines": list(seeds), "ood": self._strange_facts(),
             "val_auroc": macro_auroc(_mean(arrays, "val"), self.there.val_labels),
         }  # fmt: skip
-        save_arrays(self.folder.run(cell), {"meta": np.array(json.dumps(meta)), **arrays})
+        _save_arrays(self.folder.run(cell), {"meta": np.array(json.dumps(meta)), **arrays})
         self.folder.checkpoint(cell).unlink(missing_ok=True)
 
     def _cost(
@@ -256,7 +256,7 @@ def _mean(arrays: dict[str, NDArray[Any]], part: str) -> NDArray[Any]:
     return logits.sigmoid().mean(0).numpy()
 
 
-def save_arrays(path: Path, arrays: dict[str, NDArray[Any]]) -> None:
+def _save_arrays(path: Path, arrays: dict[str, NDArray[Any]]) -> None:
     """Write a compressed ``.npz``, whole or not at all."""
     with whole_file(path) as out:
         np.savez_compressed(out, allow_pickle=False, **arrays)
@@ -279,4 +279,4 @@ def save_labels(sources: Sources, folder: Folder) -> None:
         arrays[f"{name}_labels"] = whole.labels
         arrays[f"{name}_items"] = np.array(whole.items)
         arrays[f"{name}_groups"] = np.array(whole.patients)
-    save_arrays(folder.labels, arrays)
+    _save_arrays(folder.labels, arrays)

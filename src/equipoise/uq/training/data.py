@@ -230,7 +230,7 @@ def read_images(source: str | Path, *, size: int = 64) -> ImageData:
         return demo_images()
     path = _nih() if str(source) == "nih" else Path(source)
     if path.is_dir():
-        return read_folder(path, size=size)
+        return _read_folder(path, size=size)
     return _read_npz(path)
 
 
@@ -274,7 +274,7 @@ def _read_npz(path: Path) -> ImageData:
         classes=tuple(names.astype(str).tolist()),
         items=items,
         patients=patients,
-        split=patient_split(patients) if split is None else known_parts(split.tolist()),
+        split=patient_split(patients) if split is None else _known_parts(split.tolist()),
     )
 
 
@@ -286,7 +286,7 @@ def _texts(
     return tuple(column.astype(str).tolist())
 
 
-def known_parts(words: Sequence[str]) -> NDArray[np.str_]:
+def _known_parts(words: Sequence[str]) -> NDArray[np.str_]:
     """Names of parts in the words of common files, as train, val and test."""
     return np.array([_WORDS.get(str(word).lower(), str(word).lower()) for word in words])
 
@@ -354,7 +354,7 @@ class _Listed(NamedTuple):
     classes: Sequence[str]
 
 
-def read_folder(folder: Path, *, size: int) -> ImageData:
+def _read_folder(folder: Path, *, size: int) -> ImageData:
     """Read the images and labels of a folder."""
     if find_spec("PIL") is None:
         raise InputError(
@@ -372,7 +372,7 @@ def read_folder(folder: Path, *, size: int) -> ImageData:
         classes=tuple(told.classes),
         items=tuple(told.paths),
         patients=tuple(told.patients),
-        split=known_parts(told.split) if told.split else patient_split(told.patients),
+        split=_known_parts(told.split) if told.split else patient_split(told.patients),
     )
 
 

@@ -75,7 +75,7 @@ class SwagModel(Classifier):
         return drawn
 
 
-def renew_batch_norm(model: nn.Module, images: torch.Tensor, data: DeviceData) -> None:
+def _renew_batch_norm(model: nn.Module, images: torch.Tensor, data: DeviceData) -> None:
     """Estimate the statistics of batch normalisation again on some images."""
     norms = [one for one in model.modules() if isinstance(one, nn.BatchNorm2d)]
     if not norms:
@@ -128,8 +128,8 @@ class Swag(Method):
         passes = []
         for _ in range(self.members):
             model.set_weights(model.draw())
-            renew_batch_norm(model, subset, data)
+            _renew_batch_norm(model, subset, data)
             passes.append(data.apply(model, images))
         model.set_weights(model.mean)
-        renew_batch_norm(model, subset, data)
+        _renew_batch_norm(model, subset, data)
         return Forecast(logits=torch.stack(passes))
