@@ -25,8 +25,8 @@ $(BIN)/.bench: $(BIN)/.core
 demo: $(BIN)/.core  ## a whole reading study on bundled data, ends with a page
 	$(BIN)/equipoise demo --out demo-report --overwrite
 
-test: $(BIN)/.test  ## all tests
-	$(BIN)/python -m pytest -n auto
+test: $(BIN)/.test  ## all tests; those of a file share what they compute, so they stay together
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
 ODD ?= 1650
 fuzz: $(BIN)/.test  ## a hundred thousand odd files and commands, others than in `make test`

@@ -1,5 +1,8 @@
 """Hypothesis strategies: small worlds full of ties, certain labels and empty counts."""
 
+import inspect
+from functools import wraps
+
 import numpy as np
 from hypothesis import strategies as st
 
@@ -7,6 +10,31 @@ SOFT = st.sampled_from([0.0, 1.0, 0.0, 1.0, 0.5, 0.25, 0.125, 0.75, 1 / 3, 0.9])
 HARD = st.sampled_from([0.0, 1.0])
 SCORE = st.integers(-3, 3).map(lambda k: k / 4)
 FEW = st.integers(2, 4)
+SHUFFLES = st.integers(0, 2**32 - 1).map(np.random.default_rng)
+
+
+def law_of_all(things, name=lambda thing: thing.name):
+    """A law of one thing and an example becomes a law of all things: one example serves all.
+
+    Making an example costs more than looking at it, so `given` stands outside.
+    """
+
+    def over_all(law):
+        first, *others = inspect.signature(law).parameters.values()
+
+        @wraps(law)
+        def every(*example, **named):
+            for thing in things:
+                try:
+                    law(thing, *example, **named)
+                except Exception as error:
+                    error.add_note(f"{first.name}: {name(thing)}")
+                    raise
+
+        every.__signature__ = inspect.Signature(others)
+        return every
+
+    return over_all
 
 
 def arrays(elements, size: int):

@@ -1,9 +1,6 @@
 """Bad input to aggregation models, in Python and on the command line: four parts each."""
 
 import json
-import os
-import subprocess
-import sys
 from dataclasses import replace
 
 import numpy as np
@@ -11,6 +8,7 @@ import pytest
 
 from equipoise import Annotations, InputError
 from equipoise.aggregate import CATALOGUE, dawid_skene
+from tests.cli_sample import equipoise
 from tests.test_aggregate_honours import MODELS, crowd, readings, table_for
 
 VOTES = "item,annotator,label\n" + "".join(
@@ -54,22 +52,12 @@ BAD_RANKINGS = {
 }  # fmt: skip
 
 
-def run(*words, cwd):
-    done = subprocess.run(
-        [sys.executable, "-m", "equipoise", "aggregate", *words],
-        cwd=cwd, capture_output=True, text=True, timeout=300, check=False,
-        env={**os.environ, "COLUMNS": "120"},
-    )  # fmt: skip
-    assert "Traceback" not in done.stderr, done.stderr
-    return done
-
-
 @pytest.mark.parametrize("case", [*BAD, *BAD_RANKINGS])
 def test_bad_input_is_one_line_of_four_parts(case, tmp_path):
     text, words, expected = {**BAD, **BAD_RANKINGS}[case]
     name = "votes.csv" if case in BAD else "rankings.json"
     (tmp_path / name).write_text(text)
-    done = run(name, *words, cwd=tmp_path)
+    done = equipoise("aggregate", name, *words, cwd=tmp_path)
     assert done.returncode == 1, done.stderr + done.stdout
     assert not done.stdout
     (line,) = done.stderr.splitlines()
@@ -107,11 +95,12 @@ def test_bad_input_in_python():
 
 def test_a_seed_not_given_is_a_default_that_is_recorded(tmp_path):
     (tmp_path / "votes.csv").write_text(VOTES)
-    done = run("votes.csv", "--bootstrap", "4", "--json", cwd=tmp_path)
+    words = ("aggregate", "votes.csv", "--bootstrap", "4", "--json")
+    done = equipoise(*words, cwd=tmp_path)
     facts = json.loads(done.stdout)
     assert facts["seed"] == 0
     assert facts["settings"]["seed"] == 0
-    again = run("votes.csv", "--bootstrap", "4", "--json", "--seed", "0", cwd=tmp_path)
-    other = run("votes.csv", "--bootstrap", "4", "--json", "--seed", "9", cwd=tmp_path)
+    again = equipoise(*words, "--seed", "0", cwd=tmp_path)
+    other = equipoise(*words, "--seed", "9", cwd=tmp_path)
     assert again.stdout == done.stdout != other.stdout
     assert json.loads(other.stdout)["settings"]["seed"] == 9

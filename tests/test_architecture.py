@@ -4,12 +4,14 @@ import ast
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 import equipoise
 from equipoise import aggregate, datasets, metrics, reproduce
+from tests.strategies import law_of_all
 
 SOURCE = Path(equipoise.__file__).parent
 ROOT = Path(__file__).parent.parent
@@ -25,14 +27,26 @@ HEAVY = {
     "pyarrow",
 }
 LAZY = ("utils", "helpers", "base", "manager", "common")
-every_file = pytest.mark.parametrize(
-    "path", FILES, ids=lambda path: str(path.relative_to(SOURCE))
-)
+every_file = law_of_all(FILES, lambda path: str(path.relative_to(SOURCE)))
+
+
+@cache
+def text_of(path):
+    return path.read_text(encoding="utf-8")
+
+
+@cache
+def tree_of(path):
+    return ast.parse(text_of(path))
+
+
+@cache
+def nodes(path):
+    return list(ast.walk(tree_of(path)))
 
 
 def functions(path):
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    return [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    return [node for node in nodes(path) if isinstance(node, ast.FunctionDef)]
 
 
 def loaded_by(code):
@@ -52,15 +66,14 @@ def test_importing_is_light(code):
 
 def lines_of_code(path):
     """Lines that are neither blank nor part of a docstring."""
-    text = path.read_text(encoding="utf-8")
     documented = [
         node.body[0]
-        for node in ast.walk(ast.parse(text))
+        for node in nodes(path)
         if isinstance(node, ast.Module | ast.FunctionDef | ast.ClassDef)
         and ast.get_docstring(node)
     ]
     words = sum(one.end_lineno - one.lineno + 1 for one in documented)
-    return sum(bool(line.strip()) for line in text.splitlines()) - words
+    return sum(bool(line.strip()) for line in text_of(path).splitlines()) - words
 
 
 @every_file
@@ -79,11 +92,7 @@ def test_files_functions_and_signatures_stay_short(path):
 @every_file
 def test_names_say_something(path):
     words = set(re.split(r"[._/]", str(path.relative_to(SOURCE))))
-    classes = [
-        node.name.lower()
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.ClassDef)
-    ]
+    classes = [node.name.lower() for node in nodes(path) if isinstance(node, ast.ClassDef)]
     for lazy in LAZY:
         assert lazy not in words
         assert not any(name.endswith(lazy) for name in classes)
@@ -91,7 +100,7 @@ def test_names_say_something(path):
 
 @every_file
 def test_every_module_and_public_function_explains_itself(path):
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tree = tree_of(path)
     assert ast.get_docstring(tree)
     scopes = [tree, *(node for node in tree.body if isinstance(node, ast.ClassDef))]
     for node in (one for scope in scopes for one in scope.body):
@@ -101,14 +110,14 @@ def test_every_module_and_public_function_explains_itself(path):
 
 @every_file
 def test_no_unfinished_or_silenced_code(path):
-    text = path.read_text(encoding="utf-8")
+    text = text_of(path)
     marks = ("NotImplementedError", "TODO", "FIXME", "XXX", "type: ignore", "noqa", "HAS_")
     assert not [mark for mark in marks if mark in text]
 
 
 @every_file
 def test_only_kernels_import_numba_and_no_global_random_state(path):
-    text = path.read_text(encoding="utf-8")
+    text = text_of(path)
     if "kernels" not in path.parts:
         assert not re.search(r"^\s*(import|from) numba", text, re.MULTILINE)
     assert not re.search(r"np\.random\.(seed|rand|randn|randint|choice|shuffle)\(", text)
@@ -118,7 +127,7 @@ def test_only_kernels_import_numba_and_no_global_random_state(path):
 def test_kernels_are_cached(path):
     if "kernels" not in path.parts:
         return
-    decorators = re.findall(r"^@njit.*$", path.read_text(encoding="utf-8"), re.MULTILINE)
+    decorators = re.findall(r"^@njit.*$", text_of(path), re.MULTILINE)
     assert all("cache=True" in one for one in decorators)
 
 

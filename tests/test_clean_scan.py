@@ -15,7 +15,7 @@ from equipoise.clean import DETECTORS, Collection
 from equipoise.clean.detector import choose
 from equipoise.clean.encoders import GreyPixels
 from equipoise.clean.images import ArrayImages
-from equipoise.clean.parts import read_parts
+from equipoise.clean.reading import read_parts
 from equipoise.clean.scan import ScanOptions, scan, smallest_ranks
 from equipoise.clean.scan_folder import MARK, ScanRecord, load_scan
 from equipoise.clean.scan_report import (

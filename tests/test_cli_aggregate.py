@@ -14,17 +14,12 @@ import pytest
 import equipoise
 from equipoise import read_plausibilities
 from equipoise.analyses.truth import settings
+from tests.cli_sample import equipoise as invoke
 from tests.test_choosing import crowd
 
 
 def run(*words, cwd):
-    done = subprocess.run(
-        [sys.executable, "-m", "equipoise", "aggregate", *words],
-        cwd=cwd, capture_output=True, text=True, timeout=300, check=False,
-        env={**os.environ, "COLUMNS": "140"},
-    )  # fmt: skip
-    assert "Traceback" not in done.stderr, done.stderr
-    return done
+    return invoke("aggregate", *words, cwd=cwd, COLUMNS="140")
 
 
 @pytest.fixture

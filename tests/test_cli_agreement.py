@@ -2,23 +2,16 @@
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.cli_sample import equipoise
 from tests.test_choosing import crowd
 
 
 def run(*words, cwd):
-    done = subprocess.run(
-        [sys.executable, "-m", "equipoise", "agreement", *words],
-        cwd=cwd, capture_output=True, text=True, timeout=300, check=False,
-        env={**os.environ, "COLUMNS": "120"},
-    )  # fmt: skip
-    assert "Traceback" not in done.stderr, done.stderr
-    return done
+    return equipoise("agreement", *words, cwd=cwd)
 
 
 @pytest.fixture
@@ -138,11 +131,8 @@ def test_an_evaluation_tells_the_agreement_of_known_annotators(folder):
     items = [f"i{i},m,{i / 30}" for i in range(30)]
     (folder / "scores.csv").write_text("item,model,score\n" + "\n".join(items) + "\n")
     for extra, there in (((), True), (("--exchangeable",), False)):
-        done = subprocess.run(
-            [sys.executable, "-m", "equipoise", "evaluate", "-a", "votes.csv", "-p",
-             "scores.csv", "--replicates", "20", "--out", "run", "--overwrite", *extra],
-            cwd=folder, capture_output=True, text=True, timeout=300, check=False,
-        )  # fmt: skip
+        words = ("evaluate", "-a", "votes.csv", "-p", "scores.csv", "--replicates", "20")
+        done = equipoise(*words, "--out", "run", "--overwrite", *extra, cwd=folder)
         assert done.returncode == 0, done.stderr
         header = json.loads((folder / "run" / "run.json").read_text(encoding="utf-8"))
         page = (folder / "run" / "report.html").read_text(encoding="utf-8")

@@ -15,8 +15,7 @@ from equipoise.datasets import CATALOGUE, chexpert, located
 from equipoise.demo import reading_study
 from equipoise.evaluation import Settings, Thresholds, Tuning, evaluate
 from equipoise.evaluation.defaults import default_metrics
-from equipoise.evaluation.threshold_rules import Rule
-from equipoise.evaluation.thresholds import cut_study, threshold_table
+from equipoise.evaluation.thresholds import Rule, cut_study, threshold_table
 from equipoise.metrics import named
 from equipoise.predictions import Predictions
 

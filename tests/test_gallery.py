@@ -17,7 +17,7 @@ QUICK = {
     "aggregate": (),
     "clean": (
         "--detectors",
-        "selfclean_label_errors,knn_disagreement",
+        "knn_disagreement",
         "--set",
         "analyses=none",
     ),

@@ -4,6 +4,8 @@ The full study is ``python -m benchmarks inference``. Seeds are fixed and margin
 part of the variance turns them red.
 """
 
+from functools import cache
+
 import numpy as np
 import pytest
 from benchmarks._readers import EQUAL, Design, seeds, study
@@ -11,6 +13,13 @@ from benchmarks._readers import EQUAL, Design, seeds, study
 from equipoise import Settings, evaluate, resample
 
 STUDIES = 1000
+
+
+@cache
+def studies_of(design, metric, studies):
+    """Both models of every study."""
+    pair = (0, EQUAL // 2)
+    return [evaluated(design, seed, metric, pair) for seed in seeds(design, studies)]
 
 
 def evaluated(design, seed, metric, models):
@@ -27,8 +36,7 @@ def evaluated(design, seed, metric, models):
 def calibration(design, metric, labels="soft", studies=STUDIES):
     """Estimated over true variance, of a value and of a difference; annotators over cells."""
     values, errors, parts = [], [], []
-    for seed in seeds(design, studies):
-        found = evaluated(design, seed, metric, (0, EQUAL // 2))
+    for found in studies_of(design, metric, studies):
         cell = found.two_way(metric, labels=labels)
         values.append([cell.values[0], cell.values[0] - cell.values[1]])
         errors.append([cell.of(0).variance, cell.between(0, 1).variance])

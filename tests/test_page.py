@@ -34,11 +34,11 @@ from equipoise.findings import (
 from equipoise.findings.text import as_csv
 from equipoise.page import figures, render
 from equipoise.page.charts import draw
+from equipoise.page.document import table_html
 from equipoise.page.figure import Plot
 from equipoise.page.markup import breakable, element
 from equipoise.page.palette import ModelStyles
 from equipoise.page.svg import Label, fitted
-from equipoise.page.tables import table_html
 from tests.page_sample import SAMPLES, chexpert, study, without_card
 
 NAN = float("nan")

@@ -5,6 +5,7 @@ import json
 import math
 import os
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -776,6 +777,18 @@ def test_a_difference_that_depends_on_the_votes_per_item_is_said():
     assert not any("depends on the votes" in str(one) for one in asked.notices)
 
 
+@cache
+def graded_studies():
+    """Labels and scores (items, classes) of sixty studies."""
+    random, made = np.random.default_rng(6), []
+    for _ in range(60):
+        share = random.dirichlet(np.full(4, 0.6), 400)
+        labels = np.stack([random.multinomial(3, one) for one in share]) / 3
+        noisy = share**0.7 * random.gamma(3, 1, (400, 4)) + 0.01
+        made.append((labels, noisy / noisy.sum(axis=1, keepdims=True)))
+    return made
+
+
 @pytest.mark.parametrize("name", list(metrics.CATALOGUE))
 def test_metrics_whose_value_depends_on_the_number_of_items_are_refused(name):
     """The mean over eighths of a study is far from the whole for those that are refused."""
@@ -784,12 +797,8 @@ def test_metrics_whose_value_depends_on_the_number_of_items_are_refused(name):
         with pytest.raises(InputError, match="means the same for any number of items"):
             usable_metric(metric)
         return
-    random, moved, spread_of = np.random.default_rng(6), [], []
-    for _ in range(60):
-        share = random.dirichlet(np.full(4, 0.6), 400)
-        labels = np.stack([random.multinomial(3, one) for one in share]) / 3
-        noisy = share**0.7 * random.gamma(3, 1, (400, 4)) + 0.01
-        scores = noisy / noisy.sum(axis=1, keepdims=True)
+    moved, spread_of = [], []
+    for labels, scores in graded_studies():
         whole = metric(labels, scores)
         parts = [metric(labels[k::8], scores[k::8]) for k in range(8)]
         moved.append(np.mean(parts) - whole)

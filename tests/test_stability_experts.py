@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from equipoise.analyses.experts import experts
-from equipoise.analyses.experts.gains import agreement_gains, at_specificity
+from equipoise.analyses.experts.compared import agreement_gains, at_specificity
 from equipoise.annotations import Annotations
 from equipoise.arrays import InputError
 from equipoise.metrics import accuracy, quadratic_weighted_kappa

@@ -9,6 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.cli_sample import equipoise
+
 README = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
 
 
@@ -36,21 +38,20 @@ def blocks(kind, language):
     return re.findall(rf"<!-- story: {kind} -->\n```{language}\n(.*?)```", README, re.DOTALL)
 
 
-def run(command, folder):
-    environment = {**os.environ, "PYTHONWARNINGS": "error"}
-    return subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300
-    )
+def story(kind, folder):
+    """Run the commands of a kind; returns what each printed."""
+    printed = []
+    for line in "".join(blocks(kind, "sh")).splitlines():
+        words = line.split()
+        assert words[0] == "equipoise"
+        done = equipoise(*words[1:], cwd=folder)
+        assert done.returncode == 0, done.stderr
+        printed.append(done.stdout)
+    return printed
 
 
 def test_the_commands_work_as_printed(folder):
-    outputs = []
-    for line in "".join(blocks("commands", "sh")).splitlines():
-        words = line.split()
-        assert words[0] == "equipoise"
-        done = run([sys.executable, "-m", "equipoise", *words[1:]], folder)
-        assert done.returncode == 0, done.stderr
-        outputs.append(done.stdout)
+    outputs = story("commands", folder)
     assert "vit" in outputs[1] and "Holds for" in outputs[1]
     assert {path.name for path in (folder / "run").iterdir()} == {
         "disputed.csv",
@@ -66,20 +67,13 @@ def test_the_commands_work_as_printed(folder):
 def test_the_python_works_as_printed(folder):
     code = "\n".join(blocks("python", "python"))
     assert code.count("import equipoise") == 1
-    done = run([sys.executable, "-c", code], folder)
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, timeout=300,
+        env={**os.environ, "PYTHONWARNINGS": "error"},
+    )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "vit" in done.stdout
     assert {"page.html", "forest.svg"} <= {path.name for path in folder.iterdir()}
-
-
-def story(kind, folder):
-    """Run the commands of a kind; returns what each printed."""
-    printed = []
-    for line in "".join(blocks(kind, "sh")).splitlines():
-        done = run([sys.executable, "-m", "equipoise", *line.split()[1:]], folder)
-        assert done.returncode == 0, done.stderr
-        printed.append(done.stdout)
-    return printed
 
 
 def test_a_folder_of_images_is_cleaned_as_printed(tmp_path):

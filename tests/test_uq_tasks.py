@@ -7,8 +7,8 @@ from scipy.special import expit, logit
 from scipy.stats import spearmanr
 
 from equipoise.metrics import auroc, expected_calibration_error, maximum_calibration_error
-from equipoise.uq import correlation
-from equipoise.uq.correlation import constant_noise, rank_correlation
+from equipoise.uq import disentanglement
+from equipoise.uq.disentanglement import constant_noise, rank_correlation
 from equipoise.uq.study import (
     Outputs,
     PartLabels,
@@ -180,7 +180,7 @@ def test_constant_noise_correlates_by_itself():
 
 
 def test_every_chunk_of_the_null_draws_numbers_of_its_own(monkeypatch):
-    monkeypatch.setattr(correlation, "_CHUNK", 40)
+    monkeypatch.setattr(disentanglement, "_CHUNK", 40)
     mean, goal = np.full((120, 2), 0.3), np.full((120, 2), 0.05)
     first, second, third = np.split(constant_noise(mean, goal, members=4, seed=2).EU, 3)
     assert not np.isclose(first, second).any() and not np.isclose(second, third).any()

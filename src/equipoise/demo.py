@@ -7,6 +7,7 @@ area, texture), with a skill and a leaning of their own, and never sees the biop
 """
 
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -57,10 +58,9 @@ def reading_study(seed: int = 0) -> tuple[Annotations, tuple[Predictions, ...]]:
     from sklearn.datasets import load_breast_cancer
 
     data = load_breast_cancer()
-    malignant = (data.target == 0).astype(np.intp)
-    items = tuple(f"case-{number:03d}" for number in range(len(malignant)))
+    items = tuple(f"case-{number:03d}" for number in range(len(data.target)))
     seen = [list(data.feature_names).index(name) for name in SEEN]
-    return _readings(data.data[:, seen], items, seed), _scores(data.data, malignant, items)
+    return _readings(data.data[:, seen], items, seed), _scores(items)
 
 
 def _readings(seen: Floats, items: tuple[str, ...], seed: int) -> Annotations:
@@ -85,8 +85,10 @@ def _readings(seen: Floats, items: tuple[str, ...], seed: int) -> Annotations:
     )
 
 
-def _scores(features: Floats, label: Floats, items: tuple[str, ...]) -> tuple[Predictions, ...]:
+@cache
+def _scores(items: tuple[str, ...]) -> tuple[Predictions, ...]:
     """Out-of-fold scores for malignancy, five folds; not all of them are probabilities."""
+    from sklearn.datasets import load_breast_cancer
     from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
     from sklearn.ensemble import RandomForestClassifier
     from sklearn.linear_model import LogisticRegression
@@ -108,12 +110,14 @@ def _scores(features: Floats, label: Floats, items: tuple[str, ...]) -> tuple[Pr
         "random forest": RandomForestClassifier(100, random_state=0),
         "decision tree": DecisionTreeClassifier(max_depth=3, random_state=0),
     }
+    data = load_breast_cancer()
+    malignant = (data.target == 0).astype(np.intp)
     folds = StratifiedKFold(5, shuffle=True, random_state=0)
     predictions = []
     for name, model in models.items():
         method = "decision_function" if name == "support vectors" else "predict_proba"
         pipe = make_pipeline(StandardScaler(), model)
-        scores = cross_val_predict(pipe, features, label, cv=folds, method=method)
+        scores = cross_val_predict(pipe, data.data, malignant, cv=folds, method=method)
         predictions.append(
             Predictions(name, items, scores if scores.ndim == 1 else scores[:, 1])
         )

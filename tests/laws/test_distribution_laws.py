@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from equipoise.metrics import CATALOGUE, Block, Truth, named
-from tests.strategies import classified, names
+from tests.strategies import SHUFFLES, classified, law_of_all, names
 
 NAMES = [
     "accuracy",
@@ -65,9 +65,11 @@ PROPER = [  # the truth, told as it is, has the best expected score
     "ranked_probability_score",
     "log_score",
 ]
-every = pytest.mark.parametrize("metric", [named(name) for name in NAMES], ids=NAMES)
+METRICS = [named(name) for name in NAMES]
+every = pytest.mark.parametrize("metric", METRICS, ids=NAMES)
+of_all = law_of_all(METRICS)
 CLOSE = {"rtol": 0, "atol": 1e-10}
-few = settings(max_examples=25)
+few = settings(max_examples=40)
 
 
 def test_every_metric_of_distributions_is_under_these_laws():
@@ -85,28 +87,27 @@ def columns(metric, truth, predicted, counts):
     return metric.score(truth, metric.prepare(predicted), counts)
 
 
-@every
 @few
 @given(data=classified())
+@of_all
 def test_stays_within_its_bounds(metric, data):
     value = asked(metric, data[0])(*data[:2])
     low, high = metric.bounds
     assert np.isnan(value) or low - 1e-12 <= value <= high + 1e-12
 
 
-@every
 @few
-@given(data=classified(), order=st.randoms(use_true_random=False))
+@given(data=classified(), order=SHUFFLES)
+@of_all
 def test_ignores_the_order_of_items(metric, data, order):
-    rows = list(range(len(data[0])))
-    order.shuffle(rows)
+    rows = order.permutation(len(data[0]))
     moved = columns(metric, *(part[rows] for part in data))
     assert_allclose(moved, columns(metric, *data), **CLOSE)
 
 
-@every
 @few
 @given(data=classified())
+@of_all
 def test_counts_equal_expanded_arrays(metric, data):
     truth, predicted, counts = data
     metric = asked(metric, truth)
@@ -130,9 +131,9 @@ def taken(prepared, rows):
     return prepared[rows] if isinstance(prepared, np.ndarray) and prepared.ndim else prepared
 
 
-@every
 @few
 @given(data=classified())
+@of_all
 def test_a_truth_that_varies_without_varying_changes_nothing(metric, data):
     truth, predicted, counts = data
     metric = asked(metric, truth)
@@ -143,9 +144,9 @@ def test_a_truth_that_varies_without_varying_changes_nothing(metric, data):
     assert_allclose(varying, metric.score(truth, prepared, counts), **CLOSE)
 
 
-@every
 @few
 @given(data=classified())
+@of_all
 def test_leaves_its_inputs_alone(metric, data):
     before = [part.copy() for part in data]
     columns(metric, *data)
@@ -153,22 +154,21 @@ def test_leaves_its_inputs_alone(metric, data):
         assert_array_equal(part, copy)
 
 
-@every
 @few
-@given(data=classified(), order=st.randoms(use_true_random=False))
+@given(data=classified(), order=SHUFFLES)
+@of_all
 def test_the_order_of_classes_matters_only_where_it_is_said_to(metric, data, order):
     truth, predicted, _ = data
-    places, known = list(range(truth.shape[1])), names(truth.shape[1], "class")
-    order.shuffle(places)
+    places, known = order.permutation(truth.shape[1]), names(truth.shape[1], "class")
     if not metric.ordered:
         other = metric.among([known[k] for k in places])
         moved = other(truth[:, places], predicted[:, places])
         assert_allclose(moved, metric.among(known)(truth, predicted), **CLOSE)
 
 
-@every
 @few
 @given(data=classified(st.integers(2, 5)))
+@of_all
 def test_influence_adds_up_to_nothing_and_predicts_removal(metric, data):
     truth, predicted, _ = data
     if metric.influence is None:

@@ -17,7 +17,7 @@ from equipoise.metrics import (
     topk_accuracy_per_item,
 )
 from equipoise.plausibilities import Plausibilities
-from tests.strategies import names
+from tests.strategies import SHUFFLES, law_of_all, names
 
 NAMES = [
     "topk_accuracy",
@@ -29,9 +29,11 @@ NAMES = [
     "kendall_tau",
     "spearman_footrule",
 ]
-every = pytest.mark.parametrize("metric", [named(name) for name in NAMES], ids=NAMES)
+METRICS = [named(name) for name in NAMES]
+every = pytest.mark.parametrize("metric", METRICS, ids=NAMES)
+of_all = law_of_all(METRICS)
 CLOSE = {"rtol": 0, "atol": 1e-10}
-few = settings(max_examples=25)
+few = settings(max_examples=40)
 
 
 @st.composite
@@ -72,9 +74,9 @@ def test_every_metric_of_draws_is_under_these_laws():
     assert known <= {name.split(":")[0] for name in NAMES}
 
 
-@every
 @few
 @given(world=worlds())
+@of_all
 def test_stays_within_its_bounds(metric, world):
     value = met(metric, *world).value
     low, high = metric.bounds
@@ -82,9 +84,9 @@ def test_stays_within_its_bounds(metric, world):
     assert (np.isnan(value) | ((value >= low - 1e-12) & (value <= high + 1e-12))).all()
 
 
-@every
 @few
 @given(world=worlds())
+@of_all
 def test_leaves_its_inputs_alone(metric, world):
     truth, scores = world
     before = scores.copy(), truth.mass.copy(), truth.rest.copy()
@@ -93,13 +95,12 @@ def test_leaves_its_inputs_alone(metric, world):
         assert_array_equal(part, copy)
 
 
-@every
 @few
-@given(world=worlds(), order=st.randoms(use_true_random=False))
+@given(world=worlds(), order=SHUFFLES)
+@of_all
 def test_the_order_of_classes_does_not_matter(metric, world, order):
     truth, scores = world
-    moved = list(range(len(truth.classes)))
-    order.shuffle(moved)
+    moved = order.permutation(len(truth.classes))
     back = np.argsort(moved)
     other = replace(
         truth, classes=tuple(truth.classes[c] for c in moved), label=back[truth.label]
@@ -108,20 +109,19 @@ def test_the_order_of_classes_does_not_matter(metric, world, order):
                     met(metric, truth, scores).value, **CLOSE)  # fmt: skip
 
 
-@every
 @few
-@given(world=worlds(), order=st.randoms(use_true_random=False))
+@given(world=worlds(), order=SHUFFLES)
+@of_all
 def test_ignores_the_order_of_items_where_the_split_is_even(metric, world, order):
     truth, scores = replace(world[0], rest_shape=None), world[1]
-    rows = list(range(len(truth.items)))
-    order.shuffle(rows)
-    moved = met(metric, truth.subset(np.array(rows)), scores[rows]).value
+    rows = order.permutation(len(truth.items))
+    moved = met(metric, truth.subset(rows), scores[rows]).value
     assert_allclose(moved, met(metric, truth, scores).value[rows], **CLOSE)
 
 
-@every
 @few
 @given(world=worlds(), seed=st.integers(0, 999))
+@of_all
 def test_counts_equal_expanded_tables(metric, world, seed):
     random = np.random.default_rng(seed)
     table = met(metric, *world)

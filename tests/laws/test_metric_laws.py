@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from equipoise.metrics import CATALOGUE, named
-from tests.strategies import classified, replicated, scored
+from tests.strategies import SHUFFLES, classified, law_of_all, replicated, scored
 
 BINARY = [
     *(
@@ -43,10 +43,13 @@ MULTICLASS = [
     "sensitivity_at_specificity:specificity=0.5",
     "specificity_at_sensitivity",
 ]
-every = pytest.mark.parametrize("metric", [named(name) for name in BINARY], ids=BINARY)
-each = pytest.mark.parametrize("metric", [named(name) for name in MULTICLASS], ids=MULTICLASS)
+OF_TWO, OF_SEVERAL = ([named(name) for name in some] for some in (BINARY, MULTICLASS))
+every = pytest.mark.parametrize("metric", OF_TWO, ids=BINARY)
+each = pytest.mark.parametrize("metric", OF_SEVERAL, ids=MULTICLASS)
+of_all = law_of_all(OF_TWO)
+of_several = law_of_all(OF_SEVERAL)
 CLOSE = {"rtol": 0, "atol": 1e-12}
-few = settings(max_examples=25)  # for each of many metrics
+few = settings(max_examples=25)
 
 
 def test_every_entry_of_the_catalogue_is_under_these_laws():
@@ -73,45 +76,42 @@ def copies(metric, truth, scores, counts):
     ]
 
 
-@every
 @few
 @given(data=scored())
+@of_all
 def test_stays_within_its_bounds(metric, data):
     assert inside(metric, metric(*data))
 
 
-@each
 @few
 @given(data=classified())
+@of_several
 def test_stays_within_its_bounds_with_several_classes(metric, data):
     assert inside(metric, metric(*data[:2]))
 
 
-@every
 @few
-@given(data=replicated(), order=st.randoms(use_true_random=False))
+@given(data=replicated(), order=SHUFFLES)
+@of_all
 def test_ignores_the_order_of_items(metric, data, order):
-    shuffled = list(range(len(data[0])))
-    order.shuffle(shuffled)
+    shuffled = order.permutation(len(data[0]))
     moved = columns(metric, *(part[shuffled] for part in data))
     assert_allclose(moved, columns(metric, *data), **CLOSE)
 
 
-@each
 @few
-@given(data=classified(), order=st.randoms(use_true_random=False))
+@given(data=classified(), order=SHUFFLES)
+@of_several
 def test_ignores_the_order_of_items_and_classes(metric, data, order):
     truth, scores, _ = data
-    rows, names = (list(range(size)) for size in truth.shape)
-    order.shuffle(rows)
-    order.shuffle(names)
+    rows, names = (order.permutation(size) for size in truth.shape)
     moved = metric(truth[rows][:, names], scores[rows][:, names])
     assert_allclose(moved, metric(truth, scores), **CLOSE)
 
 
-@every
 @few
 @given(data=scored())
+@of_all
 def test_only_the_order_of_scores_matters(metric, data):
     p, s = data
     rank = np.unique(s, return_inverse=True)[1]
@@ -119,32 +119,32 @@ def test_only_the_order_of_scores_matters(metric, data):
         assert_allclose(metric(p, other), metric(p, s), **CLOSE)
 
 
-@every
 @few
 @given(data=replicated())
+@of_all
 def test_counts_equal_expanded_arrays(metric, data):
     assert_allclose(columns(metric, *data), copies(metric, *data), **CLOSE)
 
 
-@each
 @few
 @given(data=classified())
+@of_several
 def test_counts_equal_expanded_arrays_with_several_classes(metric, data):
     assert_allclose(columns(metric, *data), copies(metric, *data), **CLOSE)
 
 
-@every
 @few
 @given(data=replicated(width=5))
+@of_all
 def test_many_replicates_equal_one_at_a_time(metric, data):
     p, s, counts = data
     alone = [columns(metric, p, s, counts[:, r : r + 1].copy())[0] for r in range(5)]
     assert_allclose(columns(metric, p, s, counts), alone, **CLOSE)
 
 
-@every
 @few
 @given(data=replicated())
+@of_all
 def test_leaves_its_inputs_alone(metric, data):
     before = [part.copy() for part in data]
     columns(metric, *data)
@@ -152,9 +152,9 @@ def test_leaves_its_inputs_alone(metric, data):
         assert_array_equal(part, copy)
 
 
-@every
 @few
 @given(data=scored(st.sampled_from([0.0, 1.0]), least=4))
+@of_all
 def test_no_order_beats_the_true_one(metric, data):
     p, s = data
     best, other = metric(p, p), metric(p, s)

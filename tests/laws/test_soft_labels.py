@@ -17,13 +17,13 @@ from equipoise.metrics import (
     roc_curve,
 )
 from tests.oracles import ranking
-from tests.strategies import classified, scored, weighted
+from tests.strategies import classified, law_of_all, scored, weighted
 
 CLOSE = {"rtol": 0, "atol": 1e-12}
 AUROC = ["pairs", "trapezoid", "strict", "inclusive"]
 COUNT = st.integers(0, 3)
-every_form = pytest.mark.parametrize("form", AUROC)
-both_forms = pytest.mark.parametrize("form", ["conditional", "printed"])
+every_form = law_of_all(AUROC, str)
+both_forms = law_of_all(["conditional", "printed"], str)
 PLAIN = {
     "auroc": auroc,
     **{f"auroc:form={f}": lambda p, s, f=f, **w: auroc(p, s, form=f, **w) for f in AUROC},
@@ -39,10 +39,11 @@ PLAIN = {
         p, s, form="expected", **w
     ),
 }
+of_all_plain_calls = law_of_all(PLAIN, str)
 
 
-@every_form
 @given(data=weighted())
+@every_form
 def test_auroc_is_its_definition(form, data):
     p, s, w = data
     assert_allclose(auroc(p, s, form=form), ranking.auroc(p, s, form), **CLOSE)
@@ -50,8 +51,8 @@ def test_auroc_is_its_definition(form, data):
     assert_allclose(ours, ranking.auroc(p, s, form, w), **CLOSE)
 
 
-@both_forms
 @given(data=weighted())
+@both_forms
 def test_average_precision_is_its_definition(form, data):
     p, s, w = data
     ours = average_precision(p, s, form=form)
@@ -60,8 +61,8 @@ def test_average_precision_is_its_definition(form, data):
     assert_allclose(ours, ranking.average_precision(p, s, form, w), **CLOSE)
 
 
-@both_forms
 @given(data=scored(most=6))
+@both_forms
 def test_random_ties_are_the_mean_over_orders(form, data):
     ours = average_precision(*data, form=form, ties="random")
     assert_allclose(ours, ranking.random_ties(*data, form), **CLOSE)
@@ -89,9 +90,9 @@ def test_top_k_is_its_definition(k, data):
     assert_allclose(recall_at_k(p, s, k, weights=copies), expected, **CLOSE)
 
 
-@pytest.mark.parametrize("name", PLAIN)
 @settings(max_examples=25)
 @given(data=weighted(weight=COUNT))
+@of_all_plain_calls
 def test_a_plain_call_equals_the_engine(name, data):
     p, s, counts = data
     metric, plain = named(name), PLAIN[name]
@@ -100,9 +101,9 @@ def test_a_plain_call_equals_the_engine(name, data):
     assert_allclose(plain(p, s, weights=Copies(counts)), engine, **CLOSE)
 
 
-@pytest.mark.parametrize("name", PLAIN)
 @settings(max_examples=25)
 @given(data=classified())
+@of_all_plain_calls
 def test_a_plain_call_with_classes_equals_the_engine(name, data):
     truth, scores, counts = data
     metric, plain = named(name), PLAIN[name]
@@ -111,8 +112,8 @@ def test_a_plain_call_with_classes_equals_the_engine(name, data):
     assert_allclose(plain(truth, scores, weights=Copies(counts[:, 0])), engine, **CLOSE)
 
 
-@every_form
 @given(data=weighted(), factor=st.sampled_from([0.25, 3.0, 1000.0]))
+@every_form
 def test_only_relative_importance_matters(form, data, factor):
     p, s, w = data
     once, scaled = (auroc(p, s, form=form, weights=x) for x in (w, factor * w))
@@ -121,8 +122,8 @@ def test_only_relative_importance_matters(form, data, factor):
     assert_allclose(scaled, once, **CLOSE)
 
 
-@pytest.mark.parametrize("form", [*AUROC, "expected"])
 @given(data=scored())
+@law_of_all([*AUROC, "expected"], str)
 def test_turning_labels_and_scores_over_changes_nothing(form, data):
     p, s = data
     assert_allclose(auroc(1 - p, -s, form=form), auroc(p, s, form=form), **CLOSE)
@@ -160,7 +161,7 @@ def test_the_area_under_the_soft_curves(data):
     assert_allclose(steps, average_precision(p, s, form="printed", weights=w), **CLOSE)
 
 
-@both_forms
+@pytest.mark.parametrize("form", ["conditional", "printed"])
 def test_copies_and_importance_differ_on_soft_labels(form):
     p, s, w = np.array([0.5, 0.25, 1.0]), np.array([3.0, 2.0, 1.0]), np.array([2, 1, 3])
     apart = abs(auroc(p, s, weights=Copies(w)) - auroc(p, s, weights=w))

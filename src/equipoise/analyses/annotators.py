@@ -176,7 +176,7 @@ def analyse(study: Study) -> Finding:
     front = found[0].task if found else ""
     rows = annotator_rows(study.evaluation.questions, table.annotators or ())
     for row in rows:
-        row["all_votes"] = panel_rate([one for one in rows if one["task"] == row["task"]])
+        row["all_votes"] = _panel_rate([one for one in rows if one["task"] == row["task"]])
     made = annotators_finding([row for row in rows if row["task"] == front])
     words = confusion_words([one for one in found if one.task == front])
     sentence, *more = (*words, made.sentence)
@@ -260,12 +260,12 @@ def _by(rows: Sequence[Row], key: str) -> list[Row]:
     return sorted(known, key=lambda row: _real(row, key))
 
 
-def panel_rate(rows: Sequence[Row]) -> float:
+def _panel_rate(rows: Sequence[Row]) -> float:
     """Base rate of all votes together.
 
     Examples
     --------
-    >>> panel_rate([{"votes": 1, "base_rate": 1.0}, {"votes": 3, "base_rate": 0.0}])
+    >>> _panel_rate([{"votes": 1, "base_rate": 1.0}, {"votes": 3, "base_rate": 0.0}])
     0.25
     """
     known = [row for row in rows if not math.isnan(_real(row, "base_rate"))]
@@ -312,7 +312,7 @@ def _charts(rows: Sequence[Row], keys: Sequence[str], skill: str) -> tuple[Chart
                 )
                 for row in order
             ],
-            reference=panel_rate(rows) if key == "base_rate" else None,
+            reference=_panel_rate(rows) if key == "base_rate" else None,
         )
         for key in keys
     )
@@ -333,7 +333,7 @@ def _sentence(rows: Sequence[Row], skill: str) -> str:
     if _by(many, "base_rate"):
         span = " to ".join(ends("base_rate", many, percent))
         parts.append(
-            f"Positive votes run from {span}, {percent(panel_rate(many))} over all votes"
+            f"Positive votes run from {span}, {percent(_panel_rate(many))} over all votes"
         )
     if len(known := _by(many, "agreement")) > 1:
         value = number(_real(known[0], "agreement"))

@@ -326,10 +326,10 @@ def rank_stability(
     plan = plan_for(annotations, kind, told)
     done = evaluate(given, annotations, metrics=chosen, resampling=plan, settings=told.settings)
     told.tell(1, 1)
-    return stability_of(done)
+    return _stability_of(done)
 
 
-def stability_of(done: Evaluation) -> RankStability:
+def _stability_of(done: Evaluation) -> RankStability:
     """The same of an evaluation that was done."""
     if len(done.models) < 2:
         raise InputError("rank stability", "fewer than two models", "at least two", "add some")
@@ -369,7 +369,7 @@ def stability_of(done: Evaluation) -> RankStability:
 
 def analyse(study: Study) -> Finding:
     """How stable the order of the models of a study is."""
-    return stability_of(study.evaluation).report(study.options.labels)
+    return _stability_of(study.evaluation).report(study.options.labels)
 
 
 def _leaders(row: Mapping[str, Any]) -> str:

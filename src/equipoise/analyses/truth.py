@@ -267,7 +267,7 @@ def _against_votes(scores: Mapping[str, float], name: str) -> float | None:
     return scores[name] - scores[VOTES]
 
 
-def decision_rows(fits: FittedModels) -> list[dict[str, Cell]]:
+def _decision_rows(fits: FittedModels) -> list[dict[str, Cell]]:
     """A row per pair of models: how many items they decide differently."""
     return [
         {
@@ -280,7 +280,7 @@ def decision_rows(fits: FittedModels) -> list[dict[str, Cell]]:
     ]
 
 
-def skill_comparisons(annotations: Annotations, fits: FittedModels) -> list[SkillRanks]:
+def _skill_comparisons(annotations: Annotations, fits: FittedModels) -> list[SkillRanks]:
     """Every pair of models that have skills; of annotators with enough votes, if there are."""
     if sum(one.skills is not None for one in fits.models.values()) < 2:
         return []
@@ -343,7 +343,7 @@ def models_finding(fits: FittedModels) -> Finding:
             Column("share", "share", "percent"),
             Column("share_of_rarer_class", "of the rarer class", "percent"),
         ),
-        rows=[row for row in decision_rows(fits) if row["items"]],
+        rows=[row for row in _decision_rows(fits) if row["items"]],
     )
     title = "What do other models say?"
     return Finding(key="models", title=title, sentence=text, tables=(models, apart))
@@ -473,7 +473,7 @@ def truth_report(
         findings.append(models_finding(fits))
     checked = _unanimity_finding(fits)
     findings += [] if checked is None else [checked]
-    ranks = skill_comparisons(annotations, fits)
+    ranks = _skill_comparisons(annotations, fits)
     findings += [_skill_ranks_finding(ranks)] if ranks else []
     what = "reading" if annotations.kind == "ranking" else "vote"
     people = annotations.annotators
@@ -568,13 +568,13 @@ def truth_json(annotations: Annotations, fits: FittedModels) -> dict[str, object
             for name, one in fits.models.items()
             if one.unanimity is not None
         },
-        "decisions": decision_rows(fits),
+        "decisions": _decision_rows(fits),
         "skill_ranks": [
             {
                 **_skill_row(one),
                 "move_most": [{"annotator": n, "ranks": [a, b]} for n, a, b in one.moved],
             }
-            for one in skill_comparisons(annotations, fits)
+            for one in _skill_comparisons(annotations, fits)
         ],
     }
 

@@ -422,7 +422,7 @@ def certainty(annotations: Annotations, plausibilities: Plausibilities) -> Certa
     place = {annotations.items[code]: i for i, code in enumerate(votes.items)}
     own = [place[name] for name in made.items]
     classes, people = annotations.classes, annotations.annotators or ()
-    counts = {i: votes_for_classes(votes, classes, people, own[i]) for i in _named(made)}
+    counts = {i: _votes_for_classes(votes, classes, people, own[i]) for i in _named(made)}
     return _summary(made, votes.sizes[own], counts)
 
 
@@ -475,7 +475,7 @@ def _summary(
     )
 
 
-def votes_for_classes(
+def _votes_for_classes(
     votes: Votes, classes: Sequence[str], people: Sequence[str], i: int
 ) -> tuple[VotesForClass, ...]:
     """Votes for each class on one item, most first; of few votes, also who gave them."""

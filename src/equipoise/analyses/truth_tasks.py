@@ -14,7 +14,7 @@ from equipoise.numbers import count, number, percent
 TITLE = "How certain is each task?"
 
 
-def task_rows(every: Sequence[FittedModels]) -> list[dict[str, Cell]]:
+def _task_rows(every: Sequence[FittedModels]) -> list[dict[str, Cell]]:
     """One row per task: items, certainty, where models differ, accuracy against gold."""
     rows: list[dict[str, Cell]] = []
     for fits in every:
@@ -79,7 +79,7 @@ def tasks_report(
 
 def _overview(every: Sequence[FittedModels]) -> Finding:
     """Which task is least certain, and all tasks in a table."""
-    rows = task_rows(every)
+    rows = _task_rows(every)
     worst = max(rows, key=lambda row: float(str(row["share_below"])))
     share = percent(float(str(worst["share_below"])))
     text = (

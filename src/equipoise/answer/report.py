@@ -27,8 +27,12 @@ from equipoise.analyses.truth_certainty import certainty
 from equipoise.analyses.words import score_title
 from equipoise.annotations import Annotations
 from equipoise.answer.card import Sample, make_card
-from equipoise.answer.confusion import confusions
-from equipoise.answer.models import distance_finding, metrics_finding, standings_finding
+from equipoise.answer.models import (
+    confusions,
+    distance_finding,
+    metrics_finding,
+    standings_finding,
+)
 from equipoise.answer.readers import (
     agreement_finding,
     foot_rows,
@@ -188,7 +192,7 @@ def answer_report(study: Study, asked: Asked, stage: Stage | None = None) -> Rep
         base,
         card=make_card(
             answer,
-            sample_of(study.evaluation, study.annotations),
+            _sample_of(study.evaluation, study.annotations),
             nouns,
             base.notices,
             command=asked.command,
@@ -222,7 +226,7 @@ def _known(study: Study, data: StudyData, nouns: Nouns) -> tuple[str, ...]:
     )
 
 
-def sample_of(evaluation: Evaluation, annotations: Annotations | None) -> Sample:
+def _sample_of(evaluation: Evaluation, annotations: Annotations | None) -> Sample:
     """How much an evaluation rests on."""
     sizes = [
         one.votes.sizes[~one.votes.gold]
@@ -246,7 +250,7 @@ def sample_of(evaluation: Evaluation, annotations: Annotations | None) -> Sample
 
 def evaluation_card(evaluation: Evaluation) -> Card:
     """The card of an evaluation that Python made."""
-    sample = sample_of(evaluation, evaluation.annotations)
+    sample = _sample_of(evaluation, evaluation.annotations)
     return make_card(Answer(evaluation), sample, Nouns(), evaluation.notices)
 
 

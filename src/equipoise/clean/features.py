@@ -82,7 +82,7 @@ def read_features(path: AnyPath) -> Features:
         made = _of_table(file)
     else:
         raise unknown_ending(file, ENDINGS)
-    require_item_names(made.items, where=file.name)
+    _require_item_names(made.items, where=file.name)
     bad = np.flatnonzero(~np.isfinite(made.values).all(axis=1))
     if len(bad):
         more = f" (one of {len(bad)} such items)" if len(bad) > 1 else ""
@@ -95,7 +95,7 @@ def read_features(path: AnyPath) -> Features:
     return made
 
 
-def require_item_names(items: Sequence[str], *, where: str) -> None:
+def _require_item_names(items: Sequence[str], *, where: str) -> None:
     """Refuse ids that are there twice, are empty, or hold the separator of pairs."""
     require_unique(items, where=f"{where}, ids", do="give every item an id of its own")
     for name in items:

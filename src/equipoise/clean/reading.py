@@ -14,6 +14,8 @@ never by position. Rules:
 - images that are the same, or are linked to, all stay: they are near duplicates;
 - a file that cannot be used is listed and never stops the rest; a folder without a single image
   is refused.
+
+Parts: which part of the data, such as train or test, each item belongs to, from a table.
 """
 
 from collections import Counter
@@ -38,9 +40,11 @@ from equipoise.clean.features import (
 )
 from equipoise.clean.images import ARCHIVES, FileImages, Rejected, look_through
 from equipoise.notices import Notice, notice
-from equipoise.read.files import AnyPath
+from equipoise.read.delimited import read_delimited
+from equipoise.read.files import AnyPath, content
 from equipoise.read.headers import annotation_headers
 from equipoise.read.options import AnnotationOptions
+from equipoise.read.tables import words_of
 
 FOLDERS = "folders"
 _SHOWN = 3  # examples of a notice
@@ -350,3 +354,40 @@ def _embedded(
     )
     data = replace(data, embeddings=made.values)
     return replace(reading, collection=data, notices=(*reading.notices, *made.notices))
+
+
+COLUMNS = ("split", "part", "set", "fold")  # what the second column may be called
+
+
+def read_parts(path: AnyPath, items: Sequence[str]) -> tuple[str, ...]:
+    """The part of every item; rows of other items are passed over.
+
+    Parameters
+    ----------
+    path
+        A table with a column `item` and one called split, part, set or fold.
+    """
+    table = read_delimited(content(path))
+    named = next((one for one in COLUMNS if one in table.columns), "split")
+    columns = []
+    for name in (table.required("item", {}), table.required(named, {})):
+        codes, spelt = words_of(table, name)
+        columns.append([spelt[code] if code >= 0 else "" for code in codes])
+    known: dict[str, str] = {}
+    for row, (item, part) in enumerate(zip(*columns, strict=True)):
+        if known.setdefault(item, part) != part or not part:
+            raise InputError(
+                f"{table.where(row)}, item {item!r}",
+                f"{part!r} after {known[item]!r}" if part else "nothing",
+                "one part per item",
+                "correct the row",
+            )
+    missing = [one for one in items if one not in known]
+    if missing:
+        raise InputError(
+            f"{table.name}",
+            f"no part for {listed(missing)}",
+            f"a row for each of the {len(items):,} items",
+            "add them; items are called as in the lists of a scan",
+        )
+    return tuple(known[one] for one in items)

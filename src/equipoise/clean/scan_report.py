@@ -154,7 +154,7 @@ def _shown_items(scan: Scan) -> dict[str, int]:
     return sizes
 
 
-def run_key(scan: Scan) -> str:
+def _run_key(scan: Scan) -> str:
     """The key under which a browser keeps the marks: what the lists hold."""
     held = [
         [task.task, task.detector, [[*one.items, one.score] for one in task.suspects]]
@@ -208,7 +208,7 @@ def _name(one: Suspicion) -> str:
 
 def scan_report(scan: Scan, source: ScanSource) -> Report:
     """Everything a scan says."""
-    key = run_key(scan)
+    key = _run_key(scan)
     findings = [_task_finding(one, source, key) for one in scan.tasks]
     findings += [*_leakage(scan), *_check(scan), *_rejected(source.rejected)]
     findings += [

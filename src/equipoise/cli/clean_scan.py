@@ -197,8 +197,7 @@ def _said(out: Path | None, files: Sequence[str]) -> list[str]:
 def _read(given: ScanInput, out: Path | None) -> "tuple[Reading, Encoder | None]":
     """Read images or embeddings, labels and parts; the encoder where there are images."""
     from equipoise.clean.encoders import choose_encoder
-    from equipoise.clean.parts import read_parts
-    from equipoise.clean.reading import FOLDERS, read_collection
+    from equipoise.clean.reading import FOLDERS, read_collection, read_parts
 
     encoder = choose_encoder(given.encoder)
     by_folder = str(given.split) == FOLDERS

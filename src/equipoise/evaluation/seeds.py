@@ -1,7 +1,7 @@
 """Seeds: an evaluation of runs becomes one of methods, each the mean over its seeds.
 
 Values, intervals, ranks and verdicts are of the mean of the metric over the runs of a method
-(`equipoise.inference.seeds`). Resamples move by what other seeds would change, too. Scores of
+(`equipoise.inference.two_way`). Resamples move by what other seeds would change, too. Scores of
 items are means over the runs, which is what figures and analyses of single items see.
 """
 

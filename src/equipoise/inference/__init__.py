@@ -15,10 +15,15 @@ from equipoise.inference.ballots import (
     unit_design,
 )
 from equipoise.inference.families import Family, family
-from equipoise.inference.margins import Judgement, check_margin, judge
 from equipoise.inference.mrmc import obuchowski_rockette
-from equipoise.inference.seeds import seed_means
-from equipoise.inference.spread import Population, Reason, Spread
+from equipoise.inference.spread import (
+    Judgement,
+    Population,
+    Reason,
+    Spread,
+    check_margin,
+    judge,
+)
 from equipoise.inference.two_way import (
     TwoWay,
     floor_of,
@@ -26,6 +31,7 @@ from equipoise.inference.two_way import (
     item_degrees,
     normal_replicates,
     population_of,
+    seed_means,
     two_way,
 )
 

@@ -457,21 +457,32 @@ def _confusion_sums(prepared: Prepared, block: Block) -> Floats:
     """Confusion table of each replicate, shape (true, decided, replicates).
 
     Sums are not left to the linear algebra library: replicates are shared out among threads
-    already, and threads of its own would stand in their way.
+    already, and threads of its own would stand in their way. Of many classes most cells are
+    empty, and only those with items in them are summed.
     """
     size, counts = len(block.classes), block.counts
     out = np.zeros((size, size, counts.shape[1]))
     sums = "i,ir->r" if block.classes[0].positive.ndim == 1 else "ir,ir->r"
+    present = _present(block) if size * size > len(counts) else None
     for decided, column in enumerate(prepared.T):
         rows = np.flatnonzero(column)
+        if not len(rows):
+            continue
         share = column[rows, None]
         times = counts[rows].astype(np.float64)
         if (share < 1).any():
             times *= share
-        for true, truth in enumerate(block.classes):
-            mass = truth.positive[rows].astype(np.float64)
+        found = range(size) if present is None else np.flatnonzero(present[:, rows].any(axis=1))
+        for true in found:
+            mass = block.classes[true].positive[rows].astype(np.float64)
             out[true, decided] = np.einsum(sums, mass, times)
     return out
+
+
+def _present(block: Block) -> Bools:
+    """Whether an item may be of a class in any replicate, shape (classes, items)."""
+    masses = (one.positive.reshape(len(block.counts), -1) for one in block.classes)
+    return np.array([(mass != 0).any(axis=1) for mass in masses])
 
 
 def checked_decisions(y_true: Any, predicted: Any) -> tuple[Floats, Floats]:

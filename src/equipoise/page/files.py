@@ -41,7 +41,7 @@ def figures(report: Report) -> dict[str, str]:
         for chart in finding.charts:
             name = "-".join(filter(None, [chart.name, _slug(finding.task), finding.metric]))
             if (made := draw(chart, styles)) is not None:
-                drawn[name] = standalone(made)
+                drawn[name] = _standalone(made)
     return drawn
 
 
@@ -111,14 +111,14 @@ class _Writer(HTMLParser):
         self.written.append(escape(NOT_XML.sub("�", data)))
 
 
-def standalone(figure: Figure) -> str:
+def _standalone(figure: Figure) -> str:
     """Turn a figure of the page into the text of an SVG file.
 
     Examples
     --------
     >>> from equipoise.page.figure import Row, Rows, Words
     >>> rows = Rows(kind="dots", rows=(Row((Words("a < b"),)),), alternative="A word.")
-    >>> print(standalone(rows)[:72])
+    >>> print(_standalone(rows)[:72])
     <svg xmlns="http://www.w3.org/2000/svg" width="760" height="51" role="im
     """
     parts, y = _said(figure.axes, EDGE) if figure.axes else ([], EDGE)

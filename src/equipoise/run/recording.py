@@ -81,17 +81,17 @@ def hashed(role: str, paths: Sequence[Path], home: Path | None = None) -> tuple[
     rows = []
     for path in paths:
         digest, size = file_sha256(path), path.stat().st_size
-        way = None if home is None else route(home, path)
+        way = None if home is None else _route(home, path)
         rows.append(InputFile(role=role, name=path.name, sha256=digest, bytes=size, path=way))
     return tuple(rows)
 
 
-def route(home: Path, path: Path) -> str:
+def _route(home: Path, path: Path) -> str:
     """The way from a folder to a file, with slashes; absolute only where there is no other.
 
     Examples
     --------
-    >>> route(Path("pages/study"), Path("data/votes.csv"))
+    >>> _route(Path("pages/study"), Path("data/votes.csv"))
     '../../data/votes.csv'
     """
     try:

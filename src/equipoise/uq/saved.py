@@ -87,7 +87,7 @@ def read_study(
     files: Files, *, decomposition: str = "information", image: str = "mean"
 ) -> UncertaintyStudy:
     """Read labels and runs; what does not fit is refused with the name of its file."""
-    classes, labels = read_labels(files.labels)
+    classes, labels = _read_labels(files.labels)
     other = {path.stem: path for path in files.ood}
     runs = [read_run(path, decomposition, other.get(path.stem)) for path in files.runs]
     if not runs:
@@ -170,7 +170,7 @@ def read_run(path: Path, decomposition: str = "information", ood: Path | None = 
     return Run(meta.method, meta.architecture, meta.seed, parts, meta.cost)
 
 
-def read_labels(path: Path) -> tuple[tuple[str, ...], dict[str, PartLabels]]:
+def _read_labels(path: Path) -> tuple[tuple[str, ...], dict[str, PartLabels]]:
     """Names of the classes (empty where there are none), and the labels of every part."""
     arrays = _arrays(path, "labels")
     if "labels" in arrays:

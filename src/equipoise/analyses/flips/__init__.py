@@ -30,8 +30,14 @@ from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
-from equipoise.analyses.flips.moves import UNITS, Member, TaskMoves
-from equipoise.analyses.flips.search import AHEAD, LeaderSearch, SmallestSet
+from equipoise.analyses.flips.moves import (
+    AHEAD,
+    UNITS,
+    LeaderSearch,
+    Member,
+    SmallestSet,
+    TaskMoves,
+)
 from equipoise.analyses.options import AnalysisOptions, Progress
 from equipoise.analyses.scoring import StudyScorer, TaskScorer, study
 from equipoise.analyses.study import Study

@@ -207,7 +207,7 @@ class PanelSize(StudyResult):
         enough = self.enough_for_order(wanted)
         if not len(known) or (enough is not None and enough <= known[-1]):
             return None
-        return order_range(int(known[-1]), (self.separate_low, self.separate_high), wanted)
+        return _order_range(int(known[-1]), (self.separate_low, self.separate_high), wanted)
 
     @property
     def _noun(self) -> str:
@@ -230,7 +230,7 @@ class PanelSize(StudyResult):
             enough = order_words(self.sizes, self.separate, models, self._noun, ends)
         else:
             people = self.enough_for_width(NARROW)
-            span = None if people is None else width_range(people, self.degrees, self.level)
+            span = None if people is None else _width_range(people, self.degrees, self.level)
             enough = width_words(people, most, self._noun, span)
         return f"{sentence} {enough}"
 
@@ -395,7 +395,7 @@ def prophecy(size: int, correlation: float, wanted: float) -> int | None:
     )
 
 
-def order_range(size: int, ends: tuple[float, float], wanted: float) -> Range | None:
+def _order_range(size: int, ends: tuple[float, float], wanted: float) -> Range | None:
     """How many annotators separate panels need, by the interval of their correlation.
 
     Parameters
@@ -405,19 +405,19 @@ def order_range(size: int, ends: tuple[float, float], wanted: float) -> Range | 
 
     Examples
     --------
-    >>> order_range(4, (0.5, 0.9), 0.95), order_range(4, (-0.1, 0.9), 0.95)
+    >>> _order_range(4, (0.5, 0.9), 0.95), _order_range(4, (-0.1, 0.9), 0.95)
     (Range(low=9, high=76), Range(low=9, high=None))
     """
     least = prophecy(size, ends[1], wanted)
     return None if least is None else Range(max(2, least), prophecy(size, ends[0], wanted))
 
 
-def width_range(enough: float, degrees: float, level: float) -> Range | None:
+def _width_range(enough: float, degrees: float, level: float) -> Range | None:
     """How many annotators a half-width needs, as their variance is known from so few.
 
     Examples
     --------
-    >>> width_range(20, 7, 0.95), width_range(20, float("inf"), 0.95)
+    >>> _width_range(20, 7, 0.95), _width_range(20, float("inf"), 0.95)
     (Range(low=9, high=83), None)
     """
     from scipy.special import chdtri
@@ -474,7 +474,7 @@ def order_words(
         return f"{seen}: how many are enough cannot be told."
     if enough == sizes[last]:
         return f"{seen}; so many are enough, if that is to be at least {number(CLOSE, 2)}."
-    span = order_range(int(sizes[last]), ends, CLOSE)
+    span = _order_range(int(sizes[last]), ends, CLOSE)
     about = _about(enough, int(sizes[last]), noun, span)
     return f"{seen}; if that is to be at least {number(CLOSE, 2)}, {about}."
 

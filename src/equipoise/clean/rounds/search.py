@@ -114,7 +114,7 @@ class ClusterSearch:
         cls, embeddings: Floats, near: Ints | None = None, progress: Progress | None = None
     ) -> "ClusterSearch":
         """Make the lists of neighbours, unless they are known."""
-        near = nearest_lists(embeddings, progress) if near is None else near
+        near = _nearest_lists(embeddings, progress) if near is None else near
         points, (items, listed) = Directions.of(embeddings), near.shape
         everybody = np.arange(items)
         reach = np.full(items, np.inf)
@@ -220,7 +220,7 @@ class ClusterSearch:
         return best[1], best[2], best[0]
 
 
-def nearest_lists(embeddings: Floats, progress: Progress | None = None) -> Ints:
+def _nearest_lists(embeddings: Floats, progress: Progress | None = None) -> Ints:
     """Places of the nearest neighbours of every item, nearest first."""
     from equipoise.clean.neighbours import neighbours
 
