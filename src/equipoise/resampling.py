@@ -29,6 +29,7 @@ gold, or votes on nothing but settled items, is not drawn.
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import combinations_with_replacement
@@ -46,6 +47,7 @@ from equipoise.arrays import (
     Ints,
     choice,
     frozen,
+    listed,
     meant,
     name_order,
     name_ranks,
@@ -332,7 +334,9 @@ def resample(
     100,000 items on nothing is resampled: replicates are normal by influence functions.
 
     ``group`` names the group (patient, night) of every item, drawn as a whole; annotations know
-    theirs, plausibilities do not: give them ``annotations.group`` of the same items.
+    theirs, plausibilities do not: give them ``annotations.group`` of the same items. Groups of
+    your own are safest by name, as ``{item: group}`` or a series with names as its index; an
+    array goes with ``truth.items``, which readers put in the order of names.
 
     Annotators whose ids are shared across items form a panel; anonymous votes are drawn per
     item; draws of an aggregation model are taken in turn; otherwise only items can be drawn.
@@ -377,13 +381,7 @@ def resample(
                 "items, posterior or items x posterior",
                 "evaluate the annotations instead",
             )
-    if group is not None and len(group) != len(truth.items):
-        raise InputError(
-            "resampling, group",
-            f"{len(group):,} groups",
-            f"one for each of the {len(truth.items):,} items",
-            "align them item by item",
-        )
+    own = None if group is None else _groups_of(group, truth.items)
     number = usual_replicates(len(truth.items), chosen) if replicates is None else replicates
     weights = _panel_weights(annotators if voters is None else len(voters), number)
     weights = weights if chosen == "panel" else None
@@ -392,7 +390,7 @@ def resample(
         items=truth.items,
         replicates=number if weights is None else len(weights),
         seed=seed,
-        group=known if group is None else np.unique(group, return_inverse=True)[1],
+        group=known if own is None else own,
         annotators=annotators,
         draws=draws,
         reason=reason,
@@ -401,6 +399,36 @@ def resample(
         weights=weights,
         gold=settled,
     )
+
+
+def _groups_of(group: Any, items: tuple[str, ...]) -> Ints:
+    """The group of every item as a number: by name where the groups have names, else as given.
+
+    >>> _groups_of({"b": "ana", "a": "zoe"}, ("a", "b"))
+    array([1, 0])
+    """
+    index = getattr(group, "index", ())  # of a series; of a list it is a method
+    if not callable(index) and len(index) and all(isinstance(one, str) for one in index):
+        group = dict(zip(index, group, strict=True))  # numbers would only count the rows
+    if isinstance(group, Mapping):
+        named = {str(item): one for item, one in group.items()}
+        lacking = [item for item in items if item not in named]
+        if lacking:
+            raise InputError(
+                "resampling, group",
+                f"no group for {listed(lacking)}",
+                f"one for each of the {len(items):,} items",
+                "add them",
+            )
+        group = [named[item] for item in items]
+    if len(group) != len(items):
+        raise InputError(
+            "resampling, group",
+            f"{len(group):,} groups",
+            f"one for each of the {len(items):,} items",
+            "give {item: group}, or an array in the order of the items of the truth",
+        )
+    return np.asarray(np.unique(np.asarray(group), return_inverse=True)[1])
 
 
 def _panel_weights(size: int, replicates: int) -> Floats | None:
