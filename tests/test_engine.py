@@ -302,6 +302,37 @@ def deadly(number):
     return number
 
 
+def _of_linear_algebra():
+    from threadpoolctl import threadpool_info
+
+    return [one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"]
+
+
+def test_two_at_a_time_share_the_one_thread_and_leave_the_others_as_they_were():
+    from threadpoolctl import threadpool_limits
+
+    begun, go_on, seen = threading.Event(), threading.Event(), []
+
+    def later(_):
+        begun.set()
+        assert go_on.wait(20)
+        seen.append(_of_linear_algebra())
+
+    with threadpool_limits(3, user_api="blas"):
+        before = _of_linear_algebra()
+        other = threading.Thread(target=lambda: on_threads(1).map(later, [0]))
+
+        def first(_):
+            other.start()
+            assert begun.wait(20)
+
+        on_threads(1).map(first, [0])
+        go_on.set()
+        other.join(20)
+        assert seen == [[1] * len(before)]
+        assert _of_linear_algebra() == before != seen[0]
+
+
 def test_an_error_of_a_task_comes_back_in_four_parts(dask):
     keep = {"done": lambda *_: None}
     for engine in (Engine("processes", 2), dask):
