@@ -118,7 +118,7 @@ def _script(wait: "CellsWaitError", command: Sequence[str]) -> str:
 
 def cell(
     key: Annotated[
-        str, typer.Argument(help="Hash of the part, as the lists of waiting ones have it.")
+        str, typer.Argument(help="Hash of the part, from a list of waiting ones.")
     ],
     command: Annotated[
         list[str], typer.Argument(help="Of which it is a part: `-- clean benchmark ...`.")

@@ -39,7 +39,10 @@ RARE_NAMES = {
     "title",
 }  # options that no help shows, in whichever verb; others say so themselves
 
-OF_DATA = ("seed", "found", "audited", "positives", "unaudited")  # numbers of any size
+OF_DATA = (
+    *("seed", "found", "audited", "positives", "unaudited"),
+    *("next_items", "most", "per_bin", "votes"),
+)  # numbers of any size: they count what there is, and draw nothing
 
 Given = TypeVar("Given")
 Value = TypeVar("Value")

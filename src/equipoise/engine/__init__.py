@@ -299,7 +299,7 @@ class _Todo:
             first = min(1, len(self.tasks))
             seconds = time.perf_counter() - start
             if seconds * (len(self.tasks) - first) < ENOUGH:
-                self.on_threads(os.cpu_count() or 1, first)
+                self.on_threads(engine.workers or os.cpu_count() or 1, first)
                 return
             size = max(1, math.ceil(ENOUGH / max(seconds, 1e-9)))
         every = range(first, len(self.tasks))

@@ -38,7 +38,7 @@ class Cluster:
             self._client = Client(address or self._own, timeout=_PATIENCE, set_as_default=False)
             self._client.wait_for_workers(1, timeout=_PATIENCE)
         except (OSError, TimeoutError, ValueError) as error:
-            self._close_cluster()
+            self.close()
             raise EngineError(
                 f"engine dask, {address}",
                 f"no scheduler with workers answers within {_PATIENCE} s",
@@ -150,7 +150,7 @@ class Cluster:
 
 
 def _cluster(workers: int) -> Any:
-    """A cluster of this machine that nobody else can reach."""
+    """A cluster of this machine that no other machine can reach; its other users could."""
     from distributed import LocalCluster
 
     try:
