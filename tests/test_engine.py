@@ -577,6 +577,21 @@ def test_jobs_make_cells_that_the_command_then_collects(tmp_path):
         run_cells([Cell("own", None, work[0].run)], tmp_path)
 
 
+def test_ray_keeps_what_is_made_before_something_goes_wrong():
+    pytest.importorskip("ray")
+    told = []
+
+    def one(number):
+        time.sleep(0.1 if number else 1.5)
+        if not number:
+            raise InputError("task 0", "nothing", "something", "mend it")
+        return number
+
+    with using(choose_engine("ray", workers=2)), pytest.raises(InputError, match="task 0"):
+        current().map(one, range(4), done=lambda place, value: told.append((place, value)))
+    assert sorted(told) == [(n, n) for n in (1, 2, 3)]
+
+
 def test_what_a_job_runs_does_not_come_from_the_folder(tmp_path):
     (tmp_path / "ab.json").write_text('{"name": "a", "command": ["demo"], "place": "/"}')
     words = [sys.executable, "-m", "equipoise", "cell", "--folder", str(tmp_path), "ab"]

@@ -292,6 +292,14 @@ def test_no_verb_begins_what_never_ends(words, tmp_path, monkeypatch, capsys):
     assert code == 2 and "expected at most 100,000" in " ".join(error.split())
 
 
+def test_counts_of_what_there_is_may_be_large(tmp_path, monkeypatch, capsys):
+    write_study(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    words = ("plan", "-a", "votes.csv", "-p", "scores.csv", "--next", "150000")
+    _, _, error = caller(monkeypatch, capsys)(*words)
+    assert "expected at most 100,000" not in " ".join(error.split())
+
+
 VERBS = """
 import sys
 import equipoise.cli as cli

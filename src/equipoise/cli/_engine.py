@@ -117,9 +117,7 @@ def _script(wait: "CellsWaitError", command: Sequence[str]) -> str:
 
 
 def cell(
-    key: Annotated[
-        str, typer.Argument(help="Hash of the part, from a list of waiting ones.")
-    ],
+    key: Annotated[str, typer.Argument(help="Hash of the part, from a list of waiting ones.")],
     command: Annotated[
         list[str], typer.Argument(help="Of which it is a part: `-- clean benchmark ...`.")
     ],

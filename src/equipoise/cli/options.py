@@ -41,7 +41,7 @@ RARE_NAMES = {
 
 OF_DATA = (
     *("seed", "found", "audited", "positives", "unaudited"),
-    *("next_items", "most", "per_bin", "votes"),
+    *("next_items", "per_bin"),
 )  # numbers of any size: they count what there is, and draw nothing
 
 Given = TypeVar("Given")
