@@ -39,10 +39,9 @@ RARE_NAMES = {
     "title",
 }  # options that no help shows, in whichever verb; others say so themselves
 
-OF_DATA = (
-    *("seed", "found", "audited", "positives", "unaudited"),
-    *("next_items", "per_bin"),
-)  # numbers of any size: they count what there is, and draw nothing
+OF_DATA = (  # numbers of any size
+    "seed", "found", "audited", "positives", "unaudited", "per_bin", "next_items",
+)  # fmt: skip
 
 Given = TypeVar("Given")
 Value = TypeVar("Value")

@@ -99,16 +99,26 @@ class _OneThread:
 
     def take(self) -> None:
         """Set the limit, or share it; what was loaded since then is limited, too."""
-        from threadpoolctl import ThreadpoolController
-
         with self._lock:
             _free()
-            new = len(sys.modules) != self._modules  # which may bring libraries along
-            if new or self._libraries is None:
-                self._libraries, self._modules = ThreadpoolController(), len(sys.modules)
-            if new or not self._users:
+            if self._looked() or not self._users:
                 self._limits.append(self._libraries.limit(limits=1, user_api="blas"))
             self._users += 1
+
+    def limit_here(self) -> None:
+        """Limit the thread that calls, while somebody shares the limit."""
+        with self._lock:
+            self._looked()
+            self._libraries.limit(limits=1, user_api="blas")
+
+    def _looked(self) -> bool:
+        """Look for libraries where modules may have brought some along."""
+        from threadpoolctl import ThreadpoolController
+
+        if len(sys.modules) == self._modules:
+            return False
+        self._libraries, self._modules = ThreadpoolController(), len(sys.modules)
+        return True
 
     def give_back(self) -> None:
         """Put back what was there, where nobody else needs the limit."""
@@ -147,6 +157,11 @@ def one_thread() -> Iterator[None]:
         yield
     finally:
         _one_thread.give_back()
+
+
+def limit_thread() -> None:
+    """The same for a thread that is new: OpenMP counts the threads of each by itself."""
+    _one_thread.limit_here()
 
 
 def begin(parent: int) -> None:
