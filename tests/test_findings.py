@@ -176,16 +176,6 @@ def test_what_stands_among_words_is_a_word(kind, value, text):
     assert cell({"who": value}, Column("who", "who", kind)) == text
 
 
-@pytest.mark.parametrize("kind", ["text", "model", "names"])
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [(None, "undefined"), (math.nan, "undefined"), (True, "yes"), (False, "no"), (0.5, "0.5"),
-     (0, "0"), ("", ""), (("a", "b"), "a, b")],
-)  # fmt: skip
-def test_what_stands_among_words_is_a_word(kind, value, text):
-    assert cell({"who": value}, Column("who", "who", kind)) == text
-
-
 def test_a_cell_may_say_why_there_is_no_number():
     column = Column("value", "value", "number", ("low", "high"))
     assert cell({"value": "no items"}, column) == "no items"

@@ -45,20 +45,9 @@ def test_no_number_is_lost_and_none_has_an_exponent(value):
 @given(some.floats(-2, 2), some.integers(1, 4))
 def test_a_bound_is_rounded_outward_and_by_less_than_a_digit(value, digits):
     said, step = float(bound(value, digits).replace("−", "-")), 10.0**-digits
-    assert value - 1e-12 <= said < value + step
+    assert value - 1.1e-9 * step <= said < value + step + 1e-12
 
 
 def test_a_bound_of_few_digits_is_itself():
     for n in range(1000):
         assert bound(n / 1000) == bound(0.001 * n) == f"{n / 1000:.3f}"
-
-
-@given(some.floats(-2, 2), some.integers(1, 4))
-def test_a_bound_is_rounded_outward_and_by_less_than_a_digit(value, digits):
-    said, step = float(bound(value, digits).replace("−", "-")), 10.0**-digits
-    assert value - 1e-12 <= said < value + step
-
-
-@pytest.mark.parametrize("thousandths", range(1000))
-def test_a_bound_of_few_digits_is_itself(thousandths):
-    assert bound(thousandths / 1000) == bound(0.001 * thousandths) == f"{thousandths / 1000:.3f}"
