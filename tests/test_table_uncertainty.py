@@ -54,6 +54,16 @@ def test_same_as_evaluate(items, people, missing):
             assert interval == pytest.approx(estimate.interval(), rel=1e-9)
 
 
+def test_a_column_without_votes_is_nobody():
+    votes, scores = study(80, 4, seed=1, missing=0.3)
+    wider = np.insert(votes, 2, -1, axis=1)
+    for metric, one in table_uncertainty(votes, scores).items():
+        other = table_uncertainty(wider, scores)[metric]
+        for part in (*PARTS, "df_annotators", "floor"):
+            assert_allclose(getattr(other, part), getattr(one, part), rtol=1e-12)
+        assert other.population == one.population
+
+
 def test_an_item_without_votes_is_named():
     with pytest.raises(InputError, match="item 1"):
         table_uncertainty(np.array([[1, 0], [-1, -1]], np.int8), [0.1, 0.2])

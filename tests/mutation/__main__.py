@@ -98,13 +98,25 @@ def judged(bug: Bug, clean: Path, seconds: float) -> Verdict:
         tree = Path(folder) / "tree"
         shutil.copytree(clean, tree)
         (tree / bug.path).write_text(text, encoding="utf-8")
-        if bug.path.parent.name == "kernels":  # kernels that call it are compiled anew
-            for stored in (tree / bug.path).parent.rglob("*.nb[ic]"):
-                stored.unlink()
+        if bug.path.parent.name == "kernels":
+            _forget_compiled(tree / bug.path)
         word, by = _red(tree, runs, seconds)
     spent = time.monotonic() - start
     print(f"{word:8} {bug.name:44} {spent:5.0f} s  {by}", flush=True)
     return Verdict(bug, word, by)
+
+
+def _forget_compiled(source: Path) -> None:
+    """Remove what is stored of a module of kernels, and of all whose calls end there."""
+    told = {source.stem}
+    texts = {one.stem: one.read_text(encoding="utf-8") for one in source.parent.glob("*.py")}
+    for _ in texts:
+        names = "|".join(map(re.escape, sorted(told)))
+        calls = re.compile(rf"^from equipoise\.kernels\.({names}) import ", re.MULTILINE)
+        told |= {stem for stem, text in texts.items() if calls.search(text)}
+    for stored in source.parent.rglob("*.nb[ic]"):
+        if stored.name.partition(".")[0] in told:
+            stored.unlink()
 
 
 def _red(tree: Path, runs: list[list[str]], seconds: float) -> tuple[str, str]:
