@@ -25,7 +25,7 @@ def study(items, people, seed, missing=0.0):
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.4])
-@pytest.mark.parametrize(("items", "people"), [(150, 5), (6000, 3)])
+@pytest.mark.parametrize(("items", "people"), [(150, 5), (6000, 3), (150, 1)])
 def test_same_as_evaluate(items, people, missing):
     votes, scores = study(items, people, seed=people, missing=missing)
     found = table_uncertainty(votes, scores, metrics=METRICS)
@@ -54,9 +54,10 @@ def test_same_as_evaluate(items, people, missing):
             assert interval == pytest.approx(estimate.interval(), rel=1e-9)
 
 
-def test_a_column_without_votes_is_nobody():
-    votes, scores = study(80, 4, seed=1, missing=0.3)
-    wider = np.insert(votes, 2, -1, axis=1)
+@pytest.mark.parametrize("people", [1, 4])
+def test_a_column_without_votes_is_nobody(people):
+    votes, scores = study(80, people, seed=1, missing=0.3)
+    wider = np.insert(votes, people // 2, -1, axis=1)
     for metric, one in table_uncertainty(votes, scores).items():
         other = table_uncertainty(wider, scores)[metric]
         for part in (*PARTS, "df_annotators", "floor"):
