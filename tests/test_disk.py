@@ -199,6 +199,18 @@ def test_anonymous_votes_speak_for_items(tmp_path):
         disk.dawid_skene(votes, tmp_path / "out")
 
 
+def test_votes_of_one_annotator_speak_for_items_judged_by_them(tmp_path):
+    table = study(3, people=1, votes=40)
+    scores = scored(table, 3, tied=False)
+    votes = disk.open_votes(cut(table, tmp_path / "votes", 2))
+    made = disk.evaluate(votes, disk.open_scores(cut(scores, tmp_path / "scores", 2)))
+    known = evaluate(
+        Predictions.from_dataframe(scores), Annotations.from_dataframe(table), metrics=["auroc"]
+    )
+    assert made.population == known.two_way("auroc", labels="soft").population
+    assert made.population.whom == "items like these, judged by this annotator"
+
+
 def test_many_annotators_in_stripes(tmp_path, monkeypatch):
     table = study(5, items=60, votes=400, people=12)
     folder = cut(table, tmp_path / "votes", 3)
