@@ -142,8 +142,8 @@ class Resampling:
                     "at least two groups of items",
                     "leave the group column out, or choose another resampling",
                 )
-            codes = _numbered(np.asarray(self.group), self.items)
-            object.__setattr__(self, "group", frozen(codes))
+            codes = np.unique(np.asarray(self.group), return_inverse=True)[1]
+            object.__setattr__(self, "group", frozen(codes.astype(np.int64)))
         if self.weights is not None:
             if self.kind != "panel" or len(self.weights) != self.replicates:
                 raise InputError(
@@ -192,14 +192,17 @@ class Resampling:
     @property
     def fingerprint(self) -> str:
         """A name for everything that decides the draws, which the order of items does not."""
-        order = None if self.group is None else name_order(self.items)
-        group = self.group if order is None or self.group is None else self.group[order]
+        group, order = None, name_order(self.items)
+        if self.group is not None and (ranks := self._unit_ranks) is not None:
+            group = ranks if order is None else ranks[order]
         parts = [
             self.kind,
             self.replicates,
             self.seed,
             self._names,
-            None if group is None else hashlib.sha256(group.tobytes()).hexdigest(),
+            None
+            if group is None
+            else hashlib.sha256(np.ascontiguousarray(group).tobytes()).hexdigest(),
             self.annotators,
             self.draws,
         ]
@@ -225,17 +228,18 @@ class Resampling:
         """How often each item stands in replicates first..stop, shape (items, replicates)."""
         if not self.over_items:
             return np.ones((len(self.items), stop - first), dtype=np.uint8)
-        if self.group is not None:
-            return self._draw("items", int(self.group.max()) + 1, first, stop)[self.group]
-        counts = self._draw("items", len(self.items), first, stop)
-        ranks = self._item_ranks
+        units = len(self.items) if self.group is None else int(self.group.max()) + 1
+        counts = self._draw("items", units, first, stop)
+        ranks = self._unit_ranks
         return counts if ranks is None else counts[ranks]
 
     @property
-    def _item_ranks(self) -> Ints | None:
-        """Rank of each item's name, found once; None where they stand in order."""
+    def _unit_ranks(self) -> Ints | None:
+        """Rank of each item's name, or of its group's first; None where items are in order."""
         if self._places is None:
             ranks = name_ranks(self.items)
+            if self.group is not None:
+                ranks = _group_ranks(self.group, ranks)
             object.__setattr__(self, "_places", () if ranks is None else (ranks,))
         return self._places[0] if self._places else None
 
@@ -284,18 +288,15 @@ class Resampling:
         return counts
 
 
-def _numbered(group: Ints, items: tuple[str, ...]) -> Ints:
-    """Groups numbered by the name of their first item, shape (items,).
+def _group_ranks(group: Ints, ranks: Ints | None) -> Ints:
+    """Rank of each item's group by the item of it that comes first, shape (items,).
 
-    >>> _numbered(np.array([7, 3, 7]), ("c", "b", "a"))
+    >>> _group_ranks(np.array([1, 0, 1]), np.array([2, 1, 0]))
     array([0, 1, 0])
     """
-    codes = np.unique(group, return_inverse=True)[1].astype(np.int64)
-    ranks = name_ranks(items)
-    ranks = np.arange(len(items)) if ranks is None else ranks
-    first = np.full(int(codes.max()) + 1, len(items))
-    np.minimum.at(first, codes, ranks)
-    return np.asarray(np.argsort(np.argsort(first))[codes])
+    first = np.full(int(group.max()) + 1, len(group))
+    np.minimum.at(first, group, np.arange(len(group)) if ranks is None else ranks)
+    return np.asarray(np.argsort(np.argsort(first))[group])
 
 
 @cache

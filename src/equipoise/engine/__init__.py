@@ -46,6 +46,7 @@ from equipoise.engine._worker import (
     TaskError,
     call,
     inside,
+    limit_thread,
     one_thread,
 )
 
@@ -279,7 +280,8 @@ class _Todo:
                 for place in places:
                     self.take(place, self.function(self.tasks[place]))
             return
-        with one_thread(), ThreadPoolExecutor(max_workers=workers) as pool:
+        pool = ThreadPoolExecutor(max_workers=workers, initializer=limit_thread)
+        with one_thread(), pool:
             futures = {pool.submit(call, self.function, self.tasks[n]): n for n in places}
             try:
                 for future in as_completed(futures):

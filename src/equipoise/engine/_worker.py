@@ -99,6 +99,11 @@ def one_thread() -> Iterator[None]:
         yield
 
 
+def limit_thread() -> None:
+    """The same for a thread that is new: OpenMP counts the threads of each by itself."""
+    _limiter().limit(limits=1, user_api="blas")
+
+
 def _limiter() -> Any:
     from threadpoolctl import ThreadpoolController
 
