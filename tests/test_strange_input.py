@@ -302,7 +302,9 @@ def test_no_verb_begins_what_never_ends(words, tmp_path, monkeypatch, capsys):
     more = () if words[-1].endswith("=") else ("1000000000",)
     code, _, error = caller(monkeypatch, capsys)(*words[:-1], last, *more)
     said = " ".join(error.split())
-    assert code == 2 and ("expected at most 100,000" in said or "less than or equal to 1000" in said)
+    assert code == 2 and (
+        "expected at most 100,000" in said or "less than or equal to 1000" in said
+    )
 
 
 VERBS = """

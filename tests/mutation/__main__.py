@@ -134,14 +134,25 @@ def _red(tree: Path, runs: list[list[str]], seconds: float) -> tuple[str, str]:
 
 
 def confirmed(found: list[Verdict], clean: Path, seconds: float) -> list[Verdict]:
-    """Run the tests that told once more, all without any bug: what fails then told nothing."""
-    told = {one.by for one in found if one.word == "killed"}
+    """Run the tests that told once more, all without any bug: what fails then told nothing.
+
+    Tests run with all their parameters, whose names may hold anything.
+    """
+    told = {_whole(one.by) for one in found if one.word == "killed"}
     wrong: set[str] = set()
     for examples in (True, False):
         some = sorted(one for one in told if one.startswith("src/") is examples)
-        if some:
-            wrong |= set(FAILED.findall(_tested(clean, some, seconds * len(some))[1]))
-    return [one._replace(word="broken") if one.by in wrong else one for one in found]
+        if not some:
+            continue
+        status, said = _tested(clean, some, seconds * len(some))
+        if status not in (0, 1):
+            raise RuntimeError(f"the tests that told do not run without a bug: {said[-500:]}")
+        wrong |= {_whole(one) for one in FAILED.findall(said)}
+    return [one._replace(word="broken") if _whole(one.by) in wrong else one for one in found]
+
+
+def _whole(test: str) -> str:
+    return test.partition("[")[0]
 
 
 def _tested(tree: Path, tests: list[str], seconds: float) -> tuple[int | None, str]:
