@@ -13,6 +13,7 @@ from equipoise.aggregate import (
     dawid_skene,
     dirichlet,
     inverse_rank,
+    majority_vote,
     mean_vote,
     normal,
     plackett_luce,
@@ -84,6 +85,13 @@ def test_ties_of_summed_fractions_are_ties():
         reading=np.repeat(np.arange(4), 4),
     )  # fmt: skip
     assert annotation_certainty(inverse_rank(table), j=2).value[0] == pytest.approx(1 / 6)
+
+
+def test_a_majority_by_rounding_is_none():
+    made = majority_vote(votes([0, 0, 1], weight=np.array([0.1, 0.2, 0.3])))
+    assert made.mean.tolist() == [[0.5, 0.5, 0.0]] and len(made.notices) == 1
+    clear = majority_vote(votes([0, 0, 1], weight=np.array([0.1, 0.2, 0.300001])))
+    assert clear.mean.tolist() == [[0.0, 1.0, 0.0]] and not clear.notices
 
 
 def test_groups_of_ratings_need_draws():

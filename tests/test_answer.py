@@ -366,6 +366,26 @@ def test_what_would_settle_it_is_true(name):
         ) or (times[1] == "More than" and needed(study.answer) > float(times[2]))  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("seed", "items", "apart"), [(0, 60, 0.1), (8, 60, 0.1), (2, 200, 0.2)]
+)
+def test_more_items_do_not_lessen_what_annotators_differ_by(seed, items, apart):
+    """Each of two models sees one sign, and annotators go by either to a different degree."""
+    random = np.random.default_rng(seed)
+    signs = random.standard_normal((2, items))
+    by = 0.5 + apart * random.standard_normal(12)
+    seen = signs[0][:, None] * by + signs[1][:, None] * (1 - by)
+    votes = annotations((seen + 0.5 * random.standard_normal(seen.shape) > 0).astype(float))
+    study = answered([Predictions(f"net {m}", votes.items, signs[m]) for m in (0, 1)], votes)
+    times, said = needed(study.answer), study.report.card.settled_by
+    if times > 1000:
+        assert said.endswith(" More items alone would not part net 1 from net 0.")
+    else:
+        assert f" About {times:.1f} times as many items would part net" in said
+    spread = study.answer.evaluation.two_way("auroc", labels="soft").between(0, 1)
+    assert spread.annotators - spread.cells > 0.25 * spread.items  # or it would not matter
+
+
 def needed(answer: Answer) -> float:
     """How many times the items must be for the first pair to be told apart, by doubling."""
     front, done = answer.front, answer.evaluation

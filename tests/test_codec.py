@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from equipoise import codec
 from equipoise.arrays import InputError
+from equipoise.codec import check_seal, sealed
 from equipoise.findings import (
     Bar,
     Card,
@@ -261,6 +262,19 @@ def test_damage_is_named_in_four_parts(path, new, where, expected):
     assert where in refused.value.where, refused.value
     assert refused.value.expected.startswith(expected)
     assert refused.value.got and refused.value.do == "write the run again"
+
+
+@pytest.mark.parametrize(
+    "edited",
+    [{"b": 1, "a": [2.0]}, {"a": 1, "b": [2.0], "c": 0}, {"a": 1}, {"a": 2, "b": [2.0]},
+     {"a": 1, "c": [2.0]}, {"a": "1", "b": [2.0]}, {"a": 1, "b": [2.5]}],
+)  # fmt: skip
+def test_a_seal_holds_names_and_values_but_not_their_order(edited):
+    held = sealed({"a": 1, "b": [2.0]})
+    check_seal(held, "run.json", "x")
+    check_seal(dict(reversed(held.items())), "run.json", "x")
+    with pytest.raises(InputError, match="changed since it was written"):
+        check_seal({**edited, "seal": held["seal"]}, "run.json", "x")
 
 
 def test_a_key_that_is_missing_is_named():

@@ -1,6 +1,7 @@
 """Votes and scores that stay on disk give what those in memory give, and survive a kill."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -198,6 +199,18 @@ def test_anonymous_votes_speak_for_items(tmp_path):
         disk.dawid_skene(votes, tmp_path / "out")
 
 
+def test_votes_of_one_annotator_speak_for_items_judged_by_them(tmp_path):
+    table = study(3, people=1, votes=40)
+    scores = scored(table, 3, tied=False)
+    votes = disk.open_votes(cut(table, tmp_path / "votes", 2))
+    made = disk.evaluate(votes, disk.open_scores(cut(scores, tmp_path / "scores", 2)))
+    known = evaluate(
+        Predictions.from_dataframe(scores), Annotations.from_dataframe(table), metrics=["auroc"]
+    )
+    assert made.population == known.two_way("auroc", labels="soft").population
+    assert made.population.whom == "items like these, judged by this annotator"
+
+
 def test_many_annotators_in_stripes(tmp_path, monkeypatch):
     table = study(5, items=60, votes=400, people=12)
     folder = cut(table, tmp_path / "votes", 3)
@@ -264,6 +277,31 @@ def test_a_working_folder_of_other_votes_is_not_gone_on_with(tmp_path):
     with pytest.raises(InputError, match="something else"):
         disk.glad(votes, tmp_path / "d", disk=disk.OnDisk(work=tmp_path / "mine"))
     assert (tmp_path / "mine" / "thesis.tex").exists()
+
+
+def test_a_checkpoint_of_other_settings_is_not_gone_on_with(tmp_path):
+    votes = disk.open_votes(cut(study(2), tmp_path / "votes", 2))
+    how = disk.OnDisk(work=tmp_path / "work", keep=True, every=1)
+    disk.dawid_skene(votes, tmp_path / "full", disk=how)
+    disk.dawid_skene(votes, tmp_path / "coin", variant="one_coin", disk=how)
+    disk.dawid_skene(votes, tmp_path / "alone", variant="one_coin")
+    assert contents(tmp_path / "coin") == contents(tmp_path / "alone")
+
+
+def test_votes_that_were_edited_in_place_are_read_again(tmp_path):
+    (tmp_path / "votes").mkdir()
+    path, how = tmp_path / "votes" / "0.parquet", disk.OnDisk(tmp_path / "work", keep=True)
+    table, plain = study(2), {"compression": "none", "use_dictionary": False}
+    pq.write_table(table, path, **plain)
+    disk.dawid_skene(disk.open_votes(path.parent), tmp_path / "before", disk=how)
+    about, turned = path.stat(), table["label"].to_pylist()[::-1]
+    pq.write_table(table.set_column(2, "label", pa.array(turned)), path, **plain)
+    os.utime(path, ns=(about.st_atime_ns, about.st_mtime_ns + 10**9))
+    assert path.stat().st_size == about.st_size
+    disk.dawid_skene(disk.open_votes(path.parent), tmp_path / "after", disk=how)
+    disk.dawid_skene(disk.open_votes(path.parent), tmp_path / "alone")
+    assert contents(tmp_path / "after") == contents(tmp_path / "alone")
+    assert contents(tmp_path / "after") != contents(tmp_path / "before")
 
 
 def test_an_item_in_two_partitions_is_found_and_mended(tmp_path):

@@ -232,6 +232,27 @@ def test_results_are_in_order_and_groups_worth_sending(backwards, monkeypatch):
     assert told == [(n, 60) for n in range(1, 61)]
 
 
+def late(number):
+    time.sleep(0.02)
+    return 1 / (32 - number)  # first of no group but one of its own: 31 is prime
+
+
+@pytest.mark.usefixtures("backwards")
+def test_an_error_inside_a_group_names_its_own_task(monkeypatch):
+    monkeypatch.setattr(engines, "ENOUGH", 0.1)
+    with pytest.raises(TaskError, match="ZeroDivisionError") as found:
+        Engine("processes").map(late, range(60), name=lambda n: f"cell {n}")
+    assert found.value.where == "cell 32"
+
+
+def test_threads_that_end_out_of_order_leave_results_in_order():
+    def waits(number):
+        time.sleep(0.05 * (number == 0))
+        return number
+
+    assert Engine("local", 4).map(waits, range(8)) == list(range(8))
+
+
 def test_little_work_stays_here(backwards):
     assert Engine("processes").map(abs, [-1, -2, -3]) == [1, 2, 3]
     assert Engine("processes").map(abs, []) == []

@@ -4,6 +4,7 @@ import csv
 import dataclasses
 import io
 import json
+import math
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -163,6 +164,16 @@ def test_a_folder_is_written_whole(tmp_path):
     there = {str(p.relative_to(tmp_path / "out")) for p in (tmp_path / "out").rglob("*.*")}
     assert there == set(names)
     assert json.loads((tmp_path / "out" / "stability.json").read_text())["files"] == names
+
+
+@pytest.mark.parametrize("kind", ["text", "model", "names"])
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(None, "undefined"), (math.nan, "undefined"), (True, "yes"), (False, "no"), (0.5, "0.5"),
+     (0, "0"), ("", ""), (("a", "b"), "a, b")],
+)  # fmt: skip
+def test_what_stands_among_words_is_a_word(kind, value, text):
+    assert cell({"who": value}, Column("who", "who", kind)) == text
 
 
 def test_a_cell_may_say_why_there_is_no_number():

@@ -7,7 +7,7 @@ from hypothesis import strategies as some
 from equipoise.findings.record import Column, Table
 from equipoise.findings.text import as_markdown
 from equipoise.notices import Notice
-from equipoise.numbers import change, number
+from equipoise.numbers import bound, change, number
 
 
 @pytest.mark.parametrize(
@@ -40,3 +40,14 @@ def test_no_number_is_lost_and_none_has_an_exponent(value):
     assert "e" not in text
     assert float(text) == pytest.approx(value, abs=max(0.0005, 0.05 * abs(value)), rel=0.05)
     assert float(text) != 0
+
+
+@given(some.floats(-2, 2), some.integers(1, 4))
+def test_a_bound_is_rounded_outward_and_by_less_than_a_digit(value, digits):
+    said, step = float(bound(value, digits).replace("−", "-")), 10.0**-digits
+    assert value - 1.1e-9 * step <= said < value + step + 1e-12
+
+
+def test_a_bound_of_few_digits_is_itself():
+    for n in range(1000):
+        assert bound(n / 1000) == bound(0.001 * n) == f"{n / 1000:.3f}"

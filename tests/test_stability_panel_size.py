@@ -55,6 +55,24 @@ def test_the_limit_of_endless_annotators_is_covered_as_often_as_said():
     assert 0.92 <= np.mean(hits) <= 0.98
 
 
+def test_endless_annotators_are_where_the_line_over_one_by_the_size_begins():
+    """Least squares on 1/m of the means over all panels of m, by hand."""
+    chance = [1 / (1 + np.exp(-score)) for score in SCORES]
+    done = panel_size(
+        models(chance), bootstrap.annotations(VOTES), metric="total_variation", replicates=100
+    )
+    by_size = []
+    for size in range(2, 8):
+        panels = combinations(range(7), size)
+        shares = [VOTES[:, who].mean(axis=1) for who in panels]
+        by_size.append([np.mean([np.abs(p - c).mean() for p in shares]) for c in chance])
+    assert_allclose(done.mean, by_size, atol=1e-12)
+    slope, limit = np.polyfit(1 / np.arange(2, 8), np.array(by_size), 1)
+    assert_allclose(done.limit, limit, atol=1e-12)
+    assert_allclose(done.slope, slope, atol=1e-12)
+    assert (slope > 0.2).all()  # or no line could be told from another
+
+
 def test_separate_panels_equal_a_loop_over_all_of_them():
     done = panel_size(models(), bootstrap.annotations(VOTES), replicates=100)
     for size, found in ((2, done.separate[0]), (3, done.separate[1])):

@@ -62,6 +62,18 @@ def test_the_later_vote_wins_however_small_the_difference(votes, earlier, later)
         assert [table.classes[code] for code in table.label] == [kept, "no"]
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("1700000000.5", "1700000000.50"), ("1.7e9", "1700000000.0"), ("0.25", "2.5e-1")],
+)
+def test_of_simultaneous_votes_the_last_in_the_file_wins(votes, one, other):
+    for first, second in ((one, other), (other, one)):
+        rows = revised(first, second).splitlines()
+        for text in ([*rows[:1], rows[3], *rows[1:3]], rows):  # which spelling comes first
+            table = votes("\n".join(text) + "\n", repeats="last")
+            assert [table.classes[code] for code in table.label] == ["no", "no"]
+
+
 def test_nanoseconds_of_a_dataframe_count():
     moments = pd.to_datetime(["2024-05-01T00:00:00.000000002"] * 2) + pd.to_timedelta([0, -1])
     frame = pd.DataFrame(

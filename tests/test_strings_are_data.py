@@ -69,6 +69,15 @@ def test_the_table_reader_takes_the_mark_away(name):
     assert table.columns[name].to_pylist() == [name, "plain"]
 
 
+@pytest.mark.parametrize(
+    "text", [" =1+1", "\u3000=1", "\uff1d1+1", "-1+cmd()", "+1@x", "-1-1", "1e3=", "--1"]
+)
+def test_what_only_begins_as_a_number_or_with_a_blank_is_guarded(text):
+    cell = guarded(text)
+    assert cell == (text if text.startswith("1") else f"'{text}")
+    assert unguarded(cell) == text
+
+
 def test_numbers_stay_numbers():
     assert as_csv([{"change": -0.5, "count": -3, "share": 1e-9}]) == (
         "change,count,share\n-0.5,-3,1e-09\n"

@@ -25,7 +25,7 @@ def study(items, people, seed, missing=0.0):
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.4])
-@pytest.mark.parametrize(("items", "people"), [(150, 5), (6000, 3)])
+@pytest.mark.parametrize(("items", "people"), [(150, 5), (6000, 3), (150, 1)])
 def test_same_as_evaluate(items, people, missing):
     votes, scores = study(items, people, seed=people, missing=missing)
     found = table_uncertainty(votes, scores, metrics=METRICS)
@@ -52,6 +52,17 @@ def test_same_as_evaluate(items, people, missing):
             estimate = done.estimate(f"m{m}", metric)
             interval = found[metric].of(m).interval(estimate.value, bounds=(0.0, 1.0))
             assert interval == pytest.approx(estimate.interval(), rel=1e-9)
+
+
+@pytest.mark.parametrize("people", [1, 4])
+def test_a_column_without_votes_is_nobody(people):
+    votes, scores = study(80, people, seed=1, missing=0.3)
+    wider = np.insert(votes, people // 2, -1, axis=1)
+    for metric, one in table_uncertainty(votes, scores).items():
+        other = table_uncertainty(wider, scores)[metric]
+        for part in (*PARTS, "df_annotators", "floor"):
+            assert_allclose(getattr(other, part), getattr(one, part), rtol=1e-12)
+        assert other.population == one.population
 
 
 def test_an_item_without_votes_is_named():

@@ -73,6 +73,30 @@ def test_the_prior_maximises_the_likelihood_of_all_votes():
     assert "empirical prior: base rates 0.1" in made.method
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_nothing_near_the_prior_is_better(seed):
+    """The height from its definition, item by item: flat where the prior is."""
+    random = np.random.default_rng(seed)
+    strength = np.exp(random.normal(0.7, 1))
+    shares = random.dirichlet(np.full(3, strength / 3), 6 + 3 * seed)
+    counts = np.array([random.multinomial(random.integers(1, 9), row) for row in shares])
+    counts = np.concatenate([counts, np.eye(3, dtype=int)])
+
+    def height(log):
+        shape = np.exp(log)
+        whole, found = shape.sum(), -0.5 * np.log(shape.sum()) ** 2
+        for row in counts:
+            found += gammaln(whole) - gammaln(whole + row.sum())
+            found += (gammaln(shape + row) - gammaln(shape)).sum()
+        return found
+
+    made, every = dirichlet(Annotations.from_counts(counts)).parameters, counts.sum()
+    rate = (np.array(made["base_rate"]) * (every + 1) - 1 / 3) / every  # before smoothing
+    log = np.log(made["concentration"] * rate)
+    slope = [(height(log + step) - height(log - step)) / 2e-4 for step in 1e-4 * np.eye(3)]
+    assert_allclose(slope, 0, atol=1e-5)
+
+
 def test_the_prior_is_found_again():
     random = np.random.default_rng(1)
     yes = random.binomial(5, random.beta(0.3, 1.5, 4000))

@@ -197,6 +197,22 @@ def test_the_name_of_a_plan_is_that_of_its_draws(what):
     assert one.fingerprint != replace(one, items=(*one.items[:-1], "another")).fingerprint
 
 
+@pytest.mark.parametrize("people", [5, 9])
+def test_voters_beside_gold_are_drawn_by_their_names(people):
+    """Two people gave nothing but gold; the others stand in any order, few or many."""
+    called, random = names(people, "reader"), np.random.default_rng(people)
+    drawn = []
+    for order in (np.arange(people), random.permutation(people), random.permutation(people)):
+        plan = Resampling(
+            kind="panel", items=("a", "b"), replicates=40, annotators=people,
+            voters=np.flatnonzero(order >= 2), ranks=order,
+        )  # fmt: skip
+        counts = plan.annotator_counts(0, 40)
+        drawn.append({called[rank]: counts[place].tolist() for place, rank in enumerate(order)})
+    assert drawn[0] == drawn[1] == drawn[2]
+    assert not any(drawn[0][called[0]]) and any(drawn[0][called[2]])
+
+
 def test_groups_are_drawn_by_the_items_they_hold():
     names, group = ("d", "b", "a", "c"), np.array([5, 1, 5, 2])
     order = np.array([2, 0, 3, 1])

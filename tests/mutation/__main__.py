@@ -98,13 +98,25 @@ def judged(bug: Bug, clean: Path, seconds: float) -> Verdict:
         tree = Path(folder) / "tree"
         shutil.copytree(clean, tree)
         (tree / bug.path).write_text(text, encoding="utf-8")
-        if bug.path.parent.name == "kernels":  # kernels that call it are compiled anew
-            for stored in (tree / bug.path).parent.rglob("*.nb[ic]"):
-                stored.unlink()
+        if bug.path.parent.name == "kernels":
+            _forget_compiled(tree / bug.path)
         word, by = _red(tree, runs, seconds)
     spent = time.monotonic() - start
     print(f"{word:8} {bug.name:44} {spent:5.0f} s  {by}", flush=True)
     return Verdict(bug, word, by)
+
+
+def _forget_compiled(source: Path) -> None:
+    """Remove what is stored of a module of kernels, and of all whose calls end there."""
+    told = {source.stem}
+    texts = {one.stem: one.read_text(encoding="utf-8") for one in source.parent.glob("*.py")}
+    for _ in texts:
+        names = "|".join(map(re.escape, sorted(told)))
+        calls = re.compile(rf"^from equipoise\.kernels\.({names}) import ", re.MULTILINE)
+        told |= {stem for stem, text in texts.items() if calls.search(text)}
+    for stored in source.parent.rglob("*.nb[ic]"):
+        if stored.name.partition(".")[0] in told:
+            stored.unlink()
 
 
 def _red(tree: Path, runs: list[list[str]], seconds: float) -> tuple[str, str]:
@@ -122,14 +134,25 @@ def _red(tree: Path, runs: list[list[str]], seconds: float) -> tuple[str, str]:
 
 
 def confirmed(found: list[Verdict], clean: Path, seconds: float) -> list[Verdict]:
-    """Run the tests that told once more, all without any bug: what fails then told nothing."""
-    told = {one.by for one in found if one.word == "killed"}
+    """Run the tests that told once more, all without any bug: what fails then told nothing.
+
+    Tests run with all their parameters, whose names may hold anything.
+    """
+    told = {_whole(one.by) for one in found if one.word == "killed"}
     wrong: set[str] = set()
     for examples in (True, False):
         some = sorted(one for one in told if one.startswith("src/") is examples)
-        if some:
-            wrong |= set(FAILED.findall(_tested(clean, some, seconds * len(some))[1]))
-    return [one._replace(word="broken") if one.by in wrong else one for one in found]
+        if not some:
+            continue
+        status, said = _tested(clean, some, seconds * len(some))
+        if status not in (0, 1):
+            raise RuntimeError(f"the tests that told do not run without a bug: {said[-500:]}")
+        wrong |= {_whole(one) for one in FAILED.findall(said)}
+    return [one._replace(word="broken") if _whole(one.by) in wrong else one for one in found]
+
+
+def _whole(test: str) -> str:
+    return test.partition("[")[0]
 
 
 def _tested(tree: Path, tests: list[str], seconds: float) -> tuple[int | None, str]:

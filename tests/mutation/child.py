@@ -18,7 +18,11 @@ def run_tests(tree: str, tests: list[str], said: str) -> None:
         The file that takes what is printed.
     """
     import pytest
+    from hypothesis import Phase, settings
 
+    brief = [Phase.explicit, Phase.generate]  # the smallest failing example is of no interest
+    settings.register_profile("mutants", phases=brief, database=None)
+    settings.load_profile("mutants")
     here = Path(__file__).parent.parent.parent
     shared = here.parent / "shared" / "datasets"
     if shared.is_dir():

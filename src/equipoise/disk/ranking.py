@@ -400,9 +400,10 @@ def _summed(runs: _Runs, values: Floats) -> _Sums:
 def _evaluated(runs: _Runs, values: Floats, level: float) -> EvaluationOnDisk:
     """Intervals of all models and pairs."""
     sums, units = _summed(runs, values), single_design(runs.items)
-    named = "annotator" in runs.votes.votes.columns and _is_panel(sums.number)
+    known = "annotator" in runs.votes.votes.columns
+    named = known and _is_panel(sums.number)
     design = _design(runs, sums, units) if named else units
-    reason = Reason.ALONE if len(runs.votes.annotators) == 1 and named else Reason.NONE
+    reason = Reason.ALONE if known and len(runs.votes.annotators) == 1 else Reason.NONE
     population = population_of(design, named=named, reason=reason)
     factor = design.annotator_factor if named else 1.0
     rare = max(min(runs.up, runs.items - runs.up), 1.0)

@@ -28,6 +28,7 @@ from equipoise.evaluation.uncertainty import value_width
 from equipoise.inference import (
     Crossing,
     Design,
+    Reason,
     TwoWay,
     crossed_design,
     dense_traces,
@@ -144,12 +145,13 @@ def _cell(
         [[(one.shares * other.shares) @ noise for other, _ in found] for one, _ in found]
     )
     influence = np.stack([one.items for one, _ in found])
+    reason = Reason.ALONE if design.annotators == 1 else Reason.NONE
     made = two_way(
         values,
         influence,
         None,
         design=design,
-        population=population_of(design, named=True),
+        population=population_of(design, named=True, reason=reason),
         votes=(people @ people.T, cells),
     )
     rare = max(min(float(labels.sum()), float(len(labels) - labels.sum())), 1.0)
