@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from equipoise.cli.agreement import AgreementOptions
     from equipoise.cli.asked import Asked
     from equipoise.disk import EvaluationOnDisk, VotesOnDisk
-    from equipoise.findings import Finding
+    from equipoise.findings import Finding, Table
     from equipoise.notices import Notice
 
 LARGE = 20_000_000  # rows from which a folder of Parquet files stays on disk
@@ -225,10 +225,6 @@ def evaluate_on_disk(asked: "Asked", paths: Sequence[Path]) -> None:
         _refuse(record, ())
     _refuse(asked.results, ("as_json",))
     _refuse(asked.reading, (*OF_READING, "positive"))
-    if asked.scoring.metrics not in (None, "auroc"):
-        do = "leave it out, or give files that fit in memory"
-        got = f"{asked.scoring.metrics} of votes that stay on disk"
-        raise InputError("--metrics", got, "auroc", do)
     if len(paths) != 2:
         do = "equipoise evaluate VOTES SCORES, or -a VOTES -p SCORES"
         got = f"{len(paths)} folders"
@@ -237,7 +233,13 @@ def evaluate_on_disk(asked: "Asked", paths: Sequence[Path]) -> None:
     scores = disk.open_scores(paths[1], item=votes.columns["item"])
     level = asked.scoring.level
     with progress("merging scores"):
-        made = disk.evaluate(votes, scores, positive=asked.reading.positive, level=level)
+        made = disk.evaluate(
+            votes,
+            scores,
+            metrics=[one.name for one in asked.scoring.chosen()] or ["auroc"],
+            positive=asked.reading.positive,
+            level=level,
+        )
     _tell(made.notices)
     if asked.results.as_json:
         print_json(_evaluation_json(made))
@@ -288,7 +290,6 @@ def check_on_disk(paths: Sequence[Path] | None, reading: VoteReading, *, as_json
 def _evaluation_json(made: "EvaluationOnDisk") -> dict[str, Any]:
     people = made.population
     return {
-        "metric": "auroc",
         "labels": "soft",
         "positive": made.positive,
         "items": made.items,
@@ -299,24 +300,35 @@ def _evaluation_json(made: "EvaluationOnDisk") -> dict[str, Any]:
 
 
 def _evaluated(made: "EvaluationOnDisk") -> "Finding":
-    from equipoise.findings import Column, Finding, Table
+    from equipoise.findings import Finding
 
-    table = Table(
-        name="models",
-        caption="Soft AUROC, best first",
-        columns=(
-            Column("model", "model", "model"),
-            Column("value", "soft AUROC", "number", ("low", "high")),
-            Column("best_rank", "best rank", "count"),
-            Column("worst_rank", "worst rank", "count"),
-        ),
-        rows=[one._asdict() for one in sorted(made.models, key=lambda one: -one.value)],
-    )
     return Finding(
         key="models",
         title="Which model is better?",
         sentence=f"{made.population.scope} Soft labels: shares of votes for {made.positive}.",
-        tables=(table,),
+        tables=tuple(_ranked(made, name) for name in made.cells),
+    )
+
+
+def _ranked(made: "EvaluationOnDisk", name: str) -> "Table":
+    """All models by one metric, best first."""
+    from equipoise.findings import Column, Table
+    from equipoise.metrics import named
+
+    metric = named(name)
+    sign = -1 if metric.better == "higher" else 1
+    title = metric.soft_title
+    rows = [one for one in made.models if one.metric == name]
+    return Table(
+        name="models" if len(made.cells) == 1 else f"models_{name}",
+        caption=f"{title[0].upper()}{title[1:]}, best first",
+        columns=(
+            Column("model", "model", "model"),
+            Column("value", title, "number", ("low", "high")),
+            Column("best_rank", "best rank", "count"),
+            Column("worst_rank", "worst rank", "count"),
+        ),
+        rows=[one._asdict() for one in sorted(rows, key=lambda one: sign * one.value)],
     )
 
 
