@@ -18,6 +18,7 @@ from equipoise.agreement import krippendorff_alpha
 from equipoise.arrays import InputError
 from equipoise.cli import app
 from equipoise.disk import evaluation, ranking
+from equipoise.disk.evaluation import METRICS
 from equipoise.kernels import disk as kernels
 
 few = settings(
@@ -144,14 +145,21 @@ def scored(table, seed, *, tied):
     items = table["item"].unique()
     first = np.arange(len(items)) % 2 + random.standard_normal(len(items))
     second = first + random.standard_normal(len(items))
+    net, vit = (1 / (1 + np.exp(-one)) for one in (first, second))
     if tied:
-        first, second = np.round(first), np.round(second)
-    return pa.table({"item": items, "net": first, "vit": second})
+        net, vit = (np.clip(np.round(4 * one), 0.5, 3.5) / 4 for one in (net, vit))
+    return pa.table({"item": items, "net": net, "vit": vit})
+
+
+def ranged(patch, room, *, of=7):
+    """Let ranges of merged items be small, and scores looked at few."""
+    patch.setattr(ranking, "RANGE", room)
+    patch.setattr(ranking, "_SAMPLED", of)
 
 
 @few
 @given(st.integers(0, 99), st.booleans(), st.booleans(), st.sampled_from([7, 1 << 22]))
-def test_soft_auroc_and_its_interval(tmp_path_factory, seed, tied, together, room):
+def test_metrics_and_their_intervals(tmp_path_factory, seed, tied, together, room):
     place = tmp_path_factory.mktemp("study")
     table = study(seed, items=60, votes=300, people=5)
     scores = scored(table, seed, tied=tied)
@@ -164,24 +172,70 @@ def test_soft_auroc_and_its_interval(tmp_path_factory, seed, tied, together, roo
             mask = pa.compute.is_in(scores["item"], value_set=items)
             pq.write_table(scores.filter(mask), place / "same" / part.name)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ranking, "RANGE", room)
+        ranged(patch, room, of=512 if tied else 7)
         folder = place / ("same" if together else "scores")
-        made = disk.evaluate(votes, disk.open_scores(folder))
+        made = disk.evaluate(votes, disk.open_scores(folder), metrics=METRICS)
     known = evaluate(
-        Predictions.from_dataframe(scores), Annotations.from_dataframe(table), metrics=["auroc"]
+        Predictions.from_dataframe(scores),
+        Annotations.from_dataframe(table),
+        metrics=METRICS,
     )
-    rows = {row.model: row for row in known.table() if row.labels == "soft"}
+    rows = {(row.metric, row.model): row for row in known.table() if row.labels == "soft"}
+    assert [(one.metric, one.model) for one in made.models] == [
+        (name, model) for name in METRICS for model in ("net", "vit")
+    ]
     for one in made.models:
-        row = rows[one.model]
+        row = rows[one.metric, one.model]
         mine = (one.value, one.low, one.high, one.standard_error)
         theirs = (row.value, row.low, row.high, row.standard_error)
-        np.testing.assert_allclose(mine, theirs, rtol=0, atol=1e-10)
-    (gap,) = made.gaps
-    (other,) = [one for one in known.differences("auroc") if one.labels == "soft"]
-    sign = 1 if other.a == gap.a else -1
-    ends = sorted(sign * end for end in (other.low, other.high))
-    np.testing.assert_allclose((gap.value, gap.low, gap.high), (sign * other.value, *ends))
+        np.testing.assert_allclose(mine, theirs, rtol=0, atol=1e-10, err_msg=one.metric)
+    for gap in made.gaps:
+        every = known.differences(gap.metric)
+        (other,) = [one for one in every if one.labels == "soft"]
+        sign = 1 if other.a == gap.a else -1
+        ends = sorted(sign * end for end in (other.low, other.high))
+        np.testing.assert_allclose(
+            (gap.value, gap.low, gap.high), (sign * other.value, *ends), atol=1e-10
+        )
     assert made.population.whom == "items and annotators like these"
+
+
+def test_an_infinite_log_score_is_told_as_in_memory(tmp_path):
+    table = study(3)
+    scores = scored(table, 3, tied=False)
+    sure = np.asarray(scores["net"]).copy()
+    sure[np.argmax(sure)] = 0.0
+    scores = scores.set_column(1, "net", pa.array(sure))
+    votes = disk.open_votes(cut(table, tmp_path / "votes", 3))
+    folder = disk.open_scores(cut(scores, tmp_path / "scores", 3))
+    made = disk.evaluate(votes, folder, metrics=["log_score"])
+    known = evaluate(
+        Predictions.from_dataframe(scores), Annotations.from_dataframe(table),
+        metrics=["log_score"],
+    )  # fmt: skip
+    for one in made.models:
+        (row,) = [
+            row for row in known.table() if (row.labels, row.model) == ("soft", one.model)
+        ]
+        mine, theirs = (one.value, one.low, one.high), (row.value, row.low, row.high)
+        np.testing.assert_allclose(mine, theirs, rtol=0, atol=1e-10)
+    assert made.models[0].value == np.inf
+
+
+def test_other_metrics_and_scores_that_are_no_probabilities_are_refused(tmp_path):
+    table = study(3)
+    votes = disk.open_votes(cut(table, tmp_path / "votes", 2))
+    scores = scored(table, 3, tied=False)
+    folder = disk.open_scores(cut(scores, tmp_path / "scores", 2))
+    for name in ("f1", "auroc:form=strict", "brier_score:soft=plug_in"):
+        with pytest.raises(InputError, match=r"expected auroc, average_precision, accuracy"):
+            disk.evaluate(votes, folder, metrics=[name])
+    wide = pa.array(3 * np.asarray(scores["vit"]))
+    cut(scores.set_column(2, "vit", wide), tmp_path / "wide", 2)
+    wrong = disk.open_scores(tmp_path / "wide")
+    with pytest.raises(InputError, match=r"item 'scan .* by vit, expected a probability"):
+        disk.evaluate(votes, wrong, metrics=["auroc", "accuracy"])
+    disk.evaluate(votes, wrong)
 
 
 def test_anonymous_votes_speak_for_items(tmp_path):

@@ -264,10 +264,14 @@ class _Influences:
         if self.means.metrics:
             scores = self.means.study.matched(number)[0]
             for name, one in self.means.of(number, scores, share).items():
-                with np.errstate(invalid="ignore"):
-                    centred = one.items - self.values[name][:, None]
-                found[name] = Moved(centred / self.items, one.slopes / self.items)
+                found[name] = self._centred(one, self.values[name][:, None])
         return {name: found[name] for name in self.values}
+
+    def _centred(self, of: Moved, value: Floats) -> Moved:
+        """Influences on a mean; undefined where it is infinite."""
+        known = np.where(np.isfinite(value), value, np.nan)
+        items = np.where(np.isfinite(of.items), of.items, np.nan) - known
+        return Moved(items / self.items, (of.slopes + 0.0 * known) / self.items)
 
 
 # ---- intervals -----------------------------------------------------------------------------
