@@ -120,18 +120,24 @@ class Deadly:
 
 
 @pytest.mark.parametrize(
-    ("name", "module", "work"),
+    ("name", "work", "turn"),
     [
-        ("dawid_skene", "dawid_skene", "_Pass"), ("glad", "glad", "_Sweep"),
-        ("soft_labels", "soft_labels", "_Finish"), ("evaluate", "ranking", "_Merge"),
+        ("dawid_skene", "dawid_skene._Pass", 3), ("glad", "glad._Sweep", 2),
+        ("soft_labels", "soft_labels._Finish", 1), ("evaluate", "ranking._Merge", 1),
     ],
 )  # fmt: skip
 def test_a_worker_that_dies_changes_no_byte(
-    place, serial, tmp_path, cluster_engine, monkeypatch, name, module, work
+    place, serial, tmp_path, cluster_engine, monkeypatch, name, work, turn
 ):
-    home, flag = sys.modules[f"equipoise.disk.{module}"], tmp_path / "died"
-    plain = getattr(home, work)
-    monkeypatch.setattr(home, work, lambda *a, **k: Deadly(plain(*a, **k), flag))
+    module, kind = work.split(".")
+    home, flag, made = sys.modules[f"equipoise.disk.{module}"], tmp_path / "died", []
+    plain = getattr(home, kind)
+
+    def deadly(*fields, **named):
+        made.append(plain(*fields, **named))
+        return Deadly(made[-1], flag) if len(made) == turn else made[-1]
+
+    monkeypatch.setattr(home, kind, deadly)
     with using(cluster_engine):
         assert results(place, tmp_path, name) == {name: serial[name]}
     assert flag.exists()
