@@ -305,6 +305,51 @@ def test_a_killed_fit_goes_on_from_its_checkpoint(tmp_path, model):
     assert not (tmp_path / "out.work").exists()
 
 
+STOPPED = """
+import os, signal, sys
+from pathlib import Path
+from equipoise import disk
+from equipoise.disk import ranking, soft_labels
+def deadly(plain):
+    def one(self, task):
+        plain(self, task)
+        os.kill(os.getpid(), signal.SIGKILL)
+    return one
+home = Path(sys.argv[1])
+votes = disk.open_votes(home / "votes", workers=1)
+finish = sys.modules["equipoise.disk.soft_labels"]._Finish
+for kind in (finish, ranking._Merge):
+    kind.__call__ = deadly(kind.__call__)
+if sys.argv[2] == "soft":
+    disk.soft_labels(votes, home / "soft", model="dirichlet")
+else:
+    disk.evaluate(votes, disk.open_scores(home / "scores"), work=home / "work")
+"""
+
+
+@pytest.mark.parametrize("what", ["soft", "evaluate"])
+def test_what_a_killed_reading_left_is_not_taken_for_whole(tmp_path, what):
+    table = study(2)
+    folder = cut(table, tmp_path / "votes", 4)
+    cut(scored(table, 2, tied=False), tmp_path / "scores", 4)
+    done = subprocess.run([sys.executable, "-c", STOPPED, str(tmp_path), what], check=False)
+    assert done.returncode == -signal.SIGKILL
+    votes, scores = disk.open_votes(folder), disk.open_scores(tmp_path / "scores")
+    if what == "soft":
+        assert not (tmp_path / "soft").exists()
+        assert len(list(tmp_path.glob(".soft.*.part"))) == 1
+        for name in ("soft", "plain"):
+            disk.soft_labels(votes, tmp_path / name, model="dirichlet")
+        assert contents(tmp_path / "soft") == contents(tmp_path / "plain")
+        assert not list(tmp_path.glob(".soft.*"))
+    else:
+        left = list((tmp_path / "work").iterdir())
+        assert len(left) == 1 and list(left[0].glob("range-*"))
+        again = disk.evaluate(votes, scores, work=tmp_path / "work")
+        assert again.models == disk.evaluate(votes, scores).models
+        assert list((tmp_path / "work").iterdir()) == left
+
+
 def test_a_working_folder_of_other_votes_is_not_gone_on_with(tmp_path):
     votes = disk.open_votes(cut(study(2), tmp_path / "votes", 2))
     how = disk.OnDisk(work=tmp_path / "work", keep=True, every=1)

@@ -121,7 +121,7 @@ def evaluate(
         The class that scores are for; by default the second of two.
     work
         A folder for runs and coded votes, which all workers see and which is emptied in the
-        end; by default a temporary one. It takes about 44 bytes per item and model (68 with
+        end; by default a temporary one. It takes about 36 bytes per item and model (60 with
         average precision), and 5 per vote.
     """
     require_number("evaluate, level", level, above=0, below=1, do="try 0.95")

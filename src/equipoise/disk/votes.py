@@ -84,8 +84,8 @@ class _Seeing:
                     f"engine, worker on {platform.node()}",
                     f"no folder {folder}",
                     "folders of votes and results on a disk that all workers see",
-                    "put votes, --out and temporary files (TMPDIR) on a shared disk, or choose "
-                    "the engine local or processes",
+                    "put votes, results and temporary files (TMPDIR) on a shared disk, or "
+                    "choose the engine local or processes",
                 )
         return self.function(task)
 
