@@ -479,6 +479,9 @@ def test_the_commands(tmp_path):
     assert told["alpha"] == disk.agreement(disk.open_votes(folder)).alpha
     both = run("evaluate", folder, tmp_path / "scores", "--on-disk", "--json")
     assert [one["model"] for one in json.loads(both.stdout)["models"]] == ["net", "vit"]
+    two = ("--metrics", "auroc,log_score")
+    shown = run("evaluate", folder, tmp_path / "scores", "--on-disk", *two).output
+    assert shown.count("soft AUROC") == shown.count("log score") == 2
     assert "3 partitions" in run("check", folder, "--on-disk").output
     refused = CliRunner().invoke(
         app, ["agreement", str(folder), "--on-disk", "--page", "a.html"]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from equipoise.cli.agreement import AgreementOptions
     from equipoise.cli.asked import Asked
     from equipoise.disk import EvaluationOnDisk, VotesOnDisk
-    from equipoise.findings import Finding, Table
+    from equipoise.findings import Finding
     from equipoise.notices import Notice
 
 LARGE = 20_000_000  # rows from which a folder of Parquet files stays on disk
@@ -300,35 +300,36 @@ def _evaluation_json(made: "EvaluationOnDisk") -> dict[str, Any]:
 
 
 def _evaluated(made: "EvaluationOnDisk") -> "Finding":
-    from equipoise.findings import Finding
+    """All models, best first by every metric in turn."""
+    from equipoise.findings import Column, Finding, Table
+    from equipoise.metrics import named
 
+    rows = []
+    for name in made.cells:
+        metric = named(name)
+        sign = -1 if metric.better == "higher" else 1
+        own = sorted(
+            (one for one in made.models if one.metric == name), key=lambda one: sign * one.value
+        )
+        rows += [{**one._asdict(), "metric": metric.soft_title} for one in own]
+    several, title = len(made.cells) > 1, rows[0]["metric"]
+    table = Table(
+        name="models",
+        caption=f"{'Soft labels' if several else title[0].upper() + title[1:]}, best first",
+        columns=(
+            *([Column("metric", "metric", "text")] if several else []),
+            Column("model", "model", "model"),
+            Column("value", "value" if several else title, "number", ("low", "high")),
+            Column("best_rank", "best rank", "count"),
+            Column("worst_rank", "worst rank", "count"),
+        ),
+        rows=rows,
+    )
     return Finding(
         key="models",
         title="Which model is better?",
         sentence=f"{made.population.scope} Soft labels: shares of votes for {made.positive}.",
-        tables=tuple(_ranked(made, name) for name in made.cells),
-    )
-
-
-def _ranked(made: "EvaluationOnDisk", name: str) -> "Table":
-    """All models by one metric, best first."""
-    from equipoise.findings import Column, Table
-    from equipoise.metrics import named
-
-    metric = named(name)
-    sign = -1 if metric.better == "higher" else 1
-    title = metric.soft_title
-    rows = [one for one in made.models if one.metric == name]
-    return Table(
-        name="models" if len(made.cells) == 1 else f"models_{name}",
-        caption=f"{title[0].upper()}{title[1:]}, best first",
-        columns=(
-            Column("model", "model", "model"),
-            Column("value", title, "number", ("low", "high")),
-            Column("best_rank", "best rank", "count"),
-            Column("worst_rank", "worst rank", "count"),
-        ),
-        rows=[one._asdict() for one in sorted(rows, key=lambda one: sign * one.value)],
+        tables=(table,),
     )
 
 
