@@ -57,7 +57,9 @@ def attributes(votes, bad=""):
         pyarrow.table(
             {
                 "item": list(votes.items),
-                f"site{bad}": [f"north{bad}" if n % 2 else "south" for n in number],
+                f"site{bad}".replace("\0", ""): [  # which no column may hold
+                    f"north{bad}" if n % 2 else "south" for n in number
+                ],
                 "rare": ["rare" if n < 3 else "usual" for n in number],
             }
         )

@@ -35,7 +35,7 @@ BAD = {
         VOTES, ("--model", "dawid_skene", "--reliability", "2"), "it has no such setting",
     ),
     "a reliability of zero": (
-        VOTES, ("--model", "dirichlet", "--reliability", "0"), "a positive reliability",
+        VOTES, ("--model", "dirichlet", "--reliability", "0"), "a reliability above 0",
     ),
     "ordinal model on classes": (VOTES, ("--model", "dawid_skene_ordinal"), "ordinal"),
     "normal on classes": (VOTES, ("--model", "normal", "--threshold", "1"), "interval"),

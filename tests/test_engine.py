@@ -25,7 +25,6 @@ from equipoise.cells import (
     Cell,
     CellMadeError,
     CellsWaitError,
-    described,
     only,
     run_cells,
     waiting,
@@ -302,6 +301,37 @@ def deadly(number):
     return number
 
 
+def _of_linear_algebra():
+    from threadpoolctl import threadpool_info
+
+    return [one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"]
+
+
+def test_two_at_a_time_share_the_one_thread_and_leave_the_others_as_they_were():
+    from threadpoolctl import threadpool_limits
+
+    begun, go_on, seen = threading.Event(), threading.Event(), []
+
+    def later(_):
+        begun.set()
+        assert go_on.wait(20)
+        seen.append(_of_linear_algebra())
+
+    with threadpool_limits(3, user_api="blas"):
+        before = _of_linear_algebra()
+        other = threading.Thread(target=lambda: on_threads(1).map(later, [0]))
+
+        def first(_):
+            other.start()
+            assert begun.wait(20)
+
+        on_threads(1).map(first, [0])
+        go_on.set()
+        other.join(20)
+        assert seen == [[1] * len(before)]
+        assert _of_linear_algebra() == before != seen[0]
+
+
 def test_an_error_of_a_task_comes_back_in_four_parts(dask):
     keep = {"done": lambda *_: None}
     for engine in (Engine("processes", 2), dask):
@@ -520,30 +550,56 @@ def test_jobs_make_cells_that_the_command_then_collects(tmp_path):
     run_cells(work[:1], tmp_path)
     with (
         pytest.raises(CellsWaitError, match=r"1 of 6 cells") as found,
-        waiting(["verb", "a b"]),
+        waiting(),
     ):
         run_cells(work, tmp_path)
     keys = found.value.keys
     assert keys == tuple(one.key for one in work[1:])
-    assert (tmp_path / "waiting.txt").read_text().split() == list(keys)
-    script = _script(found.value)
-    assert "--array=0-4" in script and 'equipoise cell "$cell" --folder' in script
+    assert found.value.listed.read_text().split() == list(keys)
+    assert {one.suffix for one in tmp_path.iterdir()} == {".cell", ".seconds", ".txt"}
+    script = _script(found.value, ["uq", "benchmark", "--engine", "slurm-array", "a b; $x"])
+    assert "--array=0-4" in script and script.endswith("-- uq benchmark 'a b; $x'\n")
     subprocess.run(["bash", "-n"], input=script, text=True, check=True)
-    about = described(tmp_path, keys[0])
-    assert (about.name, about.command) == ("cell 1", ("verb", "a b"))
     for key in keys:
         with pytest.raises(CellMadeError), only(key, tmp_path):
             run_cells(work, tmp_path)
-    with waiting(["verb"]):
+        if key == keys[0]:
+            with pytest.raises(CellsWaitError, match=r"2 of 6 cells"), waiting():
+                run_cells(work, tmp_path)
+            assert found.value.listed.read_text().split() == list(keys)
+    with waiting():
         every = run_cells(work, tmp_path)
     assert [one.arrays is None for one in every] == [n == 4 for n in range(6)]
     assert every[4].reason == "ZeroDivisionError: four"
     with pytest.raises(InputError, match="not among the cells"), only("0" * 64, tmp_path):
         run_cells(work, tmp_path)
-    with pytest.raises(InputError, match="no description"):
-        described(tmp_path, "../secret")
-    with pytest.raises(InputError, match="a result that is not kept"), waiting(["verb"]):
+    with pytest.raises(InputError, match="a result that is not kept"), waiting():
         run_cells([Cell("own", None, work[0].run)], tmp_path)
+
+
+def test_ray_keeps_what_is_made_before_something_goes_wrong():
+    pytest.importorskip("ray")
+    told = []
+
+    def one(number):
+        time.sleep(0.1 if number else 1.5)
+        if not number:
+            raise InputError("task 0", "nothing", "something", "mend it")
+        return number
+
+    with using(choose_engine("ray", workers=2)), pytest.raises(InputError, match="task 0"):
+        current().map(one, range(4), done=lambda place, value: told.append((place, value)))
+    assert sorted(told) == [(n, n) for n in (1, 2, 3)]
+
+
+def test_what_a_job_runs_does_not_come_from_the_folder(tmp_path):
+    (tmp_path / "ab.json").write_text('{"name": "a", "command": ["demo"], "place": "/"}')
+    words = [sys.executable, "-m", "equipoise", "cell", "--folder", str(tmp_path), "ab"]
+    own = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    for command in ([], ["--", "demo", "--out", str(tmp_path / "new")]):
+        done = subprocess.run([*words, *command], capture_output=True, text=True, env=own)
+        assert done.returncode == 2, done.stderr
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["ab.json"]
 
 
 def test_options_of_the_engine_are_checked():

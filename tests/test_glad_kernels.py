@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import ks_2samp, kstest, norm, truncnorm
 
-from equipoise.aggregate.glad.fits import _divergence
+from equipoise.aggregate.glad.fits import divergence
 from equipoise.kernels import glad as kernel
 from tests.oracles import glad as slow
 
@@ -78,7 +78,7 @@ def test_divergences(seed, known):
         plain -= cut_difference(items, 0.2)
     else:
         items[2][:], items[3][:] = items[0], items[0] ** 2 + items[1]
-    got = _divergence(items, PRIORS[0]) + _divergence(people, PRIORS[1])
+    got = divergence(items, PRIORS[0]) + divergence(people, PRIORS[1])
     assert got == pytest.approx(plain, abs=1e-7)
 
 

@@ -27,6 +27,9 @@ READS_TEXT = {
     "page": "markup that is to become XML, and style sheets",
     "findings/bibliography.py": "BibTeX, as authors publish it",
     "cli": "words that somebody typed",
+    "csv_text.py": "names that a spreadsheet would compute",
+    "findings/text.py": "names that Markdown would slant",
+    "notices.py": "names of others, which may send escapes to a terminal",
 }
 DIGITS = re.compile(r"\.\d+[fgeE%]|^%$")
 OTHER_NUMBERS = {
@@ -53,6 +56,7 @@ CHECKED_HERE = {
     "planning/target.py": "keywords that a caller typed become options here",
     "read/options.py": "keywords that a caller typed become options here",
     "cli/options.py": "keywords that a caller typed become options here",
+    "codec.py": "JSON becomes a record here, and back",
     "notices.py": "JSON becomes a notice here, and back",
     "run/record.py": "JSON becomes a record here, and back",
     "metrics": "parameters that are part of a metric's name",

@@ -247,8 +247,8 @@ def test_comments_in_delimited_text(tmp_path):
     text = '# "by" me, on Monday\r\n#\n\nitem,annotator,label\na,x,p\n# a, note\n#1,x,q\nb,x,\n'
     (tmp_path / "votes.csv").write_text(text)
     table = read_annotations(tmp_path / "votes.csv")
-    assert table.items == ("a", "#1")
-    assert stream_votes(tmp_path / "votes.csv").items == ("a", "#1")
+    assert table.items == ("#1", "a")
+    assert stream_votes(tmp_path / "votes.csv").items == ("#1", "a")
     (tmp_path / "votes.csv").write_text(text + "c,x\n")
     with pytest.raises(InputError, match="row 9: 2 fields"):
         read_annotations(tmp_path / "votes.csv")

@@ -370,10 +370,11 @@ def test_only_the_hardest_pair_is_simulated(monkeypatch):
     plan = plan_ranking(given, table, simulations=8, difference=0.1, annotators=(8, 12))
     hard = [next(two for two in plan.pairs if (two.a, two.b) == (one.a, one.b))
             for one in plan.designs]  # fmt: skip
-    assert drawn == [
+    wanted = [
         (two.components, one.groups, one.shape)
         for two, one in zip(hard, plan.designs, strict=True)
     ]
+    assert sorted(drawn, key=str) == sorted(wanted, key=str)  # threads end in any order
     assert [one.simulated for one in plan.designs] == [0.5, 0.5]
     assert any("find less than was promised for" in str(one) for one in plan.notices)
     assert "checked for the pair hardest to tell apart by 8" in plan.reports()[0].methods

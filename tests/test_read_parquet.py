@@ -185,3 +185,13 @@ def test_a_later_file_replaces_an_earlier_one(ranked, tmp_path):
     other = dataclasses.replace(ranked, notices=("new",))
     write_annotations(other, tmp_path / "x.parquet")
     assert read_annotations(tmp_path / "x.parquet").notices == (as_notice("new"),)
+
+
+def test_an_ending_under_which_nobody_could_read_it_is_refused(tmp_path):
+    votes = Annotations(
+        kind="binary", items=("a",), classes=("no", "yes"), item=np.array([0]),
+        label=np.array([1]),
+    )  # fmt: skip
+    with pytest.raises(InputError, match="write_study"):
+        write_annotations(votes, tmp_path / "votes.csv")
+    assert not list(tmp_path.iterdir())

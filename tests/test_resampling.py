@@ -199,3 +199,27 @@ def test_kinds_that_do_not_fit_are_refused_in_four_parts(call):
 )
 def test_kinds_are_read_however_they_are_spelt(text):
     assert normalised(text) == "items x panel"
+
+
+def test_groups_given_by_name_stay_with_their_items_however_a_table_is_read():
+    pandas = pytest.importorskip("pandas")
+    random = np.random.default_rng(5)
+    rows = [f"scan-{number}" for number in random.permutation(60)] + ["zebra", "ant"]
+    people = [f"p{row // 3}" for row in range(len(rows))]
+    frame = pandas.DataFrame({"item": rows, "ana": 1, "bo": np.arange(len(rows)) % 2})
+    table = Annotations.from_wide(frame)
+    assert table.items != tuple(rows)
+    whose = dict(zip(rows, people, strict=True))
+    for group in (whose, pandas.Series(whose).sample(frac=1, random_state=1)):
+        counts = resample(table, "items", replicates=50, group=group).item_counts(0, 50)
+        drawn = {}
+        for item, own in zip(table.items, counts, strict=True):
+            assert_array_equal(drawn.setdefault(whose[item], own), own)
+        assert len({own.tobytes() for own in drawn.values()}) > 15
+
+
+def test_groups_given_by_name_must_cover_every_item():
+    with pytest.raises(InputError, match="no group for"):
+        resample(PANEL, "items", group={PANEL.items[0]: "a", PANEL.items[1]: "b"})
+    with pytest.raises(InputError, match="in the order of the items of the truth"):
+        resample(PANEL, "items", group=["a", "b"])

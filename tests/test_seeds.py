@@ -118,8 +118,9 @@ def test_resampled_runs_vary_by_what_other_seeds_would_change(size):
         plan=SimpleNamespace(replicates=number, key=lambda _: 7),
         replicates=np.broadcast_to(values[..., None], (*values.shape, number)),
         values=values,
+        models=tuple("abcde"[:size]),
     )
-    made = _replicates(done, [list(range(size))], shared=False)
+    made = _replicates(done, {"a": list(range(size))}, shared=False)
     assert made.var() == pytest.approx(values.var(ddof=1) / size, rel=0.02)
     assert made.mean() == pytest.approx(values.mean(), abs=5 * made.std() / np.sqrt(number))
 

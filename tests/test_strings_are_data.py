@@ -3,6 +3,7 @@
 import csv
 import io
 import re
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -152,7 +153,7 @@ def test_methods_hold_no_link_and_no_tag():
     from tests.findings_sample import report
 
     evil = "[x](javascript:1) <img src=x> \x1b[31m"
-    text = methods(report([f"{evil}{n}" for n in range(8)]))
+    text = methods(replace(report(), methods=(f"{evil} was used.",)))
     assert "[x]" in text
     assert "](" not in text and "<" not in text and not CONTROL.search(text)
 

@@ -138,7 +138,8 @@ class Annotations:
     ) -> "Annotations":
         """Read a dataframe of pandas, polars, pyarrow or another kind that narwhals knows.
 
-        The keywords are those of `equipoise.read.options.AnnotationOptions`.
+        The keywords are those of `equipoise.read.options.AnnotationOptions`. Items come in the
+        order of their names, whatever the order of rows: arrays of your own go with ``.items``.
 
         Examples
         --------
@@ -171,6 +172,8 @@ class Annotations:
     ) -> "Annotations":
         """Read numbers of exchangeable votes, an array (items, classes) or a dataframe.
 
+        Items come in the order of their names, not in that of the rows; see ``.items``.
+
         Examples
         --------
         >>> Annotations.from_counts(np.array([[3, 0, 2], [0, 5, 0]]))
@@ -191,6 +194,8 @@ class Annotations:
         items: Sequence[str] | None = None,
     ) -> "Annotations":
         """Read nested rankings: case > reading > block of tied classes, best first > class.
+
+        Items come in the order of their names, not in that of the cases; see ``.items``.
 
         Examples
         --------

@@ -10,8 +10,8 @@ out with its reason, stops no other, and is tried again next time.
 Cells run on the engine in use (`equipoise.engine`): one after another in this process where
 that is local, so that each has all threads, and on its workers otherwise. This process alone
 writes to the folder, so workers need not see it. Where nothing but a queue of jobs connects the
-machines, `waiting` leaves a description of every cell that is not there in the folder, and
-`only` makes one of them.
+machines, `waiting` lists the cells that are not there in the folder, and `only` makes one of
+them. Nothing in the folder is ever run: what a job does stands in its script.
 """
 
 import errno
@@ -38,8 +38,7 @@ Arrays = Mapping[str, NDArray[Any]]
 Progress = Callable[[int, int], None]
 STEPS = 1000  # of progress per cell
 _spared: ContextVar[float] = ContextVar("spared", default=0.0)
-SUFFIX, TIME, DESCRIPTION, REASON = ".cell", ".seconds", ".json", ".failed"
-LISTED = "waiting.txt"
+SUFFIX, TIME, REASON = ".cell", ".seconds", ".failed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,9 +283,10 @@ def apart() -> Literal["", "all", "one"]:
 
 
 class CellsWaitError(InputError):
-    """Cells are not there yet; `folder` holds their descriptions and `keys` are theirs."""
+    """Cells are not there yet; the file `listed` in `folder` has their `keys`."""
 
     folder: Path
+    listed: Path
     keys: tuple[str, ...]
 
 
@@ -298,26 +298,12 @@ class CellMadeError(Exception):
         self.outcome = outcome
 
 
-@dataclass(frozen=True, slots=True)
-class Description:
-    """A cell by its name, with the command of which it is a part and where that was typed."""
-
-    name: str
-    command: tuple[str, ...]
-    place: str
-
-
 @contextmanager
-def waiting(command: Sequence[str]) -> Iterator[None]:
-    """Make no cell: those that are there are read, and the others described in the folder.
+def waiting() -> Iterator[None]:
+    """Make no cell: those that are there are read, and the others listed in the folder.
 
     Where some are not there, `CellsWaitError` says how many; a cell that a job tried and that
     failed is left out with its reason.
-
-    Parameters
-    ----------
-    command
-        The words of the command that is running, which describe its cells.
     """
 
     def collect(cells: Sequence[Cell], homes: Sequence[Path | None]) -> list[Outcome]:
@@ -327,17 +313,15 @@ def waiting(command: Sequence[str]) -> Iterator[None]:
         if not missing:
             return [one for one in done if one is not None]
         folder.mkdir(parents=True, exist_ok=True)
-        for cell in missing:
-            facts = {"name": cell.name, "command": list(command), "place": str(Path.cwd())}
-            text = json.dumps(facts, indent=1, ensure_ascii=True)
-            _put(folder / f"{cell.key}{DESCRIPTION}", text.encode("ascii"))
         keys = tuple(cell.key for cell in missing)
-        _put(folder / LISTED, "".join(f"{key}\n" for key in keys).encode("ascii"))
+        text = "".join(f"{key}\n" for key in keys).encode("ascii")
+        listed = folder / f"waiting-{hashlib.sha256(text).hexdigest()[:12]}.txt"
+        _put(listed, text)  # a name of its own: a job that still runs goes on with its list
         error = CellsWaitError(
             f"{folder}", f"{len(cells) - len(missing):,} of {len(cells):,} cells",
             "all of them", "submit the job, and run the same command again when it is done",
         )  # fmt: skip
-        error.folder, error.keys = folder, keys
+        error.folder, error.listed, error.keys = folder, listed, keys
         raise error
 
     token = _jobs.set(_Jobs("all", collect))
@@ -354,7 +338,7 @@ def only(key: str, folder: Path) -> Iterator[None]:
     Parameters
     ----------
     folder
-        Where its description lies, and its result goes.
+        Where its result goes.
     """
 
     def make(cells: Sequence[Cell], homes: Sequence[Path | None]) -> list[Outcome]:
@@ -363,8 +347,8 @@ def only(key: str, folder: Path) -> Iterator[None]:
         if cell is None:
             raise InputError(
                 f"cell {key}", "not among the cells that its command has now",
-                "data, settings and code as they were when it was described",
-                "run the command again, which describes its cells anew",
+                "data, settings and code as they were when it was listed",
+                "run the command again, which lists its cells anew",
             )  # fmt: skip
         found = _stored(cell, folder) or _kept(_made(cell, lambda *_: None), folder)
         if found.arrays is None:
@@ -378,24 +362,6 @@ def only(key: str, folder: Path) -> Iterator[None]:
         yield
     finally:
         _jobs.reset(token)
-
-
-def described(folder: Path, key: str) -> Description:
-    """Read the description of a cell."""
-    path = folder / f"{key}{DESCRIPTION}"
-    known = sorted(one.stem for one in folder.glob(f"*{DESCRIPTION}"))
-    if path.stem not in known:
-        expected = f"one of {len(known):,} cells that are described in {folder}"
-        raise InputError(f"cell {key}", "no description", expected, "name one of them")
-    try:
-        facts = json.loads(path.read_text(encoding="ascii"))
-        words = tuple(str(word) for word in facts["command"])
-        return Description(str(facts["name"]), words, str(facts["place"]))
-    except (ValueError, KeyError, TypeError) as error:
-        raise InputError(
-            f"{path}", "no description that can be read", "the one that was written there",
-            "run the command again, which describes its cells anew",
-        ) from error  # fmt: skip
 
 
 def _home(cells: Sequence[Cell], homes: Sequence[Path | None]) -> Path:

@@ -243,9 +243,9 @@ class _Words(Formatter):
     def __init__(self, *, command: bool, options: Collection[str] | None) -> None:
         self.command, self.options = command, options
 
-    def get_field(self, field_name: str, args: Any, kwargs: Any) -> Any:  # noqa: ARG002
+    def get_field(self, field_name: str, args: Any, kwargs: Any) -> Any:
         """A value by its name alone: templates of files get at no attributes."""
-        return kwargs[field_name], field_name
+        return self.get_value(field_name, args, kwargs), field_name
 
     def fill(self, text: str, key: str, notice: Notice) -> str:
         """One value as the template writes it."""

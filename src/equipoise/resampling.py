@@ -29,6 +29,7 @@ gold, or votes on nothing but settled items, is not drawn.
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import combinations_with_replacement
@@ -46,6 +47,7 @@ from equipoise.arrays import (
     Ints,
     choice,
     frozen,
+    listed,
     meant,
     name_order,
     name_ranks,
@@ -142,8 +144,8 @@ class Resampling:
                     "at least two groups of items",
                     "leave the group column out, or choose another resampling",
                 )
-            codes = _numbered(np.asarray(self.group), self.items)
-            object.__setattr__(self, "group", frozen(codes))
+            codes = np.unique(np.asarray(self.group), return_inverse=True)[1]
+            object.__setattr__(self, "group", frozen(codes.astype(np.int64)))
         if self.weights is not None:
             if self.kind != "panel" or len(self.weights) != self.replicates:
                 raise InputError(
@@ -192,14 +194,17 @@ class Resampling:
     @property
     def fingerprint(self) -> str:
         """A name for everything that decides the draws, which the order of items does not."""
-        order = None if self.group is None else name_order(self.items)
-        group = self.group if order is None or self.group is None else self.group[order]
+        group, order = None, name_order(self.items)
+        if self.group is not None and (ranks := self._unit_ranks) is not None:
+            group = ranks if order is None else ranks[order]
         parts = [
             self.kind,
             self.replicates,
             self.seed,
             self._names,
-            None if group is None else hashlib.sha256(group.tobytes()).hexdigest(),
+            None
+            if group is None
+            else hashlib.sha256(np.ascontiguousarray(group).tobytes()).hexdigest(),
             self.annotators,
             self.draws,
         ]
@@ -225,17 +230,18 @@ class Resampling:
         """How often each item stands in replicates first..stop, shape (items, replicates)."""
         if not self.over_items:
             return np.ones((len(self.items), stop - first), dtype=np.uint8)
-        if self.group is not None:
-            return self._draw("items", int(self.group.max()) + 1, first, stop)[self.group]
-        counts = self._draw("items", len(self.items), first, stop)
-        ranks = self._item_ranks
+        units = len(self.items) if self.group is None else int(self.group.max()) + 1
+        counts = self._draw("items", units, first, stop)
+        ranks = self._unit_ranks
         return counts if ranks is None else counts[ranks]
 
     @property
-    def _item_ranks(self) -> Ints | None:
-        """Rank of each item's name, found once; None where they stand in order."""
+    def _unit_ranks(self) -> Ints | None:
+        """Rank of each item's name, or of its group's first; None where items are in order."""
         if self._places is None:
             ranks = name_ranks(self.items)
+            if self.group is not None:
+                ranks = _group_ranks(self.group, ranks)
             object.__setattr__(self, "_places", () if ranks is None else (ranks,))
         return self._places[0] if self._places else None
 
@@ -284,18 +290,15 @@ class Resampling:
         return counts
 
 
-def _numbered(group: Ints, items: tuple[str, ...]) -> Ints:
-    """Groups numbered by the name of their first item, shape (items,).
+def _group_ranks(group: Ints, ranks: Ints | None) -> Ints:
+    """Rank of each item's group by the item of it that comes first, shape (items,).
 
-    >>> _numbered(np.array([7, 3, 7]), ("c", "b", "a"))
+    >>> _group_ranks(np.array([1, 0, 1]), np.array([2, 1, 0]))
     array([0, 1, 0])
     """
-    codes = np.unique(group, return_inverse=True)[1].astype(np.int64)
-    ranks = name_ranks(items)
-    ranks = np.arange(len(items)) if ranks is None else ranks
-    first = np.full(int(codes.max()) + 1, len(items))
-    np.minimum.at(first, codes, ranks)
-    return np.asarray(np.argsort(np.argsort(first))[codes])
+    first = np.full(int(group.max()) + 1, len(group))
+    np.minimum.at(first, group, np.arange(len(group)) if ranks is None else ranks)
+    return np.asarray(np.argsort(np.argsort(first))[group])
 
 
 @cache
@@ -332,7 +335,9 @@ def resample(
     100,000 items on nothing is resampled: replicates are normal by influence functions.
 
     ``group`` names the group (patient, night) of every item, drawn as a whole; annotations know
-    theirs, plausibilities do not: give them ``annotations.group`` of the same items.
+    theirs, plausibilities do not: give them ``annotations.group`` of the same items. Groups of
+    your own are safest by name, as ``{item: group}`` or a series with names as its index; an
+    array goes with ``truth.items``, which readers put in the order of names.
 
     Annotators whose ids are shared across items form a panel; anonymous votes are drawn per
     item; draws of an aggregation model are taken in turn; otherwise only items can be drawn.
@@ -377,13 +382,7 @@ def resample(
                 "items, posterior or items x posterior",
                 "evaluate the annotations instead",
             )
-    if group is not None and len(group) != len(truth.items):
-        raise InputError(
-            "resampling, group",
-            f"{len(group):,} groups",
-            f"one for each of the {len(truth.items):,} items",
-            "align them item by item",
-        )
+    own = None if group is None else _groups_of(group, truth.items)
     number = usual_replicates(len(truth.items), chosen) if replicates is None else replicates
     weights = _panel_weights(annotators if voters is None else len(voters), number)
     weights = weights if chosen == "panel" else None
@@ -392,7 +391,7 @@ def resample(
         items=truth.items,
         replicates=number if weights is None else len(weights),
         seed=seed,
-        group=known if group is None else np.unique(group, return_inverse=True)[1],
+        group=known if own is None else own,
         annotators=annotators,
         draws=draws,
         reason=reason,
@@ -401,6 +400,36 @@ def resample(
         weights=weights,
         gold=settled,
     )
+
+
+def _groups_of(group: Any, items: tuple[str, ...]) -> Ints:
+    """The group of every item as a number: by name where the groups have names, else as given.
+
+    >>> _groups_of({"b": "ana", "a": "zoe"}, ("a", "b"))
+    array([1, 0])
+    """
+    index = getattr(group, "index", ())  # of a series; of a list it is a method
+    if not callable(index) and len(index) and all(isinstance(one, str) for one in index):
+        group = dict(zip(index, group, strict=True))  # numbers would only count the rows
+    if isinstance(group, Mapping):
+        named = {str(item): one for item, one in group.items()}
+        lacking = [item for item in items if item not in named]
+        if lacking:
+            raise InputError(
+                "resampling, group",
+                f"no group for {listed(lacking)}",
+                f"one for each of the {len(items):,} items",
+                "add them",
+            )
+        group = [named[item] for item in items]
+    if len(group) != len(items):
+        raise InputError(
+            "resampling, group",
+            f"{len(group):,} groups",
+            f"one for each of the {len(items):,} items",
+            "give {item: group}, or an array in the order of the items of the truth",
+        )
+    return np.asarray(np.unique(np.asarray(group), return_inverse=True)[1])
 
 
 def _panel_weights(size: int, replicates: int) -> Floats | None:

@@ -177,7 +177,7 @@ def sampling_plan(
     """
     values = checked_probabilities(probabilities, items)
     require_drawn("sampling plan, bins", bins, least=1, do="20 are usual")
-    require_drawn("sampling plan, per_bin", per_bin, least=1, do="20 are usual")
+    require_whole("sampling plan, per_bin", per_bin, least=1, do="20 are usual")
     require_whole("sampling plan, seed", seed, do="try 0")
     if bins > len(values):
         got = f"{bins} bins for {len(values)} items"

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from equipoise.engine import Engine
 
 JOBS = "slurm-array"
+_WITH_CELLS = (("clean", "benchmark"), ("uq", "benchmark"))
 UNFINISHED = 3  # exit code of a command whose parts are not all there
 _engine = panel(
     "Engine",
@@ -32,8 +33,9 @@ SCRIPT = """#!/bin/bash
 #SBATCH --cpus-per-task=1
 #SBATCH --output={logs}
 export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_NUM_THREADS=1
+cd {place} || exit
 cell=$(sed -n "$((SLURM_ARRAY_TASK_ID + 1))p" {listed})
-exec {python} -m equipoise cell "$cell" --folder {folder}
+exec {python} -m equipoise cell --folder {folder} "$cell" -- {command}
 """
 
 
@@ -88,10 +90,10 @@ def _jobs() -> Iterator[None]:
     from equipoise.cli._screen import say
 
     try:
-        with waiting(sys.argv[1:]):
+        with waiting():
             yield
     except CellsWaitError as wait:
-        print(_script(wait), end="")
+        print(_script(wait, sys.argv[1:]), end="")
         say(
             f"{wait.got} are there. Save what is printed as job.sh, run sbatch job.sh, and the "
             f"same command again when the job is done; what goes wrong is told by the logs in "
@@ -100,58 +102,70 @@ def _jobs() -> Iterator[None]:
         raise typer.Exit(UNFINISHED) from wait
 
 
-def _script(wait: "CellsWaitError") -> str:
-    """A job whose tasks are the cells that are waiting."""
-    from equipoise.cells import LISTED
-
+def _script(wait: "CellsWaitError", command: Sequence[str]) -> str:
+    """A job whose tasks are the cells of a command that are waiting."""
     folder = wait.folder.resolve()
     return SCRIPT.format(
         last=len(wait.keys) - 1,
         logs=shlex.quote(f"{folder}/job-%A-%a.log"),
-        listed=shlex.quote(str(folder / LISTED)),
+        listed=shlex.quote(str(folder / wait.listed.name)),
         folder=shlex.quote(str(folder)),
         python=shlex.quote(sys.executable),
+        place=shlex.quote(str(Path.cwd())),
+        command=shlex.join(_without_engine(command)),
     )
 
 
 def cell(
-    key: Annotated[str, typer.Argument(help="Hash of the cell, as waiting.txt lists them.")],
-    folder: Annotated[Path, typer.Option(help="Folder of the descriptions and results.")],
+    key: Annotated[str, typer.Argument(help="Hash of the part, from a list of waiting ones.")],
+    command: Annotated[
+        list[str], typer.Argument(help="Of which it is a part: `-- clean benchmark ...`.")
+    ],
+    folder: Annotated[Path, typer.Option(help="Folder of the results.")],
 ) -> None:
     """Make one part of a benchmark, as a task of `--engine slurm-array` does.
 
-    Example: equipoise cell 5d41402abc4b2a76b9719d911017c592... --folder demo-run/cells
+    Example: equipoise cell --folder run/cells 5d41402abc4b... -- uq benchmark --out run
     """
-    import os
-
     from equipoise.arrays import InputError
-    from equipoise.cells import CellMadeError, described, only
+    from equipoise.cells import CellMadeError, only
     from equipoise.cli._screen import say
 
-    about, home = described(folder, key), folder.resolve()
-    os.chdir(about.place)
+    if tuple(command[:2]) not in _WITH_CELLS:
+        why = "only clean benchmark and uq benchmark have parts"
+        raise typer.BadParameter(why, param_hint="COMMAND")
     try:
-        with only(key, home):
-            _again(about.command)
+        with only(key, folder.resolve()):
+            _run(_without_engine(command))
     except CellMadeError as made:
         outcome = made.outcome
         if outcome.arrays is None:
             do = "mend it and run this again; collecting leaves the cell out with this reason"
-            raise InputError(about.name, outcome.reason, "a result", do) from made
-        say(f"{about.name} is made.")
+            raise InputError(outcome.cell.name, outcome.reason, "a result", do) from made
+        say(f"{outcome.cell.name} is made.")
 
 
-def _again(words: Sequence[str]) -> None:
-    """Run the command of a description as it was typed, but for its engine."""
-    from equipoise.cli._verbs import app
+def _without_engine(words: Sequence[str]) -> list[str]:
+    """A command as it was typed, but for its engine.
 
-    typed, kept, skip = list(words), [], False
-    for word in typed:
+    Examples
+    --------
+    >>> _without_engine(["uq", "benchmark", "--engine", "slurm-array", "--out", "run"])
+    ['uq', 'benchmark', '--out', 'run']
+    """
+    kept, skip = [], False
+    for word in words:
         if not skip and word not in ("--engine", f"--engine={JOBS}"):
             kept.append(word)
         skip = word == "--engine"
-    before, sys.argv = sys.argv, [sys.argv[0], *kept]
+    return kept
+
+
+def _run(words: Sequence[str]) -> None:
+    from equipoise.cli._verbs import app
+
+    before, sys.argv = sys.argv, [sys.argv[0], *words]
     try:
-        app(kept, standalone_mode=False)
+        app(list(words), standalone_mode=False)
     finally:
         sys.argv = before

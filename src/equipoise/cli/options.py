@@ -39,7 +39,9 @@ RARE_NAMES = {
     "title",
 }  # options that no help shows, in whichever verb; others say so themselves
 
-OF_DATA = ("seed", "found", "audited", "positives", "unaudited")  # numbers of any size
+OF_DATA = (  # numbers of any size
+    "seed", "found", "audited", "positives", "unaudited", "per_bin", "next_items",
+)  # fmt: skip
 
 Given = TypeVar("Given")
 Value = TypeVar("Value")

@@ -46,6 +46,7 @@ from equipoise.engine._worker import (
     TaskError,
     call,
     inside,
+    limit_thread,
     one_thread,
 )
 
@@ -279,7 +280,8 @@ class _Todo:
                 for place in places:
                     self.take(place, self.function(self.tasks[place]))
             return
-        with one_thread(), ThreadPoolExecutor(max_workers=workers) as pool:
+        pool = ThreadPoolExecutor(max_workers=workers, initializer=limit_thread)
+        with one_thread(), pool:
             futures = {pool.submit(call, self.function, self.tasks[n]): n for n in places}
             try:
                 for future in as_completed(futures):
@@ -299,7 +301,7 @@ class _Todo:
             first = min(1, len(self.tasks))
             seconds = time.perf_counter() - start
             if seconds * (len(self.tasks) - first) < ENOUGH:
-                self.on_threads(os.cpu_count() or 1, first)
+                self.on_threads(engine.workers or os.cpu_count() or 1, first)
                 return
             size = max(1, math.ceil(ENOUGH / max(seconds, 1e-9)))
         every = range(first, len(self.tasks))

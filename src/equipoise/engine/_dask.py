@@ -7,6 +7,7 @@ workers are asked for their version of the package.
 
 import pkgutil
 import platform
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
@@ -38,7 +39,7 @@ class Cluster:
             self._client = Client(address or self._own, timeout=_PATIENCE, set_as_default=False)
             self._client.wait_for_workers(1, timeout=_PATIENCE)
         except (OSError, TimeoutError, ValueError) as error:
-            self._close_cluster()
+            self.close()
             raise EngineError(
                 f"engine dask, {address}",
                 f"no scheduler with workers answers within {_PATIENCE} s",
@@ -92,7 +93,11 @@ class Cluster:
                 for number, group in enumerate(groups)
             }
         try:
-            for future in as_completed(list(futures), loop=self._client.loop):
+            there = as_completed(list(futures), loop=self._client.loop)
+            for future in there:
+                if self._is_made_again(future):
+                    there.add(future)
+                    continue
                 if future.status != "finished":
                     raise self._lost(future)
                 yield futures[future], future.result()
@@ -100,6 +105,13 @@ class Cluster:
             if not self._lost_scheduler:
                 with suppress(Exception):
                     self._client.cancel([shared, *futures], force=True)
+
+    def _is_made_again(self, future: Any) -> bool:
+        """Whether an answer went with its worker before it was fetched, and is made again."""
+        again = future.status in ("lost", "pending") and self._client.status == "running"
+        if again:
+            time.sleep(0.05)
+        return again
 
     def _slots(self, resource: str | None) -> Mapping[str, int] | None:
         if resource is None:
@@ -150,7 +162,7 @@ class Cluster:
 
 
 def _cluster(workers: int) -> Any:
-    """A cluster of this machine that nobody else can reach."""
+    """A cluster of this machine that no other machine can reach; its other users could."""
     from distributed import LocalCluster
 
     try:

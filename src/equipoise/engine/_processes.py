@@ -4,8 +4,9 @@ import errno
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import as_completed
+from concurrent.futures import FIRST_COMPLETED, wait
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from equipoise.engine._parcel import EngineError, Parcel, pack
 from equipoise.engine._worker import THREADS, Answer, Group, answer, begin
 
 _IDLE = 300  # seconds after which processes without work end
+_AHEAD = 2  # groups per process that are handed over: loky stumbles over more when it is ended
 
 
 class Processes:
@@ -37,11 +39,16 @@ class Processes:
             prefix="equipoise-", ignore_cleanup_errors=True
         ) as folder:
             parcel = _in_file(pack(function), Path(folder))
-            pool = self._started()
-            waiting = {pool.submit(answer, parcel, one): n for n, one in enumerate(groups)}
+            pool, left = self._started(), iter(enumerate(groups))
+            waiting: dict[Any, int] = {}
             try:
-                for future in as_completed(waiting):
-                    yield waiting[future], future.result()
+                while True:
+                    for number, one in islice(left, _AHEAD * self.workers - len(waiting)):
+                        waiting[pool.submit(answer, parcel, one)] = number
+                    if not waiting:
+                        break
+                    for future in wait(waiting, return_when=FIRST_COMPLETED).done:
+                        yield waiting.pop(future), future.result()
             except BrokenProcessPool as error:
                 self.close()
                 raise EngineError(

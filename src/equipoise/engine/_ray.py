@@ -1,4 +1,4 @@
-"""Ray, by joblib's switch: one that runs somewhere, or processes of this machine."""
+"""Ray: one that runs somewhere, or processes of this machine."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -13,18 +13,19 @@ class Ray:
 
     def __init__(self, address: str | None, workers: int) -> None:
         import ray
-        from ray.util.joblib import register_ray
 
+        self._own = not ray.is_initialized()  # one that the program has started stays
         own = {} if address else {"num_cpus": workers, "_node_ip_address": "127.0.0.1"}
         try:
-            ray.init(
-                address=address,
-                include_dashboard=None if address else False,
-                log_to_driver=False,
-                logging_level="ERROR",
-                runtime_env={"env_vars": THREADS},
-                **own,
-            )
+            if self._own:
+                ray.init(
+                    address=address,
+                    include_dashboard=None if address else False,
+                    log_to_driver=False,
+                    logging_level="ERROR",
+                    runtime_env={"env_vars": THREADS},
+                    **own,
+                )
         except (ConnectionError, RuntimeError, ValueError) as error:
             raise EngineError(
                 f"engine ray, {address}",
@@ -32,7 +33,6 @@ class Ray:
                 "the address that ray start printed",
                 "start it: ray start --head",
             ) from error
-        register_ray()
         self.workers = max(1, int(ray.cluster_resources().get("CPU", 1)))
 
     def run(
@@ -43,15 +43,16 @@ class Ray:
         Every process has one slot of any resource.
         """
         import ray
-        from joblib import Parallel, delayed, parallel_config
         from ray.exceptions import RayError
 
         del resource
-        held = ray.put(pack(function))
-        work = [delayed(_numbered)(held, number, one) for number, one in enumerate(groups)]
+        held, remote = ray.put(pack(function)), ray.remote(num_cpus=1)(answer)
+        waiting = {remote.remote(held, one): number for number, one in enumerate(groups)}
         try:
-            with parallel_config(backend="ray", n_jobs=self.workers):
-                yield from Parallel(batch_size=1)(work)
+            while waiting:
+                for one in ray.wait(list(waiting))[0]:
+                    found = ray.get(one)
+                    yield waiting.pop(one), found
         except RayError as error:
             raise EngineError(
                 "engine ray",
@@ -59,16 +60,15 @@ class Ray:
                 "workers that live as long as their work",
                 "run the same again with fewer workers; what is finished is kept",
             ) from error
+        finally:
+            for one in waiting:
+                with suppress(Exception):
+                    ray.cancel(one)
 
     def close(self) -> None:
         """Leave the cluster; end it where it is ours."""
         import ray
 
-        with suppress(Exception):
-            ray.shutdown()
-
-
-def _numbered(held: Any, number: int, group: Group) -> tuple[int, Answer]:
-    import ray
-
-    return number, answer(ray.get(held), group)
+        if self._own:
+            with suppress(Exception):
+                ray.shutdown()

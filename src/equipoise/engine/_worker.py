@@ -9,14 +9,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from threading import Thread
+from threading import Lock, Thread
 from typing import Any
 
 from equipoise.arrays import InputError
 from equipoise.engine._parcel import EngineError, Parcel, package_version
 
 inside: ContextVar[bool] = ContextVar("inside", default=False)  # whether a task is running
-_limiters: dict[int, Any] = {}  # by the number of modules, which may bring libraries along
 _PATIENCE = 1.0  # seconds between looks at whether the parent still lives
 THREADS = {
     f"{name}_NUM_THREADS": "1"
@@ -85,6 +84,64 @@ def other_version(who: str, theirs: str, ours: str) -> EngineError:
     return EngineError(f"engine, {who}", has, f"equipoise {ours}, as where it was started", do)
 
 
+class _OneThread:
+    """A limit of one thread, shared by all who ask for it at the same time.
+
+    The limit is that of the process: were each to put back what it found, two that overlap
+    would leave one thread behind for good, or take the limit from the one who still works.
+    """
+
+    def __init__(self) -> None:
+        self._lock, self._users = Lock(), 0
+        self._limits: list[Any] = []
+        self._modules = 0
+        self._libraries: Any = None
+
+    def take(self) -> None:
+        """Set the limit, or share it; what was loaded since then is limited, too."""
+        with self._lock:
+            _free()
+            if self._looked() or not self._users:
+                self._limits.append(self._libraries.limit(limits=1, user_api="blas"))
+            self._users += 1
+
+    def limit_here(self) -> None:
+        """Limit the thread that calls, while somebody shares the limit."""
+        with self._lock:
+            self._looked()
+            self._libraries.limit(limits=1, user_api="blas")
+
+    def _looked(self) -> bool:
+        """Look for libraries where modules may have brought some along."""
+        from threadpoolctl import ThreadpoolController
+
+        if len(sys.modules) == self._modules:
+            return False
+        self._libraries, self._modules = ThreadpoolController(), len(sys.modules)
+        return True
+
+    def give_back(self) -> None:
+        """Put back what was there, where nobody else needs the limit."""
+        with self._lock:
+            self._users -= 1
+            _free()
+            while self._limits and not self._users:
+                self._limits.pop().restore_original_limits()
+            _free()
+
+
+def _free() -> None:
+    """Let this thread set limits: later versions leave that to the first thread that did."""
+    from threadpoolctl import OpenBLASController
+
+    free = getattr(OpenBLASController, "clear_controlling_thread", None)
+    if free is not None:
+        free(force=True)
+
+
+_one_thread = _OneThread()
+
+
 @contextmanager
 def one_thread() -> Iterator[None]:
     """One thread for linear algebra, so that its rounding is the same everywhere.
@@ -95,18 +152,16 @@ def one_thread() -> Iterator[None]:
     if inside.get():
         yield
         return
-    with _limiter().limit(limits=1, user_api="blas"):
+    _one_thread.take()
+    try:
         yield
+    finally:
+        _one_thread.give_back()
 
 
-def _limiter() -> Any:
-    from threadpoolctl import ThreadpoolController
-
-    known = len(sys.modules)
-    if known not in _limiters:
-        _limiters.clear()
-        _limiters[known] = ThreadpoolController()
-    return _limiters[known]
+def limit_thread() -> None:
+    """The same for a thread that is new: OpenMP counts the threads of each by itself."""
+    _one_thread.limit_here()
 
 
 def begin(parent: int) -> None:

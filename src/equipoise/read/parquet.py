@@ -175,6 +175,13 @@ def write_annotations(annotations: Annotations, path: AnyPath) -> None:
 
     table = _encoded(annotations)
     place = Path(path)
+    if place.suffix.lower() not in ENDINGS:
+        raise InputError(
+            str(path),
+            f"the ending {place.suffix!r}",
+            f"{' or '.join(ENDINGS)}, because readers go by it",
+            "rename it, or write a CSV with write_study",
+        )
     try:
         with whole_file(place) as sink:
             parquet.write_table(table, sink, write_page_checksum=True, compression="zstd")
