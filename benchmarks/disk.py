@@ -97,15 +97,16 @@ def soft():
     shutil.rmtree(folder / "soft")
 
 clock = []
-used = disk.OnDisk(work=folder / "WHICH.work", keep=True, progress=lambda done, most:
+work = folder / "WHICH.work"
+used = disk.OnDisk(work=work, every=999, keep=True, progress=lambda done, most:
     clock.append((time.perf_counter(), time.process_time())))
 if "KIND" == "dask":
     engine.ENOUGH = 0.0
 with engine.using(engine.choose_engine("KIND", workers=workers)):
     votes = disk.open_votes(folder / "WHICH")
     soft()
-    whole = min(timed(soft) for _ in range(3))
-    disk.dawid_skene(votes, folder / "fit", fit=Fit(0, 6), disk=used)
+    whole = min(timed(soft) for _ in range(7))
+    disk.dawid_skene(votes, folder / "fit", fit=Fit(0, 21), disk=used)
 gaps = [[b - a for a, b in zip(one, two)] for one, two in zip(clock, clock[1:])]
 said = dict(soft=whole, em=min(gaps))
 shutil.rmtree(folder / "fit")
