@@ -1,13 +1,20 @@
 """Votes and scores larger than memory: time and peak memory of folders of Parquet partitions.
 
-Run: ``python -m benchmarks.disk 100000000``, and ``--only soft`` (``em``, ``auroc``) for a
-part; 10 million votes by default. A hundred million take 0.6 GB of a temporary folder for the
-votes (1.8 GB for as many items with scores), as much again for results, and 10 minutes on two
-cores. Ten votes per item in shuffled order within partitions of two million, 20,000 annotators;
-for AUROC two votes per item. Every measurement is a process of its own, which reports its wall
-and processor time and its peak memory. The peer of soft labels is a streaming group-by of the
-same two columns by Polars, written as Parquet, which says nothing of agreement. The passes of
-`equipoise.kernels.disk` are timed within fits, as the difference of two numbers of iterations.
+Run: ``python -m benchmarks.disk 100000000``, and ``--only soft`` (``em``, ``auroc``,
+``scaling``) for a part; 10 million votes by default. A hundred million take 0.6 GB of a
+temporary folder for the votes (1.8 GB for as many items with scores), as much again for
+results, and 10 minutes on two cores. Ten votes per item in shuffled order within partitions of
+two million, 20,000 annotators; for AUROC two votes per item. Every measurement is a process of
+its own, which reports its wall and processor time and its peak memory. The peer of soft labels
+is a streaming group-by of the same two columns by Polars, written as Parquet, which says
+nothing of agreement. The passes of `equipoise.kernels.disk` are timed within fits, as the
+difference of two numbers of iterations.
+
+Scaling is that of soft labels and of passes of Dawid-Skene, 20 partitions, on threads and on a
+Dask cluster of this machine to which everything is sent: strong, all votes on one worker and on
+two; weak, half of them on one and all on two. Processor time is that of the process that was
+started, so on Dask it is what the votes cost there beside the workers. What k workers would
+take is a model, Amdahl's with the share that the two measurements leave for one at a time.
 """
 
 import argparse
@@ -27,7 +34,9 @@ from benchmarks._clock import heading
 
 VOTES, ROWS, ANNOTATORS = 10_000_000, 2_000_000, 20_000
 REPEATS = 3  # of what takes little
-PARTS = ("soft", "em", "auroc")
+PARTS = ("soft", "em", "auroc", "scaling")
+PIECES = 20  # partitions of the votes whose scaling is measured
+CLUSTERS = (4, 16, 64)  # workers of the model
 
 FRAME = """
 import json, resource, shutil, sys, time
@@ -77,16 +86,43 @@ votes = disk.open_votes(folder / "pairs", workers=workers)
 made = disk.evaluate(votes, disk.open_scores(folder / "scores"), work=folder)
 said = dict(made.models[0]._asdict())
 """
+SCALING = """
+def timed(work):
+    start = time.perf_counter(), time.process_time()
+    work()
+    return time.perf_counter() - start[0], time.process_time() - start[1]
+
+def soft():
+    disk.soft_labels(votes, folder / "soft")
+    shutil.rmtree(folder / "soft")
+
+clock = []
+work = folder / "WHICH.work"
+used = disk.OnDisk(work=work, every=999, keep=True, progress=lambda done, most:
+    clock.append((time.perf_counter(), time.process_time())))
+if "KIND" == "dask":
+    engine.ENOUGH = 0.0
+with engine.using(engine.choose_engine("KIND", workers=workers)):
+    votes = disk.open_votes(folder / "WHICH")
+    soft()
+    whole = min(timed(soft) for _ in range(7))
+    disk.dawid_skene(votes, folder / "fit", fit=Fit(0, 21), disk=used)
+gaps = [[b - a for a, b in zip(one, two)] for one, two in zip(clock, clock[1:])]
+said = dict(soft=whole, em=min(gaps))
+shutil.rmtree(folder / "fit")
+"""
 OURS = "from equipoise import disk\nfrom equipoise.disk.coded import code_votes"
 
 
-def make_votes(folder: Path, votes: int, per_item: int, scores: Path | None = None) -> None:
+def make_votes(
+    folder: Path, votes: int, per_item: int, scores: Path | None = None, rows: int = ROWS
+) -> None:
     """Write votes of people who know the answer with a chance of their own, and scores."""
     folder.mkdir()
     knows = np.random.default_rng(1).beta(6, 2, ANNOTATORS)
-    for number, first in enumerate(range(0, votes, ROWS)):
+    for number, first in enumerate(range(0, votes, rows)):
         random = np.random.default_rng((0, number))
-        size = min(ROWS, votes - first)
+        size = min(rows, votes - first)
         items = size // per_item
         truth = random.random(items) < 0.3
         place = np.tile(np.arange(items, dtype=np.int64), per_item)
@@ -170,6 +206,33 @@ def ranking(folder: Path, items: int) -> None:
     told("equipoise", run, f", {own['value']:.5f} ({own['low']:.5f} to {own['high']:.5f})")
 
 
+def scaling(folder: Path, votes: int) -> None:
+    """Strong and weak scaling at one and two workers, and what more would take, as a model."""
+    make_votes(folder / "all", votes, 10, rows=votes // PIECES)
+    (folder / "half").mkdir()
+    for part in sorted((folder / "all").iterdir())[: PIECES // 2]:
+        (folder / "half" / part.name).hardlink_to(part)
+    setup = "from equipoise import disk, engine\nfrom equipoise.aggregate import Fit"
+    for kind in ("local", "dask"):
+        heading(f"Scaling of {votes:,} votes, {PIECES} partitions, engine {kind}")
+        found = {}
+        for which, workers in (("all", 1), ("all", 2), ("half", 1)):
+            body = SCALING.replace("WHICH", which).replace("KIND", kind)
+            said = measured(body, folder, setup=setup, workers=workers)["said"]
+            found[which, workers] = said
+        for name, title in (("soft", "soft labels"), ("em", "Dawid-Skene, a pass")):
+            one, two, half = (found[key][name] for key in found)
+            print(
+                f"   {title}: 1 worker {one[0]:.3f} s wall, {one[1]:.3f} s of processor; "
+                f"2 workers {two[0]:.3f} s wall, {two[1]:.3f} s of processor\n"
+                f"      strong scaling {one[0] / two[0]:.2f} (2 is perfect); weak, half the "
+                f"votes on one worker: {half[0] / two[0]:.2f} (1 is perfect)"
+            )
+            alone = min(max(2 * two[0] - one[0], 0.0), one[0])
+            model = ", ".join(f"{k}: {alone + (one[0] - alone) / k:.3f} s" for k in CLUSTERS)
+            print(f"      model, not measured, of k workers: {model}; {alone:.3f} s alone")
+
+
 def main(arguments: list[str] | None = None) -> None:
     """Make the data, run what was asked for, and leave nothing behind."""
     parser = argparse.ArgumentParser()
@@ -191,6 +254,8 @@ def main(arguments: list[str] | None = None) -> None:
             models(folder, asked.votes)
         if "auroc" in asked.only:
             ranking(folder, asked.votes)
+        if "scaling" in asked.only:
+            scaling(folder, asked.votes)
 
 
 if __name__ == "__main__":

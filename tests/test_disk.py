@@ -18,7 +18,8 @@ from equipoise import Annotations, Predictions, aggregate, disk, evaluate
 from equipoise.agreement import krippendorff_alpha
 from equipoise.arrays import InputError
 from equipoise.cli import app
-from equipoise.disk import ranking
+from equipoise.disk import evaluation, ranking
+from equipoise.disk.evaluation import METRICS
 from equipoise.kernels import disk as kernels
 
 few = settings(
@@ -145,14 +146,21 @@ def scored(table, seed, *, tied):
     items = table["item"].unique()
     first = np.arange(len(items)) % 2 + random.standard_normal(len(items))
     second = first + random.standard_normal(len(items))
+    net, vit = (1 / (1 + np.exp(-one)) for one in (first, second))
     if tied:
-        first, second = np.round(first), np.round(second)
-    return pa.table({"item": items, "net": first, "vit": second})
+        net, vit = (np.clip(np.round(4 * one), 0.5, 3.5) / 4 for one in (net, vit))
+    return pa.table({"item": items, "net": net, "vit": vit})
+
+
+def ranged(patch, room, *, of=7):
+    """Let ranges of merged items be small, and scores looked at few."""
+    patch.setattr(ranking, "RANGE", room)
+    patch.setattr(ranking, "_SAMPLED", of)
 
 
 @few
 @given(st.integers(0, 99), st.booleans(), st.booleans(), st.sampled_from([7, 1 << 22]))
-def test_soft_auroc_and_its_interval(tmp_path_factory, seed, tied, together, room):
+def test_metrics_and_their_intervals(tmp_path_factory, seed, tied, together, room):
     place = tmp_path_factory.mktemp("study")
     table = study(seed, items=60, votes=300, people=5)
     scores = scored(table, seed, tied=tied)
@@ -165,24 +173,70 @@ def test_soft_auroc_and_its_interval(tmp_path_factory, seed, tied, together, roo
             mask = pa.compute.is_in(scores["item"], value_set=items)
             pq.write_table(scores.filter(mask), place / "same" / part.name)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ranking, "RANGE", room)
+        ranged(patch, room, of=512 if tied else 7)
         folder = place / ("same" if together else "scores")
-        made = disk.evaluate(votes, disk.open_scores(folder))
+        made = disk.evaluate(votes, disk.open_scores(folder), metrics=METRICS)
     known = evaluate(
-        Predictions.from_dataframe(scores), Annotations.from_dataframe(table), metrics=["auroc"]
+        Predictions.from_dataframe(scores),
+        Annotations.from_dataframe(table),
+        metrics=METRICS,
     )
-    rows = {row.model: row for row in known.table() if row.labels == "soft"}
+    rows = {(row.metric, row.model): row for row in known.table() if row.labels == "soft"}
+    assert [(one.metric, one.model) for one in made.models] == [
+        (name, model) for name in METRICS for model in ("net", "vit")
+    ]
     for one in made.models:
-        row = rows[one.model]
+        row = rows[one.metric, one.model]
         mine = (one.value, one.low, one.high, one.standard_error)
         theirs = (row.value, row.low, row.high, row.standard_error)
-        np.testing.assert_allclose(mine, theirs, rtol=0, atol=1e-10)
-    (gap,) = made.gaps
-    (other,) = [one for one in known.differences("auroc") if one.labels == "soft"]
-    sign = 1 if other.a == gap.a else -1
-    ends = sorted(sign * end for end in (other.low, other.high))
-    np.testing.assert_allclose((gap.value, gap.low, gap.high), (sign * other.value, *ends))
+        np.testing.assert_allclose(mine, theirs, rtol=0, atol=1e-10, err_msg=one.metric)
+    for gap in made.gaps:
+        every = known.differences(gap.metric)
+        (other,) = [one for one in every if one.labels == "soft"]
+        sign = 1 if other.a == gap.a else -1
+        ends = sorted(sign * end for end in (other.low, other.high))
+        np.testing.assert_allclose(
+            (gap.value, gap.low, gap.high), (sign * other.value, *ends), atol=1e-10
+        )
     assert made.population.whom == "items and annotators like these"
+
+
+def test_an_infinite_log_score_is_told_as_in_memory(tmp_path):
+    table = study(3)
+    scores = scored(table, 3, tied=False)
+    sure = np.asarray(scores["net"]).copy()
+    sure[np.argmax(sure)] = 0.0
+    scores = scores.set_column(1, "net", pa.array(sure))
+    votes = disk.open_votes(cut(table, tmp_path / "votes", 3))
+    folder = disk.open_scores(cut(scores, tmp_path / "scores", 3))
+    made = disk.evaluate(votes, folder, metrics=["log_score"])
+    known = evaluate(
+        Predictions.from_dataframe(scores), Annotations.from_dataframe(table),
+        metrics=["log_score"],
+    )  # fmt: skip
+    for one in made.models:
+        (row,) = [
+            row for row in known.table() if (row.labels, row.model) == ("soft", one.model)
+        ]
+        mine, theirs = (one.value, one.low, one.high), (row.value, row.low, row.high)
+        np.testing.assert_allclose(mine, theirs, rtol=0, atol=1e-10)
+    assert made.models[0].value == np.inf
+
+
+def test_other_metrics_and_scores_that_are_no_probabilities_are_refused(tmp_path):
+    table = study(3)
+    votes = disk.open_votes(cut(table, tmp_path / "votes", 2))
+    scores = scored(table, 3, tied=False)
+    folder = disk.open_scores(cut(scores, tmp_path / "scores", 2))
+    for name in ("f1", "auroc:form=strict", "brier_score:soft=plug_in"):
+        with pytest.raises(InputError, match=r"expected auroc, average_precision, accuracy"):
+            disk.evaluate(votes, folder, metrics=[name])
+    wide = pa.array(3 * np.asarray(scores["vit"]))
+    cut(scores.set_column(2, "vit", wide), tmp_path / "wide", 2)
+    wrong = disk.open_scores(tmp_path / "wide")
+    with pytest.raises(InputError, match=r"item 'scan .* by vit, expected a probability"):
+        disk.evaluate(votes, wrong, metrics=["auroc", "accuracy"])
+    disk.evaluate(votes, wrong)
 
 
 def test_anonymous_votes_speak_for_items(tmp_path):
@@ -216,10 +270,10 @@ def test_many_annotators_in_stripes(tmp_path, monkeypatch):
     folder = cut(table, tmp_path / "votes", 3)
     scores = disk.open_scores(cut(scored(table, 5, tied=False), tmp_path / "scores", 3))
     whole = disk.evaluate(disk.open_votes(folder), scores).models
-    monkeypatch.setattr(ranking, "DENSE", 3)
-    monkeypatch.setattr(ranking, "_STRIPE", 30)
+    monkeypatch.setattr(evaluation, "DENSE", 3)
+    monkeypatch.setattr(evaluation, "_STRIPE", 30)
     striped = disk.evaluate(disk.open_votes(folder), scores).models
-    np.testing.assert_allclose(striped[0][1:5], whole[0][1:5])
+    np.testing.assert_allclose(striped[0][2:6], whole[0][2:6])
 
 
 @pytest.mark.parametrize("model", ["dawid_skene", "glad", "soft_labels"])
@@ -262,6 +316,51 @@ def test_a_killed_fit_goes_on_from_its_checkpoint(tmp_path, model):
     fit(disk.open_votes(folder), plain)
     assert contents(out) == contents(plain)
     assert not (tmp_path / "out.work").exists()
+
+
+STOPPED = """
+import os, signal, sys
+from pathlib import Path
+from equipoise import disk
+from equipoise.disk import ranking, soft_labels
+def deadly(plain):
+    def one(self, task):
+        plain(self, task)
+        os.kill(os.getpid(), signal.SIGKILL)
+    return one
+home = Path(sys.argv[1])
+votes = disk.open_votes(home / "votes", workers=1)
+finish = sys.modules["equipoise.disk.soft_labels"]._Finish
+for kind in (finish, ranking._Merge):
+    kind.__call__ = deadly(kind.__call__)
+if sys.argv[2] == "soft":
+    disk.soft_labels(votes, home / "soft", model="dirichlet")
+else:
+    disk.evaluate(votes, disk.open_scores(home / "scores"), work=home / "work")
+"""
+
+
+@pytest.mark.parametrize("what", ["soft", "evaluate"])
+def test_what_a_killed_reading_left_is_not_taken_for_whole(tmp_path, what):
+    table = study(2)
+    folder = cut(table, tmp_path / "votes", 4)
+    cut(scored(table, 2, tied=False), tmp_path / "scores", 4)
+    done = subprocess.run([sys.executable, "-c", STOPPED, str(tmp_path), what], check=False)
+    assert done.returncode == -signal.SIGKILL
+    votes, scores = disk.open_votes(folder), disk.open_scores(tmp_path / "scores")
+    if what == "soft":
+        assert not (tmp_path / "soft").exists()
+        assert len(list(tmp_path.glob(".soft.*.part"))) == 1
+        for name in ("soft", "plain"):
+            disk.soft_labels(votes, tmp_path / name, model="dirichlet")
+        assert contents(tmp_path / "soft") == contents(tmp_path / "plain")
+        assert not list(tmp_path.glob(".soft.*"))
+    else:
+        left = list((tmp_path / "work").iterdir())
+        assert len(left) == 1 and list(left[0].glob("range-*"))
+        again = disk.evaluate(votes, scores, work=tmp_path / "work")
+        assert again.models == disk.evaluate(votes, scores).models
+        assert list((tmp_path / "work").iterdir()) == left
 
 
 def test_a_working_folder_of_other_votes_is_not_gone_on_with(tmp_path):
@@ -321,6 +420,30 @@ def test_an_item_in_two_partitions_is_found_and_mended(tmp_path):
     mended = disk.open_votes(disk.repartition(folder, tmp_path / "cut", 5))
     disk.soft_labels(mended, tmp_path / "out")
     same(by_item(tmp_path / "out"), aggregate.mean_vote(Annotations.from_dataframe(table)))
+
+
+def test_names_with_spaces_are_one_item_in_two_partitions(tmp_path):
+    (tmp_path / "votes").mkdir()
+    for file, items in (("a", ["a", "b"]), ("b", ["b ", "c"])):
+        rows = {"item": items, "annotator": ["x", "y"], "label": ["no", "yes"]}
+        pq.write_table(pa.table(rows), tmp_path / "votes" / f"{file}.parquet")
+    with pytest.raises(InputError, match=r"votes in a.parquet and in b.parquet"):
+        disk.soft_labels(disk.open_votes(tmp_path / "votes"), tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "words"),
+    [
+        ("count", [2, 10**16], "10000000000000000, expected a whole number from 1"),
+        ("item", np.array([1, 2**64 - 1], dtype=np.uint64), "larger uint64"),
+    ],
+)
+def test_numbers_that_are_too_large_are_refused(tmp_path, name, values, words):
+    (tmp_path / "votes").mkdir()
+    rows = {"item": [1, 2], "annotator": ["x", "y"], "label": ["no", "yes"], name: values}
+    pq.write_table(pa.table(rows), tmp_path / "votes" / "a.parquet")
+    with pytest.raises(InputError, match=words):
+        disk.soft_labels(disk.open_votes(tmp_path / "votes"), tmp_path / "out")
 
 
 def test_folders_that_name_a_task(tmp_path):
@@ -418,6 +541,9 @@ def test_the_commands(tmp_path):
     assert told["alpha"] == disk.agreement(disk.open_votes(folder)).alpha
     both = run("evaluate", folder, tmp_path / "scores", "--on-disk", "--json")
     assert [one["model"] for one in json.loads(both.stdout)["models"]] == ["net", "vit"]
+    two = ("--metrics", "auroc,log_score")
+    shown = run("evaluate", folder, tmp_path / "scores", "--on-disk", *two).output
+    assert shown.count("soft AUROC") == shown.count("log score") == 2
     assert "3 partitions" in run("check", folder, "--on-disk").output
     refused = CliRunner().invoke(
         app, ["agreement", str(folder), "--on-disk", "--page", "a.html"]

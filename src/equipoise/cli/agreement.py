@@ -69,7 +69,7 @@ class AgreementOptions:
         check_target("--page", self.page, (".html", ".htm"))
 
 
-@command
+@command(heavy="maps")
 def agreement(
     file: VoteFile, asked: AgreementOptions, reading: VoteReading, disk: DiskOptions
 ) -> None:

@@ -225,10 +225,6 @@ def evaluate_on_disk(asked: "Asked", paths: Sequence[Path]) -> None:
         _refuse(record, ())
     _refuse(asked.results, ("as_json",))
     _refuse(asked.reading, (*OF_READING, "positive"))
-    if asked.scoring.metrics not in (None, "auroc"):
-        do = "leave it out, or give files that fit in memory"
-        got = f"{asked.scoring.metrics} of votes that stay on disk"
-        raise InputError("--metrics", got, "auroc", do)
     if len(paths) != 2:
         do = "equipoise evaluate VOTES SCORES, or -a VOTES -p SCORES"
         got = f"{len(paths)} folders"
@@ -237,7 +233,13 @@ def evaluate_on_disk(asked: "Asked", paths: Sequence[Path]) -> None:
     scores = disk.open_scores(paths[1], item=votes.columns["item"])
     level = asked.scoring.level
     with progress("merging scores"):
-        made = disk.evaluate(votes, scores, positive=asked.reading.positive, level=level)
+        made = disk.evaluate(
+            votes,
+            scores,
+            metrics=[one.name for one in asked.scoring.chosen()] or ["auroc"],
+            positive=asked.reading.positive,
+            level=level,
+        )
     _tell(made.notices)
     if asked.results.as_json:
         print_json(_evaluation_json(made))
@@ -288,7 +290,6 @@ def check_on_disk(paths: Sequence[Path] | None, reading: VoteReading, *, as_json
 def _evaluation_json(made: "EvaluationOnDisk") -> dict[str, Any]:
     people = made.population
     return {
-        "metric": "auroc",
         "labels": "soft",
         "positive": made.positive,
         "items": made.items,
@@ -299,18 +300,30 @@ def _evaluation_json(made: "EvaluationOnDisk") -> dict[str, Any]:
 
 
 def _evaluated(made: "EvaluationOnDisk") -> "Finding":
+    """All models, best first by every metric in turn."""
     from equipoise.findings import Column, Finding, Table
+    from equipoise.metrics import named
 
+    rows = []
+    for name in made.cells:
+        metric = named(name)
+        sign = -1 if metric.better == "higher" else 1
+        own = sorted(
+            (one for one in made.models if one.metric == name), key=lambda one: sign * one.value
+        )
+        rows += [{**one._asdict(), "metric": metric.soft_title} for one in own]
+    several, title = len(made.cells) > 1, rows[0]["metric"]
     table = Table(
         name="models",
-        caption="Soft AUROC, best first",
+        caption=f"{'Soft labels' if several else title[0].upper() + title[1:]}, best first",
         columns=(
+            *([Column("metric", "metric", "text")] if several else []),
             Column("model", "model", "model"),
-            Column("value", "soft AUROC", "number", ("low", "high")),
+            Column("value", "value" if several else title, "number", ("low", "high")),
             Column("best_rank", "best rank", "count"),
             Column("worst_rank", "worst rank", "count"),
         ),
-        rows=[one._asdict() for one in sorted(made.models, key=lambda one: -one.value)],
+        rows=rows,
     )
     return Finding(
         key="models",

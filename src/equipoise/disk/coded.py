@@ -31,7 +31,37 @@ Result = TypeVar("Result")
 MARK = "votes.json"
 _FORMAT = 1
 _ROOM = 512 * 2**20  # bytes that the sums of all groups may take
-_GROUPS = 16  # of partitions, whose sums are added up apart
+_GROUPS = 64  # of partitions, whose sums are added up apart
+
+
+@dataclass(frozen=True, slots=True)
+class Codes:
+    """Where coded votes lie, and how many classes there are: what workers need of them."""
+
+    folder: Path
+    size: int
+
+    def rows(self, number: int) -> tuple[Any, Any, Any]:
+        """Start, code and weight of one partition's votes, mapped."""
+        start, code, weight = (
+            mapped(self.folder / f"{name}-{number:05d}.npy")
+            for name in ("start", "code", "weight")
+        )
+        return start, code, weight
+
+    def item_names(self, number: int) -> Any:
+        """Items of one partition, an arrow array."""
+        from pyarrow import parquet
+
+        path = self.folder / f"items-{number:05d}.parquet"
+        return parquet.read_table(path, use_threads=False)["item"].combine_chunks()
+
+
+def mapped(path: Path) -> Any:
+    """An array in a file, mapped into memory."""
+    empty = path.stat().st_size < 4096  # what is empty cannot be mapped
+    way = None if empty else "r"
+    return np.asarray(np.load(path, mmap_mode=way, allow_pickle=False))
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +76,11 @@ class CodedVotes:
         """Number of classes."""
         return len(self.votes.classes)
 
+    @property
+    def codes(self) -> Codes:
+        """What workers need of them."""
+        return Codes(self.folder, self.size)
+
     @cached_property
     def annotators(self) -> tuple[str, ...]:
         """Names of the annotators; one without a name where votes are anonymous."""
@@ -54,32 +89,13 @@ class CodedVotes:
     @cached_property
     def items(self) -> int:
         """Number of items of all partitions."""
-        return sum(len(self._array("start", n)) - 1 for n in range(self.partitions))
+        codes = self.codes
+        return sum(len(codes.rows(n)[0]) - 1 for n in range(self.partitions))
 
     @property
     def partitions(self) -> int:
         """How many."""
         return len(self.votes.partitions)
-
-    def rows(self, number: int) -> tuple[Any, Any, Any]:
-        """Start, code and weight of one partition's votes."""
-        return (
-            self._array("start", number),
-            self._array("code", number),
-            self._array("weight", number),
-        )
-
-    def item_names(self, number: int) -> Any:
-        """Items of one partition, an arrow array."""
-        from pyarrow import parquet
-
-        path = self.folder / f"items-{number:05d}.parquet"
-        return parquet.read_table(path, use_threads=False)["item"].combine_chunks()
-
-    def _array(self, name: str, number: int) -> Any:
-        path = self.folder / f"{name}-{number:05d}.npy"
-        empty = path.stat().st_size < 4096  # what is empty cannot be mapped
-        return np.load(path) if empty else np.asarray(np.load(path, mmap_mode="r"))
 
     def groups(self, numbers: int) -> list[range]:
         """Runs of partitions to be summed apart, given how many numbers a sum has.
@@ -91,12 +107,11 @@ class CodedVotes:
         return [range(a, b) for a, b in pairwise(ends)]
 
     def map_groups(
-        self,
-        function: Callable[[range], Result],
-        numbers: int,
+        self, function: Callable[[range], Result], numbers: int, *folders: Path
     ) -> list[Result]:
-        """Apply a function to every run of partitions."""
-        return map_partitions(function, self.groups(numbers), self.votes.workers)
+        """Apply a function to every run of partitions; it uses these folders, too."""
+        used = (self.folder, *folders)
+        return map_partitions(function, self.groups(numbers), self.votes.workers, used)
 
 
 def code_votes(votes: VotesOnDisk, work: Path, *, anonymous: bool = False) -> CodedVotes:
@@ -113,33 +128,43 @@ def code_votes(votes: VotesOnDisk, work: Path, *, anonymous: bool = False) -> Co
             "fewer than 2^32 answers of annotators",
             "choose dirichlet or mean_vote",
         )
+    work = work.absolute()
     _prepare(votes, work)
     check = ItemCheck(votes, work)
-
-    def one(number: int) -> None:
-        from equipoise.kernels.disk import rows_by_item
-
-        last = work / f"items-{number:05d}.parquet"
-        if last.exists():
-            return
-        rows = votes.read(number, annotators=named)
-        check.add(number, rows.hashes())
-        who = rows.annotator if named else np.zeros(len(rows.label), dtype=np.int64)
-        code = (who * size + rows.label).astype(np.uint32)
-        made = rows_by_item(rows.item, code, rows.times, len(rows.items))
-        for name, array in zip(("start", "code", "weight"), made, strict=True):
-            with whole_file(work / f"{name}-{number:05d}.npy") as file:
-                np.save(file, array)
-        with whole_file(last) as file:
-            write_items(file, rows.items, {})
-
-    votes.map(one)
+    votes.map(_Code(votes, work, check, named), work)
     check.finish()
     made = CodedVotes(votes, work)
     if not made.items:
         where = f"{votes.folder.name}, task {votes.task!r}"
         raise InputError(where, "no votes", "at least one", "check it")
     return made
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Code:
+    """Codes one partition, unless that was done."""
+
+    votes: VotesOnDisk
+    work: Path
+    check: ItemCheck
+    named: bool
+
+    def __call__(self, number: int) -> None:
+        from equipoise.kernels.disk import rows_by_item
+
+        last = self.work / f"items-{number:05d}.parquet"
+        if last.exists():
+            return
+        rows = self.votes.read(number, annotators=self.named)
+        self.check.add(number, rows.hashes())
+        who = rows.annotator if self.named else np.zeros(len(rows.label), dtype=np.int64)
+        code = (who * len(self.votes.classes) + rows.label).astype(np.uint32)
+        made = rows_by_item(rows.item, code, rows.times, len(rows.items))
+        for name, array in zip(("start", "code", "weight"), made, strict=True):
+            with whole_file(self.work / f"{name}-{number:05d}.npy") as file:
+                np.save(file, array)
+        with whole_file(last) as file:
+            write_items(file, rows.items, {})
 
 
 def _prepare(votes: VotesOnDisk, work: Path) -> None:
@@ -161,10 +186,10 @@ def _prepare(votes: VotesOnDisk, work: Path) -> None:
 
 def _fingerprint(votes: VotesOnDisk) -> str:
     """What the codes rest on: files by name, size and time, columns, classes and task."""
-    files = []
+    files, folder = [], votes.folder.absolute()
     for part in votes.partitions:
         about = part.path.stat()
-        name = part.path.relative_to(votes.folder).as_posix()
+        name = part.path.relative_to(folder).as_posix()
         files.append([name, about.st_size, about.st_mtime_ns, part.rows])
     facts = {
         "format": _FORMAT,

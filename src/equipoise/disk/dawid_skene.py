@@ -3,8 +3,9 @@
 The same model, start, prior and stop rule as `equipoise.aggregate.dawid_skene`. A pass takes
 the class posterior of every item and adds it at once to the expected votes (annotators x
 classes x classes), so that nothing is held per item. Sums of runs of partitions are added up in
-their order: the result does not depend on how many workers there are, nor on whether the fit
-was killed in between. Not said on disk: whether the fit expects the unanimity that is seen.
+their order: the result does not depend on how many workers there are, on which engine they run,
+nor on whether the fit was killed in between. Not said on disk: whether the fit expects the
+unanimity that is seen.
 """
 
 import shutil
@@ -17,7 +18,7 @@ import numpy as np
 from equipoise.aggregate._annotator_votes import decisions, decisions_notice, exact
 from equipoise.aggregate.dawid_skene import FLOOR, Fit, Smoothing, checked_fit, confusions
 from equipoise.arrays import Floats, require_whole, short_repr
-from equipoise.disk.coded import Checkpoint, CodedVotes, code_votes, working_folder
+from equipoise.disk.coded import Checkpoint, CodedVotes, Codes, code_votes, working_folder
 from equipoise.disk.soft_labels import part_path, write_facts, write_items
 from equipoise.disk.votes import Progress, VotesOnDisk
 from equipoise.notices import Notice
@@ -158,23 +159,57 @@ def _log_prior(classes: Floats) -> Floats:
 
 def _pass(known: CodedVotes, log: Floats, prior: Floats) -> _Sums:
     """Read all votes once."""
-    from equipoise.kernels.disk import dawid_skene_pass
+    answers = len(known.annotators) * known.size
+    one = _Pass(known.codes, answers, log, prior)
+    counts, totals, likelihood = np.zeros((answers, known.size)), np.zeros(known.size), 0.0
+    for sums in known.map_groups(one, counts.size):
+        counts += sums.counts
+        totals += sums.totals
+        likelihood += sums.likelihood
+    return _Sums(counts, totals, likelihood)
 
-    shape = (len(known.annotators) * known.size, known.size)
 
-    def one(group: range) -> _Sums:
-        counts, totals, likelihood = np.zeros(shape), np.zeros(known.size), 0.0
+@dataclass(frozen=True, slots=True, eq=False)
+class _Pass:
+    """Reads the votes of a run of partitions once."""
+
+    codes: Codes
+    answers: int
+    log: Floats
+    prior: Floats
+
+    def __call__(self, group: range) -> _Sums:
+        from equipoise.kernels.disk import dawid_skene_pass
+
+        size, likelihood = self.codes.size, 0.0
+        counts, totals = np.zeros((self.answers, size)), np.zeros(size)
         for number in group:
-            likelihood += dawid_skene_pass(known.rows(number), log, prior, counts, totals)
+            rows = self.codes.rows(number)
+            likelihood += dawid_skene_pass(rows, self.log, self.prior, counts, totals)
         return _Sums(counts, totals, likelihood)
 
-    first, *others = known.map_groups(one, shape[0] * shape[1])
-    likelihood = first.likelihood
-    for sums in others:
-        first.counts.__iadd__(sums.counts)
-        first.totals.__iadd__(sums.totals)
-        likelihood += sums.likelihood
-    return _Sums(first.counts, first.totals, likelihood)
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Posteriors:
+    """Writes the posterior classes of one partition's items; how decisions moved."""
+
+    codes: Codes
+    place: Path
+    log: Floats
+    prior: Floats
+    names: tuple[str, ...]
+
+    def __call__(self, number: int) -> Any:
+        from equipoise.kernels.disk import class_posteriors
+
+        rows = self.codes.rows(number)
+        shares = np.empty((len(rows[0]) - 1, self.codes.size))
+        posterior = np.empty_like(shares)
+        class_posteriors(rows, self.log, self.prior, shares, posterior)
+        columns = {"votes": votes_of_items(rows)}
+        columns |= {f"p_{name}": posterior[:, k] for k, name in enumerate(self.names)}
+        write_items(part_path(self.place, number), self.codes.item_names(number), columns)
+        return decisions(shares, posterior)
 
 
 def _written(
@@ -187,25 +222,12 @@ def _written(
     converged: bool,
 ) -> FitOnDisk:
     """Write posteriors, annotators and facts."""
-    from equipoise.kernels.disk import class_posteriors
-
     (confusion, log, classes), names = found, known.votes.classes
-    prior = _log_prior(classes)
-
-    def one(place: Path, number: int) -> Any:
-        rows = known.rows(number)
-        shares = np.empty((len(rows[0]) - 1, known.size))
-        posterior = np.empty_like(shares)
-        class_posteriors(rows, log, prior, shares, posterior)
-        columns = {"votes": votes_of_items(rows)}
-        columns |= {f"p_{name}": posterior[:, k] for k, name in enumerate(names)}
-        write_items(part_path(place, number), known.item_names(number), columns)
-        return decisions(shares, posterior)
-
     with whole_folder(target) as scratch:
         place = scratch / "items"
         place.mkdir()
-        decided = np.sum(known.votes.map(lambda number: one(place, number)), axis=0)
+        one = _Posteriors(known.codes, place, log, _log_prior(classes), names)
+        decided = np.sum(known.votes.map(one, known.folder, place), axis=0)
         notices = (*known.votes.notices, *decisions_notice(decided, names, "Dawid-Skene"))
         if not converged:
             text = "Dawid-Skene did not converge: raise the iterations."

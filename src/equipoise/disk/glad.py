@@ -3,14 +3,17 @@
 The same model, start, prior and stop rule as `equipoise.aggregate.glad` with
 ``inference="cavi"``: a pass updates the items of a partition given the annotators, and adds at
 once what annotators need of them. Items have two numbers each, mean and variance, in files
-beside the coded votes. A checkpoint is a set of such files that no later sweep touches, and the
-annotators that belong to them. Not said on disk: whether the fit expects the unanimity that is
+beside the coded votes; a sweep reads one set of them and writes another, so that what a killed
+worker had begun can be done again. A checkpoint is a set that no later sweep touches, and the
+annotators that belong to it. Not said on disk: whether the fit expects the unanimity that is
 seen.
 """
 
 import math
 import shutil
-from dataclasses import asdict
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,7 +31,7 @@ from equipoise.aggregate.glad import (
 from equipoise.aggregate.glad.fits import climb_notices, divergence, scales_of_sums
 from equipoise.aggregate.glad.votes import START_ABILITY, START_SPREAD
 from equipoise.arrays import Floats, InputError, Ints, require_finite, require_whole
-from equipoise.disk.coded import Checkpoint, CodedVotes, code_votes, working_folder
+from equipoise.disk.coded import Checkpoint, CodedVotes, Codes, code_votes, working_folder
 from equipoise.disk.dawid_skene import FitOnDisk, OnDisk, votes_of_items, write_fit
 from equipoise.disk.soft_labels import part_path, write_items
 from equipoise.disk.votes import VotesOnDisk
@@ -36,7 +39,7 @@ from equipoise.read.files import AnyPath
 from equipoise.read.whole import whole_file, whole_folder
 from equipoise.wording import ONE_CLASS, hint
 
-_NOW = "glad-now"  # items of sweeps since the last checkpoint
+_NOW = ("glad-even", "glad-odd")  # items after the last sweep, and after the one before
 
 
 class _Graph(NamedTuple):
@@ -93,28 +96,53 @@ def glad(
 
 def _graph(coded: CodedVotes) -> _Graph:
     """Find the parts of the votes that share neither item nor annotator."""
-    from equipoise.kernels.disk import join_annotators
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
 
     people = len(coded.annotators)
-    root, load = np.arange(people, dtype=np.int64), np.zeros(people)
-    sizes: dict[float, int] = {}
-    for number in range(coded.partitions):
-        rows = coded.rows(number)
-        join_annotators(rows, 2, root)
-        own = rows[2] if len(rows[2]) else None
-        load += np.bincount(rows[1] >> 1, own, people)
-        for size, times in zip(
-            *np.unique(votes_of_items(rows), return_counts=True), strict=True
-        ):
-            sizes[float(size)] = sizes.get(float(size), 0) + int(times)
-    for a in range(people):  # a root is never after its branches
-        root[a] = root[root[a]]
+    load, sizes = np.zeros(people), Counter[float]()
+    found = coded.map_groups(_Links(coded.codes, people), 2 * people)
+    for one in found:
+        load += one.load
+        sizes.update(one.sizes)
+    ends = np.tile(np.arange(people), len(found)), np.concatenate([one.root for one in found])
+    links = coo_array((np.ones(len(ends[0]), dtype=np.int8), ends), shape=(people, people))
+    tree = connected_components(links, directed=False)[1]
     part = np.full(people, -1, dtype=np.int64)
-    part[load > 0] = np.unique(root[load > 0], return_inverse=True)[1]
+    part[load > 0] = np.unique(tree[load > 0], return_inverse=True)[1]
     return _Graph(part, load, _median(sizes))
 
 
-def _median(sizes: dict[float, int]) -> float:
+class _Linked(NamedTuple):
+    """A forest of annotators who share items, votes of each, and items by votes."""
+
+    root: Ints
+    load: Floats
+    sizes: Counter[float]
+
+
+@dataclass(frozen=True, slots=True)
+class _Links:
+    """Finds who shares items in a run of partitions."""
+
+    codes: Codes
+    people: int
+
+    def __call__(self, group: range) -> _Linked:
+        from equipoise.kernels.disk import join_annotators
+
+        root, load = np.arange(self.people, dtype=np.int64), np.zeros(self.people)
+        sizes = Counter[float]()
+        for number in group:
+            rows = self.codes.rows(number)
+            join_annotators(rows, 2, root)
+            load += np.bincount(rows[1] >> 1, rows[2] if len(rows[2]) else None, self.people)
+            size, times = np.unique(votes_of_items(rows), return_counts=True)
+            sizes.update(dict(zip(map(float, size), times.tolist(), strict=True)))
+        return _Linked(root, load, sizes)
+
+
+def _median(sizes: Mapping[float, int]) -> float:
     """Median of numbers that are told by how often each occurs."""
     if not sizes:
         return math.inf
@@ -191,8 +219,13 @@ class _Climb:
         self.mean = (mean * precision + shift) * self.variance
         self.items = (squares, number)
         self.factor = np.ones(self.graph.parts)
-        self.source = self.coded.folder / _NOW
+        self.source = self._now
         return bound - away, moved
+
+    @property
+    def _now(self) -> Path:
+        """Where the next sweep writes items: never where it reads them."""
+        return self.coded.folder / _NOW[self.sweeps % 2]
 
     def _bound(self) -> float:
         """Lower bound of the log evidence."""
@@ -205,42 +238,26 @@ class _Climb:
 
     def _pass(self, *, write: bool, flush: bool) -> Any:
         """Read all votes once: sums of annotators and of parts, bound and largest move."""
-        from equipoise.kernels.disk import glad_pass
-
-        people, parts = len(self.mean), self.graph.parts
-        root = np.sqrt(self.mean**2 + self.variance)
-        now = self.coded.folder / _NOW
         if write:
-            now.mkdir(exist_ok=True)
-
-        def one(group: range) -> Any:
-            sums = (np.zeros(people), np.zeros(people), np.zeros(parts), np.zeros(parts))
-            bound, moved = 0.0, 0.0
-            for number in group:
-                state = self.state(number)
-                gain, far = glad_pass(
-                    self.coded.rows(number),
-                    (state[0], state[1]),
-                    (self.mean, root),
-                    (self.graph.part, self.factor),
-                    self.priors[0][1],
-                    sums,
-                )
-                bound, moved = bound + gain, max(moved, far)
-                if write:
-                    _store(now / f"state-{number:05d}.npy", state, flush=flush)
-            return (*sums, bound, moved)
-
-        found = self.coded.map_groups(one, 2 * people + 2 * parts)
+            self._now.mkdir(exist_ok=True)
+        one = _Sweep(
+            state=self.state,
+            annotators=(self.mean, np.sqrt(self.mean**2 + self.variance)),
+            parts=(self.graph.part, self.factor),
+            precision=self.priors[0][1],
+            write=self._now if write else None,
+            flush=flush,
+        )
+        folders = [] if self.source is None else [self.source]
+        size = 2 * len(self.mean) + 2 * self.graph.parts
+        found = self.coded.map_groups(one, size, *folders, *([self._now] if write else []))
         added = [sum(part[k] for part in found) for k in range(5)]
         return (*added, max(part[5] for part in found))
 
-    def state(self, number: int) -> Floats:
-        """Mean and variance of the items of one partition, (2, items), before the factor."""
-        if self.source is not None:
-            return np.asarray(np.load(self.source / f"state-{number:05d}.npy"))
-        items = len(self.coded.rows(number)[0]) - 1
-        return np.stack([np.zeros(items), np.ones(items)])
+    @property
+    def state(self) -> "_State":
+        """Where the items are now."""
+        return _State(self.coded.codes, self.source)
 
     def _lean(self) -> Floats:
         """Vote-weighted mean ability of each part."""
@@ -260,7 +277,8 @@ class _Climb:
         """Put the files of items aside, then say that they are the state to go on from."""
         kept = self.coded.folder / f"glad-{self.sweeps}"
         shutil.rmtree(kept, ignore_errors=True)
-        (self.coded.folder / _NOW).rename(kept)
+        assert self.source is not None
+        self.source.rename(kept)
         self.source = kept
         self.checkpoint.save(
             mean=self.mean,
@@ -285,32 +303,79 @@ class _Climb:
         self.source = self.coded.folder / f"glad-{self.sweeps}"
 
 
-def _store(path: Path, state: Floats, *, flush: bool) -> None:
-    """Write the items of a partition; those of a checkpoint reach the disk at once."""
-    if not flush:
-        np.save(path, state)
-        return
-    with whole_file(path) as file:
-        np.save(file, state)
+@dataclass(frozen=True, slots=True)
+class _State:
+    """Where items are: in files of a folder, or at the start where there is none."""
+
+    codes: Codes
+    folder: Path | None
+
+    def read(self, number: int) -> Floats:
+        """Mean and variance of the items of one partition, (2, items), before the factor."""
+        if self.folder is not None:
+            return np.asarray(np.load(_state_path(self.folder, number), allow_pickle=False))
+        items = len(self.codes.rows(number)[0]) - 1
+        return np.stack([np.zeros(items), np.ones(items)])
 
 
-def _written(climb: _Climb, target: Path) -> FitOnDisk:
-    """Write chances and difficulties of items, abilities and facts."""
-    from scipy.special import ndtr
+def _state_path(folder: Path, number: int) -> Path:
+    return folder / f"state-{number:05d}.npy"
 
-    coded, graph, names = climb.coded, climb.graph, climb.coded.votes.classes
-    typical = float((graph.load * np.abs(climb.mean)).sum() / max(graph.load.sum(), 1e-300))
 
-    def one(place: Path, number: int) -> Any:
-        rows, state = coded.rows(number), climb.state(number)
-        own = climb.factor[graph.part[rows[1][rows[0][:-1]] >> 1]]
+@dataclass(frozen=True, slots=True, eq=False)
+class _Sweep:
+    """Updates the items of a run of partitions; sums of annotators and parts.
+
+    With `flush`, items that it writes have reached the disk.
+    """
+
+    state: _State
+    annotators: tuple[Floats, Floats]
+    parts: tuple[Ints, Floats]
+    precision: float
+    write: Path | None
+    flush: bool
+
+    def __call__(self, group: range) -> tuple[Any, ...]:
+        from equipoise.kernels.disk import glad_pass
+
+        people, parts = len(self.annotators[0]), len(self.parts[1])
+        sums = (np.zeros(people), np.zeros(people), np.zeros(parts), np.zeros(parts))
+        bound, moved = 0.0, 0.0
+        for number in group:
+            rows, state = self.state.codes.rows(number), self.state.read(number)
+            own = (state[0], state[1])
+            gain, far = glad_pass(rows, own, self.annotators, self.parts, self.precision, sums)
+            bound, moved = bound + gain, max(moved, far)
+            if self.write is not None:
+                with whole_file(_state_path(self.write, number), flush=self.flush) as file:
+                    np.save(file, state)
+        return (*sums, bound, moved)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Chances:
+    """Writes chance and difficulty of one partition's items; how decisions moved."""
+
+    state: _State
+    place: Path
+    parts: tuple[Ints, Floats]
+    typical: float
+    names: tuple[str, ...]
+
+    def __call__(self, number: int) -> Any:
+        from scipy.special import ndtr
+
+        codes, (part, factor) = self.state.codes, self.parts
+        rows, state = codes.rows(number), self.state.read(number)
+        own = factor[part[rows[1][rows[0][:-1]] >> 1]]
         mean, variance = state[0] * own, state[1] * own**2
         chance = ndtr(mean / np.sqrt(variance))
         both = np.stack([1 - chance, chance], axis=1)
         columns = {"votes": votes_of_items(rows)}
-        columns |= {f"p_{name}": both[:, k] for k, name in enumerate(names)}
-        columns["difficulty"] = np.exp(-np.logaddexp(0.0, typical * np.abs(mean)))
-        write_items(part_path(place, number), coded.item_names(number), columns)
+        columns |= {f"p_{name}": both[:, k] for k, name in enumerate(self.names)}
+        columns["difficulty"] = np.exp(-np.logaddexp(0.0, self.typical * np.abs(mean)))
+        write_items(part_path(self.place, number), codes.item_names(number), columns)
         yes = np.bincount(
             np.repeat(np.arange(len(mean)), np.diff(rows[0])),
             (rows[1] & 1) * (rows[2] if len(rows[2]) else 1.0),
@@ -319,10 +384,16 @@ def _written(climb: _Climb, target: Path) -> FitOnDisk:
         share = yes / columns["votes"]
         return decisions(np.stack([1 - share, share], axis=1), both)
 
+
+def _written(climb: _Climb, target: Path) -> FitOnDisk:
+    """Write chances and difficulties of items, abilities and facts."""
+    coded, graph, names = climb.coded, climb.graph, climb.coded.votes.classes
+    typical = float((graph.load * np.abs(climb.mean)).sum() / max(graph.load.sum(), 1e-300))
     with whole_folder(target) as scratch:
         place = scratch / "items"
         place.mkdir()
-        decided = np.sum(coded.votes.map(lambda number: one(place, number)), axis=0)
+        one = _Chances(climb.state, place, (graph.part, climb.factor), typical, names)
+        decided = np.sum(coded.votes.map(one, coded.folder, place), axis=0)
         turned, parts = int(climb.turned.sum()), graph.parts
         notices = (
             *coded.votes.notices,

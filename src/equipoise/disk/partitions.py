@@ -43,7 +43,10 @@ class ItemCheck:
         if self._apart:
             return
         number = len(self._votes.partitions)
-        every = [np.load(self._place(one), mmap_mode="r") for one in range(number)]
+        every = [
+            np.load(self._place(one), mmap_mode="r", allow_pickle=False)
+            for one in range(number)
+        ]
         total = sum(len(one) for one in every)
         edges = np.linspace(0, 2.0**64, total // _ROOM + 2)[1:-1].astype(np.uint64)
         cuts = [np.concatenate(([0], np.searchsorted(one, edges), [len(one)])) for one in every]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from equipoise.arrays import Floats, InputError, listed, meant
-from equipoise.disk.coded import CodedVotes, code_votes
+from equipoise.disk.coded import CodedVotes, Codes, code_votes
 from equipoise.disk.partitions import repartition
 from equipoise.disk.votes import (
     Partition,
@@ -126,9 +126,10 @@ class Study:
 
     def matched(self, number: int) -> tuple[Floats, int]:
         """Scores of the items of a partition of votes (models, items), and unused ones."""
-        found, unused = _matched(self.votes, self.scores, number)
+        found, unused = _matched(self.votes.codes, self.scores, number)
         if found is None:
-            raise _unscored(self.scores, self.votes.item_names(number), number)
+            names = self.votes.codes.item_names(number)
+            raise _unscored(self.scores, names, number)
         return found, unused
 
 
@@ -167,10 +168,10 @@ def join(votes: VotesOnDisk, scores: ScoresOnDisk, work: Path) -> Study:
 def _fit(known: CodedVotes, scores: ScoresOnDisk) -> bool:
     """Whether the first and the last partition of votes have all their scores."""
     ends = {0, known.partitions - 1}
-    return all(_matched(known, scores, number)[0] is not None for number in ends)
+    return all(_matched(known.codes, scores, number)[0] is not None for number in ends)
 
 
-def _matched(known: CodedVotes, scores: ScoresOnDisk, number: int) -> tuple[Floats | None, int]:
+def _matched(known: Codes, scores: ScoresOnDisk, number: int) -> tuple[Floats | None, int]:
     import pyarrow.compute as pc
 
     voted = known.item_names(number)

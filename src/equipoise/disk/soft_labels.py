@@ -145,10 +145,11 @@ def soft_labels(
         place.mkdir()
         with _Scratch(scratch) as hashes:
             first = None if later else (reliability, known)
-            sums = _counted(votes, hashes, place, first, progress)
-        if later:
-            known = prior_of_tally(_tally(sums, size))
-            votes.map(lambda number: _finish(place, number, votes, reliability, known))
+            sums = _counted(votes, hashes, hashes if later else place, first, progress)
+            if later:
+                known = prior_of_tally(_tally(sums, size))
+                one = _Finish(hashes, place, reliability, known, votes.classes)
+                votes.map(one, hashes, place)
         if model == "dirichlet":
             method = f"Dirichlet (reliability {reliability:g}, {known.words})"
         made = SoftLabels(
@@ -197,26 +198,11 @@ def _counted(
     progress: Progress | None,
 ) -> _Sums:
     """Count all partitions; write their soft labels, or counts where the prior comes later."""
-    from equipoise.kernels.disk import coincidences, count_answers
-
     check, size = ItemCheck(votes, scratch), len(votes.classes)
-
-    def one(number: int) -> _Sums:
-        rows = votes.read(number)
-        counts = np.zeros((len(rows.items), size), dtype=np.int32)
-        count_answers(rows.item, rows.label, rows.times, counts)
-        hashes = rows.hashes()
-        check.add(number, hashes)
-        pairs = np.zeros((BLOCKS, size, size))
-        coincidences(counts, (hashes % np.uint64(BLOCKS)).astype(np.uint8), pairs)
-        sums = _tallied(counts, pairs, cells=place is not None and known is None)
-        if place is not None:
-            shares = None if known is None else posterior_mean(counts, *known)
-            _write(place, number, rows.items, counts, shares, votes.classes)
-        return sums
-
+    one = _Count(votes, check, place, known)
+    used = [scratch] if place is None else [scratch, place]
     whole = _Sums(np.zeros((BLOCKS, size, size)))
-    for sums in votes.map(one, progress):
+    for sums in votes.map(one, *used, progress=progress):
         whole.add(sums)
     check.finish()
     if not whole.votes:
@@ -224,6 +210,32 @@ def _counted(
             f"{votes.folder.name}, task {votes.task!r}", "no votes", "at least one", "check it"
         )
     return whole
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Count:
+    """Counts one partition, and writes what is known of its items."""
+
+    votes: VotesOnDisk
+    check: ItemCheck
+    place: Path | None
+    known: tuple[float, VotePrior] | None
+
+    def __call__(self, number: int) -> _Sums:
+        from equipoise.kernels.disk import coincidences, count_answers
+
+        rows, size = self.votes.read(number), len(self.votes.classes)
+        counts = np.zeros((len(rows.items), size), dtype=np.int32)
+        count_answers(rows.item, rows.label, rows.times, counts)
+        hashes = rows.hashes()
+        self.check.add(number, hashes)
+        pairs = np.zeros((BLOCKS, size, size))
+        coincidences(counts, (hashes % np.uint64(BLOCKS)).astype(np.uint8), pairs)
+        sums = _tallied(counts, pairs, cells=self.place is not None and self.known is None)
+        if self.place is not None:
+            shares = None if self.known is None else posterior_mean(counts, *self.known)
+            _write(self.place, number, rows.items, counts, shares, self.votes.classes)
+        return sums
 
 
 def _tallied(counts: Ints, pairs: Floats, *, cells: bool) -> _Sums:
@@ -317,17 +329,28 @@ def write_items(path: Path | IO[bytes], items: Any, columns: dict[str, Any]) -> 
     )
 
 
-def _finish(
-    place: Path, number: int, votes: VotesOnDisk, reliability: float, prior: VotePrior
-) -> None:
-    """Turn the counts of one partition into soft labels."""
-    from pyarrow import parquet
+@dataclass(frozen=True, slots=True, eq=False)
+class _Finish:
+    """Turns the counts of one partition into soft labels."""
 
-    path = part_path(place, number)
-    table = parquet.read_table(path, use_threads=False)
-    counts = np.stack([np.asarray(table[f"n_{name}"]) for name in votes.classes], axis=1)
-    shares = posterior_mean(counts, reliability, prior)
-    _write(place, number, table["item"].combine_chunks(), counts, shares, votes.classes)
+    counted: Path
+    place: Path
+    reliability: float
+    prior: VotePrior
+    classes: tuple[str, ...]
+
+    def __call__(self, number: int) -> None:
+        from pyarrow import parquet
+
+        source, target = part_path(self.counted, number), part_path(self.place, number)
+        if target.exists() and not source.exists():
+            return  # a worker did it, and was killed before it could say so
+        table = parquet.read_table(source, use_threads=False)
+        counts = np.stack([np.asarray(table[f"n_{name}"]) for name in self.classes], axis=1)
+        shares = posterior_mean(counts, self.reliability, self.prior)
+        items = table["item"].combine_chunks()
+        _write(self.place, number, items, counts, shares, self.classes)
+        source.unlink(missing_ok=True)
 
 
 def write_facts(path: Path, facts: dict[str, Any]) -> None:

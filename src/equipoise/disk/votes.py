@@ -11,6 +11,7 @@ Opening reads the footers and the column of labels, whose words say which classe
 the same rules as `equipoise.read_annotations`. Annotators are read when a model asks for them.
 """
 
+import platform
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -21,9 +22,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from equipoise.annotations import Kind
-from equipoise.arrays import Floats, InputError, Ints, listed, meant
-from equipoise.engine import threads
+from equipoise.annotations import MOST_VOTES, Kind
+from equipoise.arrays import Floats, InputError, Ints, listed, meant, require_whole
+from equipoise.engine import EngineError, current
 from equipoise.notices import Notice
 from equipoise.read.files import AnyPath, Content
 from equipoise.read.headers import annotation_headers
@@ -52,10 +53,41 @@ def map_partitions(
     function: Callable[[Task], Result],
     tasks: Sequence[Task],
     workers: int,
+    folders: Sequence[Path],
     progress: Progress | None = None,
 ) -> list[Result]:
-    """Apply a function to tasks; results come in the order of the tasks."""
-    return threads(workers).map(function, tasks, progress=progress)
+    """Apply a function to tasks on the engine in use; results come in the order of the tasks.
+
+    Parameters
+    ----------
+    function
+        A record of paths, numbers and parameters that opens its files itself: workers may be
+        other processes, and may do a task again that a killed one had begun.
+    folders
+        Where it reads and writes, which every worker must see.
+    """
+    seen = tuple(one.absolute() for one in folders)
+    return current(workers).map(_Seeing(function, seen), tasks, progress=progress)
+
+
+@dataclass(frozen=True, slots=True)
+class _Seeing:
+    """A function that first looks whether its folders are there."""
+
+    function: Callable[[Any], Any]
+    folders: tuple[Path, ...]
+
+    def __call__(self, task: Any) -> Any:
+        for folder in self.folders:
+            if not folder.is_dir():
+                raise EngineError(
+                    f"engine, worker on {platform.node()}",
+                    f"no folder {folder}",
+                    "folders of votes and results on a disk that all workers see",
+                    "put votes, results and temporary files (TMPDIR) on a shared disk, or "
+                    "choose the engine local or processes",
+                )
+        return self.function(task)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +146,8 @@ class VotesOnDisk:
     task
         The question, where there are several.
     workers
-        Partitions that are read at a time; never changes a result.
+        Partitions that are read at a time by threads of this process, 0 for as many as the
+        engine in use says; never changes a result.
     """
 
     folder: Path
@@ -148,16 +181,19 @@ class VotesOnDisk:
                 "annotators with ids",
                 "a model of annotators needs to know who voted; choose dirichlet or mean_vote",
             )
-        found = map_partitions(
-            partial(self._distinct, "annotator"), self.partitions, self.workers
-        )
+        found = self.map(partial(self._distinct, "annotator"))
         return pa.chunked_array(found).unique().sort()
 
     def map(
-        self, function: Callable[[int], Result], progress: Progress | None = None
+        self,
+        function: Callable[[int], Result],
+        *folders: Path,
+        progress: Progress | None = None,
     ) -> list[Result]:
-        """Apply a function to the number of every partition."""
-        return map_partitions(function, range(len(self.partitions)), self.workers, progress)
+        """Apply a function to the number of every partition; it uses these folders, too."""
+        numbers = range(len(self.partitions))
+        used = (self.folder, *folders)
+        return map_partitions(function, numbers, self.workers, used, progress)
 
     def read(self, number: int, *, annotators: bool = False) -> VoteRows:
         """Read one partition; rows without a label and of other tasks are left out."""
@@ -226,10 +262,11 @@ class VotesOnDisk:
             return columns
         return {name: one.take(rows_of_task) for name, one in columns.items()}
 
-    def _distinct(self, name: str, part: Partition) -> Any:
+    def _distinct(self, name: str, number: int) -> Any:
         """Distinct values of one column of a partition, nulls left out."""
         import pyarrow as pa
 
+        part = self.partitions[number]
         column = self._columns(part, [name])[name]
         if pa.types.is_dictionary(column.type):
             used = column.dictionary.take(column.indices.unique().drop_null())
@@ -255,7 +292,7 @@ def open_votes(
     columns: Mapping[str, str] | None = None,
     kind: Kind | None = None,
     task: str | None = None,
-    workers: int | None = None,
+    workers: int = 0,
 ) -> VotesOnDisk:
     """Open a folder of Parquet partitions as votes that stay on disk.
 
@@ -268,10 +305,10 @@ def open_votes(
     task
         Which question, where there is a column of tasks with several.
     workers
-        Partitions read at a time, by default one per core; results never depend on it.
+        Threads of this process, each with one partition; 0 is what the engine in use says
+        (`equipoise.engine`), one per core by default. Results never depend on it.
     """
-    import os
-
+    require_whole("open_votes, workers", workers, do="0 is one per core")
     folder = Path(path)
     partitions, schema = parquet_partitions(folder)
     chosen = {"classes": classes, "columns": columns or {}, "kind": kind}
@@ -286,7 +323,6 @@ def open_votes(
         raise InputError(where, "ratings or rankings", "one class per vote", _ADVICE)
     kept = ("item", "annotator", "label", "count", "task", "group")
     theirs = {ours: name for ours, name in header.columns.items() if ours in kept}
-    number = (os.cpu_count() or 1) if workers is None else workers
     votes = VotesOnDisk(
         folder=folder,
         partitions=partitions,
@@ -295,7 +331,7 @@ def open_votes(
         words=None,
         task="",
         notices=header.notices,
-        workers=number,
+        workers=workers,
     )
     _check_types(votes)
     votes = replace(votes, task=_task(votes, task))
@@ -308,18 +344,19 @@ def parquet_partitions(folder: Path) -> tuple[tuple[Partition, ...], Any]:
         got = "a file" if folder.exists() else "nothing there"
         do = "give the folder that holds the partitions"
         raise InputError(str(folder), got, "a folder of Parquet files", do)
+    whole = folder.absolute()  # as workers may be elsewhere
     files = [
         one
-        for one in sorted(folder.rglob("*"))
+        for one in sorted(whole.rglob("*"))
         if one.suffix.lower() in ENDINGS
-        and not any(part.startswith((".", "_")) for part in one.relative_to(folder).parts)
+        and not any(part.startswith((".", "_")) for part in one.relative_to(whole).parts)
     ]
     if not files:
         do = "write the votes as Parquet files of item, annotator and label"
         raise InputError(str(folder), "no Parquet file", "one or more partitions", do)
     made, schema = [], None
     for path in files:
-        part = Partition(path, 0, _fixed(path.relative_to(folder).parent))
+        part = Partition(path, 0, _fixed(path.relative_to(whole).parent))
         with open_parquet(part.source, path) as opened:
             part = replace(part, rows=opened.metadata.num_rows)
             schema = schema or opened.schema_arrow
@@ -386,9 +423,7 @@ def _task(votes: VotesOnDisk, asked: str | None) -> str:
         plain = replace(
             votes, columns={"name": votes.columns["task"]}
         )  # one column, not used as a filter
-        found = map_partitions(
-            partial(plain._distinct, "name"), votes.partitions, votes.workers
-        )
+        found = votes.map(partial(plain._distinct, "name"))
         known = sorted({str(word) for one in found for word in one.to_pylist()})
     if asked is None and len(known) == 1:
         return known[0]
@@ -405,7 +440,7 @@ def _with_scale(votes: VotesOnDisk, header: Table, options: Any) -> VotesOnDisk:
     """Look at all labels, and choose the classes."""
     import pyarrow as pa
 
-    found = map_partitions(partial(votes._distinct, "label"), votes.partitions, votes.workers)
+    found = votes.map(partial(votes._distinct, "label"))
     every = pa.chunked_array(found).unique().sort()  # whatever comes first in the files
     words = code_names(Table(name=votes.folder.name, columns={"label": every}), "label")
     missing = is_missing(words.names)
@@ -472,7 +507,11 @@ def _plain(column: Any) -> Any:
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if pa.types.is_integer(column.type):
-        return column.cast(pa.int64())
+        try:
+            return column.cast(pa.int64())
+        except pa.ArrowInvalid as error:
+            far, do = "whole numbers up to 9,223,372,036,854,775,807", "write them as text"
+            raise InputError("votes on disk", f"larger {column.type}", far, do) from error
     if _kind(column.type) != "text":
         return column
     return pc.utf8_trim_whitespace(column.cast(pa.large_string()))
@@ -504,9 +543,10 @@ def _counts(column: Any, name: str) -> Ints:
         raise InputError(
             f"{name}, column count", got, "whole numbers", "convert the column"
         ) from error
-    if (times < 1).any():
-        got = f"{int(times.min())}"
-        raise InputError(f"{name}, column count", got, "at least 1", "remove such rows")
+    odd = times[(times < 1) | (times > MOST_VOTES)]
+    if len(odd):
+        expected = f"a whole number from 1 to {MOST_VOTES:,}"
+        raise InputError(f"{name}, column count", f"{odd[0]}", expected, "correct such rows")
     return times
 
 
@@ -519,8 +559,8 @@ def _ends(part: Partition, column: str) -> tuple[Any, Any] | None:
         place, ends = names.index(column), []
         for group in range(facts.num_row_groups):
             known = facts.row_group(group).column(place).statistics
-            if known is None or not known.has_min_max:
-                return None
+            if known is None or not known.has_min_max or not isinstance(known.min, int):
+                return None  # of texts it tells the ends before spaces are taken off
             ends.append((known.min, known.max))
     return min(low for low, _ in ends), max(high for _, high in ends)
 

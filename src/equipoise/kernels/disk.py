@@ -315,6 +315,45 @@ def tied_sums(score: Any, up: Any, begin: Any, wins: Any, losses: Any) -> Any:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
+def precision_terms(score: Any, up: Any, begin: Any, out: Any) -> Any:
+    """What average precision takes of items sorted by falling score, within a range of them.
+
+    ``begin`` is as in `tied_sums`. With r, d and R, N the mass, the sum of p (1 - p), and mass
+    and number down to the end of a run of equal scores, and terms (r R + d) / N, fills gain:
+    R / N and the sum of r / N from the run on; later: the sum of terms / N from the run on; and
+    inverse: 1 / N. Returns sums over all runs of r / N, terms / N, terms and d / N.
+    """
+    (gain, later, inverse), (above, below, _), i = out, begin, 0
+    seen = above + below
+    while i < len(score):
+        end = i
+        while end < len(score) and score[end] == score[i]:
+            above += up[end]
+            end += 1
+        seen += end - i
+        for k in range(i, end):
+            gain[k], inverse[k] = above / seen, 1.0 / seen
+        i = end
+    masses, weighed, terms, extra, end = 0.0, 0.0, 0.0, 0.0, len(score)
+    while end > 0:
+        i, run, own, one = end, 0.0, 0.0, inverse[end - 1]
+        while i > 0 and score[i - 1] == score[end - 1]:
+            i -= 1
+            run += up[i]
+            own += up[i] * (1.0 - up[i])
+        term = run * gain[end - 1] + own * one
+        masses += run * one
+        weighed += term * one
+        terms += term
+        extra += own * one
+        for k in range(i, end):
+            gain[k] += masses
+            later[k] = weighed
+        end = i
+    return masses, weighed, terms, extra
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def _people_of_item(begin: Any, end: Any, votes: Any, kind: Any, out: Any) -> Any:
     """Sum the votes of each person on one item; how many people there are.
 

@@ -24,10 +24,11 @@ EXCHANGE = 2  # of renameat2 and of renamex_np
 
 
 @contextmanager
-def whole_file(target: Path) -> Iterator[IO[bytes]]:
+def whole_file(target: Path, *, flush: bool = True) -> Iterator[IO[bytes]]:
     """A file to write to that takes the place of another once it is whole.
 
-    What is no ordinary file, such as a device or a pipe, is refused with an `OSError`.
+    What is no ordinary file, such as a device or a pipe, is refused with an `OSError`. Without
+    `flush` it is whole for whoever reads it, but need not outlive a loss of power.
     """
     if target.exists() and not target.is_file():
         kind = errno.EISDIR if target.is_dir() else errno.EINVAL
@@ -41,11 +42,13 @@ def whole_file(target: Path) -> Iterator[IO[bytes]]:
             _own(file.fileno())
             yield file
             file.flush()
-            os.fsync(file.fileno())
+            if flush:
+                os.fsync(file.fileno())
             if target.exists():
                 scratch.chmod(stat.S_IMODE(target.stat().st_mode))
             scratch.replace(target)
-        _flush_folder(target.parent)
+        if flush:
+            _flush_folder(target.parent)
     except BaseException:
         with suppress(OSError):
             scratch.unlink(missing_ok=True)
