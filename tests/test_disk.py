@@ -543,7 +543,18 @@ def test_the_commands(tmp_path):
     assert [one["model"] for one in json.loads(both.stdout)["models"]] == ["net", "vit"]
     two = ("--metrics", "auroc,log_score")
     shown = run("evaluate", folder, tmp_path / "scores", "--on-disk", *two).output
-    assert shown.count("soft AUROC") == shown.count("log score") == 2
+    assert shown.count("soft AUROC") == 3 and shown.count("log score") == 2
+    assert "The 2 models cannot be told apart by soft AUROC." in shown
+    out = tmp_path / "kept"
+    run("evaluate", folder, tmp_path / "scores", "--on-disk", "--out", out)
+    kept = json.loads((out / "evaluation.json").read_text())
+    assert kept["models"] == json.loads(both.stdout)["models"] and kept["level"] == 0.95
+    assert {one["file"] for one in kept["votes"]} == {one.name for one in folder.iterdir()}
+    with pytest.raises(AssertionError):  # it is there
+        run("evaluate", folder, tmp_path / "scores", "--on-disk", "--out", out)
+    run("evaluate", folder, tmp_path / "scores", "--on-disk", "--out", out, "--overwrite")
+    with pytest.raises(AssertionError):  # scores would be read into memory
+        run("check", "-a", folder, "-p", tmp_path / "scores", "--on-disk")
     assert "3 partitions" in run("check", folder, "--on-disk").output
     refused = CliRunner().invoke(
         app, ["agreement", str(folder), "--on-disk", "--page", "a.html"]

@@ -5,10 +5,12 @@ import hashlib
 import os
 import pickle
 import signal
+import socket
 import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 
@@ -421,10 +423,44 @@ def test_a_scheduler_that_is_lost_is_told(monkeypatch):
             engine.map(Work(0.1), range(30), done=lose)
 
 
-def test_a_scheduler_that_is_not_there_is_told(monkeypatch):
-    monkeypatch.setattr("equipoise.engine._dask._PATIENCE", 1)
-    with pytest.raises(EngineError, match=r"no scheduler with workers.*dask worker ADDRESS"):
-        choose_engine("dask", address="tcp://127.0.0.1:9").map(Work(), range(3), done=print)
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [(None, "no scheduler answers within 0.5 s"), (b"HTTP/1.1 400", "is no Dask scheduler")],
+)
+def test_somebody_else_at_the_address_is_told(monkeypatch, answer, words):
+    monkeypatch.setattr("equipoise.engine._dask._GREETING", 0.5)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
+
+        def speak():
+            line, _ = server.accept()
+            with line, suppress(OSError):
+                line.sendall(answer or b"")
+                line.recv(1)  # until the other side is gone
+
+        other = threading.Thread(target=speak)
+        other.start()
+        engine = choose_engine("dask", address=address)
+        with pytest.raises(EngineError, match=rf"{words}.*dask worker ADDRESS"), using(engine):
+            raise AssertionError("an address is tried before anything runs")
+        other.join()
+
+
+@pytest.mark.parametrize(
+    ("address", "words"),
+    [("tcp://127.0.0.1:9", "nobody answers"), ("banana", "no host"), ("a:99999", "no host")],
+)
+def test_a_scheduler_that_is_not_there_is_told(address, words):
+    with pytest.raises(EngineError, match=rf"{words}.*dask worker ADDRESS"):
+        choose_engine("dask", address=address).map(Work(), range(3), done=print)
+
+
+def test_what_ran_here_is_told(dask, capsys):
+    for work, words in ((Work(), "all ran here"), (Work(0.6), "")):
+        with EngineOptions(engine="dask", address=dask.address).use(cells=False):
+            current().map(work, range(3))
+        told = " ".join(capsys.readouterr().err.split())
+        assert ("all ran here" in told) == bool(words)
 
 
 def test_another_version_or_none_is_told_with_the_command(dask, monkeypatch):

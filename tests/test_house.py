@@ -27,6 +27,7 @@ READS_TEXT = {
     "page": "markup that is to become XML, and style sheets",
     "findings/bibliography.py": "BibTeX, as authors publish it",
     "cli": "words that somebody typed",
+    "engine/_dask.py": "an address that somebody typed",
     "csv_text.py": "names that a spreadsheet would compute",
     "findings/text.py": "names that Markdown would slant",
     "notices.py": "names of others, which may send escapes to a terminal",

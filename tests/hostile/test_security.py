@@ -17,6 +17,7 @@ MODULES = {
     *("urllib", "requests", "http", "ftplib", "xmlrpc", "telnetlib", "code", "pty"),
 }
 HARMLESS = {"pickle.UnpicklingError", "urllib.parse.unquote"}
+CONNECTS = {"engine/_dask.py"}  # to the address that the user typed
 SENDS_WORK = {"engine/_parcel.py"}  # to workers that the user started or named
 OWN_CODE = {"clean/detector.py"}  # a detector that the user names is run
 
@@ -61,6 +62,7 @@ def problems(path):
             yield f"{place} loads more than weights"
     for module, whole in imported(path):
         sent = "pickle" in module and any(place.endswith(one) for one in SENDS_WORK)
+        sent |= module == "socket" and any(place.endswith(one) for one in CONNECTS)
         if module in MODULES and whole not in HARMLESS and not sent:
             yield f"{place} imports {whole}"
 

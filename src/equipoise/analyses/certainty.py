@@ -139,7 +139,7 @@ class ClearCases(Cuts):
             return f"{start}. The models cannot be scored on the clearer ones alone."
         least = self.cutoffs[clear]
         reached = SURE if least >= SURE else int(1000 * least) / 1000
-        clearest = count(int(self.items[clear]), "clearest item")
+        clearest = count(int(self.items[clear]), "item").replace(" ", " clearest ")
         return (
             f"{start}. On the {clearest} (certainty at least {reached:g}) "
             f"{self._outcome(clear)}."

@@ -34,7 +34,9 @@ SCRIPT = """#!/bin/bash
 #SBATCH --output={logs}
 export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_NUM_THREADS=1
 cd {place} || exit
-cell=$(sed -n "$((SLURM_ARRAY_TASK_ID + 1))p" {listed})
+task=${{SLURM_ARRAY_TASK_ID:?start this with sbatch, or set it to the number of a task}}
+cell=$(sed -n "$((task + 1))p" {listed})
+[ -n "$cell" ] || {{ echo "there is no task $task in this list of {number}" >&2; exit 1; }}
 exec {python} -m equipoise cell --folder {folder} "$cell" -- {command}
 """
 
@@ -72,10 +74,15 @@ class EngineOptions:
             with _jobs():
                 yield
             return
-        from equipoise.engine import using
+        from equipoise.cli._screen import say
+        from equipoise.engine import groups_sent, using
 
-        with using(self._chosen()):
+        with using(self._chosen()) as engine:
             yield
+            if not engine.is_local and not groups_sent():
+                say(
+                    f"Note: Nothing took long enough to be sent to {self.engine}: all ran here."
+                )
 
     def _chosen(self) -> "Engine":
         from equipoise.engine import choose_engine
@@ -107,6 +114,7 @@ def _script(wait: "CellsWaitError", command: Sequence[str]) -> str:
     folder = wait.folder.resolve()
     return SCRIPT.format(
         last=len(wait.keys) - 1,
+        number=len(wait.keys),
         logs=shlex.quote(f"{folder}/job-%A-%a.log"),
         listed=shlex.quote(str(folder / wait.listed.name)),
         folder=shlex.quote(str(folder)),

@@ -106,6 +106,9 @@ def check(
     from equipoise.read.check_report import check_report
 
     folders = [*(files.files or ()), *(files.annotations or ())]
+    if disk.on_disk and files.predictions:
+        do = "check the folder of votes alone; evaluate says how scores meet them"
+        raise InputError("--predictions", "votes that stay on disk", "votes alone", do)
     if disk.chosen(folders) and not files.predictions:
         if result.out is not None:
             do = "leave it out: the folder is the study"

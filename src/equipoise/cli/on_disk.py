@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
+import equipoise
 from equipoise.arrays import InputError
 from equipoise.cli._screen import output, print_json, progress, say
 from equipoise.cli.options import FILES, QuestionReading, VoteReading, flag
@@ -29,6 +30,7 @@ OF_READING = ("kind", "classes", "columns")
 OF_AGGREGATE = ("model", "reliability", "prior", "task", "out", "overwrite", "as_json")
 OF_AGREEMENT = ("level", "task", "as_json")
 OF_EVALUATE = ("metrics", "level")
+_RESULT = "evaluation.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +44,8 @@ class DiskOptions:
             rich_help_panel=FILES,
             help="A folder of Parquet partitions stays on disk and is read a partition at a "
             "time; so does, without asking, one of more than 20 million rows or with folders "
-            "`key=value`. All votes on an item must lie in one partition.",
+            "`key=value`. All votes on an item must lie in one partition; what needs all votes "
+            "in memory (pages, most analyses and metrics) is refused with what works.",
         ),
     ] = False
 
@@ -146,7 +149,8 @@ def aggregate_on_disk(
         print_json({**_read_json(asked.folder / "result.json"), "folder": str(asked.folder)})
         return
     _show(f"{votes.folder.name}: what is plausibly true?", _aggregated(made), made.items)
-    say(f"Wrote {asked.folder}: items/part-*.parquet, result.json")
+    wrote = sorted({one.name for one in asked.folder.iterdir() if one.is_file()})
+    say(f"Wrote {asked.folder}: items/part-*.parquet, {', '.join(wrote)}")
 
 
 def _prior(prior: str | None) -> str | float:
@@ -223,12 +227,16 @@ def evaluate_on_disk(asked: "Asked", paths: Sequence[Path]) -> None:
     _refuse(asked.scoring, OF_EVALUATE)
     for record in (asked.truth, asked.groups):
         _refuse(record, ())
-    _refuse(asked.results, ("as_json",))
+    _refuse(asked.results, ("out", "overwrite", "as_json"))
     _refuse(asked.reading, (*OF_READING, "positive"))
     if len(paths) != 2:
         do = "equipoise evaluate VOTES SCORES, or -a VOTES -p SCORES"
         got = f"{len(paths)} folders"
         raise InputError("evaluate on disk", got, "one of votes and one of scores", do)
+    if asked.results.out is not None:
+        from equipoise.folders import check_folder
+
+        check_folder(asked.results.out, (_RESULT,), overwrite=asked.results.overwrite)
     votes = _open(paths[:1], asked.reading, None)
     scores = disk.open_scores(paths[1], item=votes.columns["item"])
     level = asked.scoring.level
@@ -241,10 +249,40 @@ def evaluate_on_disk(asked: "Asked", paths: Sequence[Path]) -> None:
             level=level,
         )
     _tell(made.notices)
+    told = _evaluation_json(made) | {
+        "level": level,
+        "equipoise": equipoise.__version__,
+        "votes": _listed(votes.folder),
+        "scores": _listed(Path(paths[1])),
+    }
+    if asked.results.out is not None:
+        _write(asked.results.out / _RESULT, told)
     if asked.results.as_json:
-        print_json(_evaluation_json(made))
+        print_json(told)
         return
     _show(f"{votes.folder.name}: which model is better?", _evaluated(made), made.items)
+    if asked.results.out is not None:
+        say(f"Wrote {asked.results.out / _RESULT}; pages need votes that fit in memory")
+
+
+def _listed(folder: Path) -> list[dict[str, str | int]]:
+    """The files of a folder with their sizes, by which a result can be told to be of them."""
+    files = sorted(one for one in folder.rglob("*") if one.is_file())
+    return [
+        {"file": one.relative_to(folder).as_posix(), "bytes": one.stat().st_size}
+        for one in files
+    ]
+
+
+def _write(path: Path, told: dict[str, Any]) -> None:
+    import json
+
+    from equipoise.findings.json import plain
+    from equipoise.read.whole import whole_file
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with whole_file(path) as file:
+        file.write((json.dumps(plain(told), indent=1, allow_nan=False) + "\n").encode())
 
 
 def check_on_disk(paths: Sequence[Path] | None, reading: VoteReading, *, as_json: bool) -> None:
@@ -328,9 +366,28 @@ def _evaluated(made: "EvaluationOnDisk") -> "Finding":
     return Finding(
         key="models",
         title="Which model is better?",
-        sentence=f"{made.population.scope} Soft labels: shares of votes for {made.positive}.",
+        sentence=f"{_verdict(made)} {made.population.scope} Soft labels: shares of votes for "
+        f"{made.positive}. Ranks are the best and the worst that no pair of models rules out.",
         tables=(table,),
     )
+
+
+def _verdict(made: "EvaluationOnDisk") -> str:
+    """Which models may be the best, by the first metric."""
+    from equipoise.arrays import listed
+    from equipoise.metrics import named
+
+    first = next(iter(made.cells))
+    own = [one for one in made.models if one.metric == first]
+    best = [one.model for one in own if one.best_rank == 1]
+    by = f"by {named(first).soft_title}"
+    if len(own) == 1:
+        return ""
+    if len(best) == 1:
+        return f"{best[0]} is the best of {len(own)} models {by}."
+    if len(best) == len(own):
+        return f"The {len(own)} models cannot be told apart {by}."
+    return f"{len(best)} of {len(own)} models may be the best {by}: {listed(best)}."
 
 
 def _tell(notices: "Sequence[Notice]") -> None:

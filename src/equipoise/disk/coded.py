@@ -60,8 +60,7 @@ class Codes:
 def mapped(path: Path) -> Any:
     """An array in a file, mapped into memory."""
     empty = path.stat().st_size < 4096  # what is empty cannot be mapped
-    way = None if empty else "r"
-    return np.asarray(np.load(path, mmap_mode=way, allow_pickle=False))
+    return np.asarray(np.load(path, mmap_mode=None if empty else "r", allow_pickle=False))
 
 
 @dataclass(frozen=True, eq=False)

@@ -57,6 +57,7 @@ __all__ = [
     "TaskError",
     "choose_engine",
     "current",
+    "groups_sent",
     "send_by_code",
     "threads",
     "using",
@@ -183,6 +184,7 @@ class _Use:
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
+        self.sent = 0  # groups of tasks
         self._workers: _Workers | None = None
 
     def workers(self) -> _Workers:
@@ -207,6 +209,8 @@ def using(engine: Engine) -> Iterator[Engine]:
     use = _Use(engine)
     token = _use.set(use)
     try:
+        if engine.address is not None:
+            use.workers()  # an address that is wrong is told at once
         yield engine
     finally:
         _use.reset(token)
@@ -218,6 +222,12 @@ def current(workers: int = 0) -> Engine:
     use = _use.get()
     engine = Engine() if use is None else use.engine
     return replace(engine, workers=workers) if engine.is_local and workers else engine
+
+
+def groups_sent() -> int:
+    """How many groups of tasks the engine in use was sent; 0 says that all ran here."""
+    use = _use.get()
+    return 0 if use is None else use.sent
 
 
 def threads(workers: int = 0) -> Engine:
@@ -314,6 +324,8 @@ class _Todo:
 
     def _send(self, engine: Engine, groups: Sequence[Group], resource: str | None) -> None:
         use = _use.get()
+        if use is not None:
+            use.sent += len(groups)
         own = None if use is not None and use.engine == engine else _Use(engine)
         workers = (own or use or _Use(engine)).workers()
         try:

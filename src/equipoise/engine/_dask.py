@@ -5,8 +5,11 @@ worker; work of a worker that was killed goes to another. Before anything is sen
 workers are asked for their version of the package.
 """
 
+import logging
 import pkgutil
 import platform
+import re
+import socket
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -22,7 +25,9 @@ from equipoise.engine._worker import (
     same,
 )
 
-_PATIENCE = 30  # seconds in which a scheduler must answer, and a first worker be there
+_PATIENCE = 30  # seconds in which a first worker must be there
+_GREETING = 10  # seconds in which a scheduler must answer
+_LONGEST = 2**20  # bytes of its greeting
 
 
 class Cluster:
@@ -32,20 +37,18 @@ class Cluster:
         import dask
         from distributed import Client
 
+        if address is not None:
+            _require_scheduler(address)
         dask.config.set({"distributed.nanny.pre-spawn-environ": THREADS})
         self.address, self._lost_scheduler = address, False
+        self._quiet = _Quiet()
         self._own = _cluster(workers) if address is None else None
         try:
             self._client = Client(address or self._own, timeout=_PATIENCE, set_as_default=False)
             self._client.wait_for_workers(1, timeout=_PATIENCE)
         except (OSError, TimeoutError, ValueError) as error:
             self.close()
-            raise EngineError(
-                f"engine dask, {address}",
-                f"no scheduler with workers answers within {_PATIENCE} s",
-                "the address that dask scheduler printed, and at least one worker",
-                "start both: dask scheduler, and dask worker ADDRESS --nthreads 1",
-            ) from error
+            raise _absent(address, f"no worker answers within {_PATIENCE} s") from error
         self._check()
 
     @property
@@ -154,11 +157,61 @@ class Cluster:
         with suppress(Exception):
             self._client.close(timeout=2)
         self._close_cluster()
+        self._quiet.end()
 
     def _close_cluster(self) -> None:
         if self._own is not None:
             with suppress(Exception):
                 self._own.close(timeout=5)
+
+
+def _absent(address: str | None, got: str) -> EngineError:
+    return EngineError(
+        f"engine dask, {address}",
+        got,
+        "the address that dask scheduler printed (tcp://HOST:8786), and at least one worker",
+        "start both: dask scheduler, and dask worker ADDRESS --nthreads 1",
+    )
+
+
+def _require_scheduler(address: str) -> None:
+    """Refuse an address where nobody answers, or somebody else does.
+
+    A scheduler speaks first, and says in eight bytes how long its greeting is.
+    """
+    match = re.fullmatch(r"(?:(tcp|tls|ws|wss|ucx)://)?(.+):(\d{1,5})", address)
+    if match is None or not 0 < int(match[3]) < 2**16:
+        raise _absent(address, "no host with a port")
+    try:
+        where = (match[2].strip("[]"), int(match[3]))
+        with socket.create_connection(where, _GREETING) as line:
+            line.settimeout(_GREETING)
+            said = line.recv(8) if match[1] in (None, "tcp") else b""
+    except TimeoutError as error:
+        raise _absent(address, f"no scheduler answers within {_GREETING} s") from error
+    except OSError as error:
+        raise _absent(address, f"nobody answers ({error.strerror or error})") from error
+    if said and int.from_bytes(said, "little") > _LONGEST:
+        raise _absent(address, "somebody answers who is no Dask scheduler")
+
+
+class _Quiet:
+    """Keeps what Dask logs off the screen: what goes wrong is told by our own error."""
+
+    def __init__(self) -> None:
+        every = [name for name in logging.root.manager.loggerDict if "distributed" in name]
+        self._loggers = [logging.getLogger(name) for name in every]
+        for one in self._loggers:
+            one.addFilter(_nothing)
+
+    def end(self) -> None:
+        """Let it speak again."""
+        for one in self._loggers:
+            one.removeFilter(_nothing)
+
+
+def _nothing(_: logging.LogRecord) -> bool:
+    return False
 
 
 def _cluster(workers: int) -> Any:
