@@ -132,7 +132,7 @@ def true_values() -> list[float]:
 
 def test_bounds_hold_for_all_models_at_once():
     """At 95% the true distances of all models lie inside in at least 93% of studies."""
-    studies, covered = 200, 0
+    studies, covered = 120, 0
     for seed in range(studies):
         answer, true = simulated(seed)
         front = answer.front
@@ -141,7 +141,7 @@ def test_bounds_hold_for_all_models_at_once():
             front.least[m] - 1e-12 <= best - true[model] <= front.most[m] + 1e-12
             for m, model in enumerate(front.models)
         )
-    assert covered / studies >= 0.93, covered
+    assert covered / studies >= 0.93, covered  # 0.95, less a standard error of 120 studies
 
 
 # ---- sentences -----------------------------------------------------------------------------

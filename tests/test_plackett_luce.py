@@ -16,7 +16,7 @@ from equipoise.kernels.plackett_luce import EXACT
 
 GOLDEN = json.loads((Path(__file__).parent / "golden/plausibilities.json").read_text())
 POSTERIOR = GOLDEN["pl_posterior"]
-LONG = Chain(draws=30_000, burn_in=200)
+LONG = Chain(draws=15_000, burn_in=200)
 
 
 def cases(selectors, classes):

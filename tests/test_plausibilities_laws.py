@@ -93,13 +93,13 @@ def test_draws_follow_their_law_and_their_seed():
         item=np.array([0, 0, 0, 1]), label=np.array([0, 0, 1, 2]),
     )  # fmt: skip
     made = dirichlet(table, prior="uniform")
-    many = made.drawn(20_000, seed=1)
-    assert many.draws == 20_000
+    many = made.drawn(8_000, seed=1)  # of chances: standard error 0.0056
+    assert many.draws == 8_000
     assert_allclose(many.mean, made.mean, atol=0.01)
     top = np.array([many.class_draws(k) for k in many.classes]).argmax(axis=0)
     exact = dict(zip(zip([0, 0, 1], made.label, strict=True), made.top()[0], strict=True))
     for (item, label), chance in exact.items():
-        assert (top[item] == label).mean() == pytest.approx(chance, abs=0.015)
+        assert (top[item] == label).mean() == pytest.approx(chance, abs=0.017)
     again = made.drawn(5, seed=3)
     assert (again.mass == made.drawn(5, seed=3).mass).all()
     assert (again.mass != made.drawn(5, seed=4).mass).any()
@@ -107,11 +107,11 @@ def test_draws_follow_their_law_and_their_seed():
 
 def test_labels_are_drawn_one_class_at_a_time():
     law = Categorical(np.array([0.2, 0.5, 1.0]), np.array([0.3, 0.0]))
-    made = [law.draw(np.array([0, 2, 3]), (0, number)) for number in range(20_000)]
+    made = [law.draw(np.array([0, 2, 3]), (0, number)) for number in range(8_000)]
     mass, rest = (np.stack(part) for part in zip(*made, strict=True))
     assert set(np.unique(mass)) <= {0.0, 1.0}
-    assert_allclose(mass.mean(axis=0), [0.2, 0.5, 1.0], atol=0.012)
-    assert_allclose(rest.mean(axis=0), [0.3, 0.0], atol=0.012)
+    assert_allclose(mass.mean(axis=0), [0.2, 0.5, 1.0], atol=0.017)
+    assert_allclose(rest.mean(axis=0), [0.3, 0.0], atol=0.017)
     assert_allclose(mass[:, :2].sum(axis=1) + rest[:, 0], 1)
 
 

@@ -140,13 +140,15 @@ def test_no_flipped_byte_goes_unnoticed(ranked, tmp_path):
     path = tmp_path / "votes.parquet"
     write_annotations(ranked, path)
     data = path.read_bytes()
-    noticed = 0
-    for spot in range(len(data)):
+    noticed, whole = 0, range(len(data))
+    ends = {*whole[:40], *whole[-40:]}  # marks, the first header, lengths
+    spots = sorted({*whole[::5], *ends})  # any header or page has five bytes
+    for spot in spots:
         path.write_bytes(data[:spot] + bytes([data[spot] ^ 0x10]) + data[spot + 1 :])
         table = outcome(path)
         noticed += table is None
         assert table is None or same(table, ranked)
-    assert noticed > len(data) / 2
+    assert noticed > len(spots) / 2
 
 
 @pytest.mark.parametrize("part", [0.0, 0.1, 0.5, 0.99])

@@ -51,8 +51,8 @@ def data():
 def finished(tmp_path_factory):
     """Every method on a transformer, and those that convolutions concern on a ResNet."""
     out = tmp_path_factory.mktemp("grid")
-    demo_images(450).save(out / "demo.npz")
-    recipe = default_recipe("demo", epochs=4, batch=32, shift=1)
+    demo_images(360).save(out / "demo.npz")
+    recipe = default_recipe("demo", epochs=3, batch=24, shift=1)
     setup = Setup(source=str(out / "demo.npz"), small=True, recipe=recipe)
     plan = Plan(architectures=("vit_demo",), seeds=(0,))
     told: list[Progress] = []
@@ -278,7 +278,9 @@ def test_a_finished_grid_is_left_alone_and_travels(finished, tmp_path):
 
 
 def test_a_grid_stops_in_time_and_goes_on_with_several_workers(tmp_path):
-    setup = Setup(source="demo", small=True, recipe=default_recipe("demo", epochs=2))
+    demo_images(120).save(tmp_path / "demo.npz")
+    recipe = default_recipe("demo", epochs=1)
+    setup = Setup(source=str(tmp_path / "demo.npz"), small=True, recipe=recipe)
     plan = Plan(methods=("baseline", "temperature_scaling"), architectures=("resnet_demo",),
                 seeds=(0, 1))  # fmt: skip
     first = run_grid(plan, setup, tmp_path, Machine(device="cpu", minutes=1e-9))

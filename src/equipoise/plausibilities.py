@@ -7,6 +7,7 @@ of which four are mentioned, a thousand draws of two thousand items cost tens of
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -101,7 +102,7 @@ class Consensus(NamedTuple):
     entropy: float
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Plausibilities:
     """Possible truths of one task, each a distribution over classes per item.
 
@@ -352,14 +353,14 @@ class Plausibilities:
         split = (self.rest_shape, self.split_seed)
         return top_share(self.mass, self.rest, self.start, self.others, split)
 
-    @property
+    @cached_property
     def certainty(self) -> Floats:
         """Chance of the likeliest most plausible class, shape (items,)."""
         entry, rest = self.top()
         others = np.maximum(self.others, 1)
         mentioned = np.zeros(len(self.items))
         np.maximum.at(mentioned, self.entry_items, entry)
-        return np.asarray(np.maximum(mentioned, rest / others))
+        return frozen(np.maximum(mentioned, rest / others))
 
     def consensus(self) -> list[Consensus]:
         """The most plausible class of every item, and how sure that is.
@@ -391,14 +392,14 @@ class Plausibilities:
 
         return rows_to_frame(self.consensus(), Consensus._fields, backend)
 
-    @property
+    @cached_property
     def entropy(self) -> Floats:
         """Entropy of the mean distribution in nats, shape (items,)."""
         others = np.maximum(self.others, 1)
         mass, rest = self.mass.mean(axis=0), self.rest.mean(axis=0)
         inside = -mass * np.log(np.where(mass > 0, mass, 1.0))
         outside = -rest * np.log(np.where(rest > 0, rest / others, 1.0))
-        return np.asarray(np.bincount(self.entry_items, inside, len(self.items)) + outside)
+        return frozen(np.bincount(self.entry_items, inside, len(self.items)) + outside)
 
     @property
     def entry_items(self) -> Ints:

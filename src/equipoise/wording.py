@@ -232,6 +232,8 @@ def printable(text: str) -> str:
     >>> printable("a\x1b[31m\u202eb")
     'a�[31m�b'
     """
+    if text.isascii() and text.isprintable():
+        return "".join(text)  # plain, whatever kind of text it was
     return "".join("\N{REPLACEMENT CHARACTER}" if _unsafe(one) else one for one in text)
 
 

@@ -33,11 +33,11 @@ def run() -> int:
     """Run one verb, turn refused input into a message, and return the exit code."""
     from equipoise.arrays import InputError
     from equipoise.cli._streams import make_writable
-    from equipoise.cli._verbs import app, options_of
+    from equipoise.cli._verbs import options_of, verbs
 
     make_writable()
     try:
-        app()
+        verbs()()
     except SystemExit as done:
         return done.code if isinstance(done.code, int) else int(done.code is not None)
     except InputError as error:

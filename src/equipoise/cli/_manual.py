@@ -4,9 +4,7 @@ import inspect
 from collections.abc import Iterator
 from typing import Any
 
-from typer.main import get_command
-
-from equipoise.cli._verbs import app
+from equipoise.cli._verbs import verbs
 
 
 def manual() -> str:
@@ -18,7 +16,7 @@ def manual() -> str:
         "Results go to standard output, messages and progress to standard error. Exit codes: 0 "
         "done, 1 the input was refused, 2 wrong usage, 130 interrupted.",
     ]
-    group: Any = get_command(app)
+    group = verbs()
     for name, command in _verbs(group):
         parts += ["", f"## equipoise {name}", "", inspect.cleandoc(command.help or ""), ""]
         shown = [one for one in command.params if one.name != "help"]

@@ -1,6 +1,7 @@
 """The verbs of the command line, and what is said when none is given."""
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import typer
@@ -84,6 +85,12 @@ def top(
         raise typer.Exit
 
 
+@cache
+def verbs() -> Any:
+    """All verbs with their options, put together once."""
+    return get_command(app)
+
+
 def options_of(arguments: Sequence[str]) -> set[str]:
     """Names of the options that the verb of a command has, with underscores.
 
@@ -92,7 +99,7 @@ def options_of(arguments: Sequence[str]) -> set[str]:
     >>> "at_least" in options_of(["aggregate", "votes.csv"]), options_of([])
     (True, set())
     """
-    here: Any = get_command(app)
+    here = verbs()
     for word in arguments:
         if word in getattr(here, "commands", {}):
             here = here.commands[word]

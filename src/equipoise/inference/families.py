@@ -102,8 +102,8 @@ def _adjusted(cell: TwoWay, order: Ints, level: float) -> tuple[Floats, float]:
     exceed = np.zeros(len(t))
     largest = []
     random = np.random.default_rng(SEED)
-    for z in _draws(covariance, random):
-        size = np.abs(z[:, first] - z[:, second]) * _widths(spreads, random)
+    for z, wide in zip(_draws(covariance, random), _widths(spreads, random), strict=False):
+        size = np.abs(z[:, first] - z[:, second]) * wide
         drawn = np.where(moving, size / scale, 0.0)[:, down]
         most = np.maximum.accumulate(drawn[:, ::-1], axis=1)[:, ::-1]
         exceed += (most >= t[down]).sum(axis=0)
@@ -141,21 +141,23 @@ def _draws(covariance: Floats, random: np.random.Generator) -> Iterator[Floats]:
         yield random.standard_normal((_CHUNK, len(covariance))) @ root.T
 
 
-def _widths(spreads: Sequence[Spread], random: np.random.Generator) -> Floats:
-    """By how much estimated errors are too small, shape (draws, pairs or 1).
+def _widths(spreads: Sequence[Spread], random: np.random.Generator) -> Iterator[Floats]:
+    """By how much estimated errors are too small, shape (draws, pairs or 1), without end.
 
     Of few annotators the mean square is a pivot, the same draw of it for all pairs.
     """
     if not any(one.pivotal for one in spreads):
-        return _student(float(np.median([one.df for one in spreads])), random)
+        usual = float(np.median([one.df for one in spreads]))
+        while True:
+            yield _student(usual, random)
     items, annotators, cells = np.array([one.parts for one in spreads]).T
-    df = spreads[0].df_annotators
+    df, usual = spreads[0].df_annotators, float(np.median([one.df_rest for one in spreads]))
     found = items + np.maximum(annotators - cells, 0.0)
-    square = annotators * df / random.chisquare(df, (_CHUNK, 1))
-    wide = items + np.maximum(square - cells, 0.0)
-    ratio = np.where(found > 0, wide / np.where(found > 0, found, 1.0), 1.0)
-    usual = _student(float(np.median([one.df_rest for one in spreads])), random)
-    return np.asarray(np.sqrt(ratio) * usual)
+    while True:
+        square = annotators * df / random.chisquare(df, (_CHUNK, 1))
+        wide = items + np.maximum(square - cells, 0.0)
+        ratio = np.where(found > 0, wide / np.where(found > 0, found, 1.0), 1.0)
+        yield np.sqrt(ratio) * _student(usual, random)
 
 
 def _student(df: float, random: np.random.Generator) -> Floats:

@@ -239,12 +239,13 @@ class Spread:
             return 1.0 if size == 0 else 0.0
         if not self.pivotal:
             return float(2 * stdtr(self.df, -size / self.standard_error))
+        return _tails(size, self._pivot_errors(), self.df_rest)
+
+    def _pivot_errors(self) -> Floats:
+        """Standard errors at equally probable points of the pivot."""
         items, annotators, cells = self.parts
         spread = items + np.maximum(annotators * _pivot(self.df_annotators) - cells, 0.0)
-        spread = np.where(spread <= _NOTHING * self.floor, self.floor, spread)
-        with np.errstate(divide="ignore", invalid="ignore"):  # where nothing varies
-            t = np.where(spread > 0, size / np.sqrt(spread), np.inf if size else 0.0)
-        return float(2 * stdtr(self.df_rest, -t).mean())
+        return np.sqrt(np.where(spread <= _NOTHING * self.floor, self.floor, spread))
 
     def half_width(self, level: float = 0.95) -> float:
         """Half the width of the interval of a plain number."""
@@ -262,17 +263,18 @@ class Spread:
 
     def _pivot_width(self, alpha: float) -> float:
         """Where the p-value of the pivot is alpha, by Newton's steps between two bounds."""
+        errors, df = self._pivot_errors(), self.df_rest
         low, high = 0.0, self.standard_error
-        while self.p_value(high) > alpha:
+        while _tails(high, errors, df) > alpha:
             low, high = high, 2 * high
         width = (low + high) / 2
         for _ in range(_STEPS):
-            found = self.p_value(width)
+            found = _tails(width, errors, df)
             if abs(found - alpha) < _CLOSE:
                 break
             low, high = (width, high) if found > alpha else (low, width)
             step = 1e-5 * width
-            slope = (self.p_value(width + step) - found) / step
+            slope = (_tails(width + step, errors, df) - found) / step
             width -= (found - alpha) / slope if slope < 0 else 0.0
             if not low < width < high:
                 width = (low + high) / 2
@@ -303,6 +305,15 @@ class Spread:
             low, high = _logistic(centre - scaled), _logistic(centre + scaled)
             return max(low, value - _FARTHEST * half), min(high, value + _FARTHEST * half)
         return max(value - half, bounds[0]), min(value + half, bounds[1])
+
+
+def _tails(size: float, errors: Floats, df: float) -> float:
+    """Two-sided probability of a size, the mean over equally probable standard errors."""
+    from scipy.special import stdtr
+
+    with np.errstate(divide="ignore", invalid="ignore"):  # where nothing varies
+        t = np.where(errors > 0, size / errors, np.inf if size else 0.0)
+    return float(2 * stdtr(df, -t).mean())
 
 
 def _logistic(x: float) -> float:

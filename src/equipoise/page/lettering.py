@@ -9,6 +9,7 @@ import math
 import re
 import unicodedata
 from collections.abc import Sequence
+from functools import lru_cache
 
 BROAD, BROADER = "mwMW@%", 0.6
 SIGNS, LARGER = "~&#", 0.2  # as capitals are
@@ -94,6 +95,7 @@ def distinct(names: Sequence[str], room: int) -> list[str]:
     return shown
 
 
+@lru_cache(4096)
 def _columns(letter: str) -> float:
     if unicodedata.combining(letter):
         return 0.0
