@@ -455,6 +455,14 @@ def test_a_scheduler_that_is_not_there_is_told(address, words):
         choose_engine("dask", address=address).map(Work(), range(3), done=print)
 
 
+def test_workers_of_this_machine_leave_the_environment_as_it_was():
+    before = dict(os.environ)
+    with using(choose_engine("dask", workers=1)):
+        assert digest(current().map(Work(0.6), range(2))) == digest(map(Work(), range(2)))
+        assert "NUMBA_NUM_THREADS" not in os.environ.keys() - before.keys()
+    assert dict(os.environ) == before
+
+
 def test_what_ran_here_is_told(dask, capsys):
     for work, words in ((Work(), "all ran here"), (Work(0.6), "")):
         with EngineOptions(engine="dask", address=dask.address).use(cells=False):

@@ -146,7 +146,8 @@ def _gains_title(found: Experts, best: int, nouns: Nouns) -> str:
         )
     if not sure:
         return (
-            f"At equal false alarms {name} is not shown to find more or fewer positives {whom}"
+            f"At equal false alarms {name} is not shown to find more or fewer positives "
+            f"{whom} on average"
         )
     more = "more" if gain > 0 else "fewer"
     size = 100 * abs(gain)

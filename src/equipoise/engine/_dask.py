@@ -6,6 +6,7 @@ workers are asked for their version of the package.
 """
 
 import logging
+import os
 import pkgutil
 import platform
 import re
@@ -28,6 +29,7 @@ from equipoise.engine._worker import (
 _PATIENCE = 30  # seconds in which a first worker must be there
 _GREETING = 10  # seconds in which a scheduler must answer
 _LONGEST = 2**20  # bytes of its greeting
+_SET = ("MALLOC_TRIM_THRESHOLD_", "PYTHONHASHSEED")  # by Dask, here, for its workers
 
 
 class Cluster:
@@ -39,8 +41,9 @@ class Cluster:
 
         if address is not None:
             _require_scheduler(address)
-        dask.config.set({"distributed.nanny.pre-spawn-environ": THREADS})
+        dask.config.set({"distributed.nanny.environ": THREADS})
         self.address, self._lost_scheduler = address, False
+        self._environment = {name: os.environ.get(name) for name in (*THREADS, *_SET)}
         self._quiet = _Quiet()
         self._own = _cluster(workers) if address is None else None
         try:
@@ -158,6 +161,11 @@ class Cluster:
             self._client.close(timeout=2)
         self._close_cluster()
         self._quiet.end()
+        for name, value in self._environment.items():  # Dask leaves what it sets for workers
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
 
     def _close_cluster(self) -> None:
         if self._own is not None:
