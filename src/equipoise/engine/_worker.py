@@ -89,27 +89,33 @@ class _OneThread:
 
     The limit is that of the process: were each to put back what it found, two that overlap
     would leave one thread behind for good, or take the limit from the one who still works.
+    Libraries built on OpenMP keep a number for each thread: there everybody limits their own.
     """
 
     def __init__(self) -> None:
         self._lock, self._users = Lock(), 0
-        self._limits: list[Any] = []
+        self._limits: list[_Limits] = []
         self._modules = 0
-        self._libraries: Any = None
+        self._shared: list[Any] = []
+        self._own: list[Any] = []
 
-    def take(self) -> None:
-        """Set the limit, or share it; what was loaded since then is limited, too."""
+    def take(self) -> "_Limits":
+        """Set the limit, or share it; what was loaded since then is limited, too.
+
+        Returns what `give_back` needs.
+        """
         with self._lock:
             _free()
             if self._looked() or not self._users:
-                self._limits.append(self._libraries.limit(limits=1, user_api="blas"))
+                self._limits.append(_limited(self._shared))
             self._users += 1
+            return _limited(self._own)
 
     def limit_here(self) -> None:
         """Limit the thread that calls, while somebody shares the limit."""
         with self._lock:
             self._looked()
-            self._libraries.limit(limits=1, user_api="blas")
+            _limited(self._own)
 
     def _looked(self) -> bool:
         """Look for libraries where modules may have brought some along."""
@@ -117,17 +123,39 @@ class _OneThread:
 
         if len(sys.modules) == self._modules:
             return False
-        self._libraries, self._modules = ThreadpoolController(), len(sys.modules)
+        self._modules = len(sys.modules)
+        every = [
+            one for one in ThreadpoolController().lib_controllers if one.user_api == "blas"
+        ]
+        self._own = [one for one in every if getattr(one, "threading_layer", "") == "openmp"]
+        self._shared = [one for one in every if one not in self._own]
         return True
 
-    def give_back(self) -> None:
+    def give_back(self, own: "_Limits") -> None:
         """Put back what was there, where nobody else needs the limit."""
         with self._lock:
             self._users -= 1
             _free()
+            _put_back(own)
             while self._limits and not self._users:
-                self._limits.pop().restore_original_limits()
+                _put_back(self._limits.pop())
             _free()
+
+
+_Limits = list[tuple[Any, int]]  # libraries with the number of threads that they had
+
+
+def _limited(libraries: Sequence[Any]) -> _Limits:
+    """Limit libraries to one thread."""
+    before = [(one, int(one.get_num_threads())) for one in libraries]
+    for one in libraries:
+        one.set_num_threads(1)
+    return before
+
+
+def _put_back(before: _Limits) -> None:
+    for one, number in before:
+        one.set_num_threads(number)
 
 
 def _free() -> None:
@@ -152,11 +180,11 @@ def one_thread() -> Iterator[None]:
     if inside.get():
         yield
         return
-    _one_thread.take()
+    own = _one_thread.take()
     try:
         yield
     finally:
-        _one_thread.give_back()
+        _one_thread.give_back(own)
 
 
 def limit_thread() -> None:
