@@ -333,6 +333,8 @@ def _of_linear_algebra():
 def test_two_at_a_time_share_the_one_thread_and_leave_the_others_as_they_were():
     from threadpoolctl import threadpool_limits
 
+    pytest.importorskip("faiss")  # whose linear algebra is on OpenMP
+
     begun, go_on, seen = threading.Event(), threading.Event(), []
 
     def later(_):
