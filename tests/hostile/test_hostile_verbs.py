@@ -7,7 +7,10 @@ import sys
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
+from equipoise import InputError
+from equipoise.cli import app
 from tests.cli_sample import equipoise
 from tests.hostile.formats import hurried
 from tests.hostile.generators import cases
@@ -115,3 +118,11 @@ def test_commands_to_be_spoilt_work(verb, whole):
         return
     done = equipoise(*verb.words, *BASES[verb.words], cwd=fresh(whole))
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("verb", [("clean", "rounds", "start"), ("clean", "scan")])
+def test_a_link_to_itself_as_the_result_is_refused(tmp_path, verb):
+    (tmp_path / "loop").symlink_to("loop")
+    words = [*verb, str(tmp_path), "--out", str(tmp_path / "loop")]
+    done = CliRunner().invoke(app, words)
+    assert isinstance(done.exception, InputError | SystemExit)

@@ -1,6 +1,7 @@
 """equipoise clean rounds: find all groups of near duplicates with few questions to people."""
 
 from dataclasses import dataclass
+from os.path import realpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -188,7 +189,7 @@ def _check_new(out: Path, source: Path) -> None:
     from equipoise.clean.rounds.folder import check_start
 
     check_start(out)
-    here, there = out.resolve(), source.resolve()
+    here, there = (Path(realpath(one)) for one in (out, source))  # of loops, too
     if here == there or (there.is_dir() and here.is_relative_to(there)):
         raise InputError(
             f"--out {out}",

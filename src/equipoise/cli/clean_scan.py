@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from os.path import realpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -130,7 +131,7 @@ class ScanOutput:
         if self.out is None:
             return
         check_folder(self.out, (MARK, "report.html"), overwrite=self.overwrite)
-        here, there = self.out.resolve(), source.resolve()
+        here, there = (Path(realpath(one)) for one in (self.out, source))  # of loops, too
         if here == there or (there.is_dir() and here.is_relative_to(there)):
             raise InputError(
                 f"--out {self.out}",
