@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from equipoise.annotations import Annotations
 from equipoise.arrays import InputError
 from equipoise.cli import run
 from equipoise.findings.json import as_json
@@ -297,3 +298,11 @@ def test_a_verb_tells_what_files_hold_like_the_check(tmp_path, monkeypatch, caps
     assert call("evaluate", "votes.csv", "scores.csv", "--out", "run")[0] == 0
     code, _, err = call("evaluate", "run", "votes.csv")
     assert code == 1 and "beside other files" in err
+
+
+def test_classes_beside_the_positive_one_are_named():
+    votes = Annotations(kind="nominal", items=("a",), classes=("maybe", "no", "yes"),
+                        item=np.zeros(3, int), label=np.array([0, 1, 2]))  # fmt: skip
+    (said,) = votes.against("yes").notices
+    assert str(said) == "Votes for maybe and no count as not yes."
+    assert votes.rows(np.array([False, True, True])).against("yes").notices == ()

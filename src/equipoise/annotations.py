@@ -270,7 +270,14 @@ class Annotations:
         if self.kind == "ranking":
             return self._first_choices(positive)
         label = np.asarray(self.label == self.classes.index(positive), dtype=np.intp)
-        return self._as_binary(label, (f"not {positive}", positive))
+        made = self._as_binary(label, (f"not {positive}", positive))
+        known = np.asarray(self.label)[label == 0]
+        others = tuple(self.classes[code] for code in np.unique(known))
+        if len(others) < 2:
+            return made
+        text = "Votes for {others:listed} count as not {positive}."
+        values: dict[str, Value] = {"others": others, "positive": positive}
+        return replace(made, notices=(*made.notices, Notice("other_classes", text, (), values)))
 
     def at_least(self, threshold: str | float) -> "Annotations":
         """Turn grades or ratings into a yes/no question: is it at least `threshold`?
