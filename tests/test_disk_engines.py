@@ -5,6 +5,7 @@ import json
 import os
 import signal
 import sys
+from contextlib import suppress
 
 import pytest
 from typer.testing import CliRunner
@@ -17,6 +18,7 @@ from equipoise.disk import ranking
 from equipoise.disk.evaluation import METRICS
 from equipoise.disk.votes import map_partitions
 from equipoise.engine import Engine, EngineError, choose_engine, send_by_code, using
+from tests.cluster_sample import two_workers
 from tests.test_disk import contents, cut, ranged, scored, study
 
 pytestmark = [
@@ -28,16 +30,7 @@ send_by_code(sys.modules[__name__])
 
 @pytest.fixture(scope="module")
 def cluster():
-    import dask
-    from distributed import LocalCluster
-
-    with (
-        dask.config.set({"distributed.scheduler.allowed-failures": 1}),
-        LocalCluster(
-            n_workers=2, threads_per_worker=1, host="127.0.0.1",
-            dashboard_address="127.0.0.1:0", silence_logs=50,
-        ) as made,
-    ):  # fmt: skip
+    with two_workers() as made:
         yield made
 
 
@@ -113,9 +106,10 @@ class Deadly:
 
     def __call__(self, task):
         made = self.work(task)
-        if os.getpid() != self.parent and not self.flag.exists():
-            self.flag.touch()
-            os.kill(os.getpid(), signal.SIGKILL)
+        if os.getpid() != self.parent:
+            with suppress(FileExistsError):
+                self.flag.touch(exist_ok=False)  # of two at a time, one dies
+                os.kill(os.getpid(), signal.SIGKILL)
         return made
 
 

@@ -45,6 +45,7 @@ from equipoise.engine import (
 from equipoise.engine import threads as on_threads
 from equipoise.planning import plan_size
 from equipoise.wording import Option, hint
+from tests.cluster_sample import two_workers
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
@@ -56,16 +57,7 @@ ROOT = Path(__file__).parents[1]
 
 @pytest.fixture(scope="module")
 def cluster():
-    import dask
-    from distributed import LocalCluster
-
-    with (
-        dask.config.set({"distributed.scheduler.allowed-failures": 1}),
-        LocalCluster(
-            n_workers=2, threads_per_worker=1, host="127.0.0.1",
-            dashboard_address="127.0.0.1:0", silence_logs=50,
-        ) as made,
-    ):  # fmt: skip
+    with two_workers() as made:
         yield made
 
 
@@ -141,7 +133,9 @@ def test_a_cluster_gives_the_same_bytes_though_a_worker_dies(cluster, dask, seri
     assert digest(dask.map(Work(0.03), range(40), progress=progress)) == serial
     assert told == list(range(1, 41))
     with pytest.raises(ProcessLookupError):
-        os.kill(victim, 0)
+        for _ in range(1000):  # until its parent noticed
+            os.kill(victim, 0)
+            time.sleep(0.01)
 
 
 # ---- what runs on it -----------------------------------------------------------------------
