@@ -323,17 +323,15 @@ def _some(kinds: Floats, largest: Floats) -> tuple[Floats, Floats]:
     shapes, code = np.unique(kinds[:, :-1], return_inverse=True)
     code = code.reshape(len(kinds), -1)
     table = _Table.of(shapes, float(largest.min()), float(largest.max()))
-    values, spare = np.zeros((len(kinds), kinds.shape[1] - 2)), np.zeros(len(kinds))
-    for number, (row, many) in enumerate(zip(code, kinds[:, -1].astype(int), strict=True)):
-        own, other = row[:-1], row[-1]
-        log_all = table.log_cdf[own].sum(axis=0)
-        total = float(shapes[own].sum())
-        if many and shapes[other] > 0:
-            log_all = log_all + many * table.log_cdf[other]
-            total += many * float(shapes[other])
-            spare[number] = many * table.integrals(np.array([other]), log_all, total)[0]
-        values[number] = table.integrals(own, log_all, total)
-    return values, spare
+    own, other, many = code[:, :-1], code[:, -1], kinds[:, -1]
+    log_all, total = table.log_cdf[own].sum(axis=1), shapes[own].sum(axis=1)
+    spare, rows = np.zeros(len(kinds)), np.flatnonzero((many > 0) & (kinds[:, -2] > 0))
+    if len(rows):
+        log_all[rows] += many[rows, None] * table.log_cdf[other[rows]]
+        total[rows] += many[rows] * shapes[other[rows]]
+        found = table.integrals(other[rows, None], log_all[rows], total[rows])
+        spare[rows] = many[rows] * found[:, 0]
+    return table.integrals(own, log_all, total), spare
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -341,7 +339,7 @@ class _Table:
     """Gamma distribution functions of some shapes on one grid of t = log x."""
 
     log_cdf: Floats
-    log_density: Floats
+    rise: Floats  # derivative of log_cdf, between 0 and the shape
     step: float
     whole: bool
 
@@ -363,19 +361,22 @@ class _Table:
         tiny = shape * t - x - gammaln(shape + 1) - np.log1p(-ratio)
         log_cdf = np.where(cdf > 1e-250, np.log(np.maximum(cdf, 1e-300)), tiny)
         log_cdf[shapes <= 0] = 0.0
-        return cls(log_cdf, shape * t - x - gammaln(shape), step, low <= _LOW)
+        rise = np.exp(shape * t - x - gammaln(shape) - log_cdf)
+        return cls(log_cdf, rise, step, low <= _LOW)
 
-    def integrals(self, shapes: Ints, log_all: Floats, total: float) -> Floats:
+    def integrals(self, shapes: Ints, log_all: Floats, total: Floats) -> Floats:
         """Integral of the density of each shape times the other distribution functions.
 
-        ``total`` is the sum of all shapes of the item: below the grid the integrand is
-        exp(total t) times a constant, if the grid begins at `_LOW`.
+        ``shapes`` (patterns, shapes) are numbers of rows of the table, ``log_all`` (patterns,
+        grid) the product of all distribution functions of a pattern. ``total`` is the sum of
+        all its shapes: below the grid the integrand is exp(total t) times a constant, if the
+        grid begins at `_LOW`.
         """
-        integrand = np.exp(self.log_density[shapes] - self.log_cdf[shapes] + log_all)
-        first = integrand[:, 0]
-        found = (integrand.sum(axis=1) - first / 2) * self.step
+        rise, product = self.rise[shapes], np.exp(log_all)
+        first = rise[..., 0] * product[:, :1]
+        found = (np.einsum("psg,pg->ps", rise, product) - first / 2) * self.step
         if self.whole:
-            found += first / total + first * total * self.step**2 / 12
+            found += first / total[:, None] + first * total[:, None] * self.step**2 / 12
         return np.asarray(found)
 
 

@@ -128,12 +128,10 @@ def collect_votes(annotations: Annotations, task: str = "", *, apart: bool = Tru
     who = _who(annotations, rows[first])
     weight = row_weights(annotations, rows[first], apart=apart)
     order = _vote_order(item, who, (vote, label, share), weight)
-    place = np.empty(len(order), dtype=np.intp)
-    place[order] = np.arange(len(order))
     sizes = np.bincount(item)
     items = np.flatnonzero(sizes)
-    vote = place[vote]
-    entry = slice(None) if (np.diff(vote) > 0).all() else np.lexsort((label, vote))
+    vote = _inverse(order)[vote]
+    entry = _inverse(vote) if len(vote) == len(order) else np.lexsort((label, vote))
     return Votes(
         items=items,
         start=np.concatenate(([0], np.cumsum(sizes[items]))),
@@ -164,6 +162,13 @@ def _vote_order(
     if np.ptp(part) or np.ptp(weight):
         return np.lexsort((weight, part, key))
     return np.argsort(key, kind="stable")
+
+
+def _inverse(order: Ints) -> Ints:
+    """Where each place went that is put in an order."""
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    return place
 
 
 def _by_vote(vote: Ints, label: Ints) -> tuple[Ints, Ints]:
