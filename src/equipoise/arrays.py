@@ -337,7 +337,8 @@ def name_order(names: Sequence[str]) -> Ints | None:
     both = zip(*ordered[:1], *ordered[-1:], strict=False)
     alike = "".join(one for one, _ in takewhile(lambda pair: pair[0] == pair[1], both))
     begin = len(alike.rstrip("0123456789"))
-    numbered = all(one[begin:].isdecimal() for one in ordered)
+    ends = [one[begin:] for one in ordered]
+    numbered = all(ends) and "".join(ends).isdecimal()
     if numbered:
         ordered.sort(key=len)
     if ordered == list(names):

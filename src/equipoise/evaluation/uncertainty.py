@@ -484,38 +484,42 @@ class _Jackknife:
         code = block[ballots.item].astype(np.int64) * crowd + ballots.annotator
         order = np.argsort(code, kind="stable")
         found, start = np.unique(code[order], return_index=True)
-        rows = np.split(order, start[1:])
+        ends = np.append(start, len(order))
         items = len(self.question.items)
         width = chunk_width(items, classes)
         once = np.ones((items, width), dtype=np.uint8)
         for first in range(0, len(found), width):
-            these = rows[first : first + width]
-            shares = [
-                np.repeat(one[:, None], len(these), axis=1) for one in self.question.shares
-            ]
-            rest = np.ones(len(these))
-            for column, votes in enumerate(these):
-                rest[column] = _without(ballots, votes, shares, column)
-            without = self._scored(shares, once[:, : len(these)])
-            moved = rest * (self.whole[:, None] - without)
             where = found[first : first + width]
+            votes = order[ends[first] : ends[first + len(where)]]
+            column = np.repeat(np.arange(len(where)), np.diff(ends)[first : first + width])
+            shares, rest = _without(ballots, votes, column, len(where))
+            without = self._scored(shares, once[:, : len(where)])
+            moved = rest * (self.whole[:, None] - without)
             out[:, where // crowd, where % crowd] = np.where(np.isfinite(moved), moved, 0.0)
         return out
 
 
-def _without(ballots: Ballots, votes: Ints, shares: list[Floats], column: int) -> float:
-    """Take votes out of one column of soft labels; what part of their items is left."""
-    item = ballots.item[votes]
-    own = np.bincount(item, ballots.share[votes], len(ballots.labels))[item]
-    left = 1 - own
+def _without(
+    ballots: Ballots, votes: Ints, column: Ints, columns: int
+) -> tuple[list[Floats], Floats]:
+    """Soft labels of each class, without some votes in every column (items, columns).
+
+    Also what part of the items is left on average, where something is.
+    """
+    shape = (len(ballots.labels), columns)
+    cell, gone = ballots.item[votes] * columns + column, ballots.share[votes]
+    left = 1 - np.bincount(cell, gone, shape[0] * columns)[cell]
     kept = left > 1e-12
-    if not kept.any():
-        return 0.0
-    at, gone = item[kept], ballots.share[votes][kept]
-    for k, share in enumerate(shares):
-        taken = np.bincount(at, gone * ballots.mass[votes, k][kept], len(ballots.labels))[at]
-        share[at, column] = np.clip((ballots.labels[at, k] - taken) / left[kept], 0.0, 1.0)
-    return float(left[kept].mean())
+    votes, column, cell, gone, left = (x[kept] for x in (votes, column, cell, gone, left))
+    number = np.bincount(column, minlength=columns)
+    rest = np.bincount(column, left, columns) / np.maximum(number, 1)
+    shares = []
+    for k, labels in enumerate(ballots.labels.T):
+        share = np.repeat(labels[:, None], columns, axis=1)
+        taken = np.bincount(cell, gone * ballots.mass[votes, k], share.size)[cell]
+        share.flat[cell] = np.clip((labels[cell // columns] - taken) / left, 0.0, 1.0)
+        shares.append(share)
+    return shares, rest
 
 
 def _ballots(question: TaskTruth, unit: Ints, *, named: bool) -> Ballots | None:

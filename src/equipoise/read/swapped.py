@@ -15,6 +15,8 @@ himself has the last word on the votes and names.
 """
 
 import re
+from itertools import islice
+from math import ceil
 
 import numpy as np
 
@@ -116,10 +118,11 @@ def _equal_share(key: Ints, label: Ints) -> float:
 
 def _named_like_people(items: tuple[str, ...], annotators: tuple[str, ...]) -> bool:
     """Whether items have names such as ``reader 1``, and annotators have not."""
-    if len(items) < 2:
+    if len(items) < 2 or any(map(_is_person, annotators)):
         return False
-    people = sum(_is_person(name) for name in items)
-    return people >= _SHARE * len(items) and not any(map(_is_person, annotators))
+    others = (name for name in items if not _is_person(name))
+    too_many = islice(others, len(items) - ceil(_SHARE * len(items)), None)
+    return next(too_many, None) is None
 
 
 def _is_person(name: str) -> bool:
