@@ -195,9 +195,7 @@ def analyse(study: Study) -> Finding:
     )
 
 
-def annotators_finding(
-    rows: Sequence[Row], *, skill: str = "", legend: str = "", task: str = ""
-) -> Finding:
+def annotators_finding(rows: Sequence[Row], *, skill: str = "", legend: str = "") -> Finding:
     """How the annotators of one task differ.
 
     Parameters
@@ -241,7 +239,6 @@ def annotators_finding(
         tables=(table,),
         charts=_charts(rows, keys, skill) if keys else (),
         note=note or NOTE,
-        task=task,
     )
 
 

@@ -35,6 +35,7 @@ from equipoise.analyses.cuts import Cuts, cut
 from equipoise.analyses.options import AnalysisKeywords, as_options
 from equipoise.analyses.scoring import Given, StudyScorer, study
 from equipoise.analyses.study import Study
+from equipoise.analyses.tables import headed, spanned
 from equipoise.analyses.words import BRACKETS, lowest_by, scored_again
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, short_repr
@@ -75,9 +76,7 @@ NOT_DEFINED = (
     "for every model{where}."
 )
 SHARE_COLUMNS = (
-    Column("task", "task"),
-    Column("reliability", "reliability"),
-    Column("items", "items", "count"),
+    *headed(task="text", reliability="text", items="count"),
     Column("mean", "mean certainty", "number"),
     Column("below", "uncertain", "count"),
     Column("share_below", "share uncertain", "percent"),
@@ -216,9 +215,7 @@ class ClearCases(Cuts):
                 Column("coverage", "share", "percent"),
                 Column("model", "model", "model"),
                 Column("value", self.head, "number", ("low", "high")),
-                Column(
-                    "change", "change", "change", ("change_low", "change_high"), brief=False
-                ),
+                spanned("change", kind="change", brief=False),
                 Column("rank", "rank", "rank", brief=False),
                 Column("spearman", "Spearman with all", "number"),
             ),

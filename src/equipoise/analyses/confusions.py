@@ -26,7 +26,7 @@ import numpy as np
 from equipoise.aggregate import dawid_skene
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, Ints
-from equipoise.findings import Cell, Chart, Column, Heat, Table
+from equipoise.findings import Cell, Chart, Column, Heat, Table, columns
 from equipoise.notices import Notice, notice
 from equipoise.numbers import number
 from equipoise.votes import collect_votes
@@ -198,11 +198,9 @@ def confusion_tables(found: Sequence[Confusion]) -> tuple[Table, ...]:
         name="annotator_confusions",
         caption="What every annotator answers, given the truth",
         columns=(
-            Column("task", "task"),
-            Column("annotator", "annotator"),
+            *columns("text", "task", "annotator"),
             Column("truth", "truth", words=WORDS),
-            Column("true_class", "true class"),
-            Column("answer", "answer"),
+            *columns("text", "true_class", "answer"),
             Column("share", "share of answers", "number"),
             Column("votes", "votes", "count"),
         ),
@@ -217,20 +215,21 @@ def _rates(found: Sequence[Confusion]) -> Table:
     """The diagonals: of a yes/no question sensitivity and specificity, else every class."""
     classes = found[0].classes
     keys = [f"right_{place}" for place in range(len(classes))]
-    heads = [f"right on {name}" for name in classes]
+    rates = [
+        Column(key, f"right on {name}", "number")
+        for key, name in zip(keys, classes, strict=True)
+    ]
     if found[0].yes_no:
-        keys, heads = ["specificity", "sensitivity"], ["specificity", "sensitivity"]
-    order = keys[::-1] if found[0].yes_no else keys
-    head = dict(zip(keys, heads, strict=True))
+        keys = ["specificity", "sensitivity"]
+        rates = [*columns("number", *keys[::-1])]
     return Table(
         name="annotator_rates",
         caption="How often every annotator is right, given the truth",
         columns=(
-            Column("task", "task"),
-            Column("annotator", "annotator"),
+            *columns("text", "task", "annotator"),
             Column("truth", "truth", words=WORDS),
             Column("votes", "votes", "count"),
-            *(Column(key, head[key], "number") for key in order),
+            *rates,
         ),
         rows=[
             {
@@ -257,15 +256,12 @@ def confusion_charts(found: Sequence[Confusion], task: str) -> tuple[Chart, ...]
     by = {(one.annotator, one.truth): one.matrix for one in own}
     classes, where = own[0].classes, f" ({task})" if task else ""
     yes_no, size = own[0].yes_no, len(classes)
-    order = [1, 0] if yes_no else range(size)
+    order = [1, 0] if yes_no else list(range(size))
     heads = ["spec.", "sens."] if yes_no else list(classes)
-    values = np.full((len(people), len(truths) * size), np.nan)
-    for row, name in enumerate(people):
-        for column, truth in enumerate(truths):
-            matrix = by.get((name, truth))
-            if matrix is not None:
-                right = np.diag(matrix)[list(order)]
-                values[row, column * size : (column + 1) * size] = right
+    none = np.full((size, size), np.nan)
+    values = np.array(
+        [[np.diag(by.get((name, t), none))[order] for t in truths] for name in people]
+    ).reshape(len(people), -1)
     columns = [f"{heads[place]} ({truth})" for truth in truths for place in order]
     charts: list[Chart] = [
         _heat(
@@ -289,15 +285,15 @@ def confusion_charts(found: Sequence[Confusion], task: str) -> tuple[Chart, ...]
 def _heat(
     name: str, caption: str, rows: Sequence[str], columns: Sequence[str], values: Floats
 ) -> Heat:
-    plain = np.asarray(values, dtype=np.float64)
     return Heat(
         name=name,
         caption=caption,
         rows=list(rows),
         columns=list(columns),
-        values=plain,
+        values=np.asarray(values, dtype=np.float64),
         texts=[
-            ["" if np.isnan(one) else number(one, 2) for one in line] for line in plain.tolist()
+            ["" if np.isnan(one) else number(one, 2) for one in line]
+            for line in values.tolist()
         ],
     )
 

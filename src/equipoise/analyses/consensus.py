@@ -6,13 +6,15 @@ counted for a class. Up to twenty classes, each has its plausibility in a column
 
 import numpy as np
 
+from equipoise.analyses.certainty import SURE
+from equipoise.analyses.tables import headed
 from equipoise.annotations import Annotations
 from equipoise.findings import Cell, Column, Finding, Table
 from equipoise.numbers import count, percent
 from equipoise.plausibilities import Plausibilities
 
+KINDS = ("binary", "nominal", "ordinal")  # whose votes are for one class
 WIDE = 20  # classes that have a column each
-SURE = 0.99
 TITLE = "What is the consensus?"
 NOTE = (
     "The consensus is the class with the largest mean plausibility, its probability that mean. "
@@ -49,9 +51,7 @@ def consensus_rows(annotations: Annotations, made: Plausibilities) -> list[dict[
             "certainty": one.certainty,
             "entropy": one.entropy,
             "votes": int(votes[item]),
-            "votes_for_it": own
-            if annotations.kind in ("binary", "nominal", "ordinal")
-            else None,
+            "votes_for_it": own if annotations.kind in KINDS else None,
         }
         if known:
             row["gold"] = known.get(item, "")
@@ -73,12 +73,8 @@ def consensus_finding(annotations: Annotations, made: Plausibilities) -> Finding
         name="consensus",
         caption="Consensus of every item",
         columns=(
-            Column("item", "item"),
-            Column("consensus", "consensus"),
-            Column("probability", "probability", "number"),
-            Column("tied_with", "tied with"),
-            Column("certainty", "certainty", "number"),
-            Column("votes", "votes", "count"),
+            *headed(item="text", consensus="text", probability="number"),
+            *headed(tied_with="text", certainty="number", votes="count"),
             *([Column("gold", "gold")] if rows and "gold" in rows[0] else []),
         ),
         rows=rows,

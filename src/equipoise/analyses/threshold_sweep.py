@@ -22,6 +22,7 @@ import numpy as np
 from equipoise.analyses._expert_sample import checked_probabilities
 from equipoise.analyses.scoring import affordable_resamples
 from equipoise.analyses.study import Study
+from equipoise.analyses.tables import distinct_lines, headed, spanned
 from equipoise.analyses.words import as_notices
 from equipoise.annotations import Annotations
 from equipoise.arrays import (
@@ -77,13 +78,10 @@ LEGEND = (
     "than half is needed."
 )
 COLUMNS = (
-    Column("threshold", "threshold", "number"),
-    Column("positives", "positives", "count"),
-    Column("prevalence", "prevalence", "percent"),
-    Column("metric", "metric"),
-    Column("model", "model", "model"),
+    *headed(threshold="number", positives="count", prevalence="percent"),
+    *headed(metric="text", model="model"),
     Column("value", "value", "number", ("low", "high")),
-    Column("rank", "rank", "rank", ("rank_low", "rank_high")),
+    spanned("rank", kind="rank"),
     Column("change", "change of rank", "change"),
     Column("spearman", "Spearman with the centre", "number"),
 )
@@ -396,8 +394,7 @@ def _summary(sweeps: Mapping[str, ThresholdSweep], front: tuple[Column, ...]) ->
     columns = (
         *front,
         Column("span", "share of yes above" if strict else "probability at least"),
-        Column("positives", "positives", "count"),
-        Column("prevalence", "prevalence", "percent"),
+        *headed(positives="count", prevalence="percent"),
         Column("spearman", "Spearman with the centre", "number"),
     )
     return Table(
@@ -469,21 +466,13 @@ def _charts(sweep: ThresholdSweep, metric: str, task: str, tail: str) -> list[Li
 
 
 def _lines(own: Sequence[Move], models: Sequence[str], key: str, *, strict: bool) -> list[Line]:
-    """Lines in steps; those of models that lie on each other are one."""
-    found: dict[tuple[tuple[float, float], ...], list[str]] = {}
-    for model in models:
-        heights = ((m.threshold, getattr(m, key)) for m in own if m.model == model)
-        places = tuple((x, y) for x, y in heights if math.isfinite(y))
-        found.setdefault(places, []).append(model)
-    return [
-        Line(
-            first if not more else f"{first} +{len(more)}",
-            steps(places, before=not strict),
-            model=first,
-            dots=False,
-        )
-        for places, (first, *more) in found.items()
-    ]
+    """Lines in steps."""
+    known = [one for one in own if math.isfinite(getattr(one, key))]
+    every = {
+        model: [(one.threshold, getattr(one, key)) for one in known if one.model == model]
+        for model in models
+    }
+    return distinct_lines((m, steps(points, before=not strict)) for m, points in every.items())
 
 
 def steps(

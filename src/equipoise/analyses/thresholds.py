@@ -48,7 +48,7 @@ from equipoise.estimate import Estimate, wilson
 from equipoise.evaluation.blocks import HALF
 from equipoise.evaluation.redraw import PanelDraw
 from equipoise.evaluation.truth import TaskTruth, yes_no_truth
-from equipoise.findings import Band, Cell, Column, Finding, Line, Lines, Table, columns, rows_of
+from equipoise.findings import Band, Cell, Column, Finding, Line, Lines, Table, rows_of
 from equipoise.notices import Notice
 from equipoise.numbers import count, estimate, exact_percent, number
 from equipoise.resampling import Resampling
@@ -148,10 +148,11 @@ class Rule:
         require_drawn("threshold, replicates", self.replicates, least=1, do="1000 is usual")
         require_whole("threshold, seed", self.seed, do="try 0")
 
-    def words(self, which: str) -> str:
+    @property
+    def words(self) -> _Words:
         """What is said of it, with the number that it has."""
         own = self.share if self.name == "isotonic" else self.margin
-        return str(getattr(RULES[self.name], which)).format(f"{own:g}")
+        return _Words(*(text.format(f"{own:g}") for text in RULES[self.name]))
 
 
 class _Labelled(NamedTuple):
@@ -208,23 +209,28 @@ class Threshold:
 
     def rows(self) -> list[dict[str, Cell]]:
         """One line per bin, counted from 1; the interval of the share is Wilson's."""
-        shares = np.full((3, len(self.bin_mean)), math.nan)
-        for place in np.flatnonzero(self.bin_items):
-            yes, items = float(self.bin_positives[place]), float(self.bin_items[place])
-            shares[:, place] = yes / items, *wilson(yes, items, self.rule.level)
         columns = {
             "mean probability": self.bin_mean,
             "items": self.bin_items,
             "positives": self.bin_positives,
-            **dict(zip(("share of positives", "low", "high"), shares, strict=True)),
+            **dict(zip(("share of positives", "low", "high"), self._shares, strict=True)),
         }
         return rows_of({}, {"bin": range(1, len(self.bin_mean) + 1)}, columns)
+
+    @property
+    def _shares(self) -> Floats:
+        """Share of positives of every bin and its interval, (3, bins); nan without items."""
+        shares = np.full((3, len(self.bin_mean)), math.nan)
+        for place in np.flatnonzero(self.bin_items):
+            yes, items = float(self.bin_positives[place]), float(self.bin_items[place])
+            shares[:, place] = yes / items, *wilson(yes, items, self.rule.level)
+        return shares
 
     @property
     def finding(self) -> str:
         """The threshold as a sentence."""
         if math.isnan(self.value):
-            why = self.rule.words("nothing")
+            why = self.rule.words.nothing
             if self.rule.name == "rise" and (self.bin_items > 0).sum() < 2:
                 why = "with one bin there is nothing below it to rise from"
             return f"The experts' labels set no threshold: {why}."
@@ -246,7 +252,7 @@ class Threshold:
             sentence=self.finding,
             tables=self._tables(),
             charts=(self._chart(),),
-            note=NOTE.format(self.rule.words("set_by"), self._resampled),
+            note=NOTE.format(self.rule.words.set_by, self._resampled),
             methods=self._methods(),
             references=("groger2025", "efron1993", "wilson1927"),
             notices=self.notices,
@@ -266,9 +272,10 @@ class Threshold:
                 name="bins",
                 caption="Bins of items, from the lowest probability",
                 columns=(
-                    *(*columns("count", "bin"), *columns("number", "mean probability")),
+                    Column("bin", "bin", "count"),
+                    Column("mean probability", "mean probability", "number"),
                     Column("items", "items labelled", "count"),
-                    *columns("count", "positives"),
+                    Column("positives", "positives", "count"),
                     Column("share of positives", "share", "number", ("low", "high")),
                 ),
                 rows=self.rows(),
@@ -278,7 +285,7 @@ class Threshold:
                 caption="The threshold",
                 columns=(
                     Column("threshold", "threshold", "number", ("low", "high")),
-                    *columns("count", "experts"),
+                    Column("experts", "experts", "count"),
                     Column("labelled", "items labelled", "count"),
                 ),
                 rows=[whole],
@@ -292,14 +299,12 @@ class Threshold:
         and would hide each other on an axis of probability; a probability between the means of
         two bins lies between the bins.
         """
-        rows = [row for row in self.rows() if row["items"]]
         bins = np.arange(1, len(self.bin_mean) + 1)
 
         def place(probability: float) -> float:
             return float(np.interp(probability, self.bin_mean, bins))
 
-        keys = ("bin", "share of positives", "low", "high")
-        known = [tuple(float(str(row[key])) for key in keys) for row in rows]
+        known = np.vstack([bins, self._shares])[:, self.bin_items > 0].T.tolist()
         fit = [
             (place(x), float(y))
             for x, y in zip(self.fit_at, self.fit_share, strict=True)
@@ -322,7 +327,7 @@ class Threshold:
                     [(at, share) for at, share, *_ in known],
                     band=Band([(at, low, high) for at, _, low, high in known]),
                 ),
-                Line(self.rule.words("fit"), steps(fit), dots=False, dashed=True),
+                Line(self.rule.words.fit, steps(fit), dots=False, dashed=True),
             ),
             ticks=[
                 (float(k), number(float(self.bin_mean[k - 1]), 2)) for k in bins[::-1][::step]
@@ -337,7 +342,7 @@ class Threshold:
         who = count(self.experts, "expert") if self.experts else "Experts"
         start = (
             f"{who} labelled {count(labelled)} of them, by majority, a tie being negative "
-            f"[@groger2025]. The threshold is {rule.words('set_by')}."
+            f"[@groger2025]. The threshold is {rule.words.set_by}."
         )
         if math.isnan(self.value):
             return f"{start} The experts' labels set no threshold."

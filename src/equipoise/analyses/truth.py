@@ -9,7 +9,7 @@ reliability have no sweep.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, is_dataclass, replace
 from functools import partial
-from typing import Any, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from equipoise.aggregate import Chain, dirichlet, plackett_luce, probabilistic_i
 from equipoise.analyses.annotators import annotators_finding, skilled_rows
 from equipoise.analyses.certainty import SURE
 from equipoise.analyses.consensus import consensus_finding
+from equipoise.analyses.tables import headed
 from equipoise.analyses.truth_cases import SEED, cases_finding, truth_cases
 from equipoise.analyses.truth_certainty import certainty, certainty_meaning
 from equipoise.analyses.truth_gold import GoldAggregates
@@ -38,7 +39,7 @@ from equipoise.findings import Cell, Column, Finding, Line, Lines, Report, Table
 from equipoise.notices import Notice, as_notices, notice
 from equipoise.numbers import count, number, percent, rank
 from equipoise.plausibilities import Plausibilities
-from equipoise.votes import collect_votes
+from equipoise.votes import collect_votes, gold_items
 from equipoise.wording import capital
 
 COUNTS = (1.0, 2.0, 3.0, 5.0, 10.0)
@@ -88,17 +89,23 @@ class FittedModels:
         """What the chosen model made of the annotations."""
         return self.models[self.name]
 
+    @property
+    def decided_otherwise(self) -> dict[str, int]:
+        """How many items each model decides otherwise than the chosen one."""
+        return {name: int(differ(one, self.chosen).sum()) for name, one in self.models.items()}
+
 
 # ---- reliability ---------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SweepStep:
-    """One reliability: the mean certainty, and how many items fall below the threshold."""
+class SweepStep(NamedTuple):
+    """One reliability, whether it is in use, the mean certainty, and the uncertain items."""
 
     reliability: float
+    in_use: bool
     mean: float
     below: int
+    share: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,8 +116,6 @@ class ReliabilitySweep:
     ----------
     used
         The reliability in use.
-    items
-        How many items there are.
     how
         How the fits were made, in a sentence.
     steps
@@ -118,7 +123,6 @@ class ReliabilitySweep:
     """
 
     used: float
-    items: int
     how: str
     steps: tuple[SweepStep, ...]
 
@@ -126,8 +130,8 @@ class ReliabilitySweep:
     def finding(self) -> str:
         """How far the choice of reliability moves the certainty."""
         first, last = self.steps[0], self.steps[-1]
-        shares = [one.below / (self.items or 1) for one in (first, last)]
-        low, high = (percent(share, 1 if max(shares) < FINE else 0) for share in shares)
+        digits = 1 if max(first.share, last.share) < FINE else 0
+        low, high = (percent(one.share, digits) for one in (first, last))
         ends = f"from {first.reliability:g} to {last.reliability:g}"
         if low == high:
             return (
@@ -139,28 +143,14 @@ class ReliabilitySweep:
             f"with a certainty below {SURE:g} go from {low} to {high}; {self.used:g} is in use."
         )
 
-    def rows(self) -> list[dict[str, Cell]]:
-        """One row per reliability."""
-        return [
-            {
-                "reliability": one.reliability,
-                "in_use": one.reliability == self.used,
-                "mean": one.mean,
-                "below": one.below,
-                "share": one.below / (self.items or 1),
-            }
-            for one in self.steps
-        ]
-
     def report(self) -> Finding:
         """What another reliability would change."""
-        rows = self.rows()
         ticks = [(float(i), f"{one.reliability:g}") for i, one in enumerate(self.steps)]
-        used = next(float(i) for i, row in enumerate(rows) if row["in_use"])
-        shares = [one.below / (self.items or 1) for one in self.steps]
+        used = next(float(i) for i, one in enumerate(self.steps) if one.in_use)
+        below = f"items with a certainty below {SURE:g}"
         drawn = {
             "mean": ("mean certainty", [one.mean for one in self.steps]),
-            "below": (f"items with a certainty below {SURE:g}", shares),
+            "below": (below, [one.share for one in self.steps]),
         }
         charts = tuple(
             Lines(
@@ -185,7 +175,7 @@ class ReliabilitySweep:
                 Column("below", f"items below {SURE:g}", "count"),
                 Column("share", "share", "percent"),
             ),
-            rows=rows,
+            rows=[one._asdict() for one in self.steps],
         )
         note = (
             "Reliability is what one annotation counts, a choice that the annotations "
@@ -234,9 +224,11 @@ def reliability_sweep(
     steps = []
     for reliability in sorted({*values, used}):
         sure = fit(annotations, reliability=reliability, task=made.task).certainty
-        mean, below = float(sure.mean()), int((sure < SURE).sum())
-        steps.append(SweepStep(reliability=reliability, mean=mean, below=below))
-    return ReliabilitySweep(used=used, items=len(made.items), how=how, steps=tuple(steps))
+        below = int((sure < SURE).sum())
+        share = below / (len(made.items) or 1)
+        in_use, mean = reliability == used, float(sure.mean())
+        steps.append(SweepStep(reliability, in_use, mean, below, share))
+    return ReliabilitySweep(used=used, how=how, steps=tuple(steps))
 
 
 # ---- models beside each other --------------------------------------------------------------
@@ -245,6 +237,7 @@ def reliability_sweep(
 def comparison_rows(fits: FittedModels) -> list[dict[str, Cell]]:
     """A row per model."""
     rows: list[dict[str, Cell]] = []
+    otherwise = fits.decided_otherwise
     for name, one in fits.models.items():
         meaning = certainty_meaning(one)
         rows.append(
@@ -252,7 +245,7 @@ def comparison_rows(fits: FittedModels) -> list[dict[str, Cell]]:
                 "model": name,
                 "held_out_log_likelihood": fits.scores.get(name),
                 "against_votes": _against_votes(fits.scores, name),
-                "other_top_class": int(differ(one, fits.chosen).sum()),
+                "other_top_class": otherwise[name],
                 "mean_certainty": float(one.certainty.mean()) if meaning.uncertain else None,
                 "certainty_is": meaning.words,
             }
@@ -295,8 +288,7 @@ def _skill_row(one: SkillRanks) -> dict[str, Cell]:
 
 def models_finding(fits: FittedModels) -> Finding:
     """What other models make of the same annotations."""
-    rows = comparison_rows(fits)
-    other = {str(row["model"]): cast(int, row["other_top_class"]) for row in rows}
+    rows, other = comparison_rows(fits), fits.decided_otherwise
     most = max(other, key=lambda name: other[name])
     text = "All models decide every item alike."
     if other[most]:
@@ -326,8 +318,7 @@ def models_finding(fits: FittedModels) -> Finding:
         columns=(
             Column("model", "model"),
             *(scored if fits.scores else ()),
-            Column("other_top_class", "other top class", "count"),
-            Column("mean_certainty", "mean certainty", "number"),
+            *headed(other_top_class="count", mean_certainty="number"),
             Column("certainty_is", "certainty is the"),
         ),
         rows=[{**row, "mean_certainty": row["mean_certainty"] or "none"} for row in rows],
@@ -338,9 +329,7 @@ def models_finding(fits: FittedModels) -> Finding:
         name="decisions",
         caption="Items decided differently",
         columns=(
-            Column("models", "models"),
-            Column("items", "items", "count"),
-            Column("share", "share", "percent"),
+            *headed(models="text", items="count", share="percent"),
             Column("share_of_rarer_class", "of the rarer class", "percent"),
         ),
         rows=[row for row in _decision_rows(fits) if row["items"]],
@@ -368,8 +357,7 @@ def _unanimity_finding(fits: FittedModels) -> Finding | None:
         columns=(
             Column("model", "model"),
             Column("expected", "expected", "percent", ("low", "high")),
-            Column("observed", "observed", "percent"),
-            Column("items", "items", "count"),
+            *headed(observed="percent", items="count"),
         ),
         rows=[{"model": name, **asdict(one)} for name, one in checked.items()],
         legend="Expected: if the same annotators voted once more as the fitted model says, and "
@@ -390,9 +378,7 @@ def _skill_ranks_finding(comparisons: Sequence[SkillRanks]) -> Finding:
         name="skill_ranks",
         caption="How models rank annotators",
         columns=(
-            Column("models", "models"),
-            Column("annotators", "annotators", "count"),
-            Column("rank_correlation", "rank correlation", "number"),
+            *headed(models="text", annotators="count", rank_correlation="number"),
             Column("move_most", "move most"),
         ),
         rows=rows,
@@ -548,12 +534,11 @@ def truth_json(annotations: Annotations, fits: FittedModels) -> dict[str, object
     """Everything about every item, annotator and model, for people who asked for JSON."""
     made = fits.chosen
     sure, meaning = made.certainty, certainty_meaning(made)
-    gold = annotations.in_task(fits.task)
-    gold = gold & (False if annotations.is_gold is None else annotations.is_gold)
+    gold = np.flatnonzero(gold_items(annotations, fits.task))
     return {
         "kind": annotations.kind,
         "classes": list(made.classes),
-        "gold_items": [annotations.items[i] for i in np.unique(annotations.item[gold])],
+        "gold_items": [annotations.items[i] for i in gold],
         "settings": settings(made.parameters),
         "certainty_is": meaning.words,
         "mean_certainty": float(sure.mean()) if meaning.uncertain else None,

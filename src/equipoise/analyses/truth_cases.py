@@ -28,8 +28,6 @@ NOTHING = 1e-9  # mass that is rounding
 READINGS = 40  # readings of a case that are written out
 ROLES = ("most ambiguous", "in the middle", "most certain")
 
-Draws = tuple[Floats, Floats]  # (draws, entries of the item) and (draws,) of the rest
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClassShare:
@@ -222,37 +220,32 @@ def cases_finding(cases: Sequence[ItemCase], *, seed: int | None = None) -> Find
     )
 
 
-def _item_draws(made: Plausibilities, items: Sequence[int]) -> dict[int, Draws] | None:
+def _item_draws(made: Plausibilities, items: Sequence[int]) -> dict[int, Floats] | None:
     """Draws of some items; None where a draw is a single class, or there is only one draw."""
     if made.law is None and made.draws == 1:
         return None
     if made.law is not None and made.law.name == "labels":
         return None
-    lots: dict[int, list[Draws]] = {i: [] for i in items}
+    lots: dict[int, list[Floats]] = {i: [] for i in items}
     for masses in _lots(made):
         for i, many in lots.items():
-            entries = slice(int(made.start[i]), int(made.start[i + 1]))
-            many.append((masses[0][:, entries].copy(), masses[1][:, i].copy()))
-    return {
-        i: (np.concatenate([one[0] for one in many]), np.concatenate([one[1] for one in many]))
-        for i, many in lots.items()
-    }
+            many.append(masses[:, int(made.start[i]) : int(made.start[i + 1])].copy())
+    return {i: np.concatenate(many) for i, many in lots.items()}
 
 
-def _lots(made: Plausibilities) -> Iterator[Draws]:
+def _lots(made: Plausibilities) -> Iterator[Floats]:
     """Draws of all items, so many at a time as memory allows, each lot from the next seed."""
     if made.law is None:
         rows = np.linspace(0, made.draws - 1, min(DRAWS, made.draws)).astype(np.intp)
-        yield made.mass[rows], made.rest[rows]
+        yield made.mass[rows]
         return
     lot = max(1, min(DRAWS, ROOM // max(1, len(made.label))))
     for place, first in enumerate(range(0, DRAWS, lot)):
-        some = made.drawn(min(lot, DRAWS - first), seed=SEED + place)
-        yield some.mass, some.rest
+        yield made.drawn(min(lot, DRAWS - first), seed=SEED + place).mass
 
 
 def _shares(
-    made: Plausibilities, i: int, drawn: Draws | None, first: dict[str, float]
+    made: Plausibilities, i: int, drawn: Floats | None, first: dict[str, float]
 ) -> tuple[ClassShare, ...]:
     """Mean and quantiles of the most plausible classes, and of all others."""
     entries = slice(int(made.start[i]), int(made.start[i + 1]))
@@ -261,20 +254,20 @@ def _shares(
 
     def share(name: str, mean: float, masses: Floats | None) -> ClassShare:
         ends = list(QUANTILES.values())
-        spread = None if masses is None else np.quantile(masses.clip(0, 1), ends).tolist()
-        quantiles = None if spread is None else tuple(spread)
-        return ClassShare(name=name, mean=mean, quantiles=quantiles)
+        spread = (
+            None if masses is None else tuple(np.quantile(masses.clip(0, 1), ends).tolist())
+        )
+        return ClassShare(name=name, mean=mean, quantiles=spread, first=first.get(name))
 
     shares = [
-        share(made.classes[label[k]], float(mean[k]), None if drawn is None else drawn[0][:, k])
+        share(made.classes[label[k]], float(mean[k]), None if drawn is None else drawn[:, k])
         for k in order
     ]
-    shares = [replace(one, first=first.get(one.name)) for one in shares]
     shares = [one for one in shares if one.mean > NOTHING or one.first]
     left, rest = len(made.classes) - len(order), 1.0 - float(mean[order].sum())
     if left and rest >= NOTHING:
-        others = None if drawn is None else 1.0 - drawn[0][:, order].sum(axis=1)
-        shares.append(share(count(left, "other"), rest, others))
+        others = None if drawn is None else 1.0 - drawn[:, order].sum(axis=1)
+        shares.append(replace(share(count(left, "other"), rest, others), first=None))
     return tuple(shares)
 
 

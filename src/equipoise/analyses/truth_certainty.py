@@ -18,7 +18,7 @@ Examples
 'For 1 of 2 items (50%) the annotations leave open which class is r'
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple
@@ -26,6 +26,7 @@ from typing import NamedTuple
 import numpy as np
 
 from equipoise.analyses.certainty import SURE, sorted_points
+from equipoise.analyses.tables import headed
 from equipoise.annotations import Annotations
 from equipoise.arrays import Ints, short_repr
 from equipoise.findings import (
@@ -193,12 +194,10 @@ class Certainty:
 
     Attributes
     ----------
-    task, method
-        Which question, and how the plausibilities were made.
-    items, classes, mean
-        How many items and classes there are, and the mean certainty.
-    threshold, below
-        Below which certainty an item counts as uncertain, and how many do.
+    task
+        Which question.
+    items, mean, below
+        How many items there are, their mean certainty, and how many are uncertain.
     counts, counts_below
         Items, and uncertain ones, in twenty bins of equal width, closed on the right.
     curve
@@ -208,11 +207,8 @@ class Certainty:
     """
 
     task: str
-    method: str
     items: int
-    classes: int
     mean: float
-    threshold: float
     below: int
     counts: tuple[int, ...]
     counts_below: tuple[int, ...]
@@ -223,7 +219,7 @@ class Certainty:
 
     @property
     def share_below(self) -> float:
-        """Share of items below the threshold."""
+        """Share of items that are uncertain."""
         return self.below / self.items if self.items else 0.0
 
     @property
@@ -231,7 +227,7 @@ class Certainty:
         """For how many items the truth is open, in a sentence."""
         if not self.items:
             return "There are no items with votes."
-        sure, mean = f"{self.threshold:g}", number(self.mean)
+        sure, mean = f"{SURE:g}", number(self.mean)
         if not self.below:
             return (
                 f"The annotations settle every item: no certainty is below {sure}, the mean is "
@@ -261,9 +257,7 @@ class Certainty:
             caption="Certainty of the items (empty ranges left out)",
             columns=(
                 Column("above", "certainty above", "number"),
-                Column("to", "to", "number"),
-                Column("items", "items", "count"),
-                Column("share", "share", "percent"),
+                *headed(to="number", items="count", share="percent"),
             ),
             rows=rows,
             brief=(),
@@ -283,7 +277,7 @@ class Certainty:
 
     def _charts(self) -> Iterator[Chart]:
         """Histogram and sorted line; the uncertain items once more if they are few."""
-        sure, share = f"{self.threshold:g}", percent(self.share_below)
+        sure, share = f"{SURE:g}", percent(self.share_below)
         items = count(self.items, "item")
         every = Histogram(
             name="certainty",
@@ -292,11 +286,11 @@ class Certainty:
             x="certainty of an item",
             y="items",
             bars=_bars(self.counts),
-            marks=[(self.threshold, sure)],
+            marks=[(SURE, sure)],
         )
         yield every
         if self.curve:
-            across = [(0.0, self.threshold), (1.0, self.threshold)]
+            across = [(0.0, SURE), (1.0, SURE)]
             yield Lines(
                 name="certainty-sorted",
                 caption="Certainty, items sorted from the least certain",
@@ -355,8 +349,7 @@ class Certainty:
             name="ambiguous",
             caption="The least certain items",
             columns=(
-                Column("item", "item"),
-                Column("certainty", "certainty", "number"),
+                *headed(item="text", certainty="number"),
                 Column("entropy", "entropy", "number", brief=False),
                 Column("plausible", "plausible classes", "names"),
                 Column("counts", "votes, first choices", "names", brief=False),
@@ -412,18 +405,18 @@ def _ambiguous_chart(items: Sequence[AmbiguousItem]) -> Chart:
 
 def certainty(annotations: Annotations, plausibilities: Plausibilities) -> Certainty:
     """How certain what a model made of the annotations of a task is, with who voted how."""
-    made = plausibilities
-    if annotations.kind == "interval":
-        code = {name: place for place, name in enumerate(annotations.items)}
-        rated = annotations.item[annotations.in_task(made.task)]
-        total = np.bincount(rated, minlength=len(code))
-        return _summary(made, total[[code[name] for name in made.items]], {})
-    votes = collect_votes(annotations, made.task)
-    place = {annotations.items[code]: i for i, code in enumerate(votes.items)}
-    own = [place[name] for name in made.items]
-    classes, people = annotations.classes, annotations.annotators or ()
-    counts = {i: _votes_for_classes(votes, classes, people, own[i]) for i in _named(made)}
-    return _summary(made, votes.sizes[own], counts)
+    made, sure = plausibilities, plausibilities.certainty
+    bins = np.clip(np.ceil(sure * BINS - 1e-9).astype(np.intp) - 1, 0, BINS - 1)
+    return Certainty(
+        task=made.task,
+        items=len(made.items),
+        mean=float(sure.mean()),
+        below=int((sure < SURE).sum()),
+        counts=tuple(np.bincount(bins, minlength=BINS).tolist()),
+        counts_below=tuple(np.bincount(bins[sure < SURE], minlength=BINS).tolist()),
+        curve=tuple((share, value) for share, value in sorted_points(sure)),
+        ambiguous=tuple(_ambiguous(annotations, made)),
+    )
 
 
 def ranked(plausibilities: Plausibilities) -> Ints:
@@ -432,53 +425,41 @@ def ranked(plausibilities: Plausibilities) -> Ints:
     return np.lexsort((-entropy.round(9), sure.round(9)))
 
 
-def _named(made: Plausibilities) -> list[int]:
-    """Items that are named: a few at least, more where they are uncertain."""
-    order, sure = ranked(made)[:MOST], made.certainty
-    return [int(i) for place, i in enumerate(order) if place < LEAST or sure[i] < SURE]
-
-
-def _summary(
-    made: Plausibilities, sizes: Ints, counts: Mapping[int, tuple[VotesForClass, ...]]
-) -> Certainty:
-    sure, entropy = made.certainty, made.entropy
-    bins = np.clip(np.ceil(sure * BINS - 1e-9).astype(np.intp) - 1, 0, BINS - 1)
-    items = []
-    for i in _named(made):
+def _ambiguous(annotations: Annotations, made: Plausibilities) -> Iterator[AmbiguousItem]:
+    """The least certain items: a few at least, more where they are uncertain."""
+    sure, entropy, task = made.certainty, made.entropy, annotations.in_task(made.task)
+    none: tuple[VotesForClass, ...] = ()
+    votes = None
+    if annotations.kind != "interval":
+        votes = collect_votes(annotations, made.task)
+    for place, i in enumerate(ranked(made)[:MOST]):
+        if place >= LEAST and not sure[i] < SURE:
+            continue
         entries = slice(int(made.start[i]), int(made.start[i + 1]))
         mean, label = made.mass[:, entries].mean(axis=0), made.label[entries]
         order = np.argsort(-mean, kind="stable")[:CLASSES]
         some = tuple((made.classes[label[k]], float(mean[k])) for k in order if mean[k] > 0)
-        items.append(
-            AmbiguousItem(
-                item=made.items[i],
-                certainty=float(sure[i]),
-                entropy=float(entropy[i]),
-                votes=int(sizes[i]),
-                plausible=some,
-                others=max(0.0, 1.0 - sum(mass for _, mass in some)),
-                counts=counts.get(i, ()),
-            )
+        code = annotations.items.index(made.items[i])
+        size, counts = (task & (annotations.item == code)).sum(), none
+        if votes is not None:
+            row = int(np.flatnonzero(votes.items == code)[0])
+            size, counts = votes.sizes[row], _votes_for_classes(votes, annotations, row)
+        yield AmbiguousItem(
+            item=made.items[i],
+            certainty=float(sure[i]),
+            entropy=float(entropy[i]),
+            votes=int(size),
+            plausible=some,
+            others=max(0.0, 1.0 - sum(mass for _, mass in some)),
+            counts=counts,
         )
-    return Certainty(
-        task=made.task,
-        method=made.method,
-        items=len(made.items),
-        classes=len(made.classes),
-        mean=float(sure.mean()),
-        threshold=SURE,
-        below=int((sure < SURE).sum()),
-        counts=tuple(np.bincount(bins, minlength=BINS).tolist()),
-        counts_below=tuple(np.bincount(bins[sure < SURE], minlength=BINS).tolist()),
-        curve=tuple((share, value) for share, value in sorted_points(sure)),
-        ambiguous=tuple(items),
-    )
 
 
 def _votes_for_classes(
-    votes: Votes, classes: Sequence[str], people: Sequence[str], i: int
+    votes: Votes, annotations: Annotations, i: int
 ) -> tuple[VotesForClass, ...]:
     """Votes for each class on one item, most first; of few votes, also who gave them."""
+    classes, people = annotations.classes, annotations.annotators or ()
     first, stop = int(votes.start[i]), int(votes.start[i + 1])
     entries = np.flatnonzero((votes.vote >= first) & (votes.vote < stop))
     total = np.bincount(votes.label[entries], votes.share[entries], len(classes))

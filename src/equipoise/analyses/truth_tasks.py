@@ -4,7 +4,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from equipoise.analyses.certainty import SURE
-from equipoise.analyses.truth import FittedModels, comparison_rows, truth_report
+from equipoise.analyses.result import ENDS
+from equipoise.analyses.tables import headed, spanned
+from equipoise.analyses.truth import FittedModels, truth_report
 from equipoise.analyses.truth_certainty import certainty_meaning
 from equipoise.analyses.truth_gold import GoldAggregates
 from equipoise.annotations import Annotations
@@ -20,7 +22,6 @@ def _task_rows(every: Sequence[FittedModels]) -> list[dict[str, Cell]]:
     for fits in every:
         made, meaning = fits.chosen, certainty_meaning(fits.chosen)
         sure = made.certainty
-        other = [int(str(row["other_top_class"])) for row in comparison_rows(fits)]
         row: dict[str, Cell] = {
             "task": fits.task,
             "items": len(made.items),
@@ -28,12 +29,11 @@ def _task_rows(every: Sequence[FittedModels]) -> list[dict[str, Cell]]:
             "mean_certainty": float(sure.mean()) if meaning.uncertain else None,
             "below": int((sure < SURE).sum()),
             "share_below": float((sure < SURE).mean()),
-            "decided_otherwise": max(other),
+            "decided_otherwise": max(fits.decided_otherwise.values()),
         }
         if isinstance(fits.gold, GoldAggregates):
             own = next(one for one in fits.gold.rows() if one["model"] == fits.name)
-            ends = ("", "_low", "_high")
-            row |= {f"accuracy{end}": own[f"accuracy{end}"] for end in ends}
+            row |= {f"accuracy{end}": own[f"accuracy{end}"] for end in ENDS}
             row |= {"gold_items": fits.gold.items}
         rows.append(row)
     return rows
@@ -80,30 +80,25 @@ def tasks_report(
 def _overview(every: Sequence[FittedModels]) -> Finding:
     """Which task is least certain, and all tasks in a table."""
     rows = _task_rows(every)
-    worst = max(rows, key=lambda row: float(str(row["share_below"])))
-    share = percent(float(str(worst["share_below"])))
+    worst = max(every, key=lambda fits: float((fits.chosen.certainty < SURE).mean()))
+    below = worst.chosen.certainty < SURE
     text = (
-        f"Least certain is {worst['task']}: {count(int(str(worst['below'])))} of "
-        f"{count(int(str(worst['items'])), 'item')} ({share}) have a certainty below "
+        f"Least certain is {worst.task}: {count(int(below.sum()))} of "
+        f"{count(len(below), 'item')} ({percent(float(below.mean()))}) have a certainty below "
         f"{number(SURE, 2)}."
     )
-    if not any(row["below"] for row in rows):
+    if not below.any():
         text = f"In every task all items have a certainty of at least {number(SURE, 2)}."
     scored = any("accuracy" in row for row in rows)
     gold = (
         Column("gold_items", "items with gold", "count"),
-        Column(
-            "accuracy", "accuracy against gold", "number", ("accuracy_low", "accuracy_high")
-        ),
+        spanned("accuracy", "accuracy against gold"),
     )
     table = Table(
         name="tasks",
         caption="Certainty by task",
         columns=(
-            Column("task", "task"),
-            Column("items", "items", "count"),
-            Column("model", "model"),
-            Column("mean_certainty", "mean certainty", "number"),
+            *headed(task="text", items="count", model="text", mean_certainty="number"),
             Column("below", f"items below {SURE:g}", "count"),
             Column("share_below", "share", "percent"),
             Column("decided_otherwise", "decided otherwise by another model", "count"),
