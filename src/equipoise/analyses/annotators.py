@@ -34,6 +34,7 @@ from equipoise.findings import (
     Row,
     Scatter,
     Table,
+    rows_of,
 )
 from equipoise.numbers import change, count, number, percent
 from equipoise.plausibilities import Skills
@@ -76,19 +77,12 @@ def annotator_rows(asked: Sequence[TaskTruth], names: Sequence[str]) -> list[dic
         )
         rate = _mean_by(votes, yes, len(names))
         agreement = _mean_by(votes, _agreement_with_others(question), len(names))
-        medians = None if question.times is None else question.times.medians()
-        rows += [
-            {
-                "task": question.task,
-                "annotator": name,
-                "votes": int(total[a]),
-                "base_rate": float(rate[a]),
-                "agreement": float(agreement[a]),
-                **({} if medians is None else {"median_ms": medians.get(a)}),
-            }
-            for a, name in enumerate(names)
-            if total[a]
-        ]
+        known = {"votes": total, "base_rate": rate, "agreement": agreement}
+        if question.times is not None:
+            medians = question.times.medians()
+            known["median_ms"] = np.array([medians.get(a) for a in range(len(names))])
+        every = rows_of({"task": question.task}, {"annotator": names}, known)
+        rows += [row for row in every if row["votes"]]
     return rows
 
 
@@ -153,20 +147,14 @@ def _raters(annotations: Annotations, task: str) -> list[dict[str, Cell]]:
     who, item = annotations.annotator[rows], annotations.item[rows]
     value = annotations.value[rows]
     level = np.bincount(item, value) / np.maximum(np.bincount(item), 1)
-    size = np.bincount(who)
-    mean, lean = (
-        np.bincount(who, one) / np.maximum(size, 1) for one in (value, value - level[item])
-    )
     names = annotations.annotators or ()
-    return [
-        {
-            "annotator": names[a],
-            "votes": int(size[a]),
-            "mean_rating": float(mean[a]),
-            "above_the_item_mean": float(lean[a]),
-        }
-        for a in np.flatnonzero(size)
-    ]
+    size = np.bincount(who, minlength=len(names))
+    mean, lean = (
+        np.bincount(who, one, len(names)) / np.maximum(size, 1)
+        for one in (value, value - level[item])
+    )
+    known = {"votes": size, "mean_rating": mean, "above_the_item_mean": lean}
+    return [row for row in rows_of({}, {"annotator": names}, known) if row["votes"]]
 
 
 def analyse(study: Study) -> Finding:

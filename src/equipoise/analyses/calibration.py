@@ -178,7 +178,18 @@ class Calibration:
                 name="calibration" + (f"-{t + 1}" if several else ""),
                 caption="Calibration error" + (f", {task}" if several else ""),
                 axis="calibration error",
-                rows=[_dot(row) for row in rows if row["task"] == task],
+                rows=[
+                    Dot(
+                        row["model"],
+                        row["error"],
+                        row["error_low"],
+                        row["error_high"],
+                        model=row["model"],
+                        remark=number(row["error"]),
+                    )
+                    for row in rows
+                    if row["task"] == task
+                ],
                 zero=True,
             )
             for t, task in enumerate(self.tasks)
@@ -285,11 +296,6 @@ def analyse(study: Study) -> Finding:
     return calibration(
         study.predictions, study.annotations, level=asked.level, on_missing=asked.on_missing
     ).report()
-
-
-def _dot(row: dict[str, Any]) -> Dot:
-    value, low, high = (row[f"error{end}"] for end in ENDS)
-    return Dot(row["model"], value, low, high, model=row["model"], remark=number(value))
 
 
 def _gaps(shared: Uncertainty, t: int, predicted: Floats) -> tuple[TwoWay, Floats]:

@@ -26,7 +26,7 @@ import numpy as np
 from equipoise.aggregate import dawid_skene
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, Ints
-from equipoise.findings import Cell, Chart, Column, Heat, Table, columns
+from equipoise.findings import Cell, Chart, Column, Heat, Table, columns, rows_of
 from equipoise.notices import Notice, notice
 from equipoise.numbers import number
 from equipoise.votes import collect_votes
@@ -63,6 +63,12 @@ class Confusion(NamedTuple):
     def yes_no(self) -> bool:
         """Whether the second class is the positive one."""
         return len(self.classes) == 2
+
+    @property
+    def named(self) -> dict[str, Cell]:
+        """What every row begins with."""
+        begin = ("task", "annotator", "truth", "votes")
+        return {key: getattr(self, key) for key in begin}
 
 
 def confusions(annotations: Annotations, task: str | None = None) -> list[Confusion]:
@@ -180,20 +186,6 @@ def confusion_tables(found: Sequence[Confusion]) -> tuple[Table, ...]:
     """Sensitivity and specificity of every annotator by truth, and all matrices."""
     if not found:
         return ()
-    rows: list[dict[str, Cell]] = [
-        {
-            "task": one.task,
-            "annotator": one.annotator,
-            "truth": one.truth,
-            "votes": one.votes,
-            "true_class": one.classes[true],
-            "answer": one.classes[answer],
-            "share": float(one.matrix[true, answer]),
-        }
-        for one in found
-        for true in range(len(one.classes))
-        for answer in range(len(one.classes))
-    ]
     matrices = Table(
         name="annotator_confusions",
         caption="What every annotator answers, given the truth",
@@ -204,7 +196,15 @@ def confusion_tables(found: Sequence[Confusion]) -> tuple[Table, ...]:
             Column("share", "share of answers", "number"),
             Column("votes", "votes", "count"),
         ),
-        rows=rows,
+        rows=[
+            row
+            for one in found
+            for row in rows_of(
+                one.named,
+                {"true_class": one.classes, "answer": one.classes},
+                {"share": one.matrix},
+            )
+        ],
         brief=(),
         page=False,
     )
@@ -232,13 +232,7 @@ def _rates(found: Sequence[Confusion]) -> Table:
             *rates,
         ),
         rows=[
-            {
-                "task": one.task,
-                "annotator": one.annotator,
-                "truth": one.truth,
-                "votes": one.votes,
-                **dict(zip(keys, np.diag(one.matrix).tolist(), strict=True)),
-            }
+            {**one.named, **dict(zip(keys, np.diag(one.matrix).tolist(), strict=True))}
             for one in found
         ],
         legend="Truth: the votes of the others on the same items, gold, or the truth that the "

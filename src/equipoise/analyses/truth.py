@@ -462,6 +462,9 @@ def truth_report(
     ranks = _skill_comparisons(annotations, fits)
     findings += [_skill_ranks_finding(ranks)] if ranks else []
     what = "reading" if annotations.kind == "ranking" else "vote"
+    votes = int(annotations.in_task(fits.task).sum())
+    if annotations.kind != "interval":
+        votes = int(collect_votes(annotations, fits.task).sizes.sum())
     people = annotations.annotators
     return Report(
         title=title,
@@ -471,7 +474,7 @@ def truth_report(
             fits.task,
             count(len(made.items), "item"),
             f"{count(len(made.classes))} classes",
-            count(_votes(annotations, fits.task), what),
+            count(votes, what),
             "anonymous votes" if people is None else count(len(people), "annotator"),
             made.method,
         ),
@@ -497,13 +500,6 @@ def _with_distances(finding: Finding, fits: FittedModels) -> Finding:
     )
     wider = replace(table, columns=(*table.columns, column), rows=rows, legend=legend)
     return replace(finding, tables=(wider,))
-
-
-def _votes(annotations: Annotations, task: str) -> int:
-    """How many votes, readings or ratings there are."""
-    if annotations.kind == "interval":
-        return int(annotations.in_task(task).sum())
-    return int(collect_votes(annotations, task).sizes.sum())
 
 
 def _annotators(annotations: Annotations, fits: FittedModels) -> Finding:

@@ -41,6 +41,7 @@ from equipoise.findings import (
     Line,
     Lines,
     Table,
+    rows_of,
 )
 from equipoise.numbers import count, number, percent
 from equipoise.plausibilities import Plausibilities
@@ -241,17 +242,9 @@ class Certainty:
 
     def report(self, meaning: str = MEANINGS["dirichlet"].sentence) -> Finding:
         """How certain the items are; `meaning` says what the certainty is."""
-        rows: list[dict[str, Cell]] = [
-            {
-                "task": self.task,
-                "above": low,
-                "to": high,
-                "items": total,
-                "share": total / (self.items or 1),
-            }
-            for (low, high), total in zip(pairwise(EDGES), self.counts, strict=True)
-            if total
-        ]
+        edges, items = np.array(EDGES), np.array(self.counts)
+        known = {"to": edges[1:], "items": items, "share": items / (self.items or 1)}
+        rows = rows_of({"task": self.task}, {"above": EDGES[:-1]}, known)
         table = Table(
             name="certainty",
             caption="Certainty of the items (empty ranges left out)",
@@ -259,7 +252,7 @@ class Certainty:
                 Column("above", "certainty above", "number"),
                 *headed(to="number", items="count", share="percent"),
             ),
-            rows=rows,
+            rows=[row for row in rows if row["items"]],
             brief=(),
         )
         return Finding(

@@ -22,7 +22,6 @@ from equipoise.evaluation import Difference, Evaluation, evaluate
 from equipoise.findings import Cell, Column, Dot, Dots, Finding, Table
 from equipoise.notices import Notice, notice
 from equipoise.numbers import change, count, estimate, exact_percent, interval
-from equipoise.plausibilities import Plausibilities
 from equipoise.predictions import Predictions
 
 KEY, TITLE = "gold", "Which model finds the known truth?"
@@ -191,14 +190,10 @@ def aggregates_against_gold(
     settled = annotations.rows(known & np.isin(annotations.item, both))
     truth = replace(settled, annotators=None, annotator=None, notices=())
     names = {annotations.items[i] for i in both}
-    given = [_as_predictions(name, one, names) for name, one in fits.items()]
+    given = []
+    for name, one in fits.items():
+        own = one.subset(np.flatnonzero([item in names for item in one.items]))
+        given.append(Predictions(name, own.items, own.mean, classes=one.classes, task=one.task))
     one_task = replace(truth, tasks=(task,), task=None)
     done = evaluate(given, one_task, metrics=METRICS, resampling="influence")
     return GoldAggregates(task=task, evaluation=done)
-
-
-def _as_predictions(name: str, made: Plausibilities, items: set[str]) -> Predictions:
-    """Mean plausibilities of some items as the probabilities of a model."""
-    rows = np.flatnonzero([one in items for one in made.items])
-    own = made.subset(rows)
-    return Predictions(name, own.items, own.mean, classes=made.classes, task=made.task)
