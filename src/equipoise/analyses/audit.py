@@ -51,7 +51,6 @@ from equipoise.wording import Option, hint, joined
 
 __all__ = ["Audit", "Audited", "Pool", "Reevaluation", "Revalued", "audit", "reevaluate"]
 FEW = 5  # positives below which Wilson's lower end is in doubt
-HALF, TIE = 0.5, 1e-12
 NOTE = (
     "An audit labels some of the items that were not retrieved, drawn at random from a pool. "
     "The share of positives among them has Wilson's interval{}; times the size of the pool it "

@@ -83,7 +83,7 @@ SHARE_COLUMNS = (
 )
 
 
-class SortedCertainty(NamedTuple):
+class _SortedCertainty(NamedTuple):
     """Certainties at one reliability: how many items are uncertain, and the sorted line."""
 
     task: str
@@ -117,8 +117,8 @@ class ClearCases(Cuts):
 
     study: StudyScorer
     below: float
-    curves: tuple[SortedCertainty, ...]
-    shares: tuple[SortedCertainty, ...]
+    curves: tuple[_SortedCertainty, ...]
+    shares: tuple[_SortedCertainty, ...]
     prior: str
 
     __repr__ = short_repr
@@ -346,7 +346,7 @@ def _cutoffs(certainty: Floats) -> tuple[float, ...]:
 
 def _sorted(
     annotations: Annotations, questions: Sequence[TaskTruth]
-) -> tuple[tuple[SortedCertainty, ...], tuple[SortedCertainty, ...]]:
+) -> tuple[tuple[_SortedCertainty, ...], tuple[_SortedCertainty, ...]]:
     """Lines of all items together, and shares of uncertain items task by task."""
     size = sum(len(question.items) for question in questions) * len(annotations.classes)
     curves, shares = [], []
@@ -367,11 +367,11 @@ def _sorted(
     return tuple(curves), tuple(shares)
 
 
-def _summary(task: str, reliability: float, certainty: Floats) -> SortedCertainty:
+def _summary(task: str, reliability: float, certainty: Floats) -> _SortedCertainty:
     """How many items there are, how certain on average, and how many are uncertain."""
     items, below = len(certainty), int((certainty < SURE).sum())
     mean, points = float(certainty.mean()), sorted_points(certainty)
-    return SortedCertainty(task, reliability, items, mean, below, below / items, points)
+    return _SortedCertainty(task, reliability, items, mean, below, below / items, points)
 
 
 def sorted_points(certainty: Floats) -> list[list[float]]:

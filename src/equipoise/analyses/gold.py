@@ -666,17 +666,16 @@ def _sentence(found: Gold, task: str) -> str:
     place = f" for {task}" if task else ""
     size = count(models[0].items, "item")
     size += f", {count(models[0].positives)} positive" if measure == "sensitivity" else ""
-    known = sorted(
-        (one for one in people if math.isfinite(getattr(one, measure))),
-        key=lambda one: float(getattr(one, measure)),
-    )
+    values = [(float(getattr(one, measure)), one.who) for one in people]
+    known = sorted((one for one in values if math.isfinite(one[0])), key=lambda one: one[0])
     words = HEADS[measure]
     span = f"the {words} of every annotator is undefined"
     if known:
-        ends = [f"{number(getattr(one, measure))} ({one.who})" for one in (known[0], known[-1])]
-        span = f"annotators' {words} runs from {' to '.join(ends)}"
+        (low, first), (high, last) = known[0], known[-1]
+        ends = f"{number(low)} ({first}) to {number(high)} ({last})"
+        span = f"annotators' {words} runs from {ends}"
         if len(known) == 1:
-            span = f"the {words} of {known[0].who} is {number(getattr(known[0], measure))}"
+            span = f"the {words} of {first} is {number(low)}"
     said = [_standing([one for one in gains if one.model == model.who]) for model in models]
     return (
         f"Against adjudicated gold{place} ({size}), {span}; {'; '.join(said)}. "

@@ -277,18 +277,17 @@ class _Order(NamedTuple):
         models = tuple(dict.fromkeys(one.model for one in own))
         known = [one for one in own if not math.isnan(one.change)]
         moved = {one.model for one in known if abs(one.change) > SAME}
-        here: dict[float, list[Move]] = {}
-        for one in known:
-            here.setdefault(one.threshold, []).append(one)
-        tops = {t: min(one.rank for one in those) + SAME for t, those in here.items()}
-        leaders = [{o.model for o in those if o.rank <= tops[t]} for t, those in here.items()]
+        tried = list(dict.fromkeys(one.threshold for one in own))
+        every = ({m.model: m.rank for m in known if m.threshold == t} for t in tried)
+        seen = [ranks for ranks in every if ranks]
+        leaders = [{m for m in one if one[m] <= min(one.values()) + SAME} for one in seen]
         steady = bool(leaders) and all(one == leaders[0] for one in leaders)
         return cls(
             models,
             tuple(name for name in models if name in moved),
             tuple(sorted(leaders[0])) if steady else (),
-            len(here),
-            len({one.threshold for one in own}),
+            len(seen),
+            len(tried),
             any(not math.isnan(one.rank) for one in own),
         )
 

@@ -98,7 +98,7 @@ class FittedModels:
 # ---- reliability ---------------------------------------------------------------------------
 
 
-class SweepStep(NamedTuple):
+class _SweepStep(NamedTuple):
     """One reliability, whether it is in use, the mean certainty, and the uncertain items."""
 
     reliability: float
@@ -109,7 +109,7 @@ class SweepStep(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReliabilitySweep:
+class _ReliabilitySweep:
     """Certainty over reliabilities.
 
     Attributes
@@ -124,7 +124,7 @@ class ReliabilitySweep:
 
     used: float
     how: str
-    steps: tuple[SweepStep, ...]
+    steps: tuple[_SweepStep, ...]
 
     @property
     def finding(self) -> str:
@@ -193,7 +193,7 @@ _VARIED = Finding(
 
 def reliability_sweep(
     annotations: Annotations, plausibilities: Plausibilities
-) -> ReliabilitySweep | None:
+) -> _ReliabilitySweep | None:
     """Certainty over reliabilities, the one in use among them; None without a reliability.
 
     Examples
@@ -227,14 +227,14 @@ def reliability_sweep(
         below = int((sure < SURE).sum())
         share = below / (len(made.items) or 1)
         in_use, mean = reliability == used, float(sure.mean())
-        steps.append(SweepStep(reliability, in_use, mean, below, share))
-    return ReliabilitySweep(used=used, how=how, steps=tuple(steps))
+        steps.append(_SweepStep(reliability, in_use, mean, below, share))
+    return _ReliabilitySweep(used=used, how=how, steps=tuple(steps))
 
 
 # ---- models beside each other --------------------------------------------------------------
 
 
-def comparison_rows(fits: FittedModels) -> list[dict[str, Cell]]:
+def _comparison_rows(fits: FittedModels) -> list[dict[str, Cell]]:
     """A row per model."""
     rows: list[dict[str, Cell]] = []
     otherwise = fits.decided_otherwise
@@ -288,7 +288,7 @@ def _skill_row(one: SkillRanks) -> dict[str, Cell]:
 
 def models_finding(fits: FittedModels) -> Finding:
     """What other models make of the same annotations."""
-    rows, other = comparison_rows(fits), fits.decided_otherwise
+    rows, other = _comparison_rows(fits), fits.decided_otherwise
     most = max(other, key=lambda name: other[name])
     text = "All models decide every item alike."
     if other[most]:
@@ -542,7 +542,7 @@ def truth_json(annotations: Annotations, fits: FittedModels) -> dict[str, object
         "items": _items(fits),
         "skill": None if made.skills is None else made.skills.meaning,
         "annotators": skilled_rows(annotations, fits.task, made.skills),
-        "comparison": comparison_rows(fits),
+        "comparison": _comparison_rows(fits),
         "against_gold": fits.gold.rows() if isinstance(fits.gold, GoldAggregates) else [],
         "unanimity": {
             name: asdict(one.unanimity)

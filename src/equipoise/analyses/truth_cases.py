@@ -30,7 +30,7 @@ ROLES = ("most ambiguous", "in the middle", "most certain")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ClassShare:
+class _ClassShare:
     """What a class, or all others together, may have of an item.
 
     Attributes
@@ -70,7 +70,7 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ItemCase:
+class _ItemCase:
     """An item close up.
 
     Attributes
@@ -86,7 +86,7 @@ class ItemCase:
     item: str
     role: str
     certainty: float
-    classes: tuple[ClassShare, ...]
+    classes: tuple[_ClassShare, ...]
     readings: tuple[Reading, ...]
     left_out: int
 
@@ -155,7 +155,7 @@ class ItemCase:
 
 def truth_cases(
     annotations: Annotations, plausibilities: Plausibilities
-) -> tuple[ItemCase, ...]:
+) -> tuple[_ItemCase, ...]:
     """The least certain item, one in the middle, and the most certain one."""
     made, order = plausibilities, ranked(plausibilities)
     chosen = dict.fromkeys([int(order[0]), int(order[len(order) // 2]), int(order[-1])])
@@ -164,7 +164,7 @@ def truth_cases(
     cases = []
     for role, i in zip(roles, chosen, strict=False):
         readings, first = _readings(annotations, made.task, made.items[i])
-        case = ItemCase(
+        case = _ItemCase(
             item=made.items[i],
             role=role,
             certainty=float(certainty[i]),
@@ -176,7 +176,7 @@ def truth_cases(
     return tuple(cases)
 
 
-def cases_finding(cases: Sequence[ItemCase], *, seed: int | None = None) -> Finding:
+def cases_finding(cases: Sequence[_ItemCase], *, seed: int | None = None) -> Finding:
     """A few items close up; `seed` is that of draws that were made for it."""
     first, *others = (one.finding for one in cases)
     spread = any(share.quantiles for one in cases for share in one.classes)
@@ -246,18 +246,18 @@ def _lots(made: Plausibilities) -> Iterator[Floats]:
 
 def _shares(
     made: Plausibilities, i: int, drawn: Floats | None, first: dict[str, float]
-) -> tuple[ClassShare, ...]:
+) -> tuple[_ClassShare, ...]:
     """Mean and quantiles of the most plausible classes, and of all others."""
     entries = slice(int(made.start[i]), int(made.start[i + 1]))
     mean, label = made.mass[:, entries].mean(axis=0), made.label[entries]
     order = np.argsort(-mean, kind="stable")[:SHOWN]
 
-    def share(name: str, mean: float, masses: Floats | None) -> ClassShare:
+    def share(name: str, mean: float, masses: Floats | None) -> _ClassShare:
         ends = list(QUANTILES.values())
         spread = (
             None if masses is None else tuple(np.quantile(masses.clip(0, 1), ends).tolist())
         )
-        return ClassShare(name=name, mean=mean, quantiles=spread, first=first.get(name))
+        return _ClassShare(name=name, mean=mean, quantiles=spread, first=first.get(name))
 
     shares = [
         share(made.classes[label[k]], float(mean[k]), None if drawn is None else drawn[:, k])

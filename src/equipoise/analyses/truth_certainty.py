@@ -64,7 +64,7 @@ NOTE = (
 )
 
 
-class Meaning(NamedTuple):
+class _Meaning(NamedTuple):
     """What a certainty is: in a few words, in a sentence, and whether it tells uncertainty."""
 
     words: str
@@ -73,37 +73,37 @@ class Meaning(NamedTuple):
 
 
 MEANINGS = {
-    "labels": Meaning(
+    "labels": _Meaning(
         "probability of the class",
         "In this model exactly one class of an item is right, and the certainty is the "
         "probability that the leading class is that one.",
     ),
-    "dirichlet": Meaning(
+    "dirichlet": _Meaning(
         "probability of the largest share",
         "The certainty of an item is the probability that the class that leads it really has "
         "the largest share, given how few and how divided the annotations are.",
     ),
-    "normal": Meaning(
+    "normal": _Meaning(
         "probability of the side",
         "The certainty of an item is the probability that most ratings, if there were many, "
         "would lie on this side of the threshold.",
     ),
-    "drawn": Meaning(
+    "drawn": _Meaning(
         "share of draws",
         "The certainty of an item is the share of draws in which the class that leads it has "
         "the largest share.",
     ),
-    "annotator_bootstrap": Meaning(
+    "annotator_bootstrap": _Meaning(
         "share of resampled panels",
         "The certainty of an item is the share of resampled panels that name the same class.",
     ),
-    "mean_vote": Meaning(
+    "mean_vote": _Meaning(
         "point: share of the votes",
         "This model knows no uncertainty: the certainty is the share of the votes for the "
         "leading class.",
         uncertain=False,
     ),
-    "point": Meaning(
+    "point": _Meaning(
         "point: 0 or 1",
         "This model gives one distribution over classes per item and no uncertainty about it, "
         "so the certainty only tells ties from clear cases.",
@@ -112,7 +112,7 @@ MEANINGS = {
 }  # by law of the draws, or by model
 
 
-def certainty_meaning(plausibilities: Plausibilities) -> Meaning:
+def certainty_meaning(plausibilities: Plausibilities) -> _Meaning:
     """Which question the certainty of these plausibilities answers.
 
     Examples
@@ -138,7 +138,7 @@ def certainty_meaning(plausibilities: Plausibilities) -> Meaning:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class VotesForClass:
+class _VotesForClass:
     """Votes for a class on one item, and who gave them where that is told."""
 
     name: str
@@ -147,7 +147,7 @@ class VotesForClass:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AmbiguousItem:
+class _AmbiguousItem:
     """An item whose truth is open.
 
     Attributes
@@ -168,7 +168,7 @@ class AmbiguousItem:
     votes: int
     plausible: tuple[tuple[str, float], ...]
     others: float
-    counts: tuple[VotesForClass, ...] = ()
+    counts: tuple[_VotesForClass, ...] = ()
 
     @property
     def class_words(self) -> str:
@@ -214,7 +214,7 @@ class Certainty:
     counts: tuple[int, ...]
     counts_below: tuple[int, ...]
     curve: tuple[tuple[float, float], ...]
-    ambiguous: tuple[AmbiguousItem, ...]
+    ambiguous: tuple[_AmbiguousItem, ...]
 
     __repr__ = short_repr
 
@@ -365,7 +365,7 @@ def _bars(counts: Sequence[int]) -> list[Bar]:
     return [Bar("", float(total), ends=(low, high)) for (low, high), total in ends]
 
 
-def _ambiguous_chart(items: Sequence[AmbiguousItem]) -> Chart:
+def _ambiguous_chart(items: Sequence[_AmbiguousItem]) -> Chart:
     """Items close up: colours are classes where these are few, else their places."""
     names = sorted({name for one in items for name, _ in one.plausible})
     if few := len(names) <= COLOURED:
@@ -418,10 +418,10 @@ def ranked(plausibilities: Plausibilities) -> Ints:
     return np.lexsort((-entropy.round(9), sure.round(9)))
 
 
-def _ambiguous(annotations: Annotations, made: Plausibilities) -> Iterator[AmbiguousItem]:
+def _ambiguous(annotations: Annotations, made: Plausibilities) -> Iterator[_AmbiguousItem]:
     """The least certain items: a few at least, more where they are uncertain."""
     sure, entropy, task = made.certainty, made.entropy, annotations.in_task(made.task)
-    none: tuple[VotesForClass, ...] = ()
+    none: tuple[_VotesForClass, ...] = ()
     votes = None
     if annotations.kind != "interval":
         votes = collect_votes(annotations, made.task)
@@ -437,7 +437,7 @@ def _ambiguous(annotations: Annotations, made: Plausibilities) -> Iterator[Ambig
         if votes is not None:
             row = int(np.flatnonzero(votes.items == code)[0])
             size, counts = votes.sizes[row], _votes_for_classes(votes, annotations, row)
-        yield AmbiguousItem(
+        yield _AmbiguousItem(
             item=made.items[i],
             certainty=float(sure[i]),
             entropy=float(entropy[i]),
@@ -450,7 +450,7 @@ def _ambiguous(annotations: Annotations, made: Plausibilities) -> Iterator[Ambig
 
 def _votes_for_classes(
     votes: Votes, annotations: Annotations, i: int
-) -> tuple[VotesForClass, ...]:
+) -> tuple[_VotesForClass, ...]:
     """Votes for each class on one item, most first; of few votes, also who gave them."""
     classes, people = annotations.classes, annotations.annotators or ()
     first, stop = int(votes.start[i]), int(votes.start[i + 1])
@@ -463,5 +463,5 @@ def _votes_for_classes(
             continue
         who = votes.annotator[votes.vote[entries[votes.label[entries] == k]]]
         voters = tuple(people[a] if a >= 0 else "known truth" for a in who) if named else None
-        counts.append(VotesForClass(name=classes[k], votes=float(total[k]), who=voters))
+        counts.append(_VotesForClass(name=classes[k], votes=float(total[k]), who=voters))
     return tuple(counts)
