@@ -24,12 +24,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from equipoise.analyses.reevaluation import (
-    Audited,
-    Reevaluation,
-    Revalued,
-    reevaluate,
-)
 from equipoise.analyses.tables import spanned
 from equipoise.annotations import Annotations
 from equipoise.arrays import (
@@ -49,7 +43,6 @@ from equipoise.notices import Notice
 from equipoise.numbers import count, estimate, exact_percent, percent
 from equipoise.wording import Option, hint, joined
 
-__all__ = ["Audit", "Audited", "Pool", "Reevaluation", "Revalued", "audit", "reevaluate"]
 FEW = 5  # positives below which Wilson's lower end is in doubt
 NOTE = (
     "An audit labels some of the items that were not retrieved, drawn at random from a pool. "

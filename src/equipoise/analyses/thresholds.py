@@ -29,7 +29,8 @@ from typing import NamedTuple
 import numpy as np
 
 from equipoise.analyses._expert_sample import ExpertSample, sampling_plan
-from equipoise.analyses.threshold_sweep import Grid, ThresholdSweep, steps, threshold_sweep
+from equipoise.analyses.scoring import freeze
+from equipoise.analyses.threshold_sweep import steps
 from equipoise.annotations import Annotations
 from equipoise.arrays import (
     Floats,
@@ -37,7 +38,6 @@ from equipoise.arrays import (
     Ints,
     PerItem,
     choice,
-    frozen,
     require_drawn,
     require_number,
     require_whole,
@@ -56,13 +56,10 @@ from equipoise.resampling import Resampling
 __all__ = [
     "RULES",
     "ExpertSample",
-    "Grid",
     "Rule",
     "Threshold",
-    "ThresholdSweep",
     "expert_threshold",
     "sampling_plan",
-    "threshold_sweep",
 ]
 ENOUGH = 10  # experts whose resamples are not called few
 SLACK = 1e-12
@@ -198,9 +195,7 @@ class Threshold:
     __repr__ = short_repr
 
     def __post_init__(self) -> None:
-        bins = ("bin_mean", "bin_items", "bin_positives")
-        for name in ("replicates", *bins, "fit_at", "fit_share"):
-            object.__setattr__(self, name, frozen(getattr(self, name)))
+        freeze(self)
 
     @property
     def interval(self) -> tuple[float, float]:
