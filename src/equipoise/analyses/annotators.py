@@ -195,9 +195,9 @@ def annotators_finding(rows: Sequence[Row], *, skill: str = "", legend: str = ""
     legend
         What the columns mean.
     """
-    known = [key for key in ("base_rate", "agreement") if _values(rows, key)]
-    skilled = bool(skill) and bool(_values(rows, "skill"))
-    ends = ("low", "high") if _values(rows, "low") else None
+    known = [key for key in ("base_rate", "agreement") if _by(rows, key)]
+    skilled = bool(skill) and bool(_by(rows, "skill"))
+    ends = ("low", "high") if _by(rows, "low") else None
     further = (
         Column("mean_rating", "mean rating", "number"),
         Column("above_the_item_mean", "above the item mean", "change"),
@@ -208,7 +208,7 @@ def annotators_finding(rows: Sequence[Row], *, skill: str = "", legend: str = ""
         Column("votes", "votes", "count"),
         *(Column(key, HEADS[key], "number") for key in known),
         *([Column("skill", f"skill ({skill})", "number", ends)] if skilled else []),
-        *(column for column in further if _values(rows, column.key)),
+        *(column for column in further if _by(rows, column.key)),
     ]
     most = sorted(rows, key=lambda row: -_real(row, "votes"))
     keys = (["skill"] if skilled else []) + known
@@ -233,10 +233,6 @@ def annotators_finding(rows: Sequence[Row], *, skill: str = "", legend: str = ""
 def _real(row: Row, key: str) -> float:
     value = row.get(key)
     return float(value) if isinstance(value, int | float) else math.nan
-
-
-def _values(rows: Sequence[Row], key: str) -> list[float]:
-    return [value for row in rows if not math.isnan(value := _real(row, key))]
 
 
 def _by(rows: Sequence[Row], key: str) -> list[Row]:
@@ -281,7 +277,7 @@ def _charts(rows: Sequence[Row], keys: Sequence[str], skill: str) -> tuple[Chart
         return (chart,)
     undefined = [row for row in rows if math.isnan(_real(row, first))]
     order = [*_by(rows, first), *undefined][:LISTED]
-    span = "; line: its interval" if first == "skill" and _values(rows, "low") else ""
+    span = "; line: its interval" if first == "skill" and _by(rows, "low") else ""
     some = f", the {LISTED} lowest" if len(rows) > LISTED else ""
     return tuple(
         Dots(

@@ -282,23 +282,19 @@ def curves(
     given, votes = as_predictions(predictions), as_annotations(annotations)
     asked = task_truths(votes)
     if any(len(one.classes) > 1 for one in asked):
-        raise InputError(
-            "curves",
-            f"votes of kind {votes.kind}",
-            "yes or no",
-            hint("ask about one class: {}", ONE_CLASS),
-        )
+        do = hint("ask about one class: {}", ONE_CLASS)
+        raise InputError("curves", f"votes of kind {votes.kind}", "yes or no", do)
     if all(one.decides for one in given):
-        raise InputError(
-            "curves",
-            "decisions, each a single point",
-            "scores or probabilities",
-            "give the models' scores, not their decisions",
-        )
+        raise _decisions_only("curves")
     aligned, notices = align(given, asked, on_missing=on_missing)
     decide = {(one.task, one.model) for one in given if one.decides}
     made = tuple(_task(one, votes, level, decide) for one in aligned)
     return Curves(made, level, as_notices(votes.notices, notices))
+
+
+def _decisions_only(where: str) -> InputError:
+    do = "give the models' scores, not their decisions"
+    return InputError(where, "decisions, each a single point", "scores or probabilities", do)
 
 
 def analyse(study: Study) -> Finding:
@@ -315,17 +311,12 @@ def _task(
     truth, task = aligned.question.shares[0], aligned.question.task
     curved = [name for name in aligned.scores if (task, name) not in decide]
     if not curved:
-        raise InputError(
-            f"curves, task {aligned.question.task!r}",
-            "decisions, each a single point",
-            "scores or probabilities",
-            "give the models' scores, not their decisions",
-        )
+        raise _decisions_only(f"curves, task {task!r}")
     areas = {name: auroc(truth, aligned.scores[name]) for name in curved}
     order = sorted(curved, key=lambda name: -np.nan_to_num(areas[name], nan=-1.0))
     plain = {name: s for name, s in aligned.scores.items() if name not in curved}
     return TaskCurves(
-        task=aligned.question.task,
+        task=task,
         best=order[0],
         models=tuple(order),
         areas=tuple(

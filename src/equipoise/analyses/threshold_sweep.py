@@ -51,7 +51,7 @@ from equipoise.numbers import chosen, count, percent
 from equipoise.predictions import Predictions
 from equipoise.ranks import average_ranks, higher_is_better, spearman
 from equipoise.resampling import Resampling
-from equipoise.wording import Option, hint, joined
+from equipoise.wording import ONE_CLASS, hint, joined
 
 __all__ = ["Grid", "Move", "ThresholdSweep", "analyse", "called", "steps", "threshold_sweep"]
 
@@ -665,12 +665,9 @@ def analyse(study: Study) -> Finding:
     """How large a share of yes makes an item positive, around the majority, in every task."""
     asked = study.evaluation.questions
     if any(len(question.classes) > 1 for question in asked):
-        raise InputError(
-            "threshold sweep",
-            f"votes of kind {study.annotations.kind}",
-            "yes or no",
-            hint("ask about one class: {}", Option("positive", python="against()")),
-        )
+        do = hint("ask about one class: {}", ONE_CLASS)
+        got = f"votes of kind {study.annotations.kind}"
+        raise InputError("threshold sweep", got, "yes or no", do)
     every = study.annotations.group  # by the numbers that the plan of items draws
     alone: list[str] = []
     sweeps = {}
