@@ -38,7 +38,7 @@ from equipoise.analyses.study import Study
 from equipoise.analyses.tables import headed, spanned
 from equipoise.analyses.words import BRACKETS, lowest_by, scored_again
 from equipoise.annotations import Annotations
-from equipoise.arrays import Floats, short_repr
+from equipoise.arrays import Floats, positions, short_repr
 from equipoise.evaluation import MACRO
 from equipoise.evaluation.truth import TaskTruth
 from equipoise.findings import Chart, Column, Finding, Line, Lines, Table
@@ -320,8 +320,8 @@ def _prior_words(made: Plausibilities) -> str:
 
 def _certainties(made: Plausibilities, question: TaskTruth) -> Floats:
     """Certainty of the items of a question, shape (items,)."""
-    place = {name: position for position, name in enumerate(made.items)}
-    return np.round(made.certainty[[place[name] for name in question.items]], FINE)
+    rows = positions(question.items, made.items, where="certainty")
+    return np.round(made.certainty[rows], FINE)
 
 
 def _cutoffs(certainty: Floats) -> tuple[float, ...]:

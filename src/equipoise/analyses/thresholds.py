@@ -38,6 +38,7 @@ from equipoise.arrays import (
     Ints,
     PerItem,
     choice,
+    positions,
     require_drawn,
     require_number,
     require_whole,
@@ -374,8 +375,7 @@ def expert_threshold(
     if not isinstance(plan, ExpertSample):
         raise wrong_type("experts' sample", plan, "a sample", "draw one with sampling_plan")
     question, notices = _answers(plan, votes)
-    row = {name: place for place, name in enumerate(plan.items)}
-    rows = np.array([row[name] for name in question.items])
+    rows = positions(question.items, plan.items, where="experts' votes")
     where = _Labelled(plan.bin[rows], plan.probability[rows], plan.bin_mean)
     hard = (question.shares[0] > HALF).astype(np.float64)
     value = _thresholds(how, where, hard[:, None], np.ones((len(hard), 1)))[0]

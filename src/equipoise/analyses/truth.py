@@ -8,7 +8,7 @@ its name.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, is_dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -37,6 +37,7 @@ from equipoise.choosing import (
 )
 from equipoise.choosing.cautions import FEW, vote_table
 from equipoise.choosing.comparing import FOLDS
+from equipoise.codec import encode
 from equipoise.findings import Cell, Column, Finding, Line, Lines, Report, Table, columns
 from equipoise.notices import Notice, as_notices, notice
 from equipoise.numbers import count, number, percent, rank
@@ -537,7 +538,7 @@ def truth_json(annotations: Annotations, fits: FittedModels) -> dict[str, object
         "kind": annotations.kind,
         "classes": list(made.classes),
         "gold_items": [annotations.items[i] for i in gold],
-        "settings": settings(made.parameters),
+        "settings": encode(made.parameters),
         "certainty_is": meaning.words,
         "mean_certainty": float(sure.mean()) if meaning.uncertain else None,
         "items_below_0.99": int((sure < SURE).sum()),
@@ -559,25 +560,6 @@ def truth_json(annotations: Annotations, fits: FittedModels) -> dict[str, object
             }
             for one in _skill_comparisons(annotations, fits)
         ],
-    }
-
-
-def settings(parameters: Mapping[str, Any]) -> dict[str, object]:
-    """What a model was told, as plain numbers and words.
-
-    Examples
-    --------
-    >>> from equipoise.aggregate import Smoothing
-    >>> settings({"prior": Smoothing(every=0.5, right=1.0), "variant": "full"})
-    {'prior': {'every': 0.5, 'right': 1.0}, 'variant': 'full'}
-    """
-    return {
-        name: asdict(value)
-        if is_dataclass(value) and not isinstance(value, type)
-        else settings(value)
-        if isinstance(value, Mapping)
-        else value
-        for name, value in parameters.items()
     }
 
 
