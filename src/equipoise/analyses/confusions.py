@@ -24,9 +24,10 @@ from typing import NamedTuple
 import numpy as np
 
 from equipoise.aggregate import dawid_skene
+from equipoise.analyses.tables import headed
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, Ints
-from equipoise.findings import Cell, Chart, Column, Heat, Table, columns, rows_of
+from equipoise.findings import Cell, Chart, Column, Heat, Table, rows_of
 from equipoise.notices import Notice, notice
 from equipoise.numbers import number
 from equipoise.votes import collect_votes
@@ -190,9 +191,9 @@ def confusion_tables(found: Sequence[Confusion]) -> tuple[Table, ...]:
         name="annotator_confusions",
         caption="What every annotator answers, given the truth",
         columns=(
-            *columns("text", "task", "annotator"),
+            *headed(task="text", annotator="text"),
             Column("truth", "truth", words=WORDS),
-            *columns("text", "true_class", "answer"),
+            *headed(true_class="text", answer="text"),
             Column("share", "share of answers", "number"),
             Column("votes", "votes", "count"),
         ),
@@ -221,12 +222,12 @@ def _rates(found: Sequence[Confusion]) -> Table:
     ]
     if found[0].yes_no:
         keys = ["specificity", "sensitivity"]
-        rates = [*columns("number", *keys[::-1])]
+        rates = [*headed(sensitivity="number", specificity="number")]
     return Table(
         name="annotator_rates",
         caption="How often every annotator is right, given the truth",
         columns=(
-            *columns("text", "task", "annotator"),
+            *headed(task="text", annotator="text"),
             Column("truth", "truth", words=WORDS),
             Column("votes", "votes", "count"),
             *rates,

@@ -57,7 +57,7 @@ from equipoise.estimate import Estimate, wilson
 from equipoise.evaluation.alignment import Aligned, align
 from equipoise.evaluation.arguments import as_annotations, as_predictions
 from equipoise.evaluation.truth import TaskTruth, task_truths
-from equipoise.findings import Cell, Column, Dot, Dots, Finding, Table, columns
+from equipoise.findings import Cell, Column, Dot, Dots, Finding, Table
 from equipoise.metrics import named
 from equipoise.notices import Notice, notice
 from equipoise.numbers import count, exact_percent, number
@@ -228,7 +228,8 @@ class Gold:
             columns=(
                 Column("task", "task"),
                 Column("who", kind, "model" if kind == "model" else "text"),
-                *columns("count", "items", *(["positives"] if yes_no else [])),
+                Column("items", "items", "count"),
+                *(headed(positives="count") if yes_no else ()),
                 *statistics,
             ),
             rows=[asdict(one) for one in own],

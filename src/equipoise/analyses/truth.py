@@ -38,7 +38,7 @@ from equipoise.choosing import (
 from equipoise.choosing.cautions import FEW, vote_table
 from equipoise.choosing.comparing import FOLDS
 from equipoise.codec import encode
-from equipoise.findings import Cell, Column, Finding, Line, Lines, Report, Table, columns
+from equipoise.findings import Cell, Column, Finding, Line, Lines, Report, Table
 from equipoise.notices import Notice, as_notices, notice
 from equipoise.numbers import count, number, percent, rank
 from equipoise.plausibilities import Plausibilities
@@ -173,7 +173,7 @@ class _ReliabilitySweep:
             name="reliability",
             caption="Certainty by reliability",
             columns=(
-                *columns("text", "reliability", "in_use"),
+                *headed(reliability="text", in_use="text"),
                 Column("mean", "mean certainty", "number"),
                 Column("below", f"items below {SURE:g}", "count"),
                 Column("share", "share", "percent"),

@@ -11,10 +11,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from equipoise.analyses.tables import headed
 from equipoise.analyses.truth_certainty import ranked
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, Ints
-from equipoise.findings import Cell, Chart, Column, Dot, Dots, Finding, Table, columns
+from equipoise.findings import Cell, Chart, Column, Dot, Dots, Finding, Table
 from equipoise.numbers import UNDEFINED, count, number, percent
 from equipoise.plausibilities import Plausibilities
 
@@ -195,7 +196,8 @@ def cases_finding(cases: Sequence[_ItemCase], *, seed: int | None = None) -> Fin
         name="cases",
         caption="Share of each class",
         columns=[
-            *columns("text", "item", "class"),
+            Column("item", "item"),
+            Column("class", "class"),
             Column("mean", "mean", "number"),
             *quantiles,
             Column("first", "named first", "percent"),
@@ -205,7 +207,7 @@ def cases_finding(cases: Sequence[_ItemCase], *, seed: int | None = None) -> Fin
     said = Table(
         name="readings",
         caption=f"What was said{more}",
-        columns=(*columns("text", "item", "annotator", "said"), *columns("count", "times")),
+        columns=headed(item="text", annotator="text", said="text", times="count"),
         rows=[row for one in cases for row in one.reading_rows()],
     )
     return Finding(
