@@ -12,7 +12,7 @@ Gröger et al., *CleanPatrick: a benchmark for image data cleaning*, 2025.
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -46,7 +46,7 @@ from equipoise.evaluation.arguments import as_metrics, as_predictions
 from equipoise.evaluation.truth import TaskTruth
 from equipoise.findings import Bar, Cell, Column, Finding, Line, Lines, Row, Table
 from equipoise.metrics import DEFAULT, Metric, named
-from equipoise.notices import Notice
+from equipoise.notices import Notice, notice
 from equipoise.numbers import chosen, count, percent
 from equipoise.predictions import Predictions
 from equipoise.ranks import average_ranks, higher_is_better, spearman
@@ -361,7 +361,7 @@ def _finding(sweeps: Mapping[str, ThresholdSweep], *, with_task: bool = True) ->
         rows=rows,
         brief=(),
     )
-    notices = (notice.of(task) for task, one in sweeps.items() for notice in one.notices)
+    notices = (said.of(task) for task, one in sweeps.items() for said in one.notices)
     return Finding(
         key=KEY,
         title=TITLE,
@@ -554,10 +554,7 @@ def threshold_sweep(
                 step.done.metrics, first, step.done.values[0, :, 0], strict=True
             )
         },
-        notices=(
-            *(*fewer, *_cut(tried, how), *_undefined(moves)),
-            *as_notices(centre.done.notices),
-        ),
+        notices=(*fewer, *_cautions(tried, how, moves), *as_notices(centre.done.notices)),
         groups=0 if how.group is None else len(np.unique(how.group)),
     )
 
@@ -626,15 +623,22 @@ def _moves(threshold: float, step: _Scored, before: Floats) -> list[Move]:
     return moves
 
 
-def _cut(tried: Sequence[float], how: Grid) -> list[Notice]:
-    """Say so when the grid ends before it has gone all the way."""
-    if len(tried) == 2 * how.steps + 1:
-        return []
-    text = (
-        "Thresholds are tried from {low:number} to {high:number}: a step further lies outside "
-        "of 0 to 1."
-    )
-    return [Notice("sweep_cut", text, (), {"low": tried[0], "high": tried[-1]})]
+def _cautions(tried: Sequence[float], how: Grid, moves: Sequence[Move]) -> Iterator[Notice]:
+    """Say that the grid ends before it has gone all the way, or a metric is undefined."""
+    if len(tried) < 2 * how.steps + 1:
+        text = (
+            "Thresholds are tried from {low:number} to {high:number}: a step further lies "
+            "outside of 0 to 1."
+        )
+        yield notice("sweep_cut", text, low=tried[0], high=tried[-1])
+    gone = sorted({one.threshold for one in moves if math.isnan(one.value)})
+    if gone:
+        text = (
+            "Metrics are undefined at {where}: all items are of one class there, or too few "
+            "are left."
+        )
+        where = f"threshold{'s' * (len(gone) > 1)} {', '.join(_step(t) for t in gone)}"
+        yield notice("sweep_undefined", text, where=where)
 
 
 def _step(threshold: float) -> str:
@@ -646,19 +650,6 @@ def _step(threshold: float) -> str:
     ('0.35', '0.5')
     """
     return chosen(round(threshold, 4))
-
-
-def _undefined(moves: Sequence[Move]) -> list[Notice]:
-    """Say at which thresholds a metric is undefined."""
-    gone = sorted({one.threshold for one in moves if math.isnan(one.value)})
-    if not gone:
-        return []
-    text = (
-        "Metrics are undefined at {where}: all items are of one class there, or too few are "
-        "left."
-    )
-    where = f"threshold{'s' * (len(gone) > 1)} {', '.join(_step(t) for t in gone)}"
-    return [Notice("sweep_undefined", text, (), {"where": where})]
 
 
 def analyse(study: Study) -> Finding:
@@ -689,7 +680,7 @@ def analyse(study: Study) -> Finding:
         )
     finding = _finding(sweeps)
     text = "left out of the other majorities, because all of its scored items are of one group."
-    gone = [Notice("sweep_one_group", text, (task,)) for task in alone]
+    gone = [notice("sweep_one_group", text).of(task) for task in alone]
     return replace(finding, notices=(*gone, *finding.notices))
 
 

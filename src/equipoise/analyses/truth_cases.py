@@ -6,7 +6,7 @@ as all others.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,7 +15,7 @@ from equipoise.analyses.tables import headed
 from equipoise.analyses.truth_certainty import ranked
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, Ints
-from equipoise.findings import Cell, Chart, Column, Dot, Dots, Finding, Table
+from equipoise.findings import Chart, Column, Dot, Dots, Finding, Table
 from equipoise.numbers import UNDEFINED, count, number, percent
 from equipoise.plausibilities import Plausibilities
 
@@ -128,31 +128,6 @@ class _ItemCase:
             rows=dots,
         )
 
-    def class_rows(self) -> list[dict[str, Cell]]:
-        """A row per class."""
-        return [
-            {
-                "item": self.item,
-                "class": one.name,
-                "mean": one.mean,
-                **(dict(zip(QUANTILES, one.quantiles, strict=True)) if one.quantiles else {}),
-                "first": one.first or 0.0,
-            }
-            for one in self.classes
-        ]
-
-    def reading_rows(self) -> list[dict[str, Cell]]:
-        """A row per reading."""
-        return [
-            {
-                "item": self.item,
-                "annotator": "anonymous" if one.annotator is None else one.annotator,
-                "said": one.words,
-                "times": one.times,
-            }
-            for one in self.readings
-        ]
-
 
 def truth_cases(
     annotations: Annotations, plausibilities: Plausibilities
@@ -202,13 +177,32 @@ def cases_finding(cases: Sequence[_ItemCase], *, seed: int | None = None) -> Fin
             *quantiles,
             Column("first", "named first", "percent"),
         ],
-        rows=[row for one in cases for row in one.class_rows()],
+        rows=[
+            {
+                "item": case.item,
+                "class": one.name,
+                "mean": one.mean,
+                **(dict(zip(QUANTILES, one.quantiles, strict=True)) if one.quantiles else {}),
+                "first": one.first or 0.0,
+            }
+            for case in cases
+            for one in case.classes
+        ],
     )
     said = Table(
         name="readings",
         caption=f"What was said{more}",
         columns=headed(item="text", annotator="text", said="text", times="count"),
-        rows=[row for one in cases for row in one.reading_rows()],
+        rows=[
+            {
+                "item": case.item,
+                "annotator": "anonymous" if one.annotator is None else one.annotator,
+                "said": one.words,
+                "times": one.times,
+            }
+            for case in cases
+            for one in case.readings
+        ],
     )
     return Finding(
         key="cases",
@@ -223,27 +217,23 @@ def cases_finding(cases: Sequence[_ItemCase], *, seed: int | None = None) -> Fin
 
 
 def _item_draws(made: Plausibilities, items: Sequence[int]) -> dict[int, Floats] | None:
-    """Draws of some items; None where a draw is a single class, or there is only one draw."""
+    """Draws of some items; None where a draw is a single class, or there is only one draw.
+
+    As many are made at a time as memory allows, each lot from the next seed.
+    """
     if made.law is None and made.draws == 1:
         return None
     if made.law is not None and made.law.name == "labels":
         return None
-    lots: dict[int, list[Floats]] = {i: [] for i in items}
-    for masses in _lots(made):
-        for i, many in lots.items():
-            many.append(masses[:, int(made.start[i]) : int(made.start[i + 1])].copy())
-    return {i: np.concatenate(many) for i, many in lots.items()}
-
-
-def _lots(made: Plausibilities) -> Iterator[Floats]:
-    """Draws of all items, so many at a time as memory allows, each lot from the next seed."""
+    entries = {i: slice(int(made.start[i]), int(made.start[i + 1])) for i in items}
     if made.law is None:
         rows = np.linspace(0, made.draws - 1, min(DRAWS, made.draws)).astype(np.intp)
-        yield made.mass[rows]
-        return
-    lot = max(1, min(DRAWS, ROOM // max(1, len(made.label))))
+        return {i: made.mass[rows, own] for i, own in entries.items()}
+    lot, lots = max(1, min(DRAWS, ROOM // max(1, len(made.label)))), []
     for place, first in enumerate(range(0, DRAWS, lot)):
-        yield made.drawn(min(lot, DRAWS - first), seed=SEED + place).mass
+        mass = made.drawn(min(lot, DRAWS - first), seed=SEED + place).mass
+        lots.append({i: mass[:, own].copy() for i, own in entries.items()})
+    return {i: np.concatenate([one[i] for one in lots]) for i in items}
 
 
 def _shares(
