@@ -491,7 +491,7 @@ def _fitted(how: Rule, where: _Labelled, label: Floats) -> tuple[Floats, Floats]
     """
     once = np.ones(len(label))
     if how.name == "isotonic":
-        return isotonic(where.probability, label, once)
+        return _isotonic(where.probability, label, once)
     share = _bin_shares(where, label[:, None], once[:, None])[:, 0]
     known = ~np.isnan(share)
     below = np.full(len(share), np.nan)
@@ -528,12 +528,12 @@ def rises(shares: Floats, mean: Floats, margin: float) -> Floats:
     return np.where(risen.any(axis=0), mean[np.argmax(risen, axis=0)], np.nan)
 
 
-def isotonic(probability: PerItem, label: Floats, times: Floats) -> tuple[Floats, Floats]:
+def _isotonic(probability: PerItem, label: Floats, times: Floats) -> tuple[Floats, Floats]:
     """Distinct probabilities, and the rising share of positives that fits best at each.
 
     Examples
     --------
-    >>> isotonic(np.array([0.1, 0.2, 0.3]), np.array([1.0, 0, 1]), np.ones(3))[1]
+    >>> _isotonic(np.array([0.1, 0.2, 0.3]), np.array([1.0, 0, 1]), np.ones(3))[1]
     array([0.5, 0.5, 1. ])
     """
     from scipy.optimize import isotonic_regression
@@ -549,6 +549,6 @@ def isotonic(probability: PerItem, label: Floats, times: Floats) -> tuple[Floats
 
 def crossing(probability: PerItem, label: Floats, times: Floats, share: float) -> float:
     """Smallest probability whose isotonic share of positives is at least `share`."""
-    values, found = isotonic(probability, label, times)
+    values, found = _isotonic(probability, label, times)
     above = np.flatnonzero(found >= share - SLACK)
     return float(values[above[0]]) if len(above) else math.nan
