@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from equipoise import metrics
-from equipoise.analyses.audit import Audited, Pool, audit, reevaluate
+from equipoise.analyses.audit import Pool, audit
+from equipoise.analyses.reevaluation import Audited, reevaluate
 from equipoise.annotations import Annotations
 from equipoise.arrays import InputError
 from equipoise.predictions import Predictions

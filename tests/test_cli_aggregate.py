@@ -13,7 +13,6 @@ import pytest
 
 import equipoise
 from equipoise import read_plausibilities
-from equipoise.analyses.truth import settings
 from tests.cli_sample import equipoise as invoke
 from tests.test_choosing import crowd
 
@@ -225,7 +224,6 @@ def test_settings_are_plain_numbers(folder):
     words = ("votes.csv", "--model", "dawid_skene", "--json")
     facts = json.loads(run(*words, cwd=folder).stdout)
     assert facts["settings"]["smoothing"] == {"every": 0.5, "right": 1.0}
-    assert settings({"a": 1, "b": "word (odd)"}) == {"a": 1, "b": "word (odd)"}
 
 
 def test_the_question_and_the_prior_reach_the_model(tmp_path):

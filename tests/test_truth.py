@@ -214,7 +214,7 @@ def test_the_sweep_holds_the_value_in_use_and_repeats_the_fit():
     steps = {step.reliability: step for step in sweep.steps}
     assert len(steps) == 6
     assert steps[1.5].mean == pytest.approx(made.certainty.mean())
-    assert [row["reliability"] for row in sweep.rows() if row["in_use"]] == [1.5]
+    assert [step.reliability for step in sweep.steps if step.in_use] == [1.5]
 
 
 @pytest.mark.parametrize("name", ["dawid_skene", "majority_vote"])

@@ -7,12 +7,14 @@ from io import StringIO
 
 import numpy as np
 
-from equipoise.analyses.audit import Audited, audit, audited_pools, reevaluate
+from equipoise.analyses.audit import audit, audited_pools
+from equipoise.analyses.reevaluation import Audited, reevaluate
 from equipoise.analyses.threshold_study import (
     ItemProbabilities,
     threshold_report,
 )
-from equipoise.analyses.thresholds import Grid, Rule, sampling_plan
+from equipoise.analyses.threshold_sweep import Grid
+from equipoise.analyses.thresholds import Rule, sampling_plan
 from equipoise.annotations import Annotations
 from equipoise.findings import Report
 from equipoise.predictions import Predictions

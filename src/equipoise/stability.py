@@ -5,9 +5,7 @@ One idea per file; every result has ``rows()`` for tables and a ``finding``, one
 
 from equipoise.analyses.audit import Audit as Audit
 from equipoise.analyses.audit import Pool as Pool
-from equipoise.analyses.audit import Reevaluation as Reevaluation
 from equipoise.analyses.audit import audit as audit
-from equipoise.analyses.audit import reevaluate as reevaluate
 from equipoise.analyses.calibration import Calibration as Calibration
 from equipoise.analyses.calibration import calibration as calibration
 from equipoise.analyses.choices import Choices as Choices
@@ -31,6 +29,8 @@ from equipoise.analyses.panel_size import PanelSize as PanelSize
 from equipoise.analyses.panel_size import panel_size as panel_size
 from equipoise.analyses.ranking import RankStability as RankStability
 from equipoise.analyses.ranking import rank_stability as rank_stability
+from equipoise.analyses.reevaluation import Reevaluation as Reevaluation
+from equipoise.analyses.reevaluation import reevaluate as reevaluate
 from equipoise.analyses.subgroups import Attributes as Attributes
 from equipoise.analyses.subgroups import Subgroups as Subgroups
 from equipoise.analyses.subgroups import read_attributes as read_attributes

@@ -46,7 +46,7 @@ COLUMNS = (
 )
 
 
-class Plane(NamedTuple):
+class _Plane(NamedTuple):
     """Places, shape (annotators, 2), and the share of the distances that they hold."""
 
     places: Floats
@@ -182,7 +182,7 @@ def analyse(study: Study) -> Finding:
     return annotator_map(study.annotations).report()
 
 
-def place_on_plane(kappa: Floats) -> Plane:
+def place_on_plane(kappa: Floats) -> _Plane:
     """Classical scaling of the distances 1 - kappa to two dimensions.
 
     Examples
@@ -206,4 +206,4 @@ def place_on_plane(kappa: Floats) -> Plane:
     plane = plane * np.where(turn == 0, 1.0, turn)
     plane = np.hstack([plane, np.zeros((len(far), 2 - plane.shape[1]))])
     total = float(np.maximum(sizes, 0.0).sum())
-    return Plane(plane, float(lengths.sum() / total) if total > 0 else 1.0)
+    return _Plane(plane, float(lengths.sum() / total) if total > 0 else 1.0)

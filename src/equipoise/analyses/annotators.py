@@ -34,6 +34,7 @@ from equipoise.findings import (
     Row,
     Scatter,
     Table,
+    rows_of,
 )
 from equipoise.numbers import change, count, number, percent
 from equipoise.plausibilities import Skills
@@ -76,19 +77,12 @@ def annotator_rows(asked: Sequence[TaskTruth], names: Sequence[str]) -> list[dic
         )
         rate = _mean_by(votes, yes, len(names))
         agreement = _mean_by(votes, _agreement_with_others(question), len(names))
-        medians = None if question.times is None else question.times.medians()
-        rows += [
-            {
-                "task": question.task,
-                "annotator": name,
-                "votes": int(total[a]),
-                "base_rate": float(rate[a]),
-                "agreement": float(agreement[a]),
-                **({} if medians is None else {"median_ms": medians.get(a)}),
-            }
-            for a, name in enumerate(names)
-            if total[a]
-        ]
+        known = {"votes": total, "base_rate": rate, "agreement": agreement}
+        if question.times is not None:
+            medians = question.times.medians()
+            known["median_ms"] = np.array([medians.get(a) for a in range(len(names))])
+        every = rows_of({"task": question.task}, {"annotator": names}, known)
+        rows += [row for row in every if row["votes"]]
     return rows
 
 
@@ -153,20 +147,14 @@ def _raters(annotations: Annotations, task: str) -> list[dict[str, Cell]]:
     who, item = annotations.annotator[rows], annotations.item[rows]
     value = annotations.value[rows]
     level = np.bincount(item, value) / np.maximum(np.bincount(item), 1)
-    size = np.bincount(who)
-    mean, lean = (
-        np.bincount(who, one) / np.maximum(size, 1) for one in (value, value - level[item])
-    )
     names = annotations.annotators or ()
-    return [
-        {
-            "annotator": names[a],
-            "votes": int(size[a]),
-            "mean_rating": float(mean[a]),
-            "above_the_item_mean": float(lean[a]),
-        }
-        for a in np.flatnonzero(size)
-    ]
+    size = np.bincount(who, minlength=len(names))
+    mean, lean = (
+        np.bincount(who, one, len(names)) / np.maximum(size, 1)
+        for one in (value, value - level[item])
+    )
+    known = {"votes": size, "mean_rating": mean, "above_the_item_mean": lean}
+    return [row for row in rows_of({}, {"annotator": names}, known) if row["votes"]]
 
 
 def analyse(study: Study) -> Finding:
@@ -195,9 +183,7 @@ def analyse(study: Study) -> Finding:
     )
 
 
-def annotators_finding(
-    rows: Sequence[Row], *, skill: str = "", legend: str = "", task: str = ""
-) -> Finding:
+def annotators_finding(rows: Sequence[Row], *, skill: str = "", legend: str = "") -> Finding:
     """How the annotators of one task differ.
 
     Parameters
@@ -209,9 +195,9 @@ def annotators_finding(
     legend
         What the columns mean.
     """
-    known = [key for key in ("base_rate", "agreement") if _values(rows, key)]
-    skilled = bool(skill) and bool(_values(rows, "skill"))
-    ends = ("low", "high") if _values(rows, "low") else None
+    known = [key for key in ("base_rate", "agreement") if _by(rows, key)]
+    skilled = bool(skill) and bool(_by(rows, "skill"))
+    ends = ("low", "high") if _by(rows, "low") else None
     further = (
         Column("mean_rating", "mean rating", "number"),
         Column("above_the_item_mean", "above the item mean", "change"),
@@ -222,7 +208,7 @@ def annotators_finding(
         Column("votes", "votes", "count"),
         *(Column(key, HEADS[key], "number") for key in known),
         *([Column("skill", f"skill ({skill})", "number", ends)] if skilled else []),
-        *(column for column in further if _values(rows, column.key)),
+        *(column for column in further if _by(rows, column.key)),
     ]
     most = sorted(rows, key=lambda row: -_real(row, "votes"))
     keys = (["skill"] if skilled else []) + known
@@ -241,17 +227,12 @@ def annotators_finding(
         tables=(table,),
         charts=_charts(rows, keys, skill) if keys else (),
         note=note or NOTE,
-        task=task,
     )
 
 
 def _real(row: Row, key: str) -> float:
     value = row.get(key)
     return float(value) if isinstance(value, int | float) else math.nan
-
-
-def _values(rows: Sequence[Row], key: str) -> list[float]:
-    return [value for row in rows if not math.isnan(value := _real(row, key))]
 
 
 def _by(rows: Sequence[Row], key: str) -> list[Row]:
@@ -296,7 +277,7 @@ def _charts(rows: Sequence[Row], keys: Sequence[str], skill: str) -> tuple[Chart
         return (chart,)
     undefined = [row for row in rows if math.isnan(_real(row, first))]
     order = [*_by(rows, first), *undefined][:LISTED]
-    span = "; line: its interval" if first == "skill" and _values(rows, "low") else ""
+    span = "; line: its interval" if first == "skill" and _by(rows, "low") else ""
     some = f", the {LISTED} lowest" if len(rows) > LISTED else ""
     return tuple(
         Dots(

@@ -24,12 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from equipoise.analyses.reevaluation import (
-    Audited,
-    Reevaluation,
-    Revalued,
-    reevaluate,
-)
+from equipoise.analyses.tables import spanned
 from equipoise.annotations import Annotations
 from equipoise.arrays import (
     InputError,
@@ -43,14 +38,12 @@ from equipoise.arrays import (
 from equipoise.estimate import wilson
 from equipoise.evaluation.blocks import majority
 from equipoise.evaluation.truth import yes_no_truth
-from equipoise.findings import Cell, Column, Dot, Dots, Finding, Table, columns, rows_of
+from equipoise.findings import Cell, Column, Dot, Dots, Finding, Table, rows_of
 from equipoise.notices import Notice
 from equipoise.numbers import count, estimate, exact_percent, percent
 from equipoise.wording import Option, hint, joined
 
-__all__ = ["Audit", "Audited", "Pool", "Reevaluation", "Revalued", "audit", "reevaluate"]
 FEW = 5  # positives below which Wilson's lower end is in doubt
-HALF, TIE = 0.5, 1e-12
 NOTE = (
     "An audit labels some of the items that were not retrieved, drawn at random from a pool. "
     "The share of positives among them has Wilson's interval{}; times the size of the pool it "
@@ -162,12 +155,6 @@ class Audit:
 
     def report(self) -> Finding:
         """The finding for every surface."""
-        tally = [f"{count(one.positives)} of {count(one.audited)}" for one in self.pools]
-        shares = [(one.share, one.share_low, one.share_high) for one in self.pools]
-        dots = [
-            Dot(one.pool, *ends, remark=remark)
-            for one, ends, remark in zip(self.pools, shares, tally, strict=True)
-        ]
         sure = exact_percent(self.level)
         recall = estimate(*self.recall, lambda share: percent(share, 1))
         return Finding(
@@ -180,11 +167,12 @@ class Audit:
                     name="pools",
                     caption="Pools, and what was missed in each",
                     columns=(
-                        *(*columns("text", "pool"), Column("size", "items", "count")),
-                        *columns("count", "audited"),
+                        Column("pool", "pool"),
+                        Column("size", "items", "count"),
+                        Column("audited", "audited", "count"),
                         Column("positives", "positive", "count"),
-                        Column("share", "share", "number", ("share_low", "share_high")),
-                        Column("missed", "missed", "count", ("missed_low", "missed_high")),
+                        spanned("share"),
+                        spanned("missed", kind="count"),
                     ),
                     rows=self.rows(),
                     open=True,
@@ -193,7 +181,7 @@ class Audit:
                     name="retrieval",
                     caption="All pools: what was missed, and the recall of the retrieval",
                     columns=(
-                        *columns("text", "quantity"),
+                        Column("quantity", "quantity"),
                         Column("value", "value", "number", ("low", "high")),
                     ),
                     rows=self.totals(),
@@ -204,7 +192,16 @@ class Audit:
                     name="audit-pools",
                     caption=f"Share of positives among audited items, with its {sure} interval",
                     axis="share of positives",
-                    rows=dots,
+                    rows=[
+                        Dot(
+                            one.pool,
+                            one.share,
+                            one.share_low,
+                            one.share_high,
+                            remark=f"{count(one.positives)} of {count(one.audited)}",
+                        )
+                        for one in self.pools
+                    ],
                     zero=True,
                 ),
             ),

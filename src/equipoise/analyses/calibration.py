@@ -31,17 +31,18 @@ import numpy as np
 from equipoise.analyses.result import ENDS
 from equipoise.analyses.scoring import Given, freeze
 from equipoise.analyses.study import Study
-from equipoise.analyses.words import as_notices, level_text
+from equipoise.analyses.tables import spanned
+from equipoise.analyses.words import as_notices
 from equipoise.annotations import Annotations
 from equipoise.arrays import Bools, Floats, InputError, short_repr
 from equipoise.evaluation.alignment import align
 from equipoise.evaluation.arguments import as_annotations, as_predictions
 from equipoise.evaluation.truth import task_truths
 from equipoise.evaluation.uncertainty import Uncertainty, uncertainty_of
-from equipoise.findings import Column, Dot, Dots, Finding, Table
+from equipoise.findings import Column, Dot, Dots, Finding, Table, rows_of
 from equipoise.inference import TwoWay
 from equipoise.notices import Notice
-from equipoise.numbers import interval, number
+from equipoise.numbers import exact_percent, interval, number
 from equipoise.predictions import Predictions
 from equipoise.wording import joined
 
@@ -53,6 +54,10 @@ STEPS = 100  # of Newton, after which a line has no finite slope
 CLOSE = 1e-9
 LEAST = 1e-6  # a prediction of 0 or 1 is this far from it on the logit scale
 NAMED = 3
+NUMBERS = (
+    "squared",
+    *(f"{name}{end}" for name in ("error", "slope", "intercept") for end in ENDS),
+)
 FEW = 2  # tasks that are named
 NOTE = (
     "Calibration error: how far mean votes are from mean predictions in ten bins of equally "
@@ -110,16 +115,8 @@ class Calibration:
 
     def rows(self) -> list[dict[str, Any]]:
         """One row per task and model."""
-        made = []
-        for t, task in enumerate(self.tasks):
-            for m, model in enumerate(self.models):
-                row: dict[str, Any] = {"task": task, "model": model}
-                row["squared"] = float(self.squared[t, m])
-                for name in ("error", "slope", "intercept"):
-                    for end in ENDS:
-                        row[f"{name}{end}"] = float(getattr(self, f"{name}{end}")[t, m])
-                made.append(row)
-        return made
+        numbers = {name: getattr(self, name) for name in NUMBERS}
+        return rows_of({}, {"task": self.tasks, "model": self.models}, numbers)
 
     @property
     def finding(self) -> str:
@@ -160,26 +157,39 @@ class Calibration:
         """The finding for every surface."""
         rows = self.rows()
         several = len(self.tasks) > 1
+        largest = np.argsort(-self.error, axis=None, kind="stable")
         table = Table(
             name="calibration",
-            caption=f"Calibration, {level_text(self.level)} intervals of each number by itself",
+            caption=f"Calibration, {exact_percent(self.level)} intervals of each number by "
+            "itself",
             columns=(
                 *([Column("task", "task")] if several else []),
                 Column("model", "model", "model"),
-                Column("error", "calibration error", "number", ("error_low", "error_high")),
-                Column("slope", "slope", "number", ("slope_low", "slope_high")),
-                Column("intercept", "intercept", "change", ("intercept_low", "intercept_high")),
+                spanned("error", "calibration error"),
+                spanned("slope"),
+                spanned("intercept", kind="change"),
                 Column("squared", "squared, unclipped", "figures", brief=False),
             ),
             rows=rows,
-            brief=rows if len(rows) <= 12 else sorted(rows, key=_largest)[:8],
+            brief=rows if len(rows) <= 12 else [rows[k] for k in largest[:8]],
         )
         charts = [
             Dots(
                 name="calibration" + (f"-{t + 1}" if several else ""),
                 caption="Calibration error" + (f", {task}" if several else ""),
                 axis="calibration error",
-                rows=[self._dot(t, m) for m in range(len(self.models))],
+                rows=[
+                    Dot(
+                        row["model"],
+                        row["error"],
+                        row["error_low"],
+                        row["error_high"],
+                        model=row["model"],
+                        remark=number(row["error"]),
+                    )
+                    for row in rows
+                    if row["task"] == task
+                ],
                 zero=True,
             )
             for t, task in enumerate(self.tasks)
@@ -194,13 +204,6 @@ class Calibration:
             methods=METHODS,
             references=("kumar2019",),
             notices=self.notices,
-        )
-
-    def _dot(self, t: int, m: int) -> Dot:
-        value, low, high = (float(getattr(self, f"error{end}")[t, m]) for end in ENDS)
-        name = self.models[m]
-        return Dot(
-            label=name, value=value, low=low, high=high, model=name, remark=number(value)
         )
 
 
@@ -244,35 +247,27 @@ def calibration(
     aligned, notices = align(given, task_truths(votes), on_missing=on_missing)
     shared = uncertainty_of(aligned, votes)
     models = tuple(aligned[0].scores)
-    shape = (len(aligned), len(models))
-    names = [f"{name}{end}" for name in ("error", "slope", "intercept") for end in ENDS]
-    found = {name: np.full(shape, math.nan) for name in ("squared", *names)}
+    found = np.full((len(NUMBERS), len(aligned), len(models)), math.nan)
     whom = ""
     for t, one in enumerate(aligned):
         for m, model in enumerate(models):
             cell, weight = _gaps(shared, t, one.distributions(model))
             whom = cell.population.whom
             squared, low, high = _inverted(cell, weight, level)
-            numbers: dict[str, tuple[float, float, float]] = {
-                "error": (math.sqrt(max(squared, 0.0)), low, high)
-            }
-            found["squared"][t, m] = squared
+            found[:4, t, m] = squared, math.sqrt(max(squared, 0.0)), low, high
             if len(one.question.classes) == 1:
                 line = _line(shared, t, one.distributions(model)[:, 1])
-                for place, name in enumerate(("intercept", "slope")):
+                for place, first in ((1, 4), (0, 7)):  # slope, intercept
                     value = float(line.values[place])
-                    numbers[name] = (value, *line.of(place).interval(value, level))
-            for name, three in numbers.items():
-                for end, value in zip(ENDS, three, strict=True):
-                    found[f"{name}{end}"][t, m] = value
-    tasks = tuple(one.question.task for one in aligned)
+                    ends = line.of(place).interval(value, level)
+                    found[first : first + 3, t, m] = value, *ends
     return Calibration(
-        tasks=tasks,
+        tasks=tuple(one.question.task for one in aligned),
         models=models,
         level=level,
         whom=whom,
         notices=as_notices(votes.notices, notices, plain),
-        **found,
+        **dict(zip(NUMBERS, found, strict=True)),
     )
 
 
@@ -301,10 +296,6 @@ def analyse(study: Study) -> Finding:
     return calibration(
         study.predictions, study.annotations, level=asked.level, on_missing=asked.on_missing
     ).report()
-
-
-def _largest(row: dict[str, Any]) -> float:
-    return -row["error"] if math.isfinite(row["error"]) else math.inf
 
 
 def _gaps(shared: Uncertainty, t: int, predicted: Floats) -> tuple[TwoWay, Floats]:

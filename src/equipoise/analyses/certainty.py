@@ -35,9 +35,10 @@ from equipoise.analyses.cuts import Cuts, cut
 from equipoise.analyses.options import AnalysisKeywords, as_options
 from equipoise.analyses.scoring import Given, StudyScorer, study
 from equipoise.analyses.study import Study
+from equipoise.analyses.tables import headed, spanned
 from equipoise.analyses.words import BRACKETS, lowest_by, scored_again
 from equipoise.annotations import Annotations
-from equipoise.arrays import Floats, short_repr
+from equipoise.arrays import Floats, positions, short_repr
 from equipoise.evaluation import MACRO
 from equipoise.evaluation.truth import TaskTruth
 from equipoise.findings import Chart, Column, Finding, Line, Lines, Table
@@ -75,16 +76,14 @@ NOT_DEFINED = (
     "for every model{where}."
 )
 SHARE_COLUMNS = (
-    Column("task", "task"),
-    Column("reliability", "reliability"),
-    Column("items", "items", "count"),
+    *headed(task="text", reliability="text", items="count"),
     Column("mean", "mean certainty", "number"),
     Column("below", "uncertain", "count"),
     Column("share_below", "share uncertain", "percent"),
 )
 
 
-class SortedCertainty(NamedTuple):
+class _SortedCertainty(NamedTuple):
     """Certainties at one reliability: how many items are uncertain, and the sorted line."""
 
     task: str
@@ -118,8 +117,8 @@ class ClearCases(Cuts):
 
     study: StudyScorer
     below: float
-    curves: tuple[SortedCertainty, ...]
-    shares: tuple[SortedCertainty, ...]
+    curves: tuple[_SortedCertainty, ...]
+    shares: tuple[_SortedCertainty, ...]
     prior: str
 
     __repr__ = short_repr
@@ -216,9 +215,7 @@ class ClearCases(Cuts):
                 Column("coverage", "share", "percent"),
                 Column("model", "model", "model"),
                 Column("value", self.head, "number", ("low", "high")),
-                Column(
-                    "change", "change", "change", ("change_low", "change_high"), brief=False
-                ),
+                spanned("change", kind="change", brief=False),
                 Column("rank", "rank", "rank", brief=False),
                 Column("spearman", "Spearman with all", "number"),
             ),
@@ -323,8 +320,8 @@ def _prior_words(made: Plausibilities) -> str:
 
 def _certainties(made: Plausibilities, question: TaskTruth) -> Floats:
     """Certainty of the items of a question, shape (items,)."""
-    place = {name: position for position, name in enumerate(made.items)}
-    return np.round(made.certainty[[place[name] for name in question.items]], FINE)
+    rows = positions(question.items, made.items, where="certainty")
+    return np.round(made.certainty[rows], FINE)
 
 
 def _cutoffs(certainty: Floats) -> tuple[float, ...]:
@@ -349,7 +346,7 @@ def _cutoffs(certainty: Floats) -> tuple[float, ...]:
 
 def _sorted(
     annotations: Annotations, questions: Sequence[TaskTruth]
-) -> tuple[tuple[SortedCertainty, ...], tuple[SortedCertainty, ...]]:
+) -> tuple[tuple[_SortedCertainty, ...], tuple[_SortedCertainty, ...]]:
     """Lines of all items together, and shares of uncertain items task by task."""
     size = sum(len(question.items) for question in questions) * len(annotations.classes)
     curves, shares = [], []
@@ -370,11 +367,11 @@ def _sorted(
     return tuple(curves), tuple(shares)
 
 
-def _summary(task: str, reliability: float, certainty: Floats) -> SortedCertainty:
+def _summary(task: str, reliability: float, certainty: Floats) -> _SortedCertainty:
     """How many items there are, how certain on average, and how many are uncertain."""
     items, below = len(certainty), int((certainty < SURE).sum())
     mean, points = float(certainty.mean()), sorted_points(certainty)
-    return SortedCertainty(task, reliability, items, mean, below, below / items, points)
+    return _SortedCertainty(task, reliability, items, mean, below, below / items, points)
 
 
 def sorted_points(certainty: Floats) -> list[list[float]]:

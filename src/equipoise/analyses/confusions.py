@@ -24,9 +24,10 @@ from typing import NamedTuple
 import numpy as np
 
 from equipoise.aggregate import dawid_skene
+from equipoise.analyses.tables import headed
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, Ints
-from equipoise.findings import Cell, Chart, Column, Heat, Table
+from equipoise.findings import Cell, Chart, Column, Heat, Table, rows_of
 from equipoise.notices import Notice, notice
 from equipoise.numbers import number
 from equipoise.votes import collect_votes
@@ -63,6 +64,12 @@ class Confusion(NamedTuple):
     def yes_no(self) -> bool:
         """Whether the second class is the positive one."""
         return len(self.classes) == 2
+
+    @property
+    def named(self) -> dict[str, Cell]:
+        """What every row begins with."""
+        begin = ("task", "annotator", "truth", "votes")
+        return {key: getattr(self, key) for key in begin}
 
 
 def confusions(annotations: Annotations, task: str | None = None) -> list[Confusion]:
@@ -180,33 +187,25 @@ def confusion_tables(found: Sequence[Confusion]) -> tuple[Table, ...]:
     """Sensitivity and specificity of every annotator by truth, and all matrices."""
     if not found:
         return ()
-    rows: list[dict[str, Cell]] = [
-        {
-            "task": one.task,
-            "annotator": one.annotator,
-            "truth": one.truth,
-            "votes": one.votes,
-            "true_class": one.classes[true],
-            "answer": one.classes[answer],
-            "share": float(one.matrix[true, answer]),
-        }
-        for one in found
-        for true in range(len(one.classes))
-        for answer in range(len(one.classes))
-    ]
     matrices = Table(
         name="annotator_confusions",
         caption="What every annotator answers, given the truth",
         columns=(
-            Column("task", "task"),
-            Column("annotator", "annotator"),
+            *headed(task="text", annotator="text"),
             Column("truth", "truth", words=WORDS),
-            Column("true_class", "true class"),
-            Column("answer", "answer"),
+            *headed(true_class="text", answer="text"),
             Column("share", "share of answers", "number"),
             Column("votes", "votes", "count"),
         ),
-        rows=rows,
+        rows=[
+            row
+            for one in found
+            for row in rows_of(
+                one.named,
+                {"true_class": one.classes, "answer": one.classes},
+                {"share": one.matrix},
+            )
+        ],
         brief=(),
         page=False,
     )
@@ -217,29 +216,24 @@ def _rates(found: Sequence[Confusion]) -> Table:
     """The diagonals: of a yes/no question sensitivity and specificity, else every class."""
     classes = found[0].classes
     keys = [f"right_{place}" for place in range(len(classes))]
-    heads = [f"right on {name}" for name in classes]
+    rates = [
+        Column(key, f"right on {name}", "number")
+        for key, name in zip(keys, classes, strict=True)
+    ]
     if found[0].yes_no:
-        keys, heads = ["specificity", "sensitivity"], ["specificity", "sensitivity"]
-    order = keys[::-1] if found[0].yes_no else keys
-    head = dict(zip(keys, heads, strict=True))
+        keys = ["specificity", "sensitivity"]
+        rates = [*headed(sensitivity="number", specificity="number")]
     return Table(
         name="annotator_rates",
         caption="How often every annotator is right, given the truth",
         columns=(
-            Column("task", "task"),
-            Column("annotator", "annotator"),
+            *headed(task="text", annotator="text"),
             Column("truth", "truth", words=WORDS),
             Column("votes", "votes", "count"),
-            *(Column(key, head[key], "number") for key in order),
+            *rates,
         ),
         rows=[
-            {
-                "task": one.task,
-                "annotator": one.annotator,
-                "truth": one.truth,
-                "votes": one.votes,
-                **dict(zip(keys, np.diag(one.matrix).tolist(), strict=True)),
-            }
+            {**one.named, **dict(zip(keys, np.diag(one.matrix).tolist(), strict=True))}
             for one in found
         ],
         legend="Truth: the votes of the others on the same items, gold, or the truth that the "
@@ -257,15 +251,12 @@ def confusion_charts(found: Sequence[Confusion], task: str) -> tuple[Chart, ...]
     by = {(one.annotator, one.truth): one.matrix for one in own}
     classes, where = own[0].classes, f" ({task})" if task else ""
     yes_no, size = own[0].yes_no, len(classes)
-    order = [1, 0] if yes_no else range(size)
+    order = [1, 0] if yes_no else list(range(size))
     heads = ["spec.", "sens."] if yes_no else list(classes)
-    values = np.full((len(people), len(truths) * size), np.nan)
-    for row, name in enumerate(people):
-        for column, truth in enumerate(truths):
-            matrix = by.get((name, truth))
-            if matrix is not None:
-                right = np.diag(matrix)[list(order)]
-                values[row, column * size : (column + 1) * size] = right
+    none = np.full((size, size), np.nan)
+    values = np.array(
+        [[np.diag(by.get((name, t), none))[order] for t in truths] for name in people]
+    ).reshape(len(people), -1)
     columns = [f"{heads[place]} ({truth})" for truth in truths for place in order]
     charts: list[Chart] = [
         _heat(
@@ -289,15 +280,15 @@ def confusion_charts(found: Sequence[Confusion], task: str) -> tuple[Chart, ...]
 def _heat(
     name: str, caption: str, rows: Sequence[str], columns: Sequence[str], values: Floats
 ) -> Heat:
-    plain = np.asarray(values, dtype=np.float64)
     return Heat(
         name=name,
         caption=caption,
         rows=list(rows),
         columns=list(columns),
-        values=plain,
+        values=np.asarray(values, dtype=np.float64),
         texts=[
-            ["" if np.isnan(one) else number(one, 2) for one in line] for line in plain.tolist()
+            ["" if np.isnan(one) else number(one, 2) for one in line]
+            for line in values.tolist()
         ],
     )
 

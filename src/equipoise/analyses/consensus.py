@@ -6,13 +6,16 @@ counted for a class. Up to twenty classes, each has its plausibility in a column
 
 import numpy as np
 
+from equipoise.analyses.certainty import SURE
+from equipoise.analyses.tables import headed
 from equipoise.annotations import Annotations
+from equipoise.arrays import Ints, positions
 from equipoise.findings import Cell, Column, Finding, Table
 from equipoise.numbers import count, percent
 from equipoise.plausibilities import Plausibilities
 
+KINDS = ("binary", "nominal", "ordinal")  # whose votes are for one class
 WIDE = 20  # classes that have a column each
-SURE = 0.99
 TITLE = "What is the consensus?"
 NOTE = (
     "The consensus is the class with the largest mean plausibility, its probability that mean. "
@@ -31,15 +34,15 @@ def consensus_rows(annotations: Annotations, made: Plausibilities) -> list[dict[
     >>> [(row["consensus"], row["votes"]) for row in consensus_rows(votes, dirichlet(votes))]
     [('no', 5), ('no', 9)]
     """
-    place = {name: code for code, name in enumerate(annotations.items)}
-    codes = {name: code for code, name in enumerate(annotations.classes)}
-    votes, by_class = _votes(annotations, made.task)
+    found, codes = made.consensus(), {name: k for k, name in enumerate(annotations.classes)}
+    items = positions(made.items, annotations.items, where="consensus")
+    top = np.full(len(annotations.items), -1)
+    top[items] = [codes.get(one.label, -1) for one in found]
+    votes, votes_for_it = _votes(annotations, made.task, top)
     known = _gold(annotations, made.task)
     shares = made.mean if len(made.classes) <= WIDE else None
     rows: list[dict[str, Cell]] = []
-    for number, one in enumerate(made.consensus()):
-        item = place[one.item]
-        own = by_class.get((item, codes.get(one.label, -1)), 0)
+    for number, (item, one) in enumerate(zip(items.tolist(), found, strict=True)):
         row: dict[str, Cell] = {
             "task": made.task,
             "item": one.item,
@@ -49,9 +52,7 @@ def consensus_rows(annotations: Annotations, made: Plausibilities) -> list[dict[
             "certainty": one.certainty,
             "entropy": one.entropy,
             "votes": int(votes[item]),
-            "votes_for_it": own
-            if annotations.kind in ("binary", "nominal", "ordinal")
-            else None,
+            "votes_for_it": int(votes_for_it[item]) if annotations.kind in KINDS else None,
         }
         if known:
             row["gold"] = known.get(item, "")
@@ -73,12 +74,8 @@ def consensus_finding(annotations: Annotations, made: Plausibilities) -> Finding
         name="consensus",
         caption="Consensus of every item",
         columns=(
-            Column("item", "item"),
-            Column("consensus", "consensus"),
-            Column("probability", "probability", "number"),
-            Column("tied_with", "tied with"),
-            Column("certainty", "certainty", "number"),
-            Column("votes", "votes", "count"),
+            *headed(item="text", consensus="text", probability="number"),
+            *headed(tied_with="text", certainty="number", votes="count"),
             *([Column("gold", "gold")] if rows and "gold" in rows[0] else []),
         ),
         rows=rows,
@@ -96,10 +93,8 @@ def consensus_finding(annotations: Annotations, made: Plausibilities) -> Finding
     )
 
 
-def _votes(
-    annotations: Annotations, task: str
-) -> tuple[np.ndarray, dict[tuple[int, int], int]]:
-    """Votes on every item, shape (items,), and how many of them are for which class."""
+def _votes(annotations: Annotations, task: str, top: Ints) -> tuple[Ints, Ints]:
+    """Votes on every item, and how many of them are for its class in `top`, (items,) all."""
     rows = annotations.in_task(task)
     if annotations.is_gold is not None:
         rows = rows & ~annotations.is_gold
@@ -109,15 +104,14 @@ def _votes(
     weight = np.ones(len(item), dtype=np.int64)
     if annotations.count is not None:
         weight = annotations.count[rows].astype(np.int64)
-    votes = np.bincount(item, weight, len(annotations.items)).astype(np.int64)
-    if annotations.label is None:
-        return votes, {}
-    key = item.astype(np.int64) * len(annotations.classes) + annotations.label[rows]
-    every, code = np.unique(key, return_inverse=True)
-    sums = np.bincount(code, weight, len(every)).astype(np.int64)
-    width = len(annotations.classes)
-    each = zip(every.tolist(), sums.tolist(), strict=True)
-    return votes, {divmod(pair, width): total for pair, total in each}
+    same = np.zeros(len(item), dtype=bool)
+    if annotations.label is not None:
+        same = annotations.label[rows] == top[item]
+    every, own = (
+        np.bincount(item[use], weight[use], len(annotations.items)).astype(np.int64)
+        for use in (slice(None), same)
+    )
+    return every, own
 
 
 def _gold(annotations: Annotations, task: str) -> dict[int, str]:

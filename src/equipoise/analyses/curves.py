@@ -18,7 +18,7 @@ Examples
 """
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -26,6 +26,7 @@ import numpy as np
 from equipoise.analyses.experts.compared import answers_of, compare_task, reader_intervals
 from equipoise.analyses.scoring import Given
 from equipoise.analyses.study import Study
+from equipoise.analyses.tables import distinct_lines, headed, spanned
 from equipoise.analyses.words import as_notices
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, require_number
@@ -165,15 +166,12 @@ class Curves:
                 name="readers_on_curves",
                 caption="Readers and the best model at the same false positive rate",
                 columns=(
-                    Column("task", "task"),
-                    Column("reader", "reader"),
-                    Column("items", "items", "count"),
-                    Column("false_positive_rate", "false positive rate", "number"),
-                    Column("sensitivity", "sensitivity", "number"),
+                    *headed(task="text", reader="text", items="count"),
+                    *headed(false_positive_rate="number", sensitivity="number"),
                     Column("precision", "precision", "number", brief=False),
                     Column("model", "best model"),
                     Column("model_sensitivity", "its sensitivity", "number"),
-                    Column("gain", "gain", "change", ("gain_low", "gain_high")),
+                    spanned("gain", kind="change"),
                 ),
                 rows=rows,
                 legend="Gain: the model's sensitivity less the reader's, at the reader's own "
@@ -187,8 +185,7 @@ class Curves:
             name="areas_under_curves",
             caption="Areas under the curves",
             columns=(
-                Column("task", "task"),
-                Column("model", "model", "model"),
+                *headed(task="text", model="model"),
                 Column("auroc", "soft AUROC", "number"),
                 Column("average_precision", "soft average precision", "number"),
             ),
@@ -227,14 +224,19 @@ def _charts(one: TaskCurves, tail: str) -> Iterator[Lines]:
     where = f" ({one.task})" if one.task else ""
     people = one.readers[:MOST]
     rings = f"; rings: {count(len(people), 'reader')}" if people else ""
-    lines = count(len(one.models), "model")
-    yield Lines(
+    of = f"of {count(len(one.models), 'model')}{where}{rings}."
+
+    def lines(curves: Sequence[Floats]) -> list[Line]:
+        points = ([(float(x), float(y)) for x, y in curve] for curve in curves)
+        return distinct_lines(zip(one.models, points, strict=True))
+
+    roc = Lines(
         name=f"roc{tail}",
         caption=f"ROC curves{where}{rings}",
-        alternative=f"Sensitivity over false positive rate of {lines}{where}{rings}.",
+        alternative=f"Sensitivity over false positive rate {of}",
         x="false positive rate",
         y="sensitivity",
-        lines=_lines(one.models, one.roc),
+        lines=lines(one.roc),
         diagonal=True,
         x_range=(0.0, 1.0),
         y_range=(0.0, 1.0),
@@ -243,39 +245,21 @@ def _charts(one: TaskCurves, tail: str) -> Iterator[Lines]:
             *(Point(name, x, y, model=name) for name, x, y, _ in one.decisions),
         ],
     )
-    yield Lines(
+    yield roc
+    yield replace(
+        roc,
         name=f"precision-recall{tail}",
         caption=f"Precision-recall curves{where}{rings}",
-        alternative=f"Precision over sensitivity of {lines}{where}{rings}.",
+        alternative=f"Precision over sensitivity {of}",
         x="sensitivity (recall)",
         y="precision",
-        lines=_lines(one.models, one.precision_recall),
-        x_range=(0.0, 1.0),
-        y_range=(0.0, 1.0),
+        lines=lines(one.precision_recall),
+        diagonal=False,
         points=[
             *(Point(r.reader, r.sensitivity, r.precision) for r in people),
             *(Point(name, x, y, model=name) for name, _, x, y in one.decisions),
         ],
     )
-
-
-def _lines(models: Sequence[str], curves: Sequence[Floats]) -> list[Line]:
-    """Lines of models; curves that lie on each other are one."""
-    same: dict[bytes, list[str]] = {}
-    places = {}
-    for name, curve in zip(models, curves, strict=True):
-        key = curve.tobytes()
-        same.setdefault(key, []).append(name)
-        places[key] = [(float(x), float(y)) for x, y in curve]
-    return [
-        Line(
-            first if not more else f"{first} +{len(more)}",
-            places[key],
-            model=first,
-            dots=False,
-        )
-        for key, (first, *more) in same.items()
-    ]
 
 
 def curves(
@@ -298,23 +282,19 @@ def curves(
     given, votes = as_predictions(predictions), as_annotations(annotations)
     asked = task_truths(votes)
     if any(len(one.classes) > 1 for one in asked):
-        raise InputError(
-            "curves",
-            f"votes of kind {votes.kind}",
-            "yes or no",
-            hint("ask about one class: {}", ONE_CLASS),
-        )
+        do = hint("ask about one class: {}", ONE_CLASS)
+        raise InputError("curves", f"votes of kind {votes.kind}", "yes or no", do)
     if all(one.decides for one in given):
-        raise InputError(
-            "curves",
-            "decisions, each a single point",
-            "scores or probabilities",
-            "give the models' scores, not their decisions",
-        )
+        raise _decisions_only("curves")
     aligned, notices = align(given, asked, on_missing=on_missing)
     decide = {(one.task, one.model) for one in given if one.decides}
     made = tuple(_task(one, votes, level, decide) for one in aligned)
     return Curves(made, level, as_notices(votes.notices, notices))
+
+
+def _decisions_only(where: str) -> InputError:
+    do = "give the models' scores, not their decisions"
+    return InputError(where, "decisions, each a single point", "scores or probabilities", do)
 
 
 def analyse(study: Study) -> Finding:
@@ -331,17 +311,12 @@ def _task(
     truth, task = aligned.question.shares[0], aligned.question.task
     curved = [name for name in aligned.scores if (task, name) not in decide]
     if not curved:
-        raise InputError(
-            f"curves, task {aligned.question.task!r}",
-            "decisions, each a single point",
-            "scores or probabilities",
-            "give the models' scores, not their decisions",
-        )
+        raise _decisions_only(f"curves, task {task!r}")
     areas = {name: auroc(truth, aligned.scores[name]) for name in curved}
     order = sorted(curved, key=lambda name: -np.nan_to_num(areas[name], nan=-1.0))
     plain = {name: s for name, s in aligned.scores.items() if name not in curved}
     return TaskCurves(
-        task=aligned.question.task,
+        task=task,
         best=order[0],
         models=tuple(order),
         areas=tuple(
@@ -359,26 +334,24 @@ def _task(
     )
 
 
+def _thinned(x: Floats, y: Floats, along: Floats) -> Floats:
+    """Points of a curve at even steps along it, shape (points, 2)."""
+    if len(along) > STEPS and not np.isnan(along).any():
+        rows = np.unique(np.searchsorted(along, np.linspace(along[0], along[-1], STEPS)))
+        rows = np.union1d(rows.clip(0, len(along) - 1), [0, len(along) - 1])
+        x, y = x[rows], y[rows]
+    return np.stack([x, y], axis=1)
+
+
 def _thinned_roc(truth: Floats, scores: Floats) -> Floats:
-    """Points of a ROC curve at even steps along it, shape (points, 2)."""
     false, true, _ = roc_curve(truth, scores)
-    along = false + true
-    if len(along) <= STEPS or np.isnan(along).any():
-        return np.stack([false, true], axis=1)
-    rows = np.unique(np.searchsorted(along, np.linspace(0, along[-1], STEPS)))
-    rows = np.union1d(rows.clip(0, len(along) - 1), [0, len(along) - 1])
-    return np.stack([false[rows], true[rows]], axis=1)
+    return _thinned(false, true, false + true)
 
 
 def _thinned_precision(truth: Floats, scores: Floats) -> Floats:
-    """Points of a precision-recall curve at even steps of recall, shape (points, 2)."""
     precision, recall, _ = precision_recall_curve(truth, scores)
     precision, recall = precision[-2::-1], recall[-2::-1]  # from the highest score down
-    if len(recall) > STEPS and not np.isnan(recall).any():
-        rows = np.unique(np.searchsorted(recall, np.linspace(recall[0], recall[-1], STEPS)))
-        rows = np.union1d(rows.clip(0, len(recall) - 1), [0, len(recall) - 1])
-        precision, recall = precision[rows], recall[rows]
-    return np.stack([recall, precision], axis=1)
+    return _thinned(recall, precision, recall)
 
 
 def _operating_point(truth: Floats, yes: Floats) -> tuple[float, float, float]:

@@ -41,7 +41,7 @@ Examples
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import NamedTuple, Protocol, Unpack
+from typing import NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,7 +49,8 @@ from numpy.typing import NDArray
 from equipoise.analyses.options import ResamplingKeywords, ResamplingOptions, checked_options
 from equipoise.analyses.scoring import Given, TaskScorer, task_scorer
 from equipoise.analyses.study import Study
-from equipoise.analyses.words import as_notices
+from equipoise.analyses.tables import headed, spanned
+from equipoise.analyses.words import BRACKETS, as_notices
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, Ints, short_repr
 from equipoise.estimate import Estimate, wilson
@@ -58,7 +59,7 @@ from equipoise.evaluation.arguments import as_annotations, as_predictions
 from equipoise.evaluation.truth import TaskTruth, task_truths
 from equipoise.findings import Cell, Column, Dot, Dots, Finding, Table
 from equipoise.metrics import named
-from equipoise.notices import Notice
+from equipoise.notices import Notice, notice
 from equipoise.numbers import count, exact_percent, number
 from equipoise.resampling import Resampling, resample
 from equipoise.votes import row_weights
@@ -67,6 +68,7 @@ from equipoise.wording import capital, joined
 KEY, TITLE = "gold", "Models and annotators against adjudicated gold"
 MOST = 100  # annotators that are scored, those who read most
 CELLS = 2**24  # of item counts at a time
+VERSUS = "versus"  # what models reach against an annotator, among the statistics of it
 NAN = math.nan
 HEADS = {
     "accuracy": "accuracy",
@@ -216,7 +218,7 @@ class Gold:
         own = [one for one in self.scores if one.kind == kind]
         yes_no = any(one.measure == "sensitivity" for one in self.gains)
         statistics = [
-            Column(key, head, "number", (f"{key}_low", f"{key}_high"))
+            spanned(key, head)
             for key, head in HEADS.items()
             if any(math.isfinite(getattr(one, key)) for one in own)
         ]
@@ -227,11 +229,11 @@ class Gold:
                 Column("task", "task"),
                 Column("who", kind, "model" if kind == "model" else "text"),
                 Column("items", "items", "count"),
-                *([Column("positives", "positives", "count")] if yes_no else []),
+                *(headed(positives="count") if yes_no else ()),
                 *statistics,
             ),
             rows=[asdict(one) for one in own],
-            legend="Brackets: interval when items are resampled.",
+            legend=BRACKETS,
         )
 
     def _gain_table(self) -> Table:
@@ -240,13 +242,10 @@ class Gold:
             name="gold_gains",
             caption="Models against each annotator, on the items that the annotator read",
             columns=(
-                Column("task", "task"),
-                Column("model", "model", "model"),
-                Column("annotator", "annotator"),
-                Column("items", "items", "count"),
+                *headed(task="text", model="model", annotator="text", items="count"),
                 Column("model_value", "model", "number"),
                 Column("annotator_value", "annotator's", "number"),
-                Column("gain", joined(list(heads.values()), "or"), "change", ENDS),
+                spanned("gain", joined(list(heads.values()), "or"), "change"),
             ),
             rows=self.gain_rows(),
         )
@@ -266,9 +265,6 @@ class Gold:
             ],
             zero=True,
         )
-
-
-ENDS = ("gain_low", "gain_high")
 
 
 def gold(
@@ -339,23 +335,6 @@ class _Reader:
     said: Floats
 
 
-class _Measures(Protocol):
-    """How a task is scored; statistics are (replicates,), of models (models, replicates)."""
-
-    measure: str
-
-    def of_reader(self, reader: _Reader, counts: NDArray[np.uint8]) -> dict[str, Floats]:
-        """Statistics of an annotator, by name."""
-
-    def of_models(self, counts: NDArray[np.uint8]) -> dict[str, Floats]:
-        """Statistics of every model, by name."""
-
-    def compared(
-        self, reader: _Reader, counts: NDArray[np.uint8], own: dict[str, Floats]
-    ) -> Floats:
-        """What models reach on the items of an annotator, at the annotator's decisions."""
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class _Task:
     """A task with its gold items and those who read them."""
@@ -363,12 +342,7 @@ class _Task:
     aligned: Aligned
     readers: list[_Reader]
     others: int
-    measures: _Measures
-
-    @property
-    def question(self) -> TaskTruth:
-        """The truth of the gold items."""
-        return self.aligned.question
+    measures: "_YesNo | _Classes"
 
 
 def _tasks(aligned: Aligned, table: Annotations) -> Iterator[_Task]:
@@ -539,18 +513,7 @@ def sensitivity_at(
 # ---- values and intervals ------------------------------------------------------------------
 
 
-class _Drawn(NamedTuple):
-    """Statistics of annotators, what models reach against each, and statistics of models.
-
-    The last axis is replicates; the first of them is the data as they are.
-    """
-
-    readers: list[dict[str, Floats]]
-    versus: list[Floats]
-    models: dict[str, Floats]
-
-
-class _Trials(NamedTuple):
+class Trials(NamedTuple):
     """How many items a share is of, and how many units (items or groups) these are."""
 
     items: int
@@ -561,9 +524,11 @@ def _scored(
     task: _Task, plan: Resampling, level: float
 ) -> tuple[list[GoldScore], list[GoldGain]]:
     """All statistics of a task, with their intervals."""
-    drawn, question, measure = _drawn(task, plan), task.question, task.measures.measure
+    question, measure = task.aligned.question, task.measures.measure
+    *readers, models = _drawn(task, plan)
     scores, gains = [], []
-    for reader, own, versus in zip(task.readers, drawn.readers, drawn.versus, strict=True):
+    for reader, own in zip(task.readers, readers, strict=True):
+        versus = own.pop(VERSUS)
         trials = _trials(question, plan, reader.rows)
         scores.append(_score(question, (reader.name, "annotator"), own, trials, level))
         for model, reached in zip(task.aligned.scores, versus, strict=True):
@@ -584,70 +549,59 @@ def _scored(
             )
     trials = _trials(question, plan, np.arange(len(question.items)))
     for m, model in enumerate(task.aligned.scores):
-        own = {name: each[m] for name, each in drawn.models.items()}
+        own = {name: each[m] for name, each in models.items()}
         scores.append(_score(question, (model, "model"), own, trials, level))
     return scores, gains
 
 
-def _drawn(task: _Task, plan: Resampling) -> _Drawn:
-    """Statistics of the data as they are, then of every replicate."""
-    place = task.question.place
+def _drawn(task: _Task, plan: Resampling) -> list[dict[str, Floats]]:
+    """Statistics of the data as they are, then of every replicate: the last axis."""
+    place = task.aligned.question.place
     width = max(1, CELLS // len(place))
     parts = [_statistics(task, np.ones((len(place), 1), dtype=np.uint8))]
     for first in range(0, plan.replicates, width):
         counts = plan.item_counts(first, min(first + width, plan.replicates))
         parts.append(_statistics(task, counts[place]))
-    return _Drawn(
-        [_joined([part.readers[r] for part in parts]) for r in range(len(task.readers))],
-        [
-            np.concatenate([part.versus[r] for part in parts], axis=-1)
-            for r in range(len(task.readers))
-        ],
-        _joined([part.models for part in parts]),
-    )
+    return [
+        {name: np.concatenate([part[name] for part in same], axis=-1) for name in same[0]}
+        for same in zip(*parts, strict=True)
+    ]
 
 
-def _statistics(task: _Task, counts: NDArray[np.uint8]) -> _Drawn:
-    measures = task.measures
-    own = [measures.of_reader(reader, counts) for reader in task.readers]
-    pairs = zip(task.readers, own, strict=True)
-    versus = [measures.compared(reader, counts, each) for reader, each in pairs]
-    return _Drawn(own, versus, measures.of_models(counts))
+def _statistics(task: _Task, counts: NDArray[np.uint8]) -> list[dict[str, Floats]]:
+    """Those of each annotator, with what models reach against it, and last of the models."""
+    made = []
+    for reader in task.readers:
+        own = task.measures.of_reader(reader, counts)
+        made.append({**own, VERSUS: task.measures.compared(reader, counts, own)})
+    return [*made, task.measures.of_models(counts)]
 
 
-def _joined(parts: Sequence[dict[str, Floats]]) -> dict[str, Floats]:
-    return {name: np.concatenate([one[name] for one in parts], axis=-1) for name in parts[0]}
-
-
-def _trials(question: TaskTruth, plan: Resampling, rows: Ints) -> dict[str, _Trials]:
+def _trials(question: TaskTruth, plan: Resampling, rows: Ints) -> dict[str, Trials]:
     """Of how many items each share is."""
     of = {"accuracy": rows}
     if len(question.classes) == 1:
         yes = question.hard[0][rows] == 1
         of |= {"sensitivity": rows[yes], "specificity": rows[~yes]}
-    return {name: _Trials(len(each), _units(question, plan, each)) for name, each in of.items()}
-
-
-def _units(question: TaskTruth, plan: Resampling, rows: Ints) -> int:
-    if plan.group is None:
-        return len(rows)
-    return len(np.unique(plan.group[question.place[rows]]))
+    unit = question.place if plan.group is None else plan.group[question.place]
+    return {name: Trials(len(each), len(np.unique(unit[each]))) for name, each in of.items()}
 
 
 def _score(
     question: TaskTruth,
     who: tuple[str, str],
-    drawn: dict[str, Floats],
-    trials: dict[str, _Trials],
+    statistics: dict[str, Floats],
+    trials: dict[str, Trials],
     level: float,
 ) -> GoldScore:
     """A model or an annotator with its statistics."""
     found: dict[str, float] = {}
-    for name, values in drawn.items():
-        known = trials.get(name)
-        low, high = (
-            _percentile(values, level) if known is None else _share(values, known, level)
-        )
+    for name, values in statistics.items():
+        if name in trials:
+            low, high = _share(values, trials[name], level)
+        else:
+            drawn = Estimate(float(values[0]), values[1:], "", (-1.0, 1.0))
+            low, high = drawn.interval(level)
         found |= {name: float(values[0]), f"{name}_low": low, f"{name}_high": high}
     positives = trials["sensitivity"].items if "sensitivity" in trials else 0
     return GoldScore(
@@ -660,24 +614,27 @@ def _score(
     )
 
 
-def _percentile(values: Floats, level: float) -> tuple[float, float]:
-    return Estimate(float(values[0]), values[1:], "", (-1.0, 1.0)).interval(level)
-
-
-def _share(values: Floats, trials: _Trials, level: float) -> tuple[float, float]:
+def _share(values: Floats, trials: Trials, level: float) -> tuple[float, float]:
     """Wilson's interval for as many trials as the spread of the resamples stands for."""
     value = float(values[0])
     if math.isnan(value):
         return NAN, NAN
     spread = float(np.nanvar(values[1:])) if np.isfinite(values[1:]).any() else 0.0
-    binomial = value * (1 - value)
-    known = spread > 0 and binomial > 0
-    number = min(binomial / spread, trials.items) if known else float(trials.units)
-    return wilson(value * number, number, level)
+    return share_interval(value, spread, trials, level)
+
+
+def share_interval(
+    share: float, variance: float, trials: Trials, level: float
+) -> tuple[float, float]:
+    """Wilson's interval of a share, for as many trials as its variance stands for."""
+    binomial = share * (1 - share)
+    known = variance > 0 and binomial > 0
+    number = min(binomial / variance, trials.items) if known else float(trials.units)
+    return wilson(share * number, number, level)
 
 
 def _gain_ends(
-    model: Floats, annotator: Floats, trials: _Trials | None, level: float
+    model: Floats, annotator: Floats, trials: Trials | None, level: float
 ) -> tuple[float, float]:
     """Ends of a paired difference: of two shares, or of anything else."""
     if trials is None or math.isnan(model[0] + annotator[0]):
@@ -710,17 +667,16 @@ def _sentence(found: Gold, task: str) -> str:
     place = f" for {task}" if task else ""
     size = count(models[0].items, "item")
     size += f", {count(models[0].positives)} positive" if measure == "sensitivity" else ""
-    known = sorted(
-        (one for one in people if math.isfinite(getattr(one, measure))),
-        key=lambda one: float(getattr(one, measure)),
-    )
+    values = [(float(getattr(one, measure)), one.who) for one in people]
+    known = sorted((one for one in values if math.isfinite(one[0])), key=lambda one: one[0])
     words = HEADS[measure]
     span = f"the {words} of every annotator is undefined"
     if known:
-        ends = [f"{number(getattr(one, measure))} ({one.who})" for one in (known[0], known[-1])]
-        span = f"annotators' {words} runs from {' to '.join(ends)}"
+        (low, first), (high, last) = known[0], known[-1]
+        ends = f"{number(low)} ({first}) to {number(high)} ({last})"
+        span = f"annotators' {words} runs from {ends}"
         if len(known) == 1:
-            span = f"the {words} of {known[0].who} is {number(getattr(known[0], measure))}"
+            span = f"the {words} of {first} is {number(low)}"
     said = [_standing([one for one in gains if one.model == model.who]) for model in models]
     return (
         f"Against adjudicated gold{place} ({size}), {span}; {'; '.join(said)}. "
@@ -747,8 +703,7 @@ def _left_aside(tasks: Sequence[_Task]) -> list[Notice]:
     """Annotators beyond the limit."""
     text = "{others:count} annotators who read fewer gold items are not scored against gold."
     return [
-        Notice("gold_readers", text, (task.question.task,) * bool(task.question.task),
-               {"others": task.others})
-        for task in tasks
-        if task.others > 0
-    ]  # fmt: skip
+        notice("gold_readers", text, others=one.others).of(one.aligned.question.task)
+        for one in tasks
+        if one.others > 0
+    ]

@@ -6,21 +6,22 @@ a missed one. At every threshold a model is compared with acting on everybody an
 single thresholds are those of the metric ``net_benefit:threshold=0.1``.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 
 from equipoise.analyses.study import Study
+from equipoise.analyses.tables import headed
 from equipoise.arrays import Bools, Floats, InputError
 from equipoise.evaluation.truth import TaskTruth
-from equipoise.findings import Cell, Column, Finding, Line, Lines, Table
+from equipoise.findings import Cell, Column, Finding, Line, Lines, Table, rows_of
 from equipoise.metrics import decision_curve
 from equipoise.numbers import percent
 from equipoise.wording import joined
 
 KEY, TITLE = "net_benefit", "From which threshold on is a model of use?"
 THRESHOLDS = np.arange(1, 100) / 100
-EACH = 5  # thresholds in a hundred from one row of the table to the next
+SHOWN = slice(4, None, 5)  # thresholds that have a row in the table
 FLOOR = -0.05  # net benefit below which a curve is not drawn
 NOTE = (
     "Net benefit is the share of true positives less that of false ones at the odds of the "
@@ -40,18 +41,20 @@ def analyse(study: Study) -> Finding:
     done = study.evaluation
     for truth, scores in zip(done.questions, done.scores, strict=True):
         _refuse(truth, scores)
-        curves = {name: decision_curve(truth.shares[0], one) for name, one in scores.items()}
-        first = next(iter(curves.values()))
-        useful = {
-            name: curve.model > np.maximum(curve.treat_all, 0.0)
-            for name, curve in curves.items()
-        }
-        for name, curve in curves.items():
-            rows += _rows(truth.task, name, curve.model, first.treat_all, useful[name])
-        charts.append(
-            _chart(truth.task, {n: c.model for n, c in curves.items()}, first.treat_all)
+        curves = [decision_curve(truth.shares[0], one) for one in scores.values()]
+        everybody, own = curves[0].treat_all, np.stack([one.model for one in curves])
+        useful = own > np.maximum(everybody, 0.0)
+        rows += rows_of(
+            {"task": truth.task},
+            {"model": list(scores), "threshold": THRESHOLDS[SHOWN].tolist()},
+            {
+                "net_benefit": own[:, SHOWN],
+                "treat_all": everybody[None, SHOWN],
+                "useful": useful[:, SHOWN],
+            },
         )
-        said.append(_sentence(truth.task, useful))
+        charts.append(_chart(truth.task, dict(zip(scores, own, strict=True)), everybody))
+        said.append(_sentence(truth.task, dict(zip(scores, useful, strict=True))))
     return Finding(
         key=KEY,
         title=TITLE,
@@ -63,10 +66,8 @@ def analyse(study: Study) -> Finding:
                 name=KEY,
                 caption="Net benefit by threshold",
                 columns=(
-                    Column("task", "task"),
-                    Column("model", "model", "model"),
-                    Column("threshold", "threshold", "percent"),
-                    Column("net_benefit", "net benefit", "number"),
+                    *headed(task="text", model="model", threshold="percent"),
+                    *headed(net_benefit="number"),
                     Column("treat_all", "acting on everybody", "number"),
                     Column("useful", "of use"),
                 ),
@@ -94,21 +95,6 @@ def _refuse(truth: TaskTruth, scores: Mapping[str, Floats]) -> None:
             raise InputError(where, what, "probabilities", "give probabilities")
 
 
-def _rows(
-    task: str, model: str, benefit: Floats, everybody: Floats, useful: Bools
-) -> Iterator[dict[str, Cell]]:
-    every = zip(THRESHOLDS, benefit, everybody, useful, strict=True)
-    for t, own, whole, use in list(every)[EACH - 1 :: EACH]:
-        yield {
-            "task": task,
-            "model": model,
-            "threshold": float(t),
-            "net_benefit": float(own),
-            "treat_all": float(whole),
-            "useful": bool(use),
-        }
-
-
 def _chart(task: str, curves: Mapping[str, Floats], everybody: Floats) -> Lines:
     lines = [Line(name, _points(curve), name, dots=False) for name, curve in curves.items()]
     lines.append(Line("everybody", _points(everybody), dots=False, dashed=True))
@@ -132,9 +118,8 @@ def _points(curve: Floats) -> list[tuple[float, float]]:
 def _sentence(task: str, useful: Mapping[str, Bools]) -> str:
     """In which range of thresholds the models are of use."""
     where = f"{task}: " if task else ""
-    shown = {name: one[EACH - 1 :: EACH] for name, one in useful.items()}  # as in the table
-    grid = THRESHOLDS[EACH - 1 :: EACH]
-    known = {name: grid[one] for name, one in shown.items() if one.any()}
+    grid = THRESHOLDS[SHOWN]  # as in the table
+    known = {name: grid[one[SHOWN]] for name, one in useful.items() if one[SHOWN].any()}
     if not known:
         return f"{where}no model is worth more than acting on everybody or on nobody."
     widest = max(known, key=lambda name: len(known[name]))

@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from equipoise.analyses.study import Study
-from equipoise.analyses.words import level_text
+from equipoise.analyses.tables import headed, spanned
 from equipoise.arrays import InputError
 from equipoise.evaluation import MACRO
 from equipoise.evaluation.alignment import takes_threshold
@@ -31,7 +31,7 @@ from equipoise.evaluation.left_out_readers import ReaderRow
 from equipoise.evaluation.scoring import evaluate
 from equipoise.findings import Cell, Column, Dot, Dots, Finding, Table
 from equipoise.metrics import Metric, named
-from equipoise.numbers import change, count, estimate
+from equipoise.numbers import change, count, estimate, exact_percent
 from equipoise.wording import capital, joined
 
 KEY, TITLE = "readers", "Readers against the models"
@@ -56,12 +56,32 @@ METHODS = (
 )
 
 
-class _Pair(NamedTuple):
-    """What is shown: one task, one metric for the sentence."""
+class _Front(NamedTuple):
+    """What the sentence and the chart are about: the best model in one task by one metric.
 
-    task: str
-    metric: Metric
-    rows: tuple[ReaderRow, ...]
+    `gaps` are its rows with a difference to a reader; `sign` is 1 where higher is better.
+    """
+
+    score: str
+    where: str
+    sign: int
+    best: str
+    gaps: list[ReaderRow]
+
+    @classmethod
+    def of(cls, rows: Sequence[ReaderRow], metric: Metric, labels: str, task: str) -> "_Front":
+        """The model with the best mean over the readers' truths."""
+        own = [row for row in rows if row.metric == metric.name and row.task == task]
+        sign, means = 1 if metric.better == "higher" else -1, _model_means(own)
+        known = [name for name, value in means.items() if not math.isnan(value)]
+        best = max(known or means, key=lambda name: sign * means[name], default="")
+        return cls(
+            metric.soft_title if labels == "soft" else f"{labels} {metric.title}",
+            f" ({task})" if task else "",
+            sign,
+            best,
+            [row for row in own if row.who == best and not math.isnan(row.difference)],
+        )
 
 
 def analyse(study: Study) -> Finding:
@@ -113,37 +133,17 @@ def readers_finding(
     known = {one.name: one for one in metrics}
     used = [known.get(one) or named(one) for one in dict.fromkeys(row.metric for row in own)]
     main = next((m for one in OVERALL for m in used if m.name == one), used[0])
-    alone = len({row.reader for row in own}) < 3
-    front = tasks[-1] if tasks[-1] == MACRO else tasks[0]
-    pair = _Pair(
-        front, main, tuple(r for r in own if r.metric == main.name and r.task == front)
-    )
+    truth = ALONE if len({row.reader for row in own}) < 3 else OTHERS
+    front = _Front.of(own, main, labels, tasks[-1] if tasks[-1] == MACRO else tasks[0])
     return Finding(
         key=KEY,
         title=TITLE,
-        sentence=_sentence(pair, labels),
-        tables=(_table(own, used, alone=alone), _differences(own, used)),
-        charts=_charts(pair, labels),
-        note=NOTE.format(level=level_text(level), truth=ALONE if alone else OTHERS),
+        sentence=_sentence(front),
+        tables=(_table(own, used, truth), _differences(own, used)),
+        charts=_charts(front),
+        note=NOTE.format(level=exact_percent(level), truth=truth),
         methods=METHODS,
     )
-
-
-def _score(metric: Metric, labels: str) -> str:
-    return metric.soft_title if labels == "soft" else f"{labels} {metric.title}"
-
-
-def _sign(metric: Metric) -> int:
-    return 1 if metric.better == "higher" else -1
-
-
-def _best_model(pair: _Pair) -> str:
-    """The model with the best mean over the readers' truths."""
-    means = _model_means(pair.rows)
-    known = {name: value for name, value in means.items() if not math.isnan(value)}
-    if not known:
-        return next(iter(means), "")
-    return max(known, key=lambda name: _sign(pair.metric) * known[name])
 
 
 def _model_means(rows: Sequence[ReaderRow]) -> dict[str, float]:
@@ -155,11 +155,9 @@ def _model_means(rows: Sequence[ReaderRow]) -> dict[str, float]:
     return {name: float(np.mean(values)) for name, values in found.items()}
 
 
-def _sentence(pair: _Pair, labels: str) -> str:
+def _sentence(front: _Front) -> str:
     """How many readers the best model beats, and how many surely."""
-    best, sign = _best_model(pair), _sign(pair.metric)
-    gaps = [row for row in pair.rows if row.who == best and not math.isnan(row.difference)]
-    score, where = _score(pair.metric, labels), f" ({pair.task})" if pair.task else ""
+    score, where, sign, best, gaps = front
     if not gaps:
         return f"No reader can be compared with the models by {score}{where}."
     ahead = [row for row in gaps if sign * row.difference > 0]
@@ -186,64 +184,53 @@ def _sentence(pair: _Pair, labels: str) -> str:
     )
 
 
-def _table(rows: Sequence[ReaderRow], metrics: Sequence[Metric], *, alone: bool) -> Table:
+def _table(rows: Sequence[ReaderRow], metrics: Sequence[Metric], truth: str) -> Table:
     """Readers, then models, with every metric beside each other."""
-    made: dict[tuple[str, str, str], dict[str, Cell]] = {}
-    for row in rows:
-        if row.is_reader:
-            start: dict[str, Cell] = {"task": row.task, "who": row.who, "kind": "reader"}
-            line = made.setdefault((row.task, "0", row.who), {**start, "items": row.items})
-            line |= {
-                row.metric: row.value,
-                f"{row.metric}_low": row.low,
-                f"{row.metric}_high": row.high,
-            }
+    lines: list[dict[str, Cell]] = []
     for task in dict.fromkeys(row.task for row in rows):
+        readers: dict[str, dict[str, Cell]] = {}
+        models: dict[str, dict[str, Cell]] = {}
+        here = [row for row in rows if row.task == task]
+        for row in here:
+            if row.is_reader:
+                start: dict[str, Cell] = {"task": task, "who": row.who, "kind": "reader"}
+                line = readers.setdefault(row.who, {**start, "items": row.items})
+                ends = {f"{row.metric}_low": row.low, f"{row.metric}_high": row.high}
+                line |= {row.metric: row.value, **ends}
         for metric in metrics:
-            here = [r for r in rows if r.task == task and r.metric == metric.name]
-            most = max(row.items for row in here)
-            for name, value in _model_means(here).items():
+            own = [row for row in here if row.metric == metric.name]
+            most = max(row.items for row in own)
+            for name, value in _model_means(own).items():
                 start = {"task": task, "who": name, "kind": "model", "items": most}
-                made.setdefault((task, "1", name), start)[metric.name] = value
-    order = list(dict.fromkeys(row.task for row in rows))
-    lines = [made[key] for key in sorted(made, key=lambda key: (order.index(key[0]), key[1]))]
+                models.setdefault(name, start)[metric.name] = value
+        lines += [*readers.values(), *models.values()]
     return Table(
         name="readers_and_models",
         caption="Readers, each against the others, and the models against the same votes",
         columns=(
             Column("task", "task"),
             Column("who", "reader or model", "model"),
-            Column("kind", "kind"),
-            Column("items", "items", "count"),
-            *(
-                Column(one.name, one.title, "number", (f"{one.name}_low", f"{one.name}_high"))
-                for one in metrics
-            ),
+            *headed(kind="text", items="count"),
+            *(spanned(one.name, one.title) for one in metrics),
         ),
         rows=lines,
-        legend=f"Brackets: interval for other items, {ALONE if alone else OTHERS}; of a model "
-        "the mean over the truths without each reader.",
+        legend=f"Brackets: interval for other items, {truth}; of a model the mean over the "
+        "truths without each reader.",
     )
 
 
 def _differences(rows: Sequence[ReaderRow], metrics: Sequence[Metric]) -> Table:
     """Every model minus every reader, paired."""
-    titles = {one.name: one.title for one in metrics}
     return Table(
         name="models_minus_readers",
         caption="Every model minus every reader, on the same items and votes",
         columns=(
             Column("task", "task"),
-            Column("metric", "metric", words=titles),
+            Column("metric", "metric", words={one.name: one.title for one in metrics}),
             Column("who", "model", "model"),
             Column("reader", "reader"),
             Column("value", "model's value", "number", ("low", "high")),
-            Column(
-                "difference",
-                "minus the reader's",
-                "change",
-                ("difference_low", "difference_high"),
-            ),
+            spanned("difference", "minus the reader's", "change"),
             Column("p", "p", "p"),
         ),
         rows=[row._asdict() for row in rows if not row.is_reader],
@@ -251,16 +238,12 @@ def _differences(rows: Sequence[ReaderRow], metrics: Sequence[Metric]) -> Table:
     )
 
 
-def _charts(pair: _Pair, labels: str) -> tuple[Dots, ...]:
+def _charts(front: _Front) -> tuple[Dots, ...]:
     """The best model minus every reader, the reader that does best first."""
-    best, sign = _best_model(pair), _sign(pair.metric)
-    gaps = sorted(
-        (row for row in pair.rows if row.who == best and not math.isnan(row.difference)),
-        key=lambda row: sign * row.difference,
-    )
+    score, where, sign, best, gaps = front
     if len(gaps) < 2:
         return ()
-    score, where = _score(pair.metric, labels), f" ({pair.task})" if pair.task else ""
+    gaps = sorted(gaps, key=lambda row: sign * row.difference)
     side = "right" if sign > 0 else "left"
     return (
         Dots(

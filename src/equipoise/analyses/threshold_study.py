@@ -5,26 +5,17 @@ Where the experts' labels set no threshold, what would follow from it says so.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
+from equipoise.analyses.tables import headed
 from equipoise.analyses.threshold_sweep import Grid, called, steps, threshold_sweep
 from equipoise.analyses.thresholds import ExpertSample, Rule, Threshold, expert_threshold
 from equipoise.annotations import Annotations
-from equipoise.arrays import Floats, InputError, Ints, PerItem
-from equipoise.findings import (
-    Cell,
-    Column,
-    Finding,
-    Line,
-    Lines,
-    Report,
-    Table,
-    columns,
-    rows_of,
-)
+from equipoise.arrays import InputError, Ints, PerItem
+from equipoise.findings import Column, Finding, Line, Lines, Report, Table, rows_of
 from equipoise.metrics import named
 from equipoise.numbers import chosen, count, estimate, exact_percent, percent
 from equipoise.predictions import Predictions
@@ -58,110 +49,54 @@ class ItemProbabilities(NamedTuple):
     group: Ints | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Prevalence:
-    """How many items are positive as the threshold moves.
-
-    Attributes
-    ----------
-    items
-        How many items there are.
-    threshold, interval
-        The threshold, nan where there is none, and its interval.
-    at, positives
-        Thresholds around it, and how many items are positive at each.
-    """
-
-    items: int
-    threshold: float
-    interval: tuple[float, float] = (math.nan, math.nan)
-    at: Floats = field(default_factory=lambda: np.empty(0))
-    positives: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
-
-    def share(self, threshold: float) -> float:
-        """Share of positives at one of the thresholds; nan for none."""
-        if math.isnan(threshold):
-            return math.nan
-        return float(self.positives[int(np.argmin(np.abs(self.at - threshold)))]) / self.items
-
-    @property
-    def ends(self) -> tuple[float, float]:
-        """The share at the ends of the threshold's interval, the smaller first."""
-        low, high = sorted(self.share(end) for end in self.interval)
-        return (low, high) if not math.isnan(low + high) else (math.nan, math.nan)
-
-    def rows(self) -> list[dict[str, Cell]]:
-        """One line per threshold."""
-        known = {"positives": self.positives, "prevalence": self.positives / self.items}
-        return rows_of({}, {"threshold": self.at.tolist()}, known)
-
-    @property
-    def finding(self) -> str:
-        """How many items the threshold makes positive, as a sentence."""
-        if math.isnan(self.threshold):
-            return NONE
-        here = self.share(self.threshold)
-        written = estimate(here, *self.ends, lambda share: percent(share, 1))
-        return (
-            f"At this threshold {count(round(here * self.items))} of {count(self.items)} items "
-            f"are positive ({written})."
-        )
-
-    def report(self) -> Finding:
-        """The finding for every surface."""
-        title = "How many items does that make positive?"
-        if math.isnan(self.threshold):
-            return Finding(key="prevalence", title=title, sentence=NONE, left_out=True)
-        points = list(
-            zip(self.at.tolist(), (self.positives / self.items).tolist(), strict=True)
-        )
-        ends = [(end, "") for end in self.interval if math.isfinite(end)]
-        return Finding(
-            key="prevalence",
-            title=title,
-            sentence=self.finding,
-            tables=(
-                Table(
-                    name="prevalence",
-                    caption="Positive items by threshold",
-                    columns=(
-                        *(*columns("number", "threshold"), *columns("count", "positives")),
-                        Column("prevalence", "share", "number"),
-                    ),
-                    rows=self.rows(),
-                    brief=(),
-                ),
-            ),
-            charts=(
-                Lines(
-                    name="threshold-prevalence",
-                    caption="Share of all items that are positive as the threshold moves; "
-                    "upright lines: the threshold and the ends of its interval",
-                    x="threshold",
-                    y="positive items",
-                    lines=(Line("positive items", steps(points, before=True), dots=False),),
-                    marks=[*ends, (self.threshold, f"threshold {chosen(self.threshold)}")],
-                ),
-            ),
-            note="An item is positive when its probability is at least the threshold.",
-        )
-
-
-def prevalence(found: Threshold, probabilities: ItemProbabilities, reach: float) -> Prevalence:
+def _prevalence_finding(
+    found: Threshold, probabilities: ItemProbabilities, reach: float
+) -> Finding:
     """How many items are positive at a threshold, at its ends, and around it."""
-    whole = len(probabilities.items)
+    title = "How many items does that make positive?"
     if math.isnan(found.value):
-        return Prevalence(items=whole, threshold=math.nan)
-    spots = [one for one in (found.value, *found.interval) if not math.isnan(one)]
-    start = max(0.0, min(*spots, found.value - reach))
-    stop = min(1.0, max(*spots, found.value + reach))
-    fine = sorted({*np.linspace(start, stop, FINE).tolist(), *spots})
-    return Prevalence(
-        items=whole,
-        threshold=found.value,
-        interval=found.interval,
-        at=np.array(fine),
-        positives=np.array([np.sum(called(probabilities.values, t)) for t in fine]),
+        return Finding(key="prevalence", title=title, sentence=NONE, left_out=True)
+    whole, ends = len(probabilities.items), [e for e in found.interval if not math.isnan(e)]
+    start = max(0.0, min(*ends, found.value, found.value - reach))
+    stop = min(1.0, max(*ends, found.value, found.value + reach))
+    at = sorted({*np.linspace(start, stop, FINE).tolist(), *ends, found.value})
+    positives = np.array([np.sum(called(probabilities.values, t)) for t in at])
+    share = dict(zip(at, (positives / whole).tolist(), strict=True))
+    here = share[found.value]
+    low, high = sorted(share[end] for end in ends) if len(ends) == 2 else (math.nan, math.nan)
+    written = estimate(here, low, high, lambda share: percent(share, 1))
+    table = Table(
+        name="prevalence",
+        caption="Positive items by threshold",
+        columns=(
+            *headed(threshold="number", positives="count"),
+            Column("prevalence", "share", "number"),
+        ),
+        rows=rows_of(
+            {}, {"threshold": at}, {"positives": positives, "prevalence": positives / whole}
+        ),
+        brief=(),
+    )
+    chart = Lines(
+        name="threshold-prevalence",
+        caption="Share of all items that are positive as the threshold moves; upright lines: "
+        "the threshold and the ends of its interval",
+        x="threshold",
+        y="positive items",
+        lines=(Line("positive items", steps(list(share.items()), before=True), dots=False),),
+        marks=[
+            *((end, "") for end in ends),
+            (found.value, f"threshold {chosen(found.value)}"),
+        ],
+    )
+    return Finding(
+        key="prevalence",
+        title=title,
+        sentence=f"At this threshold {count(round(here * whole))} of {count(whole)} items are "
+        f"positive ({written}).",
+        tables=(table,),
+        charts=(chart,),
+        note="An item is positive when its probability is at least the threshold.",
     )
 
 
@@ -208,7 +143,7 @@ def threshold_report(
         group=probabilities.group,
     )
     found = expert_threshold(sample, votes, how)
-    findings = [found.report(), prevalence(found, probabilities, moved.reach).report()]
+    findings = [found.report(), _prevalence_finding(found, probabilities, moved.reach)]
     if predictions:
         findings.append(_models_finding(found, probabilities, predictions, moved))
     models = tuple(dict.fromkeys(one.model for one in predictions))

@@ -12,7 +12,7 @@ Gröger et al., *CleanPatrick: a benchmark for image data cleaning*, 2025.
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -22,6 +22,7 @@ import numpy as np
 from equipoise.analyses._expert_sample import checked_probabilities
 from equipoise.analyses.scoring import affordable_resamples
 from equipoise.analyses.study import Study
+from equipoise.analyses.tables import distinct_lines, headed, spanned
 from equipoise.analyses.words import as_notices
 from equipoise.annotations import Annotations
 from equipoise.arrays import (
@@ -45,12 +46,12 @@ from equipoise.evaluation.arguments import as_metrics, as_predictions
 from equipoise.evaluation.truth import TaskTruth
 from equipoise.findings import Bar, Cell, Column, Finding, Line, Lines, Row, Table
 from equipoise.metrics import DEFAULT, Metric, named
-from equipoise.notices import Notice
+from equipoise.notices import Notice, notice
 from equipoise.numbers import chosen, count, percent
 from equipoise.predictions import Predictions
 from equipoise.ranks import average_ranks, higher_is_better, spearman
 from equipoise.resampling import Resampling
-from equipoise.wording import Option, hint, joined
+from equipoise.wording import ONE_CLASS, hint, joined
 
 __all__ = ["Grid", "Move", "ThresholdSweep", "analyse", "called", "steps", "threshold_sweep"]
 
@@ -77,13 +78,10 @@ LEGEND = (
     "than half is needed."
 )
 COLUMNS = (
-    Column("threshold", "threshold", "number"),
-    Column("positives", "positives", "count"),
-    Column("prevalence", "prevalence", "percent"),
-    Column("metric", "metric"),
-    Column("model", "model", "model"),
+    *headed(threshold="number", positives="count", prevalence="percent"),
+    *headed(metric="text", model="model"),
     Column("value", "value", "number", ("low", "high")),
-    Column("rank", "rank", "rank", ("rank_low", "rank_high")),
+    spanned("rank", kind="rank"),
     Column("change", "change of rank", "change"),
     Column("spearman", "Spearman with the centre", "number"),
 )
@@ -279,18 +277,17 @@ class _Order(NamedTuple):
         models = tuple(dict.fromkeys(one.model for one in own))
         known = [one for one in own if not math.isnan(one.change)]
         moved = {one.model for one in known if abs(one.change) > SAME}
-        here: dict[float, list[Move]] = {}
-        for one in known:
-            here.setdefault(one.threshold, []).append(one)
-        tops = {t: min(one.rank for one in those) + SAME for t, those in here.items()}
-        leaders = [{o.model for o in those if o.rank <= tops[t]} for t, those in here.items()]
+        tried = list(dict.fromkeys(one.threshold for one in own))
+        every = ({m.model: m.rank for m in known if m.threshold == t} for t in tried)
+        seen = [ranks for ranks in every if ranks]
+        leaders = [{m for m in one if one[m] <= min(one.values()) + SAME} for one in seen]
         steady = bool(leaders) and all(one == leaders[0] for one in leaders)
         return cls(
             models,
             tuple(name for name in models if name in moved),
             tuple(sorted(leaders[0])) if steady else (),
-            len(here),
-            len({one.threshold for one in own}),
+            len(seen),
+            len(tried),
             any(not math.isnan(one.rank) for one in own),
         )
 
@@ -364,7 +361,7 @@ def _finding(sweeps: Mapping[str, ThresholdSweep], *, with_task: bool = True) ->
         rows=rows,
         brief=(),
     )
-    notices = (notice.of(task) for task, one in sweeps.items() for notice in one.notices)
+    notices = (said.of(task) for task, one in sweeps.items() for said in one.notices)
     return Finding(
         key=KEY,
         title=TITLE,
@@ -396,8 +393,7 @@ def _summary(sweeps: Mapping[str, ThresholdSweep], front: tuple[Column, ...]) ->
     columns = (
         *front,
         Column("span", "share of yes above" if strict else "probability at least"),
-        Column("positives", "positives", "count"),
-        Column("prevalence", "prevalence", "percent"),
+        *headed(positives="count", prevalence="percent"),
         Column("spearman", "Spearman with the centre", "number"),
     )
     return Table(
@@ -469,21 +465,13 @@ def _charts(sweep: ThresholdSweep, metric: str, task: str, tail: str) -> list[Li
 
 
 def _lines(own: Sequence[Move], models: Sequence[str], key: str, *, strict: bool) -> list[Line]:
-    """Lines in steps; those of models that lie on each other are one."""
-    found: dict[tuple[tuple[float, float], ...], list[str]] = {}
-    for model in models:
-        heights = ((m.threshold, getattr(m, key)) for m in own if m.model == model)
-        places = tuple((x, y) for x, y in heights if math.isfinite(y))
-        found.setdefault(places, []).append(model)
-    return [
-        Line(
-            first if not more else f"{first} +{len(more)}",
-            steps(places, before=not strict),
-            model=first,
-            dots=False,
-        )
-        for places, (first, *more) in found.items()
-    ]
+    """Lines in steps."""
+    known = [one for one in own if math.isfinite(getattr(one, key))]
+    every = {
+        model: [(one.threshold, getattr(one, key)) for one in known if one.model == model]
+        for model in models
+    }
+    return distinct_lines((m, steps(points, before=not strict)) for m, points in every.items())
 
 
 def steps(
@@ -566,10 +554,7 @@ def threshold_sweep(
                 step.done.metrics, first, step.done.values[0, :, 0], strict=True
             )
         },
-        notices=(
-            *(*fewer, *_cut(tried, how), *_undefined(moves)),
-            *as_notices(centre.done.notices),
-        ),
+        notices=(*fewer, *_cautions(tried, how, moves), *as_notices(centre.done.notices)),
         groups=0 if how.group is None else len(np.unique(how.group)),
     )
 
@@ -638,15 +623,22 @@ def _moves(threshold: float, step: _Scored, before: Floats) -> list[Move]:
     return moves
 
 
-def _cut(tried: Sequence[float], how: Grid) -> list[Notice]:
-    """Say so when the grid ends before it has gone all the way."""
-    if len(tried) == 2 * how.steps + 1:
-        return []
-    text = (
-        "Thresholds are tried from {low:number} to {high:number}: a step further lies outside "
-        "of 0 to 1."
-    )
-    return [Notice("sweep_cut", text, (), {"low": tried[0], "high": tried[-1]})]
+def _cautions(tried: Sequence[float], how: Grid, moves: Sequence[Move]) -> Iterator[Notice]:
+    """Say that the grid ends before it has gone all the way, or a metric is undefined."""
+    if len(tried) < 2 * how.steps + 1:
+        text = (
+            "Thresholds are tried from {low:number} to {high:number}: a step further lies "
+            "outside of 0 to 1."
+        )
+        yield notice("sweep_cut", text, low=tried[0], high=tried[-1])
+    gone = sorted({one.threshold for one in moves if math.isnan(one.value)})
+    if gone:
+        text = (
+            "Metrics are undefined at {where}: all items are of one class there, or too few "
+            "are left."
+        )
+        where = f"threshold{'s' * (len(gone) > 1)} {', '.join(_step(t) for t in gone)}"
+        yield notice("sweep_undefined", text, where=where)
 
 
 def _step(threshold: float) -> str:
@@ -660,29 +652,13 @@ def _step(threshold: float) -> str:
     return chosen(round(threshold, 4))
 
 
-def _undefined(moves: Sequence[Move]) -> list[Notice]:
-    """Say at which thresholds a metric is undefined."""
-    gone = sorted({one.threshold for one in moves if math.isnan(one.value)})
-    if not gone:
-        return []
-    text = (
-        "Metrics are undefined at {where}: all items are of one class there, or too few are "
-        "left."
-    )
-    where = f"threshold{'s' * (len(gone) > 1)} {', '.join(_step(t) for t in gone)}"
-    return [Notice("sweep_undefined", text, (), {"where": where})]
-
-
 def analyse(study: Study) -> Finding:
     """How large a share of yes makes an item positive, around the majority, in every task."""
     asked = study.evaluation.questions
     if any(len(question.classes) > 1 for question in asked):
-        raise InputError(
-            "threshold sweep",
-            f"votes of kind {study.annotations.kind}",
-            "yes or no",
-            hint("ask about one class: {}", Option("positive", python="against()")),
-        )
+        do = hint("ask about one class: {}", ONE_CLASS)
+        got = f"votes of kind {study.annotations.kind}"
+        raise InputError("threshold sweep", got, "yes or no", do)
     every = study.annotations.group  # by the numbers that the plan of items draws
     alone: list[str] = []
     sweeps = {}
@@ -704,7 +680,7 @@ def analyse(study: Study) -> Finding:
         )
     finding = _finding(sweeps)
     text = "left out of the other majorities, because all of its scored items are of one group."
-    gone = [Notice("sweep_one_group", text, (task,)) for task in alone]
+    gone = [notice("sweep_one_group", text).of(task) for task in alone]
     return replace(finding, notices=(*gone, *finding.notices))
 
 

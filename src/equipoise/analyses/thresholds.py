@@ -29,7 +29,8 @@ from typing import NamedTuple
 import numpy as np
 
 from equipoise.analyses._expert_sample import ExpertSample, sampling_plan
-from equipoise.analyses.threshold_sweep import Grid, ThresholdSweep, steps, threshold_sweep
+from equipoise.analyses.scoring import freeze
+from equipoise.analyses.threshold_sweep import steps
 from equipoise.annotations import Annotations
 from equipoise.arrays import (
     Floats,
@@ -37,7 +38,7 @@ from equipoise.arrays import (
     Ints,
     PerItem,
     choice,
-    frozen,
+    positions,
     require_drawn,
     require_number,
     require_whole,
@@ -48,7 +49,7 @@ from equipoise.estimate import Estimate, wilson
 from equipoise.evaluation.blocks import HALF
 from equipoise.evaluation.redraw import PanelDraw
 from equipoise.evaluation.truth import TaskTruth, yes_no_truth
-from equipoise.findings import Band, Cell, Column, Finding, Line, Lines, Table, columns, rows_of
+from equipoise.findings import Band, Cell, Column, Finding, Line, Lines, Table, rows_of
 from equipoise.notices import Notice
 from equipoise.numbers import count, estimate, exact_percent, number
 from equipoise.resampling import Resampling
@@ -56,13 +57,10 @@ from equipoise.resampling import Resampling
 __all__ = [
     "RULES",
     "ExpertSample",
-    "Grid",
     "Rule",
     "Threshold",
-    "ThresholdSweep",
     "expert_threshold",
     "sampling_plan",
-    "threshold_sweep",
 ]
 ENOUGH = 10  # experts whose resamples are not called few
 SLACK = 1e-12
@@ -148,10 +146,11 @@ class Rule:
         require_drawn("threshold, replicates", self.replicates, least=1, do="1000 is usual")
         require_whole("threshold, seed", self.seed, do="try 0")
 
-    def words(self, which: str) -> str:
+    @property
+    def words(self) -> _Words:
         """What is said of it, with the number that it has."""
         own = self.share if self.name == "isotonic" else self.margin
-        return str(getattr(RULES[self.name], which)).format(f"{own:g}")
+        return _Words(*(text.format(f"{own:g}") for text in RULES[self.name]))
 
 
 class _Labelled(NamedTuple):
@@ -197,9 +196,7 @@ class Threshold:
     __repr__ = short_repr
 
     def __post_init__(self) -> None:
-        bins = ("bin_mean", "bin_items", "bin_positives")
-        for name in ("replicates", *bins, "fit_at", "fit_share"):
-            object.__setattr__(self, name, frozen(getattr(self, name)))
+        freeze(self)
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -208,23 +205,28 @@ class Threshold:
 
     def rows(self) -> list[dict[str, Cell]]:
         """One line per bin, counted from 1; the interval of the share is Wilson's."""
-        shares = np.full((3, len(self.bin_mean)), math.nan)
-        for place in np.flatnonzero(self.bin_items):
-            yes, items = float(self.bin_positives[place]), float(self.bin_items[place])
-            shares[:, place] = yes / items, *wilson(yes, items, self.rule.level)
         columns = {
             "mean probability": self.bin_mean,
             "items": self.bin_items,
             "positives": self.bin_positives,
-            **dict(zip(("share of positives", "low", "high"), shares, strict=True)),
+            **dict(zip(("share of positives", "low", "high"), self._shares, strict=True)),
         }
         return rows_of({}, {"bin": range(1, len(self.bin_mean) + 1)}, columns)
+
+    @property
+    def _shares(self) -> Floats:
+        """Share of positives of every bin and its interval, (3, bins); nan without items."""
+        shares = np.full((3, len(self.bin_mean)), math.nan)
+        for place in np.flatnonzero(self.bin_items):
+            yes, items = float(self.bin_positives[place]), float(self.bin_items[place])
+            shares[:, place] = yes / items, *wilson(yes, items, self.rule.level)
+        return shares
 
     @property
     def finding(self) -> str:
         """The threshold as a sentence."""
         if math.isnan(self.value):
-            why = self.rule.words("nothing")
+            why = self.rule.words.nothing
             if self.rule.name == "rise" and (self.bin_items > 0).sum() < 2:
                 why = "with one bin there is nothing below it to rise from"
             return f"The experts' labels set no threshold: {why}."
@@ -246,7 +248,7 @@ class Threshold:
             sentence=self.finding,
             tables=self._tables(),
             charts=(self._chart(),),
-            note=NOTE.format(self.rule.words("set_by"), self._resampled),
+            note=NOTE.format(self.rule.words.set_by, self._resampled),
             methods=self._methods(),
             references=("groger2025", "efron1993", "wilson1927"),
             notices=self.notices,
@@ -266,9 +268,10 @@ class Threshold:
                 name="bins",
                 caption="Bins of items, from the lowest probability",
                 columns=(
-                    *(*columns("count", "bin"), *columns("number", "mean probability")),
+                    Column("bin", "bin", "count"),
+                    Column("mean probability", "mean probability", "number"),
                     Column("items", "items labelled", "count"),
-                    *columns("count", "positives"),
+                    Column("positives", "positives", "count"),
                     Column("share of positives", "share", "number", ("low", "high")),
                 ),
                 rows=self.rows(),
@@ -278,7 +281,7 @@ class Threshold:
                 caption="The threshold",
                 columns=(
                     Column("threshold", "threshold", "number", ("low", "high")),
-                    *columns("count", "experts"),
+                    Column("experts", "experts", "count"),
                     Column("labelled", "items labelled", "count"),
                 ),
                 rows=[whole],
@@ -292,14 +295,12 @@ class Threshold:
         and would hide each other on an axis of probability; a probability between the means of
         two bins lies between the bins.
         """
-        rows = [row for row in self.rows() if row["items"]]
         bins = np.arange(1, len(self.bin_mean) + 1)
 
         def place(probability: float) -> float:
             return float(np.interp(probability, self.bin_mean, bins))
 
-        keys = ("bin", "share of positives", "low", "high")
-        known = [tuple(float(str(row[key])) for key in keys) for row in rows]
+        known = np.vstack([bins, self._shares])[:, self.bin_items > 0].T.tolist()
         fit = [
             (place(x), float(y))
             for x, y in zip(self.fit_at, self.fit_share, strict=True)
@@ -322,7 +323,7 @@ class Threshold:
                     [(at, share) for at, share, *_ in known],
                     band=Band([(at, low, high) for at, _, low, high in known]),
                 ),
-                Line(self.rule.words("fit"), steps(fit), dots=False, dashed=True),
+                Line(self.rule.words.fit, steps(fit), dots=False, dashed=True),
             ),
             ticks=[
                 (float(k), number(float(self.bin_mean[k - 1]), 2)) for k in bins[::-1][::step]
@@ -337,7 +338,7 @@ class Threshold:
         who = count(self.experts, "expert") if self.experts else "Experts"
         start = (
             f"{who} labelled {count(labelled)} of them, by majority, a tie being negative "
-            f"[@groger2025]. The threshold is {rule.words('set_by')}."
+            f"[@groger2025]. The threshold is {rule.words.set_by}."
         )
         if math.isnan(self.value):
             return f"{start} The experts' labels set no threshold."
@@ -374,8 +375,7 @@ def expert_threshold(
     if not isinstance(plan, ExpertSample):
         raise wrong_type("experts' sample", plan, "a sample", "draw one with sampling_plan")
     question, notices = _answers(plan, votes)
-    row = {name: place for place, name in enumerate(plan.items)}
-    rows = np.array([row[name] for name in question.items])
+    rows = positions(question.items, plan.items, where="experts' votes")
     where = _Labelled(plan.bin[rows], plan.probability[rows], plan.bin_mean)
     hard = (question.shares[0] > HALF).astype(np.float64)
     value = _thresholds(how, where, hard[:, None], np.ones((len(hard), 1)))[0]
@@ -491,7 +491,7 @@ def _fitted(how: Rule, where: _Labelled, label: Floats) -> tuple[Floats, Floats]
     """
     once = np.ones(len(label))
     if how.name == "isotonic":
-        return isotonic(where.probability, label, once)
+        return _isotonic(where.probability, label, once)
     share = _bin_shares(where, label[:, None], once[:, None])[:, 0]
     known = ~np.isnan(share)
     below = np.full(len(share), np.nan)
@@ -528,12 +528,12 @@ def rises(shares: Floats, mean: Floats, margin: float) -> Floats:
     return np.where(risen.any(axis=0), mean[np.argmax(risen, axis=0)], np.nan)
 
 
-def isotonic(probability: PerItem, label: Floats, times: Floats) -> tuple[Floats, Floats]:
+def _isotonic(probability: PerItem, label: Floats, times: Floats) -> tuple[Floats, Floats]:
     """Distinct probabilities, and the rising share of positives that fits best at each.
 
     Examples
     --------
-    >>> isotonic(np.array([0.1, 0.2, 0.3]), np.array([1.0, 0, 1]), np.ones(3))[1]
+    >>> _isotonic(np.array([0.1, 0.2, 0.3]), np.array([1.0, 0, 1]), np.ones(3))[1]
     array([0.5, 0.5, 1. ])
     """
     from scipy.optimize import isotonic_regression
@@ -549,6 +549,6 @@ def isotonic(probability: PerItem, label: Floats, times: Floats) -> tuple[Floats
 
 def crossing(probability: PerItem, label: Floats, times: Floats, share: float) -> float:
     """Smallest probability whose isotonic share of positives is at least `share`."""
-    values, found = isotonic(probability, label, times)
+    values, found = _isotonic(probability, label, times)
     above = np.flatnonzero(found >= share - SLACK)
     return float(values[above[0]]) if len(above) else math.nan

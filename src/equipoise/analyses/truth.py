@@ -1,15 +1,16 @@
-"""Truth: what models make of the annotations of one task, and how far that can be trusted.
+"""Truth: what models make of the annotations of a task, and how far that can be trusted.
 
 A chosen model is fitted, and others beside it: where they differ, one looks before trusting.
 Reliability says how much one vote or reading is worth; nothing in the annotations tells it, so
 a sweep shows what each of the published values would make of them. Models without a
-reliability have no sweep.
+reliability have no sweep. Several tasks have a row each, and everything about every one under
+its name.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, is_dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
-from typing import Any, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,6 +18,8 @@ from equipoise.aggregate import Chain, dirichlet, plackett_luce, probabilistic_i
 from equipoise.analyses.annotators import annotators_finding, skilled_rows
 from equipoise.analyses.certainty import SURE
 from equipoise.analyses.consensus import consensus_finding
+from equipoise.analyses.result import ENDS
+from equipoise.analyses.tables import headed, spanned
 from equipoise.analyses.truth_cases import SEED, cases_finding, truth_cases
 from equipoise.analyses.truth_certainty import certainty, certainty_meaning
 from equipoise.analyses.truth_gold import GoldAggregates
@@ -34,11 +37,12 @@ from equipoise.choosing import (
 )
 from equipoise.choosing.cautions import FEW, vote_table
 from equipoise.choosing.comparing import FOLDS
-from equipoise.findings import Cell, Column, Finding, Line, Lines, Report, Table, columns
+from equipoise.codec import encode
+from equipoise.findings import Cell, Column, Finding, Line, Lines, Report, Table
 from equipoise.notices import Notice, as_notices, notice
 from equipoise.numbers import count, number, percent, rank
 from equipoise.plausibilities import Plausibilities
-from equipoise.votes import collect_votes
+from equipoise.votes import collect_votes, gold_items
 from equipoise.wording import capital
 
 COUNTS = (1.0, 2.0, 3.0, 5.0, 10.0)
@@ -88,29 +92,33 @@ class FittedModels:
         """What the chosen model made of the annotations."""
         return self.models[self.name]
 
+    @property
+    def decided_otherwise(self) -> dict[str, int]:
+        """How many items each model decides otherwise than the chosen one."""
+        return {name: int(differ(one, self.chosen).sum()) for name, one in self.models.items()}
+
 
 # ---- reliability ---------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SweepStep:
-    """One reliability: the mean certainty, and how many items fall below the threshold."""
+class _SweepStep(NamedTuple):
+    """One reliability, whether it is in use, the mean certainty, and the uncertain items."""
 
     reliability: float
+    in_use: bool
     mean: float
     below: int
+    share: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReliabilitySweep:
+class _ReliabilitySweep:
     """Certainty over reliabilities.
 
     Attributes
     ----------
     used
         The reliability in use.
-    items
-        How many items there are.
     how
         How the fits were made, in a sentence.
     steps
@@ -118,16 +126,15 @@ class ReliabilitySweep:
     """
 
     used: float
-    items: int
     how: str
-    steps: tuple[SweepStep, ...]
+    steps: tuple[_SweepStep, ...]
 
     @property
     def finding(self) -> str:
         """How far the choice of reliability moves the certainty."""
         first, last = self.steps[0], self.steps[-1]
-        shares = [one.below / (self.items or 1) for one in (first, last)]
-        low, high = (percent(share, 1 if max(shares) < FINE else 0) for share in shares)
+        digits = 1 if max(first.share, last.share) < FINE else 0
+        low, high = (percent(one.share, digits) for one in (first, last))
         ends = f"from {first.reliability:g} to {last.reliability:g}"
         if low == high:
             return (
@@ -139,28 +146,14 @@ class ReliabilitySweep:
             f"with a certainty below {SURE:g} go from {low} to {high}; {self.used:g} is in use."
         )
 
-    def rows(self) -> list[dict[str, Cell]]:
-        """One row per reliability."""
-        return [
-            {
-                "reliability": one.reliability,
-                "in_use": one.reliability == self.used,
-                "mean": one.mean,
-                "below": one.below,
-                "share": one.below / (self.items or 1),
-            }
-            for one in self.steps
-        ]
-
     def report(self) -> Finding:
         """What another reliability would change."""
-        rows = self.rows()
         ticks = [(float(i), f"{one.reliability:g}") for i, one in enumerate(self.steps)]
-        used = next(float(i) for i, row in enumerate(rows) if row["in_use"])
-        shares = [one.below / (self.items or 1) for one in self.steps]
+        used = next(float(i) for i, one in enumerate(self.steps) if one.in_use)
+        below = f"items with a certainty below {SURE:g}"
         drawn = {
             "mean": ("mean certainty", [one.mean for one in self.steps]),
-            "below": (f"items with a certainty below {SURE:g}", shares),
+            "below": (below, [one.share for one in self.steps]),
         }
         charts = tuple(
             Lines(
@@ -180,12 +173,12 @@ class ReliabilitySweep:
             name="reliability",
             caption="Certainty by reliability",
             columns=(
-                *columns("text", "reliability", "in_use"),
+                *headed(reliability="text", in_use="text"),
                 Column("mean", "mean certainty", "number"),
                 Column("below", f"items below {SURE:g}", "count"),
                 Column("share", "share", "percent"),
             ),
-            rows=rows,
+            rows=[one._asdict() for one in self.steps],
         )
         note = (
             "Reliability is what one annotation counts, a choice that the annotations "
@@ -203,7 +196,7 @@ _VARIED = Finding(
 
 def reliability_sweep(
     annotations: Annotations, plausibilities: Plausibilities
-) -> ReliabilitySweep | None:
+) -> _ReliabilitySweep | None:
     """Certainty over reliabilities, the one in use among them; None without a reliability.
 
     Examples
@@ -234,17 +227,20 @@ def reliability_sweep(
     steps = []
     for reliability in sorted({*values, used}):
         sure = fit(annotations, reliability=reliability, task=made.task).certainty
-        mean, below = float(sure.mean()), int((sure < SURE).sum())
-        steps.append(SweepStep(reliability=reliability, mean=mean, below=below))
-    return ReliabilitySweep(used=used, items=len(made.items), how=how, steps=tuple(steps))
+        below = int((sure < SURE).sum())
+        share = below / (len(made.items) or 1)
+        in_use, mean = reliability == used, float(sure.mean())
+        steps.append(_SweepStep(reliability, in_use, mean, below, share))
+    return _ReliabilitySweep(used=used, how=how, steps=tuple(steps))
 
 
 # ---- models beside each other --------------------------------------------------------------
 
 
-def comparison_rows(fits: FittedModels) -> list[dict[str, Cell]]:
+def _comparison_rows(fits: FittedModels) -> list[dict[str, Cell]]:
     """A row per model."""
     rows: list[dict[str, Cell]] = []
+    otherwise = fits.decided_otherwise
     for name, one in fits.models.items():
         meaning = certainty_meaning(one)
         rows.append(
@@ -252,7 +248,7 @@ def comparison_rows(fits: FittedModels) -> list[dict[str, Cell]]:
                 "model": name,
                 "held_out_log_likelihood": fits.scores.get(name),
                 "against_votes": _against_votes(fits.scores, name),
-                "other_top_class": int(differ(one, fits.chosen).sum()),
+                "other_top_class": otherwise[name],
                 "mean_certainty": float(one.certainty.mean()) if meaning.uncertain else None,
                 "certainty_is": meaning.words,
             }
@@ -295,8 +291,7 @@ def _skill_row(one: SkillRanks) -> dict[str, Cell]:
 
 def models_finding(fits: FittedModels) -> Finding:
     """What other models make of the same annotations."""
-    rows = comparison_rows(fits)
-    other = {str(row["model"]): cast(int, row["other_top_class"]) for row in rows}
+    rows, other = _comparison_rows(fits), fits.decided_otherwise
     most = max(other, key=lambda name: other[name])
     text = "All models decide every item alike."
     if other[most]:
@@ -326,8 +321,7 @@ def models_finding(fits: FittedModels) -> Finding:
         columns=(
             Column("model", "model"),
             *(scored if fits.scores else ()),
-            Column("other_top_class", "other top class", "count"),
-            Column("mean_certainty", "mean certainty", "number"),
+            *headed(other_top_class="count", mean_certainty="number"),
             Column("certainty_is", "certainty is the"),
         ),
         rows=[{**row, "mean_certainty": row["mean_certainty"] or "none"} for row in rows],
@@ -338,9 +332,7 @@ def models_finding(fits: FittedModels) -> Finding:
         name="decisions",
         caption="Items decided differently",
         columns=(
-            Column("models", "models"),
-            Column("items", "items", "count"),
-            Column("share", "share", "percent"),
+            *headed(models="text", items="count", share="percent"),
             Column("share_of_rarer_class", "of the rarer class", "percent"),
         ),
         rows=[row for row in _decision_rows(fits) if row["items"]],
@@ -368,8 +360,7 @@ def _unanimity_finding(fits: FittedModels) -> Finding | None:
         columns=(
             Column("model", "model"),
             Column("expected", "expected", "percent", ("low", "high")),
-            Column("observed", "observed", "percent"),
-            Column("items", "items", "count"),
+            *headed(observed="percent", items="count"),
         ),
         rows=[{"model": name, **asdict(one)} for name, one in checked.items()],
         legend="Expected: if the same annotators voted once more as the fitted model says, and "
@@ -390,9 +381,7 @@ def _skill_ranks_finding(comparisons: Sequence[SkillRanks]) -> Finding:
         name="skill_ranks",
         caption="How models rank annotators",
         columns=(
-            Column("models", "models"),
-            Column("annotators", "annotators", "count"),
-            Column("rank_correlation", "rank correlation", "number"),
+            *headed(models="text", annotators="count", rank_correlation="number"),
             Column("move_most", "move most"),
         ),
         rows=rows,
@@ -476,6 +465,9 @@ def truth_report(
     ranks = _skill_comparisons(annotations, fits)
     findings += [_skill_ranks_finding(ranks)] if ranks else []
     what = "reading" if annotations.kind == "ranking" else "vote"
+    votes = int(annotations.in_task(fits.task).sum())
+    if annotations.kind != "interval":
+        votes = int(collect_votes(annotations, fits.task).sizes.sum())
     people = annotations.annotators
     return Report(
         title=title,
@@ -485,7 +477,7 @@ def truth_report(
             fits.task,
             count(len(made.items), "item"),
             f"{count(len(made.classes))} classes",
-            count(_votes(annotations, fits.task), what),
+            count(votes, what),
             "anonymous votes" if people is None else count(len(people), "annotator"),
             made.method,
         ),
@@ -511,13 +503,6 @@ def _with_distances(finding: Finding, fits: FittedModels) -> Finding:
     )
     wider = replace(table, columns=(*table.columns, column), rows=rows, legend=legend)
     return replace(finding, tables=(wider,))
-
-
-def _votes(annotations: Annotations, task: str) -> int:
-    """How many votes, readings or ratings there are."""
-    if annotations.kind == "interval":
-        return int(annotations.in_task(task).sum())
-    return int(collect_votes(annotations, task).sizes.sum())
 
 
 def _annotators(annotations: Annotations, fits: FittedModels) -> Finding:
@@ -548,20 +533,19 @@ def truth_json(annotations: Annotations, fits: FittedModels) -> dict[str, object
     """Everything about every item, annotator and model, for people who asked for JSON."""
     made = fits.chosen
     sure, meaning = made.certainty, certainty_meaning(made)
-    gold = annotations.in_task(fits.task)
-    gold = gold & (False if annotations.is_gold is None else annotations.is_gold)
+    gold = np.flatnonzero(gold_items(annotations, fits.task))
     return {
         "kind": annotations.kind,
         "classes": list(made.classes),
-        "gold_items": [annotations.items[i] for i in np.unique(annotations.item[gold])],
-        "settings": settings(made.parameters),
+        "gold_items": [annotations.items[i] for i in gold],
+        "settings": encode(made.parameters),
         "certainty_is": meaning.words,
         "mean_certainty": float(sure.mean()) if meaning.uncertain else None,
         "items_below_0.99": int((sure < SURE).sum()),
         "items": _items(fits),
         "skill": None if made.skills is None else made.skills.meaning,
         "annotators": skilled_rows(annotations, fits.task, made.skills),
-        "comparison": comparison_rows(fits),
+        "comparison": _comparison_rows(fits),
         "against_gold": fits.gold.rows() if isinstance(fits.gold, GoldAggregates) else [],
         "unanimity": {
             name: asdict(one.unanimity)
@@ -576,25 +560,6 @@ def truth_json(annotations: Annotations, fits: FittedModels) -> dict[str, object
             }
             for one in _skill_comparisons(annotations, fits)
         ],
-    }
-
-
-def settings(parameters: Mapping[str, Any]) -> dict[str, object]:
-    """What a model was told, as plain numbers and words.
-
-    Examples
-    --------
-    >>> from equipoise.aggregate import Smoothing
-    >>> settings({"prior": Smoothing(every=0.5, right=1.0), "variant": "full"})
-    {'prior': {'every': 0.5, 'right': 1.0}, 'variant': 'full'}
-    """
-    return {
-        name: asdict(value)
-        if is_dataclass(value) and not isinstance(value, type)
-        else settings(value)
-        if isinstance(value, Mapping)
-        else value
-        for name, value in parameters.items()
     }
 
 
@@ -619,3 +584,102 @@ def _items(fits: FittedModels) -> list[dict[str, object]]:
             }
         )
     return rows
+
+
+# ---- several tasks -------------------------------------------------------------------------
+
+
+def _task_rows(every: Sequence[FittedModels]) -> list[dict[str, Cell]]:
+    """One row per task: items, certainty, where models differ, accuracy against gold."""
+    rows: list[dict[str, Cell]] = []
+    for fits in every:
+        made, meaning = fits.chosen, certainty_meaning(fits.chosen)
+        sure = made.certainty
+        row: dict[str, Cell] = {
+            "task": fits.task,
+            "items": len(made.items),
+            "model": fits.name,
+            "mean_certainty": float(sure.mean()) if meaning.uncertain else None,
+            "below": int((sure < SURE).sum()),
+            "share_below": float((sure < SURE).mean()),
+            "decided_otherwise": max(fits.decided_otherwise.values()),
+        }
+        if isinstance(fits.gold, GoldAggregates):
+            own = next(one for one in fits.gold.rows() if one["model"] == fits.name)
+            row |= {f"accuracy{end}": own[f"accuracy{end}"] for end in ENDS}
+            row |= {"gold_items": fits.gold.items}
+        rows.append(row)
+    return rows
+
+
+def tasks_report(
+    annotations: Annotations,
+    every: Sequence[FittedModels],
+    *,
+    title: str,
+    close_up: bool = True,
+) -> Report:
+    """Everything about the truth of some tasks; of one alone it is that of `truth_report`.
+
+    Parameters
+    ----------
+    close_up
+        As in `truth_report`.
+    """
+    reports = [truth_report(annotations, one, title=title, close_up=close_up) for one in every]
+    if len(reports) == 1:
+        return reports[0]
+    first = reports[0]
+    findings = [
+        finding.under(task=fits.task)
+        for fits, report in zip(every, reports, strict=True)
+        for finding in report.findings
+    ]
+    notices = [
+        one if one in annotations.notices else one.of(fits.task)
+        for fits, report in zip(every, reports, strict=True)
+        for one in report.notices
+    ]
+    return replace(
+        first,
+        findings=(_overview(every), *findings),
+        known=(count(len(every), "task"), *first.known[2:3], *first.known[4:5]),
+        notices=tuple(dict.fromkeys(notices)),
+        methods=tuple(dict.fromkeys(said for one in reports for said in one.methods)),
+        task=every[0].task,
+    )
+
+
+def _overview(every: Sequence[FittedModels]) -> Finding:
+    """Which task is least certain, and all tasks in a table."""
+    rows = _task_rows(every)
+    worst = max(every, key=lambda fits: float((fits.chosen.certainty < SURE).mean()))
+    below = worst.chosen.certainty < SURE
+    text = (
+        f"Least certain is {worst.task}: {count(int(below.sum()))} of "
+        f"{count(len(below), 'item')} ({percent(float(below.mean()))}) have a certainty below "
+        f"{number(SURE, 2)}."
+    )
+    if not below.any():
+        text = f"In every task all items have a certainty of at least {number(SURE, 2)}."
+    scored = any("accuracy" in row for row in rows)
+    gold = (
+        Column("gold_items", "items with gold", "count"),
+        spanned("accuracy", "accuracy against gold"),
+    )
+    table = Table(
+        name="tasks",
+        caption="Certainty by task",
+        columns=(
+            *headed(task="text", items="count", model="text", mean_certainty="number"),
+            Column("below", f"items below {SURE:g}", "count"),
+            Column("share_below", "share", "percent"),
+            Column("decided_otherwise", "decided otherwise by another model", "count"),
+            *(gold if scored else ()),
+        ),
+        rows=[{**row, "mean_certainty": row["mean_certainty"] or "none"} for row in rows],
+        open=True,
+    )
+    return Finding(
+        key="tasks", title="How certain is each task?", sentence=text, tables=(table,)
+    )

@@ -6,15 +6,16 @@ as all others.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from equipoise.analyses.tables import headed
 from equipoise.analyses.truth_certainty import ranked
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, Ints
-from equipoise.findings import Cell, Chart, Column, Dot, Dots, Finding, Table, columns
+from equipoise.findings import Chart, Column, Dot, Dots, Finding, Table
 from equipoise.numbers import UNDEFINED, count, number, percent
 from equipoise.plausibilities import Plausibilities
 
@@ -28,11 +29,9 @@ NOTHING = 1e-9  # mass that is rounding
 READINGS = 40  # readings of a case that are written out
 ROLES = ("most ambiguous", "in the middle", "most certain")
 
-Draws = tuple[Floats, Floats]  # (draws, entries of the item) and (draws,) of the rest
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ClassShare:
+class _ClassShare:
     """What a class, or all others together, may have of an item.
 
     Attributes
@@ -72,7 +71,7 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ItemCase:
+class _ItemCase:
     """An item close up.
 
     Attributes
@@ -88,7 +87,7 @@ class ItemCase:
     item: str
     role: str
     certainty: float
-    classes: tuple[ClassShare, ...]
+    classes: tuple[_ClassShare, ...]
     readings: tuple[Reading, ...]
     left_out: int
 
@@ -129,35 +128,10 @@ class ItemCase:
             rows=dots,
         )
 
-    def class_rows(self) -> list[dict[str, Cell]]:
-        """A row per class."""
-        return [
-            {
-                "item": self.item,
-                "class": one.name,
-                "mean": one.mean,
-                **(dict(zip(QUANTILES, one.quantiles, strict=True)) if one.quantiles else {}),
-                "first": one.first or 0.0,
-            }
-            for one in self.classes
-        ]
-
-    def reading_rows(self) -> list[dict[str, Cell]]:
-        """A row per reading."""
-        return [
-            {
-                "item": self.item,
-                "annotator": "anonymous" if one.annotator is None else one.annotator,
-                "said": one.words,
-                "times": one.times,
-            }
-            for one in self.readings
-        ]
-
 
 def truth_cases(
     annotations: Annotations, plausibilities: Plausibilities
-) -> tuple[ItemCase, ...]:
+) -> tuple[_ItemCase, ...]:
     """The least certain item, one in the middle, and the most certain one."""
     made, order = plausibilities, ranked(plausibilities)
     chosen = dict.fromkeys([int(order[0]), int(order[len(order) // 2]), int(order[-1])])
@@ -166,7 +140,7 @@ def truth_cases(
     cases = []
     for role, i in zip(roles, chosen, strict=False):
         readings, first = _readings(annotations, made.task, made.items[i])
-        case = ItemCase(
+        case = _ItemCase(
             item=made.items[i],
             role=role,
             certainty=float(certainty[i]),
@@ -178,7 +152,7 @@ def truth_cases(
     return tuple(cases)
 
 
-def cases_finding(cases: Sequence[ItemCase], *, seed: int | None = None) -> Finding:
+def cases_finding(cases: Sequence[_ItemCase], *, seed: int | None = None) -> Finding:
     """A few items close up; `seed` is that of draws that were made for it."""
     first, *others = (one.finding for one in cases)
     spread = any(share.quantiles for one in cases for share in one.classes)
@@ -197,18 +171,38 @@ def cases_finding(cases: Sequence[ItemCase], *, seed: int | None = None) -> Find
         name="cases",
         caption="Share of each class",
         columns=[
-            *columns("text", "item", "class"),
+            Column("item", "item"),
+            Column("class", "class"),
             Column("mean", "mean", "number"),
             *quantiles,
             Column("first", "named first", "percent"),
         ],
-        rows=[row for one in cases for row in one.class_rows()],
+        rows=[
+            {
+                "item": case.item,
+                "class": one.name,
+                "mean": one.mean,
+                **(dict(zip(QUANTILES, one.quantiles, strict=True)) if one.quantiles else {}),
+                "first": one.first or 0.0,
+            }
+            for case in cases
+            for one in case.classes
+        ],
     )
     said = Table(
         name="readings",
         caption=f"What was said{more}",
-        columns=(*columns("text", "item", "annotator", "said"), *columns("count", "times")),
-        rows=[row for one in cases for row in one.reading_rows()],
+        columns=headed(item="text", annotator="text", said="text", times="count"),
+        rows=[
+            {
+                "item": case.item,
+                "annotator": "anonymous" if one.annotator is None else one.annotator,
+                "said": one.words,
+                "times": one.times,
+            }
+            for case in cases
+            for one in case.readings
+        ],
     )
     return Finding(
         key="cases",
@@ -222,59 +216,50 @@ def cases_finding(cases: Sequence[ItemCase], *, seed: int | None = None) -> Find
     )
 
 
-def _item_draws(made: Plausibilities, items: Sequence[int]) -> dict[int, Draws] | None:
-    """Draws of some items; None where a draw is a single class, or there is only one draw."""
+def _item_draws(made: Plausibilities, items: Sequence[int]) -> dict[int, Floats] | None:
+    """Draws of some items; None where a draw is a single class, or there is only one draw.
+
+    As many are made at a time as memory allows, each lot from the next seed.
+    """
     if made.law is None and made.draws == 1:
         return None
     if made.law is not None and made.law.name == "labels":
         return None
-    lots: dict[int, list[Draws]] = {i: [] for i in items}
-    for masses in _lots(made):
-        for i, many in lots.items():
-            entries = slice(int(made.start[i]), int(made.start[i + 1]))
-            many.append((masses[0][:, entries].copy(), masses[1][:, i].copy()))
-    return {
-        i: (np.concatenate([one[0] for one in many]), np.concatenate([one[1] for one in many]))
-        for i, many in lots.items()
-    }
-
-
-def _lots(made: Plausibilities) -> Iterator[Draws]:
-    """Draws of all items, so many at a time as memory allows, each lot from the next seed."""
+    entries = {i: slice(int(made.start[i]), int(made.start[i + 1])) for i in items}
     if made.law is None:
         rows = np.linspace(0, made.draws - 1, min(DRAWS, made.draws)).astype(np.intp)
-        yield made.mass[rows], made.rest[rows]
-        return
-    lot = max(1, min(DRAWS, ROOM // max(1, len(made.label))))
+        return {i: made.mass[rows, own] for i, own in entries.items()}
+    lot, lots = max(1, min(DRAWS, ROOM // max(1, len(made.label)))), []
     for place, first in enumerate(range(0, DRAWS, lot)):
-        some = made.drawn(min(lot, DRAWS - first), seed=SEED + place)
-        yield some.mass, some.rest
+        mass = made.drawn(min(lot, DRAWS - first), seed=SEED + place).mass
+        lots.append({i: mass[:, own].copy() for i, own in entries.items()})
+    return {i: np.concatenate([one[i] for one in lots]) for i in items}
 
 
 def _shares(
-    made: Plausibilities, i: int, drawn: Draws | None, first: dict[str, float]
-) -> tuple[ClassShare, ...]:
+    made: Plausibilities, i: int, drawn: Floats | None, first: dict[str, float]
+) -> tuple[_ClassShare, ...]:
     """Mean and quantiles of the most plausible classes, and of all others."""
     entries = slice(int(made.start[i]), int(made.start[i + 1]))
     mean, label = made.mass[:, entries].mean(axis=0), made.label[entries]
     order = np.argsort(-mean, kind="stable")[:SHOWN]
 
-    def share(name: str, mean: float, masses: Floats | None) -> ClassShare:
+    def share(name: str, mean: float, masses: Floats | None) -> _ClassShare:
         ends = list(QUANTILES.values())
-        spread = None if masses is None else np.quantile(masses.clip(0, 1), ends).tolist()
-        quantiles = None if spread is None else tuple(spread)
-        return ClassShare(name=name, mean=mean, quantiles=quantiles)
+        spread = (
+            None if masses is None else tuple(np.quantile(masses.clip(0, 1), ends).tolist())
+        )
+        return _ClassShare(name=name, mean=mean, quantiles=spread, first=first.get(name))
 
     shares = [
-        share(made.classes[label[k]], float(mean[k]), None if drawn is None else drawn[0][:, k])
+        share(made.classes[label[k]], float(mean[k]), None if drawn is None else drawn[:, k])
         for k in order
     ]
-    shares = [replace(one, first=first.get(one.name)) for one in shares]
     shares = [one for one in shares if one.mean > NOTHING or one.first]
     left, rest = len(made.classes) - len(order), 1.0 - float(mean[order].sum())
     if left and rest >= NOTHING:
-        others = None if drawn is None else 1.0 - drawn[0][:, order].sum(axis=1)
-        shares.append(share(count(left, "other"), rest, others))
+        others = None if drawn is None else 1.0 - drawn[:, order].sum(axis=1)
+        shares.append(replace(share(count(left, "other"), rest, others), first=None))
     return tuple(shares)
 
 

@@ -18,7 +18,7 @@ Examples
 'For 1 of 2 items (50%) the annotations leave open which class is r'
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple
@@ -26,6 +26,7 @@ from typing import NamedTuple
 import numpy as np
 
 from equipoise.analyses.certainty import SURE, sorted_points
+from equipoise.analyses.tables import headed
 from equipoise.annotations import Annotations
 from equipoise.arrays import Ints, short_repr
 from equipoise.findings import (
@@ -40,6 +41,7 @@ from equipoise.findings import (
     Line,
     Lines,
     Table,
+    rows_of,
 )
 from equipoise.numbers import count, number, percent
 from equipoise.plausibilities import Plausibilities
@@ -62,7 +64,7 @@ NOTE = (
 )
 
 
-class Meaning(NamedTuple):
+class _Meaning(NamedTuple):
     """What a certainty is: in a few words, in a sentence, and whether it tells uncertainty."""
 
     words: str
@@ -71,37 +73,37 @@ class Meaning(NamedTuple):
 
 
 MEANINGS = {
-    "labels": Meaning(
+    "labels": _Meaning(
         "probability of the class",
         "In this model exactly one class of an item is right, and the certainty is the "
         "probability that the leading class is that one.",
     ),
-    "dirichlet": Meaning(
+    "dirichlet": _Meaning(
         "probability of the largest share",
         "The certainty of an item is the probability that the class that leads it really has "
         "the largest share, given how few and how divided the annotations are.",
     ),
-    "normal": Meaning(
+    "normal": _Meaning(
         "probability of the side",
         "The certainty of an item is the probability that most ratings, if there were many, "
         "would lie on this side of the threshold.",
     ),
-    "drawn": Meaning(
+    "drawn": _Meaning(
         "share of draws",
         "The certainty of an item is the share of draws in which the class that leads it has "
         "the largest share.",
     ),
-    "annotator_bootstrap": Meaning(
+    "annotator_bootstrap": _Meaning(
         "share of resampled panels",
         "The certainty of an item is the share of resampled panels that name the same class.",
     ),
-    "mean_vote": Meaning(
+    "mean_vote": _Meaning(
         "point: share of the votes",
         "This model knows no uncertainty: the certainty is the share of the votes for the "
         "leading class.",
         uncertain=False,
     ),
-    "point": Meaning(
+    "point": _Meaning(
         "point: 0 or 1",
         "This model gives one distribution over classes per item and no uncertainty about it, "
         "so the certainty only tells ties from clear cases.",
@@ -110,7 +112,7 @@ MEANINGS = {
 }  # by law of the draws, or by model
 
 
-def certainty_meaning(plausibilities: Plausibilities) -> Meaning:
+def certainty_meaning(plausibilities: Plausibilities) -> _Meaning:
     """Which question the certainty of these plausibilities answers.
 
     Examples
@@ -136,7 +138,7 @@ def certainty_meaning(plausibilities: Plausibilities) -> Meaning:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class VotesForClass:
+class _VotesForClass:
     """Votes for a class on one item, and who gave them where that is told."""
 
     name: str
@@ -145,7 +147,7 @@ class VotesForClass:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AmbiguousItem:
+class _AmbiguousItem:
     """An item whose truth is open.
 
     Attributes
@@ -166,7 +168,7 @@ class AmbiguousItem:
     votes: int
     plausible: tuple[tuple[str, float], ...]
     others: float
-    counts: tuple[VotesForClass, ...] = ()
+    counts: tuple[_VotesForClass, ...] = ()
 
     @property
     def class_words(self) -> str:
@@ -193,12 +195,10 @@ class Certainty:
 
     Attributes
     ----------
-    task, method
-        Which question, and how the plausibilities were made.
-    items, classes, mean
-        How many items and classes there are, and the mean certainty.
-    threshold, below
-        Below which certainty an item counts as uncertain, and how many do.
+    task
+        Which question.
+    items, mean, below
+        How many items there are, their mean certainty, and how many are uncertain.
     counts, counts_below
         Items, and uncertain ones, in twenty bins of equal width, closed on the right.
     curve
@@ -208,22 +208,19 @@ class Certainty:
     """
 
     task: str
-    method: str
     items: int
-    classes: int
     mean: float
-    threshold: float
     below: int
     counts: tuple[int, ...]
     counts_below: tuple[int, ...]
     curve: tuple[tuple[float, float], ...]
-    ambiguous: tuple[AmbiguousItem, ...]
+    ambiguous: tuple[_AmbiguousItem, ...]
 
     __repr__ = short_repr
 
     @property
     def share_below(self) -> float:
-        """Share of items below the threshold."""
+        """Share of items that are uncertain."""
         return self.below / self.items if self.items else 0.0
 
     @property
@@ -231,7 +228,7 @@ class Certainty:
         """For how many items the truth is open, in a sentence."""
         if not self.items:
             return "There are no items with votes."
-        sure, mean = f"{self.threshold:g}", number(self.mean)
+        sure, mean = f"{SURE:g}", number(self.mean)
         if not self.below:
             return (
                 f"The annotations settle every item: no certainty is below {sure}, the mean is "
@@ -245,27 +242,17 @@ class Certainty:
 
     def report(self, meaning: str = MEANINGS["dirichlet"].sentence) -> Finding:
         """How certain the items are; `meaning` says what the certainty is."""
-        rows: list[dict[str, Cell]] = [
-            {
-                "task": self.task,
-                "above": low,
-                "to": high,
-                "items": total,
-                "share": total / (self.items or 1),
-            }
-            for (low, high), total in zip(pairwise(EDGES), self.counts, strict=True)
-            if total
-        ]
+        edges, items = np.array(EDGES), np.array(self.counts)
+        known = {"to": edges[1:], "items": items, "share": items / (self.items or 1)}
+        rows = rows_of({"task": self.task}, {"above": EDGES[:-1]}, known)
         table = Table(
             name="certainty",
             caption="Certainty of the items (empty ranges left out)",
             columns=(
                 Column("above", "certainty above", "number"),
-                Column("to", "to", "number"),
-                Column("items", "items", "count"),
-                Column("share", "share", "percent"),
+                *headed(to="number", items="count", share="percent"),
             ),
-            rows=rows,
+            rows=[row for row in rows if row["items"]],
             brief=(),
         )
         return Finding(
@@ -283,7 +270,7 @@ class Certainty:
 
     def _charts(self) -> Iterator[Chart]:
         """Histogram and sorted line; the uncertain items once more if they are few."""
-        sure, share = f"{self.threshold:g}", percent(self.share_below)
+        sure, share = f"{SURE:g}", percent(self.share_below)
         items = count(self.items, "item")
         every = Histogram(
             name="certainty",
@@ -292,11 +279,11 @@ class Certainty:
             x="certainty of an item",
             y="items",
             bars=_bars(self.counts),
-            marks=[(self.threshold, sure)],
+            marks=[(SURE, sure)],
         )
         yield every
         if self.curve:
-            across = [(0.0, self.threshold), (1.0, self.threshold)]
+            across = [(0.0, SURE), (1.0, SURE)]
             yield Lines(
                 name="certainty-sorted",
                 caption="Certainty, items sorted from the least certain",
@@ -355,8 +342,7 @@ class Certainty:
             name="ambiguous",
             caption="The least certain items",
             columns=(
-                Column("item", "item"),
-                Column("certainty", "certainty", "number"),
+                *headed(item="text", certainty="number"),
                 Column("entropy", "entropy", "number", brief=False),
                 Column("plausible", "plausible classes", "names"),
                 Column("counts", "votes, first choices", "names", brief=False),
@@ -379,7 +365,7 @@ def _bars(counts: Sequence[int]) -> list[Bar]:
     return [Bar("", float(total), ends=(low, high)) for (low, high), total in ends]
 
 
-def _ambiguous_chart(items: Sequence[AmbiguousItem]) -> Chart:
+def _ambiguous_chart(items: Sequence[_AmbiguousItem]) -> Chart:
     """Items close up: colours are classes where these are few, else their places."""
     names = sorted({name for one in items for name, _ in one.plausible})
     if few := len(names) <= COLOURED:
@@ -412,18 +398,18 @@ def _ambiguous_chart(items: Sequence[AmbiguousItem]) -> Chart:
 
 def certainty(annotations: Annotations, plausibilities: Plausibilities) -> Certainty:
     """How certain what a model made of the annotations of a task is, with who voted how."""
-    made = plausibilities
-    if annotations.kind == "interval":
-        code = {name: place for place, name in enumerate(annotations.items)}
-        rated = annotations.item[annotations.in_task(made.task)]
-        total = np.bincount(rated, minlength=len(code))
-        return _summary(made, total[[code[name] for name in made.items]], {})
-    votes = collect_votes(annotations, made.task)
-    place = {annotations.items[code]: i for i, code in enumerate(votes.items)}
-    own = [place[name] for name in made.items]
-    classes, people = annotations.classes, annotations.annotators or ()
-    counts = {i: _votes_for_classes(votes, classes, people, own[i]) for i in _named(made)}
-    return _summary(made, votes.sizes[own], counts)
+    made, sure = plausibilities, plausibilities.certainty
+    bins = np.clip(np.ceil(sure * BINS - 1e-9).astype(np.intp) - 1, 0, BINS - 1)
+    return Certainty(
+        task=made.task,
+        items=len(made.items),
+        mean=float(sure.mean()),
+        below=int((sure < SURE).sum()),
+        counts=tuple(np.bincount(bins, minlength=BINS).tolist()),
+        counts_below=tuple(np.bincount(bins[sure < SURE], minlength=BINS).tolist()),
+        curve=tuple((share, value) for share, value in sorted_points(sure)),
+        ambiguous=tuple(_ambiguous(annotations, made)),
+    )
 
 
 def ranked(plausibilities: Plausibilities) -> Ints:
@@ -432,53 +418,41 @@ def ranked(plausibilities: Plausibilities) -> Ints:
     return np.lexsort((-entropy.round(9), sure.round(9)))
 
 
-def _named(made: Plausibilities) -> list[int]:
-    """Items that are named: a few at least, more where they are uncertain."""
-    order, sure = ranked(made)[:MOST], made.certainty
-    return [int(i) for place, i in enumerate(order) if place < LEAST or sure[i] < SURE]
-
-
-def _summary(
-    made: Plausibilities, sizes: Ints, counts: Mapping[int, tuple[VotesForClass, ...]]
-) -> Certainty:
-    sure, entropy = made.certainty, made.entropy
-    bins = np.clip(np.ceil(sure * BINS - 1e-9).astype(np.intp) - 1, 0, BINS - 1)
-    items = []
-    for i in _named(made):
+def _ambiguous(annotations: Annotations, made: Plausibilities) -> Iterator[_AmbiguousItem]:
+    """The least certain items: a few at least, more where they are uncertain."""
+    sure, entropy, task = made.certainty, made.entropy, annotations.in_task(made.task)
+    none: tuple[_VotesForClass, ...] = ()
+    votes = None
+    if annotations.kind != "interval":
+        votes = collect_votes(annotations, made.task)
+    for place, i in enumerate(ranked(made)[:MOST]):
+        if place >= LEAST and not sure[i] < SURE:
+            continue
         entries = slice(int(made.start[i]), int(made.start[i + 1]))
         mean, label = made.mass[:, entries].mean(axis=0), made.label[entries]
         order = np.argsort(-mean, kind="stable")[:CLASSES]
         some = tuple((made.classes[label[k]], float(mean[k])) for k in order if mean[k] > 0)
-        items.append(
-            AmbiguousItem(
-                item=made.items[i],
-                certainty=float(sure[i]),
-                entropy=float(entropy[i]),
-                votes=int(sizes[i]),
-                plausible=some,
-                others=max(0.0, 1.0 - sum(mass for _, mass in some)),
-                counts=counts.get(i, ()),
-            )
+        code = annotations.items.index(made.items[i])
+        size, counts = (task & (annotations.item == code)).sum(), none
+        if votes is not None:
+            row = int(np.flatnonzero(votes.items == code)[0])
+            size, counts = votes.sizes[row], _votes_for_classes(votes, annotations, row)
+        yield _AmbiguousItem(
+            item=made.items[i],
+            certainty=float(sure[i]),
+            entropy=float(entropy[i]),
+            votes=int(size),
+            plausible=some,
+            others=max(0.0, 1.0 - sum(mass for _, mass in some)),
+            counts=counts,
         )
-    return Certainty(
-        task=made.task,
-        method=made.method,
-        items=len(made.items),
-        classes=len(made.classes),
-        mean=float(sure.mean()),
-        threshold=SURE,
-        below=int((sure < SURE).sum()),
-        counts=tuple(np.bincount(bins, minlength=BINS).tolist()),
-        counts_below=tuple(np.bincount(bins[sure < SURE], minlength=BINS).tolist()),
-        curve=tuple((share, value) for share, value in sorted_points(sure)),
-        ambiguous=tuple(items),
-    )
 
 
 def _votes_for_classes(
-    votes: Votes, classes: Sequence[str], people: Sequence[str], i: int
-) -> tuple[VotesForClass, ...]:
+    votes: Votes, annotations: Annotations, i: int
+) -> tuple[_VotesForClass, ...]:
     """Votes for each class on one item, most first; of few votes, also who gave them."""
+    classes, people = annotations.classes, annotations.annotators or ()
     first, stop = int(votes.start[i]), int(votes.start[i + 1])
     entries = np.flatnonzero((votes.vote >= first) & (votes.vote < stop))
     total = np.bincount(votes.label[entries], votes.share[entries], len(classes))
@@ -489,5 +463,5 @@ def _votes_for_classes(
             continue
         who = votes.annotator[votes.vote[entries[votes.label[entries] == k]]]
         voters = tuple(people[a] if a >= 0 else "known truth" for a in who) if named else None
-        counts.append(VotesForClass(name=classes[k], votes=float(total[k]), who=voters))
+        counts.append(_VotesForClass(name=classes[k], votes=float(total[k]), who=voters))
     return tuple(counts)

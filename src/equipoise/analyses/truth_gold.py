@@ -12,16 +12,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from equipoise.analyses.gold import Trials, share_interval
+from equipoise.analyses.tables import spanned
 from equipoise.annotations import Annotations
-from equipoise.arrays import Bools, short_repr
+from equipoise.arrays import short_repr
 from equipoise.choosing import Model, fitted
 from equipoise.choosing.models import by_name
-from equipoise.estimate import wilson
 from equipoise.evaluation import Difference, Evaluation, evaluate
 from equipoise.findings import Cell, Column, Dot, Dots, Finding, Table
 from equipoise.notices import Notice, notice
 from equipoise.numbers import change, count, estimate, exact_percent, interval
-from equipoise.plausibilities import Plausibilities
 from equipoise.predictions import Predictions
 
 KEY, TITLE = "gold", "Which model finds the known truth?"
@@ -73,18 +73,14 @@ class GoldAggregates:
             own = found.setdefault(row.model, {"model": row.model, "items": self.items})
             low, high = row.low, row.high
             if row.metric == "accuracy":
-                low, high = self._share_ends(row.value, row.standard_error)
+                trials = Trials(self.items, self.items)
+                level, variance = self.evaluation.level, row.standard_error**2
+                low, high = share_interval(row.value, variance, trials, level)
             own |= {row.metric: row.value, f"{row.metric}_low": low, f"{row.metric}_high": high}
         for one in self.against_majority():
             gain = {"gain": one.value, "gain_low": one.low, "gain_high": one.high}
             found[one.a] |= gain
         return sorted(found.values(), key=lambda row: -float(str(row["accuracy"])))
-
-    def _share_ends(self, share: float, error: float) -> tuple[float, float]:
-        """Wilson's interval of an accuracy, for as many trials as its variance is worth."""
-        inside = share * (1 - share)
-        trials = min(inside / error**2, self.items) if inside > 0 and error > 0 else self.items
-        return wilson(share * trials, trials, self.evaluation.level)
 
     def against_majority(self) -> list[Difference]:
         """Accuracy of every other model less that of majority vote, paired."""
@@ -115,18 +111,15 @@ class GoldAggregates:
     def report(self) -> Finding:
         """The finding for every surface."""
         rows = self.rows()
-        scored = [
-            Column(name, name.replace("_", " "), "number", (f"{name}_low", f"{name}_high"))
-            for name in METRICS
-        ]
-        gain = Column(
-            "gain", "accuracy against majority vote", "change", ("gain_low", "gain_high")
-        )
-        head = Column("model", "model")
+        gain = spanned("gain", "accuracy against majority vote", "change")
         table = Table(
             name="aggregates_gold",
             caption="Aggregation models against gold",
-            columns=(head, *scored, *([gain] if len(rows) > 1 else [])),
+            columns=(
+                Column("model", "model"),
+                *map(spanned, METRICS),
+                *([gain] if len(rows) > 1 else []),
+            ),
             rows=[{"gain": 0.0, **row} for row in rows],
             legend=f"Brackets: {exact_percent(self.evaluation.level)} interval for "
             f"{self.evaluation.population.whom}; log score and Brier score: lower is better.",
@@ -184,10 +177,10 @@ def aggregates_against_gold(
     >>> aggregates_against_gold(votes, {}, "").rows()[0]["accuracy"]
     0.5
     """
-    known = _gold_rows(annotations, task)
-    if not known.any() or annotations.kind not in KINDS:
+    here, gold = annotations.in_task(task), annotations.is_gold
+    if gold is None or not (here & gold).any() or annotations.kind not in KINDS:
         return None
-    voted = annotations.rows(annotations.in_task(task) & ~_all_gold(annotations))
+    known, voted = here & gold, annotations.rows(here & ~gold)
     both = np.intersect1d(annotations.item[known], voted.item)
     if not len(both):
         text = "Items with gold have no votes, so aggregation models are not scored against it."
@@ -197,24 +190,10 @@ def aggregates_against_gold(
     settled = annotations.rows(known & np.isin(annotations.item, both))
     truth = replace(settled, annotators=None, annotator=None, notices=())
     names = {annotations.items[i] for i in both}
-    given = [_as_predictions(name, one, names) for name, one in fits.items()]
+    given = []
+    for name, one in fits.items():
+        own = one.subset(np.flatnonzero([item in names for item in one.items]))
+        given.append(Predictions(name, own.items, own.mean, classes=one.classes, task=one.task))
     one_task = replace(truth, tasks=(task,), task=None)
     done = evaluate(given, one_task, metrics=METRICS, resampling="influence")
     return GoldAggregates(task=task, evaluation=done)
-
-
-def _all_gold(annotations: Annotations) -> Bools:
-    none = np.zeros(len(annotations), dtype=bool)
-    return none if annotations.is_gold is None else annotations.is_gold
-
-
-def _gold_rows(annotations: Annotations, task: str) -> Bools:
-    """Gold rows of a task, shape (rows,)."""
-    return annotations.in_task(task) & _all_gold(annotations)
-
-
-def _as_predictions(name: str, made: Plausibilities, items: set[str]) -> Predictions:
-    """Mean plausibilities of some items as the probabilities of a model."""
-    rows = np.flatnonzero([one in items for one in made.items])
-    own = made.subset(rows)
-    return Predictions(name, own.items, own.mean, classes=made.classes, task=made.task)

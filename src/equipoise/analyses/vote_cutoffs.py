@@ -35,6 +35,7 @@ from equipoise.analyses.cuts import Cuts, cut
 from equipoise.analyses.options import AnalysisKeywords, as_options
 from equipoise.analyses.scoring import Given, affordable, study
 from equipoise.analyses.study import Study
+from equipoise.analyses.tables import spanned
 from equipoise.analyses.words import BRACKETS, ORDER, not_finite, scored_again
 from equipoise.annotations import Annotations
 from equipoise.arrays import InputError, short_repr
@@ -115,7 +116,7 @@ class VoteCutoffs(Cuts):
                 Column("coverage", "share of items", "percent"),
                 Column("model", "model", "model"),
                 Column("value", self.head, "number", ("low", "high")),
-                Column("change", "change", "change", ("change_low", "change_high")),
+                spanned("change", kind="change"),
                 Column("rank", "rank", "rank", brief=False),
                 Column("spearman", "Spearman", "number"),
             ),

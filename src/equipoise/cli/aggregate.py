@@ -125,8 +125,7 @@ def aggregate(
 
     Example: equipoise aggregate votes.csv --out consensus.csv
     """
-    from equipoise.analyses.truth import truth_notices
-    from equipoise.analyses.truth_tasks import tasks_report
+    from equipoise.analyses.truth import tasks_report, truth_notices
     from equipoise.findings.screen import show
     from equipoise.notices import worded
 
@@ -181,7 +180,7 @@ def _write(
         say(f"Wrote {asked.out}")
     if asked.folder is None and asked.page is None:
         return
-    from equipoise.analyses.truth_tasks import tasks_report
+    from equipoise.analyses.truth import tasks_report
     from equipoise.folders import write_text
     from equipoise.page import render, write_report
 

@@ -335,7 +335,7 @@ def _report(read: _ReadAudit, items: AuditedItems, models: Rescoring) -> "Report
 
 def _again(read: _ReadAudit, models: Rescoring, metrics: Sequence[str]) -> "list[Finding]":
     """Every metric before and after."""
-    from equipoise.analyses.audit import Audited, reevaluate
+    from equipoise.analyses.reevaluation import Audited, reevaluate
 
     assert read.benchmark is not None and read.votes is not None
     findings = []

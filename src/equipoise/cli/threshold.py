@@ -205,7 +205,8 @@ def _report(
 ) -> "Report":
     """Read everything and set the threshold, under a bar."""
     from equipoise.analyses.threshold_study import threshold_report
-    from equipoise.analyses.thresholds import Grid, sampling_plan
+    from equipoise.analyses.threshold_sweep import Grid
+    from equipoise.analyses.thresholds import sampling_plan
     from equipoise.export import references
 
     with progress("reading") as tell:
