@@ -297,7 +297,7 @@ def list_lines(table: Table, width: int) -> "Iterator[Text]":
     cells = [[one.head for one in shown]]
     cells += [[printable(cell_text(row, one)) for one in shown] for row in rows]
     widths = [max(len(line[k]) for line in cells) for k in range(len(shown))]
-    words = [one.kind in ("text", "model", "names") for one in shown]
+    words = [one.is_text for one in shown]
     over = sum(widths) + 2 * len(widths) + len(EDGE) - width
     while over > 0 and max(widths) > LEAST_WORD:  # the longest column gives way
         widths[widths.index(max(widths))] -= 1

@@ -460,7 +460,6 @@ MOST_FIRST = 12  # rows that are put first
 KINDS = 4  # of rows that are told apart
 MORE = 5  # rows that are not worth folding
 LONG_WORDS = 30  # letters of words that take lines
-WORD_KINDS = ("text", "names", "model")
 
 
 def table_html(table: Table) -> Html:
@@ -475,10 +474,10 @@ def _apart(table: Table) -> list[Table]:
     kinds: dict[str, list[Row]] = {}
     for row in table.rows:
         kinds.setdefault(cell(row, first), []).append(row)
-    if first.kind not in WORD_KINDS or not 1 < len(kinds) <= KINDS:
+    if not first.is_text or not 1 < len(kinds) <= KINDS:
         return [table]
     gaps = {
-        tuple(one.key for one in others if one.kind in WORD_KINDS and not _any(rows, one))
+        tuple(one.key for one in others if one.is_text and not _any(rows, one))
         for rows in kinds.values()
     }
     if len(gaps) == 1:
@@ -524,7 +523,7 @@ def _one(table: Table) -> Html:
 
 def _table(rows: Sequence[Row], columns: Sequence[Column], caption: str) -> Html:
     texts = [[cell(row, column) for column in columns] for row in rows]
-    left = ["l" if column.kind in WORD_KINDS else None for column in columns]
+    left = ["l" if column.is_text else None for column in columns]
     long = [any(len(row[at]) > LONG_WORDS for row in texts) for at in range(len(columns))]
     heads = [
         element("th", column.head, scope="col", class_="l long" if side and wide else side)
@@ -548,7 +547,7 @@ def _row(texts: Sequence[str], left: Sequence[str | None]) -> Html:
 
 def _defined(table: Table) -> tuple[Sequence[Column], Sequence[Row]]:
     """Columns and rows that say something; all of them where no number is defined."""
-    numeric = [column for column in table.columns if column.kind not in WORD_KINDS]
+    numeric = [column for column in table.columns if not column.is_text]
     if not numeric:
         return [one for one in table.columns if _any(table.rows, one)], table.rows
     rows = [
