@@ -246,11 +246,16 @@ def _rates(annotations: Annotations, votes: Votes, label: int) -> tuple[tuple[st
     names = annotations.annotators
     if names is None:
         return ()
-    mass, who = votes.mass(label), votes.annotator
-    use = who >= 0
-    said = np.bincount(who[use], mass[use], len(names))
-    many = np.bincount(who[use], minlength=len(names))
-    return tuple((names[a], float(said[a] / many[a])) for a in np.flatnonzero(many))
+    rates = naming_rates(votes, label, len(names), votes.annotator >= 0).tolist()
+    return tuple((n, rate) for n, rate in zip(names, rates, strict=True) if rate == rate)
+
+
+def naming_rates(votes: Votes, label: int, people: int, use: Bools) -> Floats:
+    """How often each annotator names a class among some votes; nan of those without any."""
+    who = votes.annotator[use]
+    said = np.bincount(who, votes.mass(label)[use], people)
+    many = np.bincount(who, minlength=people)
+    return np.divide(said, many, out=np.full(people, np.nan), where=many > 0)
 
 
 def _agreement_title(rows: Sequence[Strip], nouns: Nouns, *, yes_no: bool) -> str:

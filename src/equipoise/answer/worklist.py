@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from equipoise.annotations import Annotations
-from equipoise.answer.readers import disputed
+from equipoise.answer.readers import disputed, naming_rates
 from equipoise.arrays import Bools, Floats, Ints
 from equipoise.evaluation import Evaluation
 from equipoise.findings import Cell, Column, Dispute, Finding, Pattern, Table, Worklist
@@ -223,10 +223,7 @@ def _rates(annotations: Annotations, cast: Votes, split: Ints) -> dict[str, floa
     inside[split] = True
     use = np.repeat(inside, cast.sizes) & (cast.annotator >= 0)
     label = 1 if annotations.kind == "binary" else _commonest(cast, use)
-    mass = cast.mass(label)
-    said = np.bincount(cast.annotator[use], mass[use], len(people))
-    many = np.bincount(cast.annotator[use], minlength=len(people))
-    rates = np.divide(said, many, out=np.full(len(people), np.nan), where=many > 0)
+    rates = naming_rates(cast, label, len(people), use)
     return dict(zip(people, rates.tolist(), strict=True))
 
 

@@ -130,7 +130,7 @@ def _spaced(name: str) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TaskMethod:
+class _TaskMethod:
     """How the truth of one task was made."""
 
     task: str
@@ -147,7 +147,7 @@ class TruthModel:
     parameters: Mapping[str, JsonValue] | None = field(metadata=MAYBE, default=None)
     draws: int | None = field(metadata=MAYBE, default=None)
     seed: int | None = field(metadata=MAYBE, default=None)
-    tasks: tuple[TaskMethod, ...] = field(metadata=MAYBE, default=())
+    tasks: tuple[_TaskMethod, ...] = field(metadata=MAYBE, default=())
     groups: Mapping[str, JsonValue] | None = field(metadata=MAYBE, default=None)
 
 
