@@ -6,20 +6,19 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from equipoise.arrays import InputError
 from equipoise.cli._catalogue import model_help, prior_help, reliability_help
 from equipoise.cli._screen import output, print_json, progress, say
 from equipoise.cli.on_disk import DiskOptions, aggregate_on_disk
 from equipoise.cli.options import (
-    MEANING,
     RESULT,
     QuestionReading,
+    TaskNames,
     VoteFile,
     check_choice,
     command,
     misused,
+    panel,
 )
 from equipoise.cli.study import ask, dataset_facts, published_files, read_votes, table_files
 from equipoise.cli.targets import check_target
@@ -32,65 +31,46 @@ if TYPE_CHECKING:
     from equipoise.plausibilities import Plausibilities
 
 MARK = "truth.json"
-_model = partial(typer.Option, rich_help_panel="Model")
-_result = partial(typer.Option, rich_help_panel=RESULT)
+_model = panel(
+    "Model",
+    model=model_help(),
+    compare="Fit every suitable model: held-out votes, and where they differ.",
+    threshold="Where ratings (`--kind interval`) become 'at least'; `normal` needs it.",
+    reliability=reliability_help(),
+    prior=prior_help(),
+    bootstrap="Refit the model to so many panels of resampled annotators; a certainty is "
+    "then the share of panels that name the same class. 0: none.",
+    seed="Seed of everything that is drawn.",
+)
+_result = panel(
+    RESULT,
+    out="File for consensus, certainty and votes of every item, ending in .csv or "
+    ".parquet; for the plausibilities of one task, ending in .npz; or a folder for all "
+    "of this, tables, figures and report.html.",
+    overwrite="Replace an earlier one in that folder.",
+    page="File for a page about the truth, ending in .html.",
+    as_json="Print everything as JSON. Items have the classes with a mass of their own, "
+    "and `others` for all the rest together; a log-likelihood of minus infinity is "
+    'the text "-inf", undefined is null.',
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AggregateOptions:
     """Which model, how it is set up, which task, and where the result goes."""
 
-    model: Annotated[str, _model(help=model_help())] = "auto"
-    compare: Annotated[
-        bool,
-        _model(
-            "--compare", help="Fit every suitable model: held-out votes, and where they differ."
-        ),
-    ] = False
-    threshold: Annotated[
-        float | None,
-        _model(help="Where ratings (`--kind interval`) become 'at least'; `normal` needs it."),
-    ] = None
-    reliability: Annotated[float | None, _model(help=reliability_help())] = None
-    prior: Annotated[str | None, _model(help=prior_help())] = None
-    bootstrap: Annotated[
-        int,
-        _model(
-            min=0,
-            help="Refit the model to so many panels of resampled annotators; a certainty is "
-            "then the share of panels that name the same class. 0: none.",
-        ),
-    ] = 0
-    seed: Annotated[int, _model(min=0, help="Seed of everything that is drawn.")] = 0
-    task: Annotated[
-        list[str] | None,
-        typer.Option(
-            rich_help_panel=MEANING, help="Which question; all if left out, repeat for several."
-        ),
-    ] = None
-    out: Annotated[
-        Path | None,
-        _result(
-            help="File for consensus, certainty and votes of every item, ending in .csv or "
-            ".parquet; for the plausibilities of one task, ending in .npz; or a folder for all "
-            "of this, tables, figures and report.html."
-        ),
-    ] = None
-    overwrite: Annotated[
-        bool, _result("--overwrite", help="Replace an earlier one in that folder.")
-    ] = False
-    page: Annotated[
-        Path | None, _result(help="File for a page about the truth, ending in .html.")
-    ] = None
-    as_json: Annotated[
-        bool,
-        _result(
-            "--json",
-            help="Print everything as JSON. Items have the classes with a mass of their own, "
-            "and `others` for all the rest together; a log-likelihood of minus infinity is "
-            'the text "-inf", undefined is null.',
-        ),
-    ] = False
+    model: Annotated[str, _model("model")] = "auto"
+    compare: Annotated[bool, _model("compare", "--compare")] = False
+    threshold: Annotated[float | None, _model("threshold")] = None
+    reliability: Annotated[float | None, _model("reliability")] = None
+    prior: Annotated[str | None, _model("prior")] = None
+    bootstrap: Annotated[int, _model("bootstrap", min=0)] = 0
+    seed: Annotated[int, _model("seed", min=0)] = 0
+    task: TaskNames = None
+    out: Annotated[Path | None, _result("out")] = None
+    overwrite: Annotated[bool, _result("overwrite", "--overwrite")] = False
+    page: Annotated[Path | None, _result("page")] = None
+    as_json: Annotated[bool, _result("as_json", "--json")] = False
 
     def __post_init__(self) -> None:
         """Refuse unknown words, and files that could not be written."""
@@ -139,7 +119,7 @@ def aggregate(
         check_folder(asked.folder, (MARK, "report.html"), overwrite=asked.overwrite)
     table = ask(read_votes(file.annotations, file.dataset, reading), reading)
     tasks = _tasks(table, asked)
-    every = [fit(table, task, asked) for task in tasks]
+    every = [_fit(table, task, asked) for task in tasks]
     title = f"{file.name}: what is plausibly true?"
     brief = tasks_report(table, every, title=title, close_up=False)
     notes = worded(brief.notices, command=True)
@@ -230,7 +210,7 @@ def _file_names(tasks: "list[str]") -> list[str]:
     return [f"{s}-{n + 1}.npz" if n else f"{s}.npz" for s, n in zip(stems, again, strict=True)]
 
 
-def fit(table: "Annotations", task: str, asked: AggregateOptions) -> "FittedModels":
+def _fit(table: "Annotations", task: str, asked: AggregateOptions) -> "FittedModels":
     """Fit the chosen model and those beside it, and score held-out votes, under a bar."""
     from equipoise.aggregate import annotator_bootstrap
     from equipoise.analyses.truth import FittedModels

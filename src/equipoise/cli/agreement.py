@@ -1,11 +1,8 @@
 """equipoise agreement: how far annotators agree, beyond chance, and who differs."""
 
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
-
-import typer
 
 from equipoise.cli._screen import output, print_json, progress, say
 from equipoise.cli.on_disk import DiskOptions, agreement_on_disk
@@ -17,6 +14,7 @@ from equipoise.cli.options import (
     VoteReading,
     check_choice,
     command,
+    panel,
 )
 from equipoise.cli.study import read_votes
 from equipoise.cli.targets import check_target
@@ -26,37 +24,33 @@ if TYPE_CHECKING:
     from equipoise.annotations import Annotations
     from equipoise.findings import Report
 
-_drawn = partial(typer.Option, rich_help_panel=UNCERTAINTY)
-_result = partial(typer.Option, rich_help_panel=RESULT)
+_drawn = panel(
+    UNCERTAINTY,
+    replicates="Resamples of items (or groups) for the intervals.",
+    seed="Seed of the resamples.",
+)
+_result = panel(
+    RESULT,
+    task="Which question; all of them if left out.",
+    level="How far apart two labels are for Krippendorff's alpha: `nominal` (same or "
+    "not), `ordinal` (by rank), `interval` (squared difference) or `ratio` (relative "
+    "to a true zero); by default what the kind of labels says.",
+    weights="How much a disagreement counts for Cohen's kappa: `none` (all alike), "
+    "`linear` or `quadratic` (by the steps between grades).",
+    page="File for a page with a heatmap, ending in .html.",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgreementOptions:
     """Which coefficients, of which task, from how many resamples, and where they go."""
 
-    task: Annotated[str | None, _result(help="Which question; all of them if left out.")] = None
-    level: Annotated[
-        str | None,
-        _result(
-            help="How far apart two labels are for Krippendorff's alpha: `nominal` (same or "
-            "not), `ordinal` (by rank), `interval` (squared difference) or `ratio` (relative "
-            "to a true zero); by default what the kind of labels says.",
-        ),
-    ] = None
-    weights: Annotated[
-        str,
-        _result(
-            help="How much a disagreement counts for Cohen's kappa: `none` (all alike), "
-            "`linear` or `quadratic` (by the steps between grades).",
-        ),
-    ] = "none"
-    replicates: Annotated[
-        int, _drawn(min=1, help="Resamples of items (or groups) for the intervals.")
-    ] = 1000
-    seed: Annotated[int, _drawn(min=0, help="Seed of the resamples.")] = 0
-    page: Annotated[
-        Path | None, _result(help="File for a page with a heatmap, ending in .html.")
-    ] = None
+    task: Annotated[str | None, _result("task")] = None
+    level: Annotated[str | None, _result("level")] = None
+    weights: Annotated[str, _result("weights")] = "none"
+    replicates: Annotated[int, _drawn("replicates", min=1)] = 1000
+    seed: Annotated[int, _drawn("seed", min=0)] = 0
+    page: Annotated[Path | None, _result("page")] = None
     as_json: AsJson = False
 
     def __post_init__(self) -> None:

@@ -5,21 +5,19 @@ question must be the same, because differences are paired item by item.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from equipoise.arrays import InputError, listed
-from equipoise.cli._groups import GroupOptions
 from equipoise.cli._screen import progress, say
 from equipoise.cli.asked import Asked, EvaluateOptions, RunOutput
 from equipoise.cli.evaluate import run_evaluation
 from equipoise.cli.options import DataFiles, ReadingOptions, StudyFiles, command
 from equipoise.cli.study import CliStudy, read_study
 from equipoise.cli.targets import check_run_folder
-from equipoise.cli.truth import TruthOptions
 from equipoise.wording import Option, hint
 
 if TYPE_CHECKING:
@@ -31,19 +29,15 @@ CODED = {"item": "items", "task": "tasks", "annotator": "annotators", "label": "
 NUMBERS = ("value", "rank", "count", "weight")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompareOptions:
-    """Which two models."""
-
-    models: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="[RUN] A B",
-            help="Two models, after the folder of their evaluation if there is one; else give "
-            "-a and -p, or --dataset. Of two evaluations: `RUN_A A RUN_B B`, without A and B "
-            "where each has one model.",
-        ),
-    ]
+Models = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="[RUN] A B",
+        help="Two models, after the folder of their evaluation if there is one; else give "
+        "-a and -p, or --dataset. Of two evaluations: `RUN_A A RUN_B B`, without A and B "
+        "where each has one model.",
+    ),
+]
 
 
 class _Named(NamedTuple):
@@ -55,7 +49,7 @@ class _Named(NamedTuple):
 
 @command(heavy="maps")
 def compare(
-    asked: CompareOptions,
+    models: Models,
     files: DataFiles,
     scoring: EvaluateOptions,
     reading: ReadingOptions,
@@ -71,7 +65,7 @@ def compare(
     Example: equipoise compare old-run resnet new-run resnet --out comparison
     """
     say("compare is now evaluate --pair A B; the former name works for one more version.")
-    named = _named(asked.models, files)
+    named = _named(models, files)
     check_run_folder(results.out, overwrite=results.overwrite)
     with progress("reading") as tell:
         sides = [
@@ -93,8 +87,6 @@ def compare(
     whole = Asked(
         files=StudyFiles(dataset=files.dataset),
         scoring=replace(scoring, pair=pair),
-        truth=TruthOptions(),
-        groups=GroupOptions(),
         reading=reading,
         results=results,
     )

@@ -1,12 +1,12 @@
 """equipoise evaluate: a study in, the answer with its grounds out."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from equipoise.cli._catalogue import check_k, metric_of
-from equipoise.cli._groups import GroupOptions, regrouped, with_groups, within
+from equipoise.cli._groups import regrouped, with_groups, within
 from equipoise.cli._screen import (
     output,
     print_json,
@@ -16,15 +16,10 @@ from equipoise.cli._screen import (
     stages,
     verb_options,
 )
-from equipoise.cli.asked import Asked, EvaluateOptions, RunOutput
+from equipoise.cli.asked import Asked, EvaluateOptions
 from equipoise.cli.on_disk import DiskOptions, evaluate_on_disk
-from equipoise.cli.options import (
-    ReadingOptions,
-    StudyFiles,
-    command,
-    words,
-)
-from equipoise.cli.study import TITLE, CliStudy, ask, dataset_facts, read_study
+from equipoise.cli.options import command, non_default, words
+from equipoise.cli.study import TITLE, CliStudy, ask, read_study
 from equipoise.cli.targets import check_run_folder
 from equipoise.cli.truth import Truth, TruthOptions, make_plan, make_truth
 from equipoise.numbers import count
@@ -41,11 +36,9 @@ if TYPE_CHECKING:
     from equipoise.run.record import Question
 
 Options = TypeVar("Options", "EvaluateOptions", TruthOptions)
-POPULATIONS = ("random", "fixed")
 FEW = 3  # analyses that a terminal shows with their tables
 NOTES = 3  # notices that a terminal shows
 IN_CARD = ("duplicate_models", "threshold_assumed")  # said as the caveat
-HEADER = "run.json"
 OF_SCORING = (
     "threshold", "tuning", "margin", "labels", "level", "items", "annotators", "inference",
     "matters",
@@ -67,15 +60,7 @@ RECORDED = (
 
 
 @command(heavy="maps")
-def evaluate(
-    files: StudyFiles,
-    scoring: EvaluateOptions,
-    model: TruthOptions,
-    groups: GroupOptions,
-    reading: ReadingOptions,
-    results: RunOutput,
-    disk: DiskOptions,
-) -> None:
+def evaluate(asked: Asked, disk: DiskOptions) -> None:
     """Which model is better, how sure is that, and what would settle it?
 
     Reads who said what and what each model scored, and answers: which models may be the best,
@@ -94,14 +79,7 @@ def evaluate(
     Example: equipoise evaluate -a ddx.json -p probabilities --truth auto --metrics
     topk_accuracy:k=3
     """
-    asked = Asked(
-        files=files,
-        scoring=scoring,
-        truth=model,
-        groups=groups,
-        reading=reading,
-        results=results,
-    )
+    files = asked.files
     folders = [*(files.study or ()), *(files.annotations or ()), *(files.predictions or ())]
     if disk.chosen(folders):
         evaluate_on_disk(asked, folders)
@@ -150,9 +128,11 @@ def run_evaluation(asked: Asked, study: CliStudy | None = None) -> None:
 
 def _repeated(asked: Asked) -> Asked:
     """What was asked, with what an earlier evaluation was asked where nothing else is said."""
-    given = asked.files.study or ()
-    run = given[0] if len(given) == 1 else None
-    if run is None or not (run / HEADER).is_file():
+    from equipoise.folders import RUN
+
+    paths = asked.files.study or ()
+    run = paths[0] if len(paths) == 1 else None
+    if run is None or not (run / RUN).is_file():
         return asked
     from equipoise.run import Run
 
@@ -165,20 +145,11 @@ def _repeated(asked: Asked) -> Asked:
 
 
 def _filled(record: Options, told: "Mapping[str, JsonValue]", names: Sequence[str]) -> Options:
-    usual = {one.name: one.default for one in fields(record)}
+    own = non_default(record, names)
     known: dict[str, Any] = {
-        name: told[name]
-        for name in names
-        if name in told and getattr(record, name) == usual[name]
+        name: told[name] for name in names if name in told and name not in own
     }
     return replace(record, **known)
-
-
-def _set(record: Options, names: Sequence[str]) -> "dict[str, JsonValue]":
-    """Options that differ from their defaults, by name."""
-    usual = {one.name: one.default for one in fields(record)}
-    return {name: getattr(record, name) for name in names
-            if getattr(record, name) != usual[name]}  # fmt: skip
 
 
 def _evaluated(
@@ -322,10 +293,11 @@ def _recorded(
             inputs=read.inputs,
             question=_question(read.annotations, asked),
             truth_model=codec.read(TruthModel, plain(made.facts)) if made.facts else None,
-            dataset=DatasetRecord(**dataset_facts(read.dataset["name"]))
-            if read.dataset
-            else None,
-            asked={**_set(asked.scoring, OF_SCORING), **_set(asked.truth, OF_TRUTH)},
+            dataset=DatasetRecord(**read.dataset) if read.dataset else None,
+            asked={
+                **non_default(asked.scoring, OF_SCORING),
+                **non_default(asked.truth, OF_TRUTH),
+            },
             **labels,
         ),
         replace(cited(in_options(report), read.dataset), command=typed_command()),

@@ -21,7 +21,7 @@ EXPORTED = "export.json"  # names what an export wrote, so that the next one can
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReportOptions:
+class _ReportOptions:
     """Which run, and what becomes of it."""
 
     run: Annotated[
@@ -61,7 +61,7 @@ class ReportOptions:
 
 
 @command
-def report(options: ReportOptions) -> None:
+def report(options: _ReportOptions) -> None:
     """Turn a run into one self-contained HTML page.
 
     The page holds everything, asks the network for nothing, and can be mailed or printed.

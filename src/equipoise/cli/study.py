@@ -8,7 +8,8 @@ beside it, in it and here, and count only if their hash is the recorded one.
 """
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,9 +26,7 @@ from equipoise.cli.options import (
     VoteReading,
     check_reading,
 )
-from equipoise.folders import RUN
 from equipoise.notices import Notice
-from equipoise.read.files import file_sha256
 from equipoise.wording import Option, hint
 
 if TYPE_CHECKING:
@@ -147,7 +146,7 @@ def read_study(
         annotations=table,
         predictions=models,
         metrics=asked,
-        inputs=input_rows(data, out, also or {}),
+        inputs=_input_rows(data, out, also or {}),
         name=_name(given, record),
         notices=tuple(
             one
@@ -202,6 +201,8 @@ def _given(files: StudyFiles) -> _Given:
 
 def _is_run(path: Path) -> bool:
     """Whether a path is meant as the folder of an evaluation, or its record."""
+    from equipoise.folders import RUN
+
     if path.name == RUN or (path / RUN).exists():
         return True
     return path.suffix == "" and not (path.is_dir() and any(path.iterdir()))
@@ -209,7 +210,7 @@ def _is_run(path: Path) -> bool:
 
 def _require_both(files: DataFiles) -> None:
     """Refuse votes without predictions, predictions without votes, and nothing at all."""
-    if files.dataset is not None or holds_study(files.annotations):
+    if files.dataset is not None or _holds_study(files.annotations):
         return
     if files.annotations and files.predictions:
         return
@@ -233,7 +234,7 @@ def _require_both(files: DataFiles) -> None:
     )
 
 
-def holds_study(paths: Sequence[Path] | None) -> bool:
+def _holds_study(paths: Sequence[Path] | None) -> bool:
     """Whether the one file given is a whole study that `equipoise check --out` wrote."""
     from equipoise.io import is_canonical
 
@@ -248,9 +249,9 @@ def read_votes(
         from equipoise.datasets import LOADERS
 
         check_reading(dataset, reading, own_scores=True)
-        return _first_votes(LOADERS[dataset]().annotations.by_name(), reading)
+        return first_votes(LOADERS[dataset]().annotations.by_name(), reading)
     assert paths
-    if holds_study(paths):
+    if _holds_study(paths):
         check_reading(paths[0].name, reading, own_scores=True)
     return _read_votes(paths, reading, reading.class_names() or None)
 
@@ -265,15 +266,13 @@ def ask(table: "Annotations", reading: QuestionReading) -> "Annotations":
 
 
 def read_predictions_of(
-    paths: Sequence[Path], reading: StudyReading, classes: Sequence[str] | None = None
+    paths: Sequence[Path], reading: StudyReading
 ) -> "tuple[Predictions, ...]":
     """Read files of predictions; refusals name the options that are theirs."""
     from equipoise.io import read_predictions
 
-    try:
-        return read_predictions(paths, classes=classes, **_prediction_keywords(reading))
-    except InputError as error:
-        raise naming_check(error.renamed(OF_SCORES), paths) from None
+    with _naming_check(paths, OF_SCORES):
+        return read_predictions(paths, **_prediction_keywords(reading))
 
 
 def _prediction_keywords(reading: StudyReading) -> dict[str, Any]:
@@ -283,13 +282,20 @@ def _prediction_keywords(reading: StudyReading) -> dict[str, Any]:
     }
 
 
-def naming_check(error: InputError, paths: Sequence[Path]) -> InputError:
-    """The same refusal, with the verb that shows how files are read."""
-    if not all(path.exists() for path in paths):
-        return error
-    files = " ".join(map(str, paths)) if len(paths) < 4 else "FILES"
-    do = hint("{}; see `equipoise check {}`", error.do, files)
-    return InputError(error.where, error.got, error.expected, do)
+@contextmanager
+def _naming_check(
+    paths: Sequence[Path], flags: Mapping[str, str] | None = None
+) -> Iterator[None]:
+    """Refusals with the verb that shows how files are read, and other flags by keyword."""
+    try:
+        yield
+    except InputError as error:
+        told = error.renamed(flags or {})
+        if not all(path.exists() for path in paths):
+            raise told from None
+        files = " ".join(map(str, paths)) if len(paths) < 4 else "FILES"
+        do = hint("{}; see `equipoise check {}`", told.do, files)
+        raise InputError(told.where, told.got, told.expected, do) from None
 
 
 def table_files(paths: Sequence[Path] | None) -> list[Path]:
@@ -311,12 +317,12 @@ def _expanded(files: DataFiles) -> DataFiles:
 def _check_reading(files: DataFiles, reading: StudyReading) -> None:
     """Refuse options about reading files where a data set or a study is read as it is."""
     whole = files.dataset
-    if whole is None and files.annotations and holds_study(files.annotations):
+    if whole is None and files.annotations and _holds_study(files.annotations):
         whole = files.annotations[0].name
     check_reading(whole, reading, own_scores=bool(files.predictions))
 
 
-def input_rows(
+def _input_rows(
     files: DataFiles, home: Path | None, also: Mapping[str, Path | None]
 ) -> "tuple[InputFile, ...]":
     """Role, name, hash and size of all that is read, with routes from a folder of results."""
@@ -425,6 +431,8 @@ def _located_files(
     files: DataFiles, folder: Path, record: "RunRecord"
 ) -> tuple[DataFiles, tuple[Notice, ...]]:
     """The files of a run, found and checked again; files that are given come first."""
+    from equipoise.read.files import file_sha256
+
     votes = [one for one in record.inputs if one.role == "annotations"]
     scores = [one for one in record.inputs if one.role == "predictions"]
     source = None if files.annotations else record.dataset
@@ -447,6 +455,8 @@ def _located_files(
 
 def _located(folder: Path, wanted: "InputFile") -> Path:
     """The file that a run read, by its place, name and hash."""
+    from equipoise.read.files import file_sha256
+
     there = [path for path in _places(folder, wanted) if path.is_file()]
     for path in there:
         if file_sha256(path) == wanted.sha256:
@@ -514,7 +524,7 @@ def _read_scored(
     files, reading = sources.files, sources.reading
     if files.dataset is not None and not files.predictions:
         table, models = _published(files.dataset)
-        table = _first_votes(table.by_name(), reading)
+        table = first_votes(table.by_name(), reading)
     else:
         table, models = _matched(sources)
     if isinstance(reading, ReadingOptions):
@@ -578,39 +588,48 @@ def _published(name: str) -> "tuple[Annotations, tuple[Predictions, ...]]":
     return study.annotations, study.predictions
 
 
-def _read_votes(
-    paths: Sequence[Path], reading: VoteReading, classes: Sequence[str] | None
+def read_table(
+    paths: Sequence[Path],
+    reading: VoteReading,
+    classes: Sequence[str] | None = None,
+    columns: Mapping[str, str] | None = None,
 ) -> "Annotations":
-    from equipoise.choosing import refuse_too_many_classes
+    """Read votes as the options say; other classes and names of columns come first."""
     from equipoise.io import read_annotations
 
     how: dict[str, Any] = {
         "layout": reading.layout,
         "kind": reading.kind,
-        "classes": classes,
-        "columns": reading.column_names(),
+        "classes": classes or reading.class_names() or None,
+        "columns": reading.column_names() if columns is None else columns,
         "repeats": reading.repeats,
         "exchangeable": reading.exchangeable,
     }
-    try:
-        table = _settled(read_annotations(list(paths), **how), paths).by_name()
-    except InputError as error:
-        raise naming_check(error, paths) from None
+    with _naming_check(paths):
+        return read_annotations(list(paths), **how).by_name()
+
+
+def _read_votes(
+    paths: Sequence[Path], reading: VoteReading, classes: Sequence[str] | None
+) -> "Annotations":
+    from equipoise.choosing import refuse_too_many_classes
+
+    table = _settled(read_table(paths, reading, classes), paths)
     asked = isinstance(reading, QuestionReading) and reading.positive is not None
     if classes is None and not asked:
         refuse_too_many_classes(table)
-    return _first_votes(table, reading)
+    return first_votes(table, reading)
 
 
 def _settled(table: "Annotations", paths: Sequence[Path]) -> "Annotations":
     """A study in one file without what was said, and settled, when it was written."""
-    if not holds_study(paths):
+    if not _holds_study(paths):
         return table
     said = tuple(one for one in table.notices if one.code not in SETTLED)
     return replace(table, notices=said)
 
 
-def _first_votes(table: "Annotations", reading: VoteReading) -> "Annotations":
+def first_votes(table: "Annotations", reading: VoteReading) -> "Annotations":
     """The first votes alone, where they were asked for."""
     return table if reading.first_votes is None else table.first_votes(reading.first_votes)
 
@@ -619,7 +638,7 @@ def _matched(sources: _Sources) -> "tuple[Annotations, tuple[Predictions, ...]]"
     """Read both sides, from one file or from files of their own."""
     files, reading = sources.files, sources.reading
     paths = files.predictions or []
-    if files.annotations and holds_study(files.annotations):
+    if files.annotations and _holds_study(files.annotations):
         return _study_of(files.annotations[0], paths, reading)
     if files.dataset is not None:
         table = read_votes(None, files.dataset, reading)
@@ -639,10 +658,8 @@ def _with_predictions(
     from equipoise.read.matched import predictions_for
 
     how = _prediction_keywords(reading)
-    try:
+    with _naming_check(paths, OF_SCORES):
         table, read = predictions_for(table, paths, classes_known=classes is not None, **how)
-    except InputError as error:
-        raise naming_check(error.renamed(OF_SCORES), paths) from None
     return table, read.predictions
 
 
@@ -653,7 +670,7 @@ def _study_of(
     from equipoise.io import read_study as read_canonical
 
     table, models = read_canonical(path)
-    table = _first_votes(_settled(table, [path]).by_name(), reading)
+    table = first_votes(_settled(table, [path]).by_name(), reading)
     if paths:
         table, more = _with_predictions(table, paths, reading, table.classes)
         models += more

@@ -2,14 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, is_dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
 
 from equipoise.arrays import InputError, listed, nearest
 from equipoise.cli._screen import progress
-from equipoise.cli.options import QuestionReading, checked, flag, words
+from equipoise.cli.options import QuestionReading, checked, flag, panel, words
 from equipoise.wording import joined
 
 if TYPE_CHECKING:
@@ -20,35 +17,27 @@ if TYPE_CHECKING:
 VOTES, AUTO = "votes", "auto"
 ENDING = ".npz"
 DRAWS, BURN_IN = 1000, 500
-_truth = partial(typer.Option, rich_help_panel="What the truth is")
+_truth = panel(
+    "What the truth is",
+    truth="`votes` themselves, a model of them (`auto`, or a name that `aggregate "
+    "--model` takes), or a file written by `aggregate --out` (.npz; several tasks: "
+    "comma-separated).",
+    draws="Possible truths of the model. Default: 1,000.",
+    burn_in="Draws of each chain thrown away first (plackett_luce). Default: 500.",
+    reliability="How much a vote counts.",
+    prior="What the model believes without votes; see `aggregate --help`.",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TruthOptions:
     """What models are scored against, and how it is inferred."""
 
-    truth: Annotated[
-        str,
-        _truth(
-            help="`votes` themselves, a model of them (`auto`, or a name that `aggregate "
-            "--model` takes), or a file written by `aggregate --out` (.npz; several tasks: "
-            "comma-separated).",
-        ),
-    ] = VOTES
-    draws: Annotated[
-        int | None, _truth(min=2, help="Possible truths of the model. Default: 1,000.")
-    ] = None
-    burn_in: Annotated[
-        int | None,
-        _truth(
-            min=0, help="Draws of each chain thrown away first (plackett_luce). Default: 500."
-        ),
-    ] = None
-    reliability: Annotated[float | None, _truth(help="How much a vote counts.")] = None
-    prior: Annotated[
-        str | None,
-        _truth(help="What the model believes without votes; see `aggregate --help`."),
-    ] = None
+    truth: Annotated[str, _truth("truth")] = VOTES
+    draws: Annotated[int | None, _truth("draws", min=2)] = None
+    burn_in: Annotated[int | None, _truth("burn_in", min=0)] = None
+    reliability: Annotated[float | None, _truth("reliability")] = None
+    prior: Annotated[str | None, _truth("prior")] = None
 
     def __post_init__(self) -> None:
         """Refuse unknown words, and what would be ignored."""
