@@ -162,11 +162,8 @@ def _lede(answer: Answer, nouns: Nouns) -> str:
     most = float(front.most[: front.known].max())
     if most < SEEN:
         return said
-    return f"{said} None is more than {bound(most)} {_below(answer)} the best."
-
-
-def _below(answer: Answer) -> str:
-    return "below" if answer.metric.better == "higher" else "above"
+    side = "below" if answer.metric.better == "higher" else "above"
+    return f"{said} None is more than {bound(most)} {side} the best."
 
 
 def _range(front: Standing, group: Sequence[int], name: str) -> str:

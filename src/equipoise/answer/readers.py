@@ -255,7 +255,7 @@ def naming_rates(votes: Votes, label: int, people: int, use: Bools) -> Floats:
     who = votes.annotator[use]
     said = np.bincount(who, votes.mass(label)[use], people)
     many = np.bincount(who, minlength=people)
-    return np.divide(said, many, out=np.full(people, np.nan), where=many > 0)
+    return np.asarray(np.divide(said, many, out=np.full(people, np.nan), where=many > 0))
 
 
 def _agreement_title(rows: Sequence[Strip], nouns: Nouns, *, yes_no: bool) -> str:

@@ -5,9 +5,10 @@ from functools import cache
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
+from equipoise.cli._catalogue import help_text
 from equipoise.cli._engine import cell
 from equipoise.cli._screen import option_names
 from equipoise.cli.aggregate import aggregate
@@ -26,6 +27,16 @@ from equipoise.cli.stability import stability
 from equipoise.cli.threshold import threshold
 from equipoise.cli.threshold_plan import threshold_plan
 from equipoise.cli.uq import uq
+
+
+class _Verb(TyperCommand):
+    """Makes the texts of its help that take loading much when that is shown."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Put the texts in."""
+        for one in self.params:
+            one.help = help_text(one.help or "")
+        super().format_help(ctx, formatter)
 
 
 class _WithFormer(TyperGroup):
@@ -49,7 +60,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 for _verb in (evaluate, check, report, aggregate, agreement, plan):
-    app.command(no_args_is_help=True)(_verb)
+    app.command(no_args_is_help=True, cls=_Verb)(_verb)
 _thresholds = typer.Typer(
     cls=_WithFormer,
     help="From which probability on do experts call an item positive?",
@@ -70,7 +81,7 @@ for _name, _verb in (
     ("compare", compare),
     ("threshold-plan", threshold_plan),
 ):  # former names
-    app.command(_name, no_args_is_help=True, hidden=True)(_verb)
+    app.command(_name, no_args_is_help=True, hidden=True, cls=_Verb)(_verb)
 
 
 @app.callback(invoke_without_command=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from equipoise.arrays import InputError
-from equipoise.cli._catalogue import model_help, prior_help, reliability_help
+from equipoise.cli._catalogue import EVERY_MODEL, PRIORS, RELIABILITIES
 from equipoise.cli._screen import output, print_json, progress, say
 from equipoise.cli.on_disk import DiskOptions, aggregate_on_disk
 from equipoise.cli.options import (
@@ -33,11 +33,11 @@ if TYPE_CHECKING:
 MARK = "truth.json"
 _model = panel(
     "Model",
-    model=model_help(),
+    model=EVERY_MODEL,
     compare="Fit every suitable model: held-out votes, and where they differ.",
     threshold="Where ratings (`--kind interval`) become 'at least'; `normal` needs it.",
-    reliability=reliability_help(),
-    prior=prior_help(),
+    reliability=RELIABILITIES,
+    prior=PRIORS,
     bootstrap="Refit the model to so many panels of resampled annotators; a certainty is "
     "then the share of panels that name the same class. 0: none.",
     seed="Seed of everything that is drawn.",
@@ -119,7 +119,7 @@ def aggregate(
         check_folder(asked.folder, (MARK, "report.html"), overwrite=asked.overwrite)
     table = ask(read_votes(file.annotations, file.dataset, reading), reading)
     tasks = _tasks(table, asked)
-    every = [_fit(table, task, asked) for task in tasks]
+    every = [fit(table, task, asked) for task in tasks]
     title = f"{file.name}: what is plausibly true?"
     brief = tasks_report(table, every, title=title, close_up=False)
     notes = worded(brief.notices, command=True)
@@ -210,7 +210,7 @@ def _file_names(tasks: "list[str]") -> list[str]:
     return [f"{s}-{n + 1}.npz" if n else f"{s}.npz" for s, n in zip(stems, again, strict=True)]
 
 
-def _fit(table: "Annotations", task: str, asked: AggregateOptions) -> "FittedModels":
+def fit(table: "Annotations", task: str, asked: AggregateOptions) -> "FittedModels":
     """Fit the chosen model and those beside it, and score held-out votes, under a bar."""
     from equipoise.aggregate import annotator_bootstrap
     from equipoise.analyses.truth import FittedModels

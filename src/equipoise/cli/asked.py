@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from equipoise.analyses.catalogue import ANALYSES
-from equipoise.cli._catalogue import list_metrics, metric_of, metrics_help
+from equipoise.cli._catalogue import EVERY_METRIC, list_metrics, metric_of
 from equipoise.cli._groups import GroupOptions
 from equipoise.cli.options import (
     FILES,
@@ -41,7 +41,7 @@ _file = panel(
 )
 _result = panel(
     RESULT,
-    metrics=metrics_help(),
+    metrics=EVERY_METRIC,
     listed="Print every metric with its definition, and stop.",
     full="Add every analysis there is.",
     analyses=f"Add some, comma-separated: {', '.join(f'`{name}`' for name in ANALYSES)}.",

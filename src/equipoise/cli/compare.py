@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from equipoise.arrays import InputError, listed
+from equipoise.arrays import InputError, listed, nearest
 from equipoise.cli._screen import progress, say
 from equipoise.cli.asked import Asked, EvaluateOptions, RunOutput
 from equipoise.cli.evaluate import run_evaluation
@@ -95,8 +95,10 @@ def compare(
 
 def _named(words: Sequence[str], files: DataFiles) -> _Named:
     """Read the words: models, or folders of evaluations and models."""
+    from equipoise.folders import RUN
+
     apart = files.annotations is None and files.dataset is None
-    held = [apart and _holds_run(word) for word in words]
+    held = [apart and (Path(word) / RUN).is_file() for word in words]
     if len(words) == 2 and all(held):
         return _Named((Path(words[0]), Path(words[1])), (None, None))
     if len(words) == 2 and not any(held):
@@ -116,7 +118,14 @@ def _paired(
     if len(named.runs) < 2:
         first, second = named.models
         return (str(first), str(second)), sides[0]
-    _require_same(named.runs, sides)
+    unlike = _unlike(*(side.annotations for side in sides))
+    if unlike:
+        raise InputError(
+            f"{named.runs[0]} and {named.runs[1]}",
+            unlike,
+            "the same items, votes and question: differences are paired item by item",
+            "evaluate both models with the same annotations and options",
+        )
     names = [
         _model(run, side, name)
         for run, side, name in zip(named.runs, sides, named.models, strict=True)
@@ -144,16 +153,8 @@ def _paired(
     )
 
 
-def _holds_run(word: str) -> bool:
-    from equipoise.run.folder import HEADER
-
-    return (Path(word) / HEADER).is_file()
-
-
 def _model(run: Path, side: CliStudy, name: str | None) -> str:
     """The model that was named, or the only one of a run."""
-    from equipoise.arrays import nearest
-
     known = list(dict.fromkeys(one.model for one in side.predictions))
     if name is None and len(known) > 1:
         raise InputError(
@@ -185,19 +186,6 @@ def _metrics(runs: tuple[Path, ...], sides: Sequence[CliStudy]) -> tuple[str, ..
             hint("name it: {}", Option("metric", "auroc")),
         )
     return common
-
-
-def _require_same(runs: tuple[Path, ...], sides: Sequence[CliStudy]) -> None:
-    """Refuse to pair models that were judged on different items, votes or questions."""
-    a, b = (side.annotations for side in sides)
-    got = _unlike(a, b)
-    if got:
-        raise InputError(
-            f"{runs[0]} and {runs[1]}",
-            got,
-            "the same items, votes and question: differences are paired item by item",
-            "evaluate both models with the same annotations and options",
-        )
 
 
 def _unlike(a: "Annotations", b: "Annotations") -> str:

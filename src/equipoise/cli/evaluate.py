@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from equipoise.findings import Report
     from equipoise.findings.json import JsonValue
     from equipoise.metrics import Metric
-    from equipoise.nouns import Nouns
     from equipoise.run import Run
     from equipoise.run.record import Question
 
@@ -45,17 +44,8 @@ OF_SCORING = (
 )  # fmt: skip
 OF_TRUTH = ("truth", "draws", "burn_in", "reliability", "prior")
 RECORDED = (
-    "positive",
-    "at_least",
-    "kind",
-    "exchangeable",
-    "layout",
-    "prediction_layout",
-    "repeats",
-    "on_missing",
-    "ties",
-    "first_votes",
-    "circular",
+    *("positive", "at_least", "kind", "exchangeable", "layout", "prediction_layout"),
+    *("repeats", "on_missing", "ties", "first_votes", "circular"),
 )
 
 
@@ -225,12 +215,7 @@ def _against_votes(study: "Study", given: CliStudy, asked: Asked) -> "Study | No
     except InputError as error:
         say(f"Note: Analyses of the votes are left out. {error.in_command()}.")
         return None
-    return replace(
-        study,
-        annotations=table,
-        options=options,
-        evaluation=done,
-    )
+    return replace(study, annotations=table, options=options, evaluation=done)
 
 
 def _report(
@@ -242,28 +227,21 @@ def _report(
 ) -> "Report":
     from equipoise.answer import Asked as Wanted
     from equipoise.answer import answer_report, require_models
+    from equipoise.datasets import CATALOGUE
+    from equipoise.nouns import Nouns
 
-    scoring = asked.scoring
+    scoring, name = asked.scoring, read.dataset.get("name", "")
     require_models(scoring.pair, study.predictions)
     wanted = Wanted(
         analyses=scoring.wanted(read.annotations, study.evaluation.metrics)
         if votes is not None
         else (),
         pair=scoring.pair,
-        nouns=_nouns(read),
+        nouns=CATALOGUE[name].nouns if name in CATALOGUE else Nouns(),
         command=True,
         votes_study=votes,
     )
     return answer_report(study, wanted, stage)
-
-
-def _nouns(read: CliStudy) -> "Nouns":
-    """What things are called in a public data set."""
-    from equipoise.datasets import CATALOGUE
-    from equipoise.nouns import Nouns
-
-    name = read.dataset.get("name", "")
-    return CATALOGUE[name].nouns if name in CATALOGUE else Nouns()
 
 
 # ---- the record, the folder and the screen -------------------------------------------------
@@ -279,12 +257,10 @@ def _recorded(
     from equipoise.run.record import DatasetRecord, TruthModel
     from equipoise.run.recording import Provenance, record
 
-    labels: dict[str, str] = {}
+    labels = _label_words(done)
     if made.parts:
-        labels["soft"] = f"mean of the truth by {made.words}"
-        labels["hard"] = _hard_words(asked.reading.ties)
-    else:
-        labels |= _label_words(done)
+        hard = _hard_words(asked.reading.ties)
+        labels = {"soft": f"mean of the truth by {made.words}", "hard": hard}
     name = asked.files.dataset or read.name.removesuffix(f": {TITLE}")
     return record(
         done,

@@ -219,13 +219,14 @@ def _setting(word: str, rare: Mapping[str, Parameter]) -> tuple[str, Any]:
 
 def _explain(rare: Mapping[str, Parameter]) -> NoReturn:
     """Print what every rare setting means, and stop."""
+    from equipoise.cli._catalogue import help_text
     from equipoise.cli._screen import output
 
     console = output()
     for name, one in rare.items():
         usual = "" if one.default in (None, False) else f" [{one.default}]"
         console.print(f"  {name}{usual}", style="bold", markup=False)
-        console.print(f"      {_info(one).help.replace('`', '')}", markup=False)
+        console.print(f"      {help_text(_info(one).help).replace('`', '')}", markup=False)
     raise typer.Exit
 
 

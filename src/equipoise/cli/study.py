@@ -565,12 +565,8 @@ def _voted(table: "Annotations", task: str) -> set[int]:
 
 def _without(one: "Predictions", items: set[str]) -> "Predictions":
     """Predictions for all but some items."""
-    keep = [place for place, name in enumerate(one.items) if name not in items]
-    if len(keep) in (0, len(one.items)):
-        return one
-    return replace(
-        one, items=tuple(one.items[place] for place in keep), values=one.values[keep]
-    )
+    keep = [name for name in one.items if name not in items]
+    return one if len(keep) in (0, len(one.items)) else one.of_items(keep)
 
 
 def _published(name: str) -> "tuple[Annotations, tuple[Predictions, ...]]":

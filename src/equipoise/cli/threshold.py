@@ -189,13 +189,15 @@ def threshold(
     source = source if key is None else source.with_key(key)
     output.check_folder(MARK, "report.html")
     report = _report(source, rule, models, key)
-    inputs = {
-        "items": source.file,
-        "experts": source.experts,
-        "plan": None if key is None else key.path,
-        "predictions": models.predictions,
-    }
-    present(report, output, MARK, input_facts(inputs))
+    facts = input_facts(
+        {
+            "items": source.file,
+            "experts": source.experts,
+            "plan": None if key is None else key.path,
+            "predictions": models.predictions,
+        }
+    )
+    present(report, output, MARK, facts)
 
 
 def _report(

@@ -315,7 +315,11 @@ def _figure_html(chart: Chart, styles: ModelStyles) -> Html | None:
 
 def _evidence(folded: Sequence[Section], report: Report, styles: ModelStyles) -> Html:
     """Everything else, folded, each with its own sentence; then how it was done."""
-    parts = [_evidence_fold(part, styles) for part in folded]
+    parts = []
+    for key, every in folded:
+        title, sentence = every[0].title, every[0].sentence
+        body = _choices((key, every), styles, folds=False, said={sentence})
+        parts.append(_closed(key, title, sentence, body))
     missing = [one for one in report.findings if one.left_out]
     if missing:
         many = "One analysis" if len(missing) == 1 else f"{count(len(missing))} analyses"
@@ -346,12 +350,6 @@ def _evidence(folded: Sequence[Section], report: Report, styles: ModelStyles) ->
         id="evidence",
         aria_labelledby="evidence-title",
     )
-
-
-def _evidence_fold(part: Section, styles: ModelStyles) -> Html:
-    key, every = part
-    body = _choices(part, styles, folds=False, said={every[0].sentence})
-    return _closed(key, every[0].title, every[0].sentence, body)
 
 
 def _closed(key: str, title: str, sentence: str, body: Html) -> Html:

@@ -88,7 +88,10 @@ class Question:
         """What was told, by its name in the file."""
         own = {one.name for one in fields(self)}
         return [
-            (_spaced(name), plain(getattr(self, name) if name in own else self.others[name]))
+            (
+                name.replace("read_as", "read as"),
+                plain(getattr(self, name) if name in own else self.others[name]),
+            )
             for name in self.told
         ]
 
@@ -123,10 +126,6 @@ def question(**told: Any) -> Question:
     others = {name: value for name, value in told.items() if name not in own}
     known = {name: value for name, value in told.items() if name in own}
     return Question(told=tuple(told), others=others, **known)
-
-
-def _spaced(name: str) -> str:
-    return name.replace("read_as", "read as")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
