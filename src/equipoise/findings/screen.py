@@ -6,18 +6,20 @@ characters in them do nothing.
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
+
+from rich import box
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table as RichTable
 
 from equipoise.findings.record import Finding, Report, Row, Table, cell
 from equipoise.wording import in_command, printable
 
-if TYPE_CHECKING:
-    from rich.console import Console
-
 MOST = 12  # rows of a brief table
 
 
-def show(console: "Console", report: Report, *, verbose: bool = False) -> None:
+def show(console: Console, report: Report, *, verbose: bool = False) -> None:
     """Print what a report says; `verbose` shows every row, table and note."""
     findings = report.findings if verbose else report.in_front
     for finding in findings:
@@ -32,7 +34,7 @@ def show(console: "Console", report: Report, *, verbose: bool = False) -> None:
             )
 
 
-def _finding(console: "Console", finding: Finding, *, verbose: bool) -> None:
+def _finding(console: Console, finding: Finding, *, verbose: bool) -> None:
     console.print(f"[bold]{_text(finding.title)}[/bold]")
     for sentence in (finding.sentence, *finding.more):
         if sentence:
@@ -46,10 +48,7 @@ def _finding(console: "Console", finding: Finding, *, verbose: bool) -> None:
     console.print()
 
 
-def _table(console: "Console", table: Table, rows: Sequence[Row], *, most: int | None) -> None:
-    from rich import box
-    from rich.table import Table as RichTable
-
+def _table(console: Console, table: Table, rows: Sequence[Row], *, most: int | None) -> None:
     columns = [column for column in table.columns if column.brief or most is None]
     drawn = RichTable(box=box.SIMPLE_HEAD, pad_edge=False)
     for column in columns:
@@ -65,6 +64,4 @@ def _table(console: "Console", table: Table, rows: Sequence[Row], *, most: int |
 
 
 def _text(words: str) -> str:
-    from rich.markup import escape
-
     return escape(printable(words))
