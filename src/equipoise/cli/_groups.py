@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import numpy as np
 import typer
 
+from equipoise.annotations import Annotations, Kind
 from equipoise.arrays import InputError, listed
 from equipoise.cli.options import misused, panel, words
 from equipoise.cli.truth import Truth
 from equipoise.numbers import estimate, number
+from equipoise.predictions import Predictions
 
 if TYPE_CHECKING:
-    from equipoise.annotations import Annotations, Kind
     from equipoise.groupings import Grouping
     from equipoise.metrics import Metric
-    from equipoise.predictions import Predictions
 
 SHOWN = 3  # items with the highest expected values that are named
 _groups = panel(
@@ -144,7 +144,6 @@ def regrouped(
     by_group: bool,
 ) -> "tuple[Truth, tuple[Predictions, ...]]":
     """Sum truth and predictions over the classes of each group, if that was asked for."""
-    from equipoise.annotations import Annotations
     from equipoise.groupings import coarsened
 
     if groups is None or not by_group:
@@ -157,7 +156,7 @@ def regrouped(
     return replace(made, given=parts), coarse
 
 
-def _votes(table: "Annotations", grouping: "Grouping") -> "Annotations":
+def _votes(table: Annotations, grouping: "Grouping") -> Annotations:
     """Votes for groups, from votes for classes."""
     if table.label is None or table.kind == "ranking":
         raise InputError(

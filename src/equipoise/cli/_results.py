@@ -19,11 +19,11 @@ from equipoise.cli._screen import (
 )
 from equipoise.cli.options import OutputOptions
 from equipoise.cli.study import CliStudy, file_facts, table_files
+from equipoise.notices import Notice
 from equipoise.wording import Hint, Option, in_command
 
 if TYPE_CHECKING:
     from equipoise.findings import Report
-    from equipoise.notices import Notice
 
 
 def deliver(report: "Report", study: CliStudy, results: OutputOptions, mark: str) -> None:
@@ -114,7 +114,7 @@ def in_options(report: "Report") -> "Report":
     )
 
 
-def _renamed(notice: "Notice") -> "Notice":
+def _renamed(notice: Notice) -> Notice:
     values = {n: Hint([v]) if isinstance(v, Option) else v for n, v in notice.values.items()}
     words = {
         name: value.in_command(verb_options()) if isinstance(value, Hint) else value

@@ -5,7 +5,7 @@ from functools import cache
 from typing import Any
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperCommand, TyperGroup, TyperOption
 from typer.main import get_command
 
 from equipoise.cli._catalogue import help_text
@@ -35,7 +35,8 @@ class _Verb(TyperCommand):
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Put the texts in."""
         for one in self.params:
-            one.help = help_text(one.help or "")
+            if isinstance(one, TyperOption) and one.help:
+                one.help = help_text(one.help)
         super().format_help(ctx, formatter)
 
 

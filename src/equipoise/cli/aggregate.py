@@ -6,7 +6,8 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from equipoise.arrays import InputError
+from equipoise.annotations import Annotations
+from equipoise.arrays import InputError, listed, nearest
 from equipoise.cli._catalogue import EVERY_MODEL, PRIORS, RELIABILITIES
 from equipoise.cli._screen import output, print_json, progress, say
 from equipoise.cli.on_disk import DiskOptions, aggregate_on_disk
@@ -22,13 +23,13 @@ from equipoise.cli.options import (
 )
 from equipoise.cli.study import ask, dataset_facts, published_files, read_votes, table_files
 from equipoise.cli.targets import check_target
+from equipoise.notices import worded
+from equipoise.plausibilities import Plausibilities
 from equipoise.wording import Option, hint
 
 if TYPE_CHECKING:
     from equipoise.analyses.truth import FittedModels
-    from equipoise.annotations import Annotations
     from equipoise.choosing import Model
-    from equipoise.plausibilities import Plausibilities
 
 MARK = "truth.json"
 _model = panel(
@@ -108,7 +109,6 @@ def aggregate(
     from equipoise.analyses.truth import truth_notices
     from equipoise.analyses.truth_tasks import tasks_report
     from equipoise.findings.screen import show
-    from equipoise.notices import worded
 
     if disk.chosen(file.annotations):
         aggregate_on_disk(file.annotations, asked, reading)
@@ -139,7 +139,7 @@ def aggregate(
     output().print("--task shows items, annotators and models of one task.")
 
 
-def _facts(table: "Annotations", fits: "FittedModels") -> dict[str, object]:
+def _facts(table: Annotations, fits: "FittedModels") -> dict[str, object]:
     """Everything about one task, for people who asked for JSON."""
     from equipoise.analyses.truth import truth_json
 
@@ -148,7 +148,7 @@ def _facts(table: "Annotations", fits: "FittedModels") -> dict[str, object]:
 
 
 def _write(
-    table: "Annotations", every: "list[FittedModels]", asked: AggregateOptions, title: str
+    table: Annotations, every: "list[FittedModels]", asked: AggregateOptions, title: str
 ) -> None:
     """Write the files that were asked for."""
     from equipoise.io import write_plausibilities
@@ -187,7 +187,7 @@ def _write(
         say(f"Wrote {asked.folder}: {listed}")
 
 
-def _write_consensus(table: "Annotations", every: "list[FittedModels]", path: Path) -> None:
+def _write_consensus(table: Annotations, every: "list[FittedModels]", path: Path) -> None:
     """Consensus, certainty and votes of every item of every task."""
     from equipoise.analyses.consensus import consensus_rows
     from equipoise.export import write_table
@@ -210,7 +210,7 @@ def _file_names(tasks: "list[str]") -> list[str]:
     return [f"{s}-{n + 1}.npz" if n else f"{s}.npz" for s, n in zip(stems, again, strict=True)]
 
 
-def fit(table: "Annotations", task: str, asked: AggregateOptions) -> "FittedModels":
+def fit(table: Annotations, task: str, asked: AggregateOptions) -> "FittedModels":
     """Fit the chosen model and those beside it, and score held-out votes, under a bar."""
     from equipoise.aggregate import annotator_bootstrap
     from equipoise.analyses.truth import FittedModels
@@ -237,7 +237,7 @@ def fit(table: "Annotations", task: str, asked: AggregateOptions) -> "FittedMode
         done = count(1)
 
         def ticking(fit: "Model") -> "Model":
-            def run(*args: Any, **how: Any) -> "Plausibilities":
+            def run(*args: Any, **how: Any) -> Plausibilities:
                 made = fit(*args, **how)
                 tell(next(done), total)
                 return made
@@ -264,7 +264,7 @@ def fit(table: "Annotations", task: str, asked: AggregateOptions) -> "FittedMode
     )
 
 
-def _models(table: "Annotations", own: str, asked: AggregateOptions) -> dict[str, "Model"]:
+def _models(table: Annotations, own: str, asked: AggregateOptions) -> dict[str, "Model"]:
     """The models to fit, set up; settings other than the threshold are for the chosen one."""
     from equipoise.choosing import Settings, companions, model, suitable
 
@@ -301,10 +301,8 @@ def _made_with(
     }
 
 
-def _tasks(table: "Annotations", asked: AggregateOptions) -> tuple[str, ...]:
+def _tasks(table: Annotations, asked: AggregateOptions) -> tuple[str, ...]:
     """The tasks that were asked for, or all."""
-    from equipoise.arrays import listed, nearest
-
     chosen = tuple(dict.fromkeys(asked.task or table.tasks))
     for task in chosen:
         if task in table.tasks:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from equipoise.annotations import Annotations
 from equipoise.cli._screen import output, print_json, progress, say
 from equipoise.cli.on_disk import DiskOptions, agreement_on_disk
 from equipoise.cli.options import (
@@ -18,10 +19,11 @@ from equipoise.cli.options import (
 )
 from equipoise.cli.study import read_votes
 from equipoise.cli.targets import check_target
+from equipoise.notices import as_notices, worded
+from equipoise.numbers import count
 
 if TYPE_CHECKING:
     from equipoise.agreement import AgreementTable
-    from equipoise.annotations import Annotations
     from equipoise.findings import Report
 
 _drawn = panel(
@@ -77,7 +79,6 @@ def agreement(
     Example: equipoise agreement votes.csv --page agreement.html
     """
     from equipoise.findings.screen import show
-    from equipoise.notices import worded
 
     if disk.chosen(file.annotations):
         agreement_on_disk(file.annotations, asked, reading)
@@ -102,7 +103,7 @@ def agreement(
         output().print("--task shows annotators and pairs of one task.")
 
 
-def _summaries(table: "Annotations", asked: AgreementOptions) -> "list[AgreementTable]":
+def _summaries(table: Annotations, asked: AgreementOptions) -> "list[AgreementTable]":
     """The agreement on one task, or on all, under a bar."""
     from equipoise.agreement.agreement_table import AgreementHow, agreement_table
 
@@ -122,13 +123,11 @@ def _summaries(table: "Annotations", asked: AgreementOptions) -> "list[Agreement
 
 
 def _report(
-    table: "Annotations", found: "list[AgreementTable]", asked: AgreementOptions, title: str
+    table: Annotations, found: "list[AgreementTable]", asked: AgreementOptions, title: str
 ) -> "Report":
     from equipoise.agreement import agreement_findings
     from equipoise.agreement.agreement_report import TERMS
     from equipoise.findings import Report
-    from equipoise.notices import as_notices
-    from equipoise.numbers import count
 
     first = found[0]
     known = first.known

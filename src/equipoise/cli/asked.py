@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from equipoise.analyses.catalogue import ANALYSES
+from equipoise.annotations import Annotations
 from equipoise.cli._catalogue import EVERY_METRIC, list_metrics, metric_of
 from equipoise.cli._groups import GroupOptions
 from equipoise.cli.options import (
@@ -26,11 +27,11 @@ from equipoise.cli.options import (
     words,
 )
 from equipoise.cli.truth import TruthOptions
+from equipoise.resampling import normalised
 
 if TYPE_CHECKING:
     from equipoise.analyses.study import Progress
     from equipoise.analyses.subgroups import Attributes
-    from equipoise.annotations import Annotations
     from equipoise.evaluation import Settings, Thresholds
     from equipoise.metrics import Metric
 
@@ -109,7 +110,6 @@ class EvaluateOptions:
         """Refuse unknown words, and options of analyses that are left out."""
         from equipoise.evaluation.result import INFERENCES
         from equipoise.inference import check_margin
-        from equipoise.resampling import normalised
 
         check_choice("inference", self.inference, tuple(INFERENCES))
         check_choice("labels", self.labels, ("hard", "soft"))
@@ -157,7 +157,7 @@ class EvaluateOptions:
         tuning = None if self.tuning is None else Tuning.parse(self.tuning, where, self.seed)
         return Thresholds.parse(self.threshold, tuning)
 
-    def wanted(self, table: "Annotations", metrics: "Sequence[Metric]") -> tuple[str, ...]:
+    def wanted(self, table: Annotations, metrics: "Sequence[Metric]") -> tuple[str, ...]:
         """Names of the analyses to run: those asked for, or those that cost next to nothing."""
         if self.full:
             left = {"experts"} | ({"subgroups"} if self.attributes is None else set())

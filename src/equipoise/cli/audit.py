@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from equipoise.annotations import Annotations
 from equipoise.arrays import InputError
 from equipoise.cli._results import input_facts, present
 from equipoise.cli._screen import progress
@@ -37,12 +38,11 @@ from equipoise.cli.probabilities import (
 )
 from equipoise.notices import Notice, as_notices
 from equipoise.numbers import count, exact_percent
+from equipoise.predictions import Predictions
 
 if TYPE_CHECKING:
     from equipoise.analyses.audit import Pool
-    from equipoise.annotations import Annotations
     from equipoise.findings import Finding, Report
-    from equipoise.predictions import Predictions
 
 MARK = "audit.json"
 TEXT = (".csv", ".tsv")
@@ -125,7 +125,7 @@ class _AuditedItems:
             do = "give FILE with --size, or --audited, --positives and --unaudited, or --pool"
             raise InputError("audit", got, "one of FILE, --audited and --pool", do)
 
-    def sizes(self, votes: "Annotations") -> dict[str, int]:
+    def sizes(self, votes: Annotations) -> dict[str, int]:
         """How many items each pool has."""
         sizes: dict[str, int] = {}
         for text in [word for one in self.size or [] for word in words(one)]:
@@ -253,7 +253,7 @@ def _read(items: _AuditedItems, models: _Rescoring, reading: StudyReading) -> _R
     return _ReadAudit(pools, found, notices, table, votes, pool, sizes, scored)
 
 
-def _positives(table: "Annotations", path: Path) -> tuple[int, tuple[Notice, ...]]:
+def _positives(table: Annotations, path: Path) -> tuple[int, tuple[Notice, ...]]:
     """Items that more than half of the votes call positive, and a notice of ties."""
     from equipoise.evaluation.blocks import majority
     from equipoise.evaluation.truth import task_truths

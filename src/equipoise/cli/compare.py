@@ -7,10 +7,11 @@ question must be the same, because differences are paired item by item.
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
+from equipoise.annotations import Annotations
 from equipoise.arrays import InputError, listed, nearest
 from equipoise.cli._screen import progress, say
 from equipoise.cli.asked import Asked, EvaluateOptions, RunOutput
@@ -18,11 +19,8 @@ from equipoise.cli.evaluate import run_evaluation
 from equipoise.cli.options import DataFiles, ReadingOptions, StudyFiles, command
 from equipoise.cli.study import CliStudy, read_study
 from equipoise.cli.targets import check_run_folder
+from equipoise.predictions import Predictions
 from equipoise.wording import Option, hint
-
-if TYPE_CHECKING:
-    from equipoise.annotations import Annotations
-    from equipoise.predictions import Predictions
 
 FORMS = "A B with -a and -p or --dataset, RUN A B, RUN_A RUN_B, or RUN_A A RUN_B B"
 CODED = {"item": "items", "task": "tasks", "annotator": "annotators", "label": "classes"}
@@ -188,7 +186,7 @@ def _metrics(runs: tuple[Path, ...], sides: Sequence[CliStudy]) -> tuple[str, ..
     return common
 
 
-def _unlike(a: "Annotations", b: "Annotations") -> str:
+def _unlike(a: Annotations, b: Annotations) -> str:
     """What differs between two tables, in words; nothing if they say the same."""
     if set(a.items) != set(b.items):
         shared = len(set(a.items) & set(b.items))
@@ -202,7 +200,7 @@ def _unlike(a: "Annotations", b: "Annotations") -> str:
     return "" if same else "the same items with different votes"
 
 
-def _votes(table: "Annotations") -> list[tuple[Any, ...]]:
+def _votes(table: Annotations) -> list[tuple[Any, ...]]:
     """Every vote by the names behind its codes, in an order of its own."""
     columns: list[list[Any]] = []
     for codes, names in CODED.items():

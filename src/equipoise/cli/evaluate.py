@@ -5,6 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from equipoise.annotations import Annotations
+from equipoise.arrays import InputError
 from equipoise.cli._catalogue import check_k, metric_of
 from equipoise.cli._groups import regrouped, with_groups, within
 from equipoise.cli._screen import (
@@ -22,11 +24,11 @@ from equipoise.cli.options import command, non_default, words
 from equipoise.cli.study import TITLE, CliStudy, ask, read_study
 from equipoise.cli.targets import check_run_folder
 from equipoise.cli.truth import Truth, TruthOptions, make_plan, make_truth
+from equipoise.notices import worded
 from equipoise.numbers import count
 
 if TYPE_CHECKING:
     from equipoise.analyses.study import Progress, Study
-    from equipoise.annotations import Annotations
     from equipoise.evaluation import Evaluation
     from equipoise.findings import Report
     from equipoise.findings.json import JsonValue
@@ -152,7 +154,6 @@ def _evaluated(
     """The study against the truth."""
     from equipoise.analyses.study import Study, StudyOptions
     from equipoise.analyses.subgroups import read_attributes
-    from equipoise.annotations import Annotations
     from equipoise.evaluation import evaluate as score
     from equipoise.evaluation.thresholds import cut_study
 
@@ -196,7 +197,6 @@ def _against_votes(study: "Study", given: CliStudy, asked: Asked) -> "Study | No
 
     None where no analysis was asked for, or where votes do not allow it, which is said.
     """
-    from equipoise.arrays import InputError
     from equipoise.evaluation import evaluate as score
 
     if not (asked.scoring.full or asked.scoring.analyses):
@@ -320,7 +320,7 @@ def _hard_words(ties: str) -> str:
     }[ties]
 
 
-def _question(table: "Annotations", asked: Asked) -> "Question":
+def _question(table: Annotations, asked: Asked) -> "Question":
     """What the record says of the question: options of models only where there is one."""
     from equipoise.run.record import question
 
@@ -399,8 +399,6 @@ def show_run(
 
 def tell_notices(report: "Report", *, verbose: bool = False) -> None:
     """Print what a reader should know on standard error: the first few things, or all."""
-    from equipoise.notices import worded
-
     others = [one for one in report.all_notices if one.code not in IN_CARD]
     said = worded(others, command=True, options=verb_options())
     say(*(f"Note: {one}" for one in (said if verbose else said[:NOTES])))

@@ -2,7 +2,6 @@
 
 A verb takes records in place of thirty parameters, and `command` spreads their fields out for
 typer::
-
     @command
     def stability(files: StudyFiles, reading: ReadingOptions, output: OutputOptions) -> None:
         ...
@@ -26,6 +25,7 @@ from typing import Annotated, Any, ClassVar, NoReturn, TypeVar, get_args, get_ty
 
 import typer
 
+from equipoise.annotations import GOLD
 from equipoise.arrays import MOST_DRAWN, InputError, choice, nearest
 
 FILES, MEANING = "Files", "What the labels mean"
@@ -435,7 +435,6 @@ class ReadingOptions(StudyReading):
 
     def __post_init__(self) -> None:
         """Refuse unknown words."""
-        from equipoise.annotations import GOLD
         from equipoise.evaluation.alignment import ON_MISSING
         from equipoise.evaluation.blocks import TIES
         from equipoise.evaluation.circularity import CIRCULAR

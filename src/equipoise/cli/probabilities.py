@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple
 import numpy as np
 import typer
 
+from equipoise.annotations import Annotations
 from equipoise.arrays import InputError, PerItem, listed, nearest
 from equipoise.cli._screen import progress
 from equipoise.cli.options import (
@@ -25,12 +26,11 @@ from equipoise.cli.options import (
     refuse_unused,
 )
 from equipoise.notices import Notice, as_notices
+from equipoise.plausibilities import Plausibilities
+from equipoise.predictions import Predictions
 
 if TYPE_CHECKING:
     from equipoise.analyses.threshold_study import ItemProbabilities
-    from equipoise.annotations import Annotations
-    from equipoise.plausibilities import Plausibilities
-    from equipoise.predictions import Predictions
 
 ITEMS = "Where the probabilities come from"
 STORED = ".npz"
@@ -138,7 +138,7 @@ def _of_predictions(source: ProbabilitySource) -> _ReadProbabilities:
     return _ReadProbabilities(ItemProbabilities(*known), task or None)
 
 
-def _positive_scores(one: "Predictions", positive: str | None) -> PerItem:
+def _positive_scores(one: Predictions, positive: str | None) -> PerItem:
     """Scores of the positive class."""
     if not one.classes:
         return one.values
@@ -210,7 +210,7 @@ def _of_votes(source: ProbabilitySource) -> _ReadProbabilities:
     return _ReadProbabilities(known, task, notices)
 
 
-def _fitted(table: "Annotations", source: ProbabilitySource) -> "tuple[Plausibilities, str]":
+def _fitted(table: Annotations, source: ProbabilitySource) -> "tuple[Plausibilities, str]":
     """Fit the model to the one task; the fit, and the name of the model."""
     from equipoise.choosing import Settings, model
     from equipoise.cli.truth import model_name
@@ -226,7 +226,7 @@ def _fitted(table: "Annotations", source: ProbabilitySource) -> "tuple[Plausibil
 
 def read_question(
     path: Path, reading: QuestionReading, columns: Mapping[str, str] | None = None
-) -> "Annotations":
+) -> Annotations:
     """Read votes, as the yes/no question that was asked; other names of columns come first."""
     from equipoise.cli.study import ask, first_votes, read_table
 
@@ -234,14 +234,14 @@ def read_question(
     return ask(first_votes(table, reading), reading)
 
 
-def answers_to(table: "Annotations", task: str | None, path: Path) -> "Annotations":
+def answers_to(table: Annotations, task: str | None, path: Path) -> Annotations:
     """Votes that were asked for about one task: those of it, or all where none is named."""
     if table.tasks == ("",):
         return replace(table, tasks=(task or "",))
     return votes_on(table, task, path)
 
 
-def votes_on(table: "Annotations", task: str | None, path: Path) -> "Annotations":
+def votes_on(table: Annotations, task: str | None, path: Path) -> Annotations:
     """The votes on one task."""
     name = _chosen("--task", task, table.tasks, path) if len(table.tasks) > 1 or task else ""
     if len(table.tasks) == 1:
@@ -254,7 +254,6 @@ def read_models(
 ) -> "tuple[Predictions, ...]":
     """Read models as scores of the positive class; of several tasks the one asked for."""
     from equipoise.cli.study import read_predictions_of, table_files
-    from equipoise.predictions import Predictions
 
     files = table_files(paths)
     if not files:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from equipoise.annotations import Annotations
 from equipoise.arrays import InputError
 from equipoise.cli.options import (
     DataFiles,
@@ -27,11 +28,10 @@ from equipoise.cli.options import (
     check_reading,
 )
 from equipoise.notices import Notice
+from equipoise.predictions import Predictions
 from equipoise.wording import Option, hint
 
 if TYPE_CHECKING:
-    from equipoise.annotations import Annotations
-    from equipoise.predictions import Predictions
     from equipoise.run.record import InputFile, RunRecord
 
 TITLE = "which model is better?"  # heading of an evaluation that has no other
@@ -70,7 +70,7 @@ class CliStudy:
         asked, or as in the evaluation.
     """
 
-    annotations: "Annotations"
+    annotations: Annotations
     predictions: "tuple[Predictions, ...]"
     metrics: tuple[str, ...]
     inputs: "tuple[InputFile, ...]"
@@ -243,7 +243,7 @@ def _holds_study(paths: Sequence[Path] | None) -> bool:
 
 def read_votes(
     paths: Sequence[Path] | None, dataset: str | None, reading: VoteReading
-) -> "Annotations":
+) -> Annotations:
     """Read the annotations of files, which are read as one, or of a data set."""
     if dataset is not None:
         from equipoise.datasets import LOADERS
@@ -256,7 +256,7 @@ def read_votes(
     return _read_votes(paths, reading, reading.class_names() or None)
 
 
-def ask(table: "Annotations", reading: QuestionReading) -> "Annotations":
+def ask(table: Annotations, reading: QuestionReading) -> Annotations:
     """Turn classes, grades or ratings into a yes/no question where one was asked."""
     if reading.at_least is not None:
         table = table.at_least(reading.at_least)
@@ -544,7 +544,7 @@ def _read_scored(
 
 
 def _with_gold(
-    table: "Annotations", models: "Sequence[Predictions]", use: str
+    table: Annotations, models: "Sequence[Predictions]", use: str
 ) -> "tuple[Annotations, tuple[Predictions, ...]]":
     """Use gold rows as asked; what is predicted for items that go with them goes, too."""
     kept = table.with_gold(use)
@@ -558,12 +558,12 @@ def _with_gold(
     return kept, tuple(_without(one, gone.get(one.task, set())) for one in left)
 
 
-def _voted(table: "Annotations", task: str) -> set[int]:
+def _voted(table: Annotations, task: str) -> set[int]:
     """Codes of the items of a task."""
     return set(table.item[table.in_task(task)].tolist()) if task in table.tasks else set()
 
 
-def _without(one: "Predictions", items: set[str]) -> "Predictions":
+def _without(one: Predictions, items: set[str]) -> Predictions:
     """Predictions for all but some items."""
     keep = [name for name in one.items if name not in items]
     return one if len(keep) in (0, len(one.items)) else one.of_items(keep)
@@ -589,7 +589,7 @@ def read_table(
     reading: VoteReading,
     classes: Sequence[str] | None = None,
     columns: Mapping[str, str] | None = None,
-) -> "Annotations":
+) -> Annotations:
     """Read votes as the options say; other classes and names of columns come first."""
     from equipoise.io import read_annotations
 
@@ -607,7 +607,7 @@ def read_table(
 
 def _read_votes(
     paths: Sequence[Path], reading: VoteReading, classes: Sequence[str] | None
-) -> "Annotations":
+) -> Annotations:
     from equipoise.choosing import refuse_too_many_classes
 
     table = _settled(read_table(paths, reading, classes), paths)
@@ -617,7 +617,7 @@ def _read_votes(
     return first_votes(table, reading)
 
 
-def _settled(table: "Annotations", paths: Sequence[Path]) -> "Annotations":
+def _settled(table: Annotations, paths: Sequence[Path]) -> Annotations:
     """A study in one file without what was said, and settled, when it was written."""
     if not _holds_study(paths):
         return table
@@ -625,7 +625,7 @@ def _settled(table: "Annotations", paths: Sequence[Path]) -> "Annotations":
     return replace(table, notices=said)
 
 
-def first_votes(table: "Annotations", reading: VoteReading) -> "Annotations":
+def first_votes(table: Annotations, reading: VoteReading) -> Annotations:
     """The first votes alone, where they were asked for."""
     return table if reading.first_votes is None else table.first_votes(reading.first_votes)
 
@@ -645,7 +645,7 @@ def _matched(sources: _Sources) -> "tuple[Annotations, tuple[Predictions, ...]]"
 
 
 def _with_predictions(
-    table: "Annotations",
+    table: Annotations,
     paths: Sequence[Path],
     reading: StudyReading,
     classes: Sequence[str] | None,
@@ -677,7 +677,7 @@ def _study_of(
     return table, models
 
 
-def _keeps_kind(table: "Annotations", reading: StudyReading, truth: str) -> bool:
+def _keeps_kind(table: Annotations, reading: StudyReading, truth: str) -> bool:
     """Whether a model of the truth takes the annotations before a yes/no question is asked.
 
     Rankings lose their order by it, and grades and ratings their distance from the threshold.
@@ -694,7 +694,7 @@ def _keeps_kind(table: "Annotations", reading: StudyReading, truth: str) -> bool
 
 
 def _as_answers(
-    table: "Annotations",
+    table: Annotations,
     models: "Sequence[Predictions]",
     reading: StudyReading,
     metrics: Option,
@@ -728,7 +728,7 @@ def _as_answers(
     return models, [Notice("classes_as_scores", text, (), {"class": positive})]
 
 
-def _decisions(table: "Annotations", metrics: Option) -> Notice:
+def _decisions(table: Annotations, metrics: Option) -> Notice:
     """Say what decisions are, and which metrics suit them."""
     from equipoise.metrics import named
 
@@ -742,14 +742,14 @@ def _decisions(table: "Annotations", metrics: Option) -> Notice:
     return Notice("decisions", more, (), {"advice": advice})
 
 
-def _one_score(one: "Predictions", name: str) -> "Predictions":
+def _one_score(one: Predictions, name: str) -> Predictions:
     """The probability of one class as a score."""
     place = one.classes.index(name) if name in one.classes else None
     values = np.zeros(len(one.items)) if place is None else one.values[:, place]
     return replace(one, values=values, classes=())
 
 
-def _graded(one: "Predictions", grades: Sequence[str]) -> "Predictions":
+def _graded(one: Predictions, grades: Sequence[str]) -> Predictions:
     """The place of the grade that a model names as a score."""
     place = [float(grades.index(name)) for name in one.classes]
     return replace(one, values=one.values @ np.array(place), classes=())

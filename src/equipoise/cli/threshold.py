@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import numpy as np
 
+from equipoise.annotations import Annotations
 from equipoise.arrays import InputError, Ints, listed
 from equipoise.cli._plan_key import BINS, PER_BIN, PlanKey, SampleSize, read_key
 from equipoise.cli._results import input_facts, present
@@ -41,7 +42,6 @@ from equipoise.notices import as_notices
 
 if TYPE_CHECKING:
     from equipoise.analyses.thresholds import ExpertSample, Rule
-    from equipoise.annotations import Annotations
     from equipoise.findings import Report
 
 MARK = "threshold.json"
@@ -237,7 +237,7 @@ def _report(
 
 def _read_experts(
     source: _ThresholdSource, sample: "ExpertSample", *, sure: bool
-) -> "Annotations":
+) -> Annotations:
     """Votes of all experts; a file without annotators is that of one expert, by its name."""
     columns = column_map(source.expert_columns, "expert_columns")
     names = ("kind", "classes", "positive", "at_least", "repeats")
@@ -265,10 +265,8 @@ def _read_experts(
     return votes
 
 
-def _one_table(tables: Sequence[tuple[Path, "Annotations"]]) -> "Annotations":
+def _one_table(tables: Sequence[tuple[Path, Annotations]]) -> Annotations:
     """One table of all files."""
-    from equipoise.annotations import Annotations
-
     first = tables[0][1]
     items = {name: None for _, one in tables for name in one.items}
     place = {name: number for number, name in enumerate(items)}
@@ -298,7 +296,7 @@ def _one_table(tables: Sequence[tuple[Path, "Annotations"]]) -> "Annotations":
     )
 
 
-def _annotator_codes(path: Path, one: "Annotations", people: dict[str, int]) -> Ints:
+def _annotator_codes(path: Path, one: Annotations, people: dict[str, int]) -> Ints:
     """Codes of the annotators of one file among all."""
     if one.annotators is not None and one.annotator is not None:
         codes = [people.setdefault(name, len(people)) for name in one.annotators]
