@@ -115,13 +115,12 @@ def _matrix(answer: Answer, every: Sequence[Standing], heads: Sequence[str]) -> 
 def _metric(answer: Answer) -> str:
     if len(answer.tasks) < 2 and answer.columns:
         return "Scores"
-    return capital(answer.metric.soft_title if answer.labels == "soft" else answer.metric.title)
+    return capital(answer.front.column.title)
 
 
 def _metric_head(one: Standing) -> str:
-    metric = one.column.metric
-    lower = " (lower is better)" if metric.better == "lower" else ""
-    return f"{metric.soft_title if one.column.labels == 'soft' else metric.title}{lower}"
+    lower = " (lower is better)" if one.column.metric.better == "lower" else ""
+    return f"{one.column.title}{lower}"
 
 
 def _head(answer: Answer, one: Standing) -> str:

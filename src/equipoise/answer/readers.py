@@ -170,7 +170,7 @@ def agreement_finding(
     rows = [_strip(annotations, task, *votes[task], tables.get(task)) for task in votes]
     if not rows or all(not one.shares for one in rows):
         return None
-    yes_no = _yes_no(annotations)
+    yes_no = annotations.kind == "binary"
     measure = next(
         (t.coefficients[0].name for t in tables.values() if t.coefficients), "agreement"
     )
@@ -197,10 +197,6 @@ def agreement_finding(
     )
 
 
-def _yes_no(annotations: Annotations) -> bool:
-    return annotations.kind == "binary"
-
-
 def _strip(
     annotations: Annotations,
     task: str,
@@ -210,7 +206,7 @@ def _strip(
 ) -> Strip:
     several = votes.sizes >= 2
     split = disputed(shares, votes.sizes)
-    yes_no = _yes_no(annotations)
+    yes_no = annotations.kind == "binary"
     side = shares[1] if yes_no else 1 - shares.max(axis=0)
     total, top = int(several.sum()), 0.5 if yes_no else 1 - 1 / max(shares.shape[0], 2)
     kinds = np.stack([np.round(side[several], 2), split[several]], axis=1)

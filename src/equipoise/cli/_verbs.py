@@ -13,17 +13,16 @@ from equipoise.cli._engine import cell
 from equipoise.cli._screen import option_names
 from equipoise.cli.aggregate import aggregate
 from equipoise.cli.agreement import agreement
+from equipoise.cli.asked import evaluate, stability
 from equipoise.cli.audit import audit
 from equipoise.cli.check import check
 from equipoise.cli.clean import clean
 from equipoise.cli.compare import compare
 from equipoise.cli.datasets import datasets
 from equipoise.cli.demo import demo
-from equipoise.cli.evaluate import evaluate
 from equipoise.cli.plan import plan
 from equipoise.cli.report import report
 from equipoise.cli.reproduce import reproduce
-from equipoise.cli.stability import stability
 from equipoise.cli.threshold import threshold
 from equipoise.cli.threshold_plan import threshold_plan
 from equipoise.cli.uq import uq

@@ -1,7 +1,7 @@
-"""What is asked of an evaluation: the options of `evaluate` and of its former names."""
+"""equipoise evaluate: the verb, and all that can be asked; `stability` is a former name."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,6 +10,8 @@ from equipoise.analyses.catalogue import ANALYSES
 from equipoise.annotations import Annotations
 from equipoise.cli._catalogue import EVERY_METRIC, list_metrics, metric_of
 from equipoise.cli._groups import GroupOptions
+from equipoise.cli._screen import say
+from equipoise.cli.on_disk import DiskOptions, evaluate_on_disk
 from equipoise.cli.options import (
     FILES,
     RESULT,
@@ -21,6 +23,7 @@ from equipoise.cli.options import (
     StudyFiles,
     check_choice,
     checked,
+    command,
     flag,
     misused,
     panel,
@@ -211,3 +214,46 @@ class Asked:
     groups: GroupOptions = field(default_factory=GroupOptions)
     reading: ReadingOptions
     results: RunOutput
+
+
+@command(heavy="maps")
+def evaluate(asked: Asked, disk: DiskOptions) -> None:
+    """Which model is better, how sure is that, and what would settle it?
+
+    Reads who said what and what each model scored, and answers: which models may be the best,
+    for items and annotators like these, all pairs of models at once; how far below the best
+    every model may lie; whether models do better than the annotators; which items split them.
+    `--full` adds every analysis, `--pair` a close look at two models. With `--margin` models
+    are shown to be good enough. With `--truth` a model of the votes says what is plausibly
+    true.
+
+    Example: equipoise evaluate -a votes.csv -p scores.csv --out run
+
+    Example: equipoise evaluate --dataset chexpert --margin 0.01 --full --out run
+
+    Example: equipoise evaluate run --pair resnet vit
+
+    Example: equipoise evaluate -a ddx.json -p probabilities --truth auto --metrics
+    topk_accuracy:k=3
+    """
+    from equipoise.cli.evaluate import run_evaluation
+
+    files = asked.files
+    folders = [*(files.study or ()), *(files.annotations or ()), *(files.predictions or ())]
+    if disk.chosen(folders):
+        evaluate_on_disk(asked, folders)
+        return
+    run_evaluation(asked)
+
+
+@command(heavy="maps")
+def stability(asked: Asked) -> None:
+    """The former name of `equipoise evaluate --full`.
+
+    Example: equipoise evaluate -a votes.csv -p scores.csv --full --out run
+    """
+    from equipoise.cli.evaluate import run_evaluation
+
+    say("stability is now evaluate --full; the former name works for one more version.")
+    full = asked.scoring.full or asked.scoring.analyses is None
+    run_evaluation(replace(asked, scoring=replace(asked.scoring, full=full)))

@@ -15,7 +15,6 @@ from equipoise.annotations import Annotations
 from equipoise.arrays import InputError, listed, nearest
 from equipoise.cli._screen import progress, say
 from equipoise.cli.asked import Asked, EvaluateOptions, RunOutput
-from equipoise.cli.evaluate import run_evaluation
 from equipoise.cli.options import DataFiles, ReadingOptions, StudyFiles, command
 from equipoise.cli.study import CliStudy, read_study
 from equipoise.cli.targets import check_run_folder
@@ -62,6 +61,8 @@ def compare(
 
     Example: equipoise compare old-run resnet new-run resnet --out comparison
     """
+    from equipoise.cli.evaluate import run_evaluation
+
     say("compare is now evaluate --pair A B; the former name works for one more version.")
     named = _named(models, files)
     check_run_folder(results.out, overwrite=results.overwrite)

@@ -283,7 +283,6 @@ WRITERS: Mapping[str, Callable[[float | None], str]] = {
     "bound": numbers.bound,
     "change": numbers.change,
     "percent": numbers.percent,
-    "share": numbers.resample_share,
     "count": numbers.count,
     "rank": numbers.rank,
     "p": numbers.p_value,
