@@ -1,12 +1,11 @@
 """Worklist: the items that split the annotators, by pattern of votes, for adjudication."""
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
 from equipoise.annotations import Annotations
-from equipoise.answer.readers import disputed, naming_rates
+from equipoise.answer.readers import TaskVotes, disputed, naming_rates
 from equipoise.arrays import Floats, Ints
 from equipoise.evaluation import Evaluation
 from equipoise.findings import Cell, Column, Dispute, Finding, Pattern, Table, Worklist, columns
@@ -20,18 +19,10 @@ PEOPLE = 30  # annotators that have a square of their own
 MOST_ROWS = 100_000  # of the file
 
 
-class _Cast(NamedTuple):
-    """The votes of a task, and the share of each class among those of an item."""
-
-    task: str
-    votes: Votes
-    shares: Floats
-
-
 def worklist_finding(
     evaluation: Evaluation,
     annotations: Annotations,
-    votes: Mapping[str, tuple[Votes, Floats]],
+    votes: Mapping[str, TaskVotes],
     nouns: Nouns,
     hollow: Sequence[str] = (),
 ) -> Finding | None:
@@ -43,14 +34,15 @@ def worklist_finding(
     disputes: list[Dispute] = []
     rows: list[dict[str, Cell]] = []
     cases = 0
-    for task, (cast, shares) in votes.items():
+    for own in votes.values():
+        cast, shares, task = own
         split = np.flatnonzero(disputed(shares, cast.sizes) & ~cast.gold)
         cases += int((cast.sizes >= 2).sum())
         if len(split):
             places, says = _model_views(scores.get(task), annotations, cast, shares)
             disputes.append(_dispute(annotations, task, cast, split, places))
             some = split[: max(0, MOST_ROWS - len(rows))]
-            rows += _rows(annotations, _Cast(task, cast, shares), some, places, says)
+            rows += _rows(annotations, own, some, places, says)
     if not disputes:
         return None
     total = sum(one.number for one in disputes)
@@ -219,14 +211,14 @@ def _remark(annotations: Annotations, patterns: int, rates: Mapping[str, float])
 
 def _rows(
     annotations: Annotations,
-    asked: _Cast,
+    own: TaskVotes,
     split: Ints,
     places: Mapping[str, Floats],
     says: Mapping[str, Sequence[str]],
 ) -> list[dict[str, Cell]]:
     if not len(split):
         return []
-    task, cast, shares = asked
+    cast, shares, task = own
     classes = annotations.classes
     people = _people(annotations)
     rows, every = [], _said(annotations, cast, split)

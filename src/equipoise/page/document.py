@@ -12,7 +12,7 @@ Tables: numbers in a frame of their own that scrolls, and as files to take along
 import base64
 import hashlib
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib.metadata import version
 from importlib.resources import files
 
@@ -54,17 +54,15 @@ def render(report: Report) -> str:
     names = [css(), *(asset(f"{one}.css") for one in ["page", *more]), _chosen_css(parts)]
     return _document(
         report.title,
-        _Parts(
-            "\n".join(names),
-            "\n".join(asset(f"{one}.js") for one in ["page", *more]),
-            beside=any(map(has_files, galleries)),
-        ),
+        "\n".join(names),
+        "\n".join(asset(f"{one}.js") for one in ["page", *more]),
         element("a", "To the answer", href="#answer", class_="skip"),
         _navigation(links),
         element(
             "main", _card(report, opened), *_side_by_side(sections), evidence, id="main"
         ),
         _footer(report),
+        beside=any(map(has_files, galleries)),
     )  # fmt: skip
 
 
@@ -399,15 +397,6 @@ def _footer(report: Report) -> Html:
     return element("footer", *command, made)
 
 
-@dataclass(frozen=True, slots=True)
-class _Parts:
-    """Style and script of a page, and whether pictures lie beside it."""
-
-    style: str
-    script: str
-    beside: bool
-
-
 def _policy(style: str, script: str, *, beside: bool) -> str:
     """Allow this style and this script, by hash, pictures, and nothing else."""
     hashes = [
@@ -434,10 +423,13 @@ def _lean(text: str) -> str:
     return "".join(line if line[-1] in ";,{" else f"{line}\n" for line in kept).rstrip()
 
 
-def _document(title: str, parts: _Parts, *body: Html) -> str:
-    """Put a whole page together: one file, with the policy that lets it do nothing else."""
-    style, script = _lean(parts.style), _lean(parts.script)
-    policy = _policy(style, script, beside=parts.beside)
+def _document(title: str, style: str, script: str, *body: Html, beside: bool) -> str:
+    """Put a whole page together: one file, with the policy that lets it do nothing else.
+
+    `beside` is whether pictures lie beside it.
+    """
+    style, script = _lean(style), _lean(script)
+    policy = _policy(style, script, beside=beside)
     head = element(
         "head",
         element("meta", charset="utf-8"),

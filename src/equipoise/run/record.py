@@ -16,12 +16,12 @@ from equipoise.arrays import InputError
 from equipoise.codec import read_value
 from equipoise.evaluation.result import Difference, Row
 from equipoise.findings import Report
+from equipoise.findings.charts import MAYBE
 from equipoise.findings.json import JsonValue, plain
 
 SCHEMA = 3
 SCHEMAS = (1, 2, 3)  # those that can be read
 NAN = math.nan
-MAYBE = {"maybe": True}  # of a field that is not written where it has its default
 
 
 # ---- where it comes from -------------------------------------------------------------------
