@@ -294,7 +294,7 @@ def _question(table: Annotations, asked: Asked) -> Question:
         "within": groups.within,
         "classes": reading.class_names() if reading.classes is not None else None,
         "columns": reading.column_names(),
-        "prediction_columns": reading.prediction_column_names(),
+        "prediction_columns": reading.predictions.prediction_column_names(),
     }
     return question(**told, **{name: value for name, value in rare.items() if value})
 

@@ -21,12 +21,25 @@ from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import partial, wraps
 from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, NoReturn, TypeVar, get_args, get_type_hints
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    ClassVar,
+    NoReturn,
+    TypeVar,
+    cast,
+    get_args,
+    get_type_hints,
+)
 
 import typer
 
 from equipoise.annotations import GOLD
 from equipoise.arrays import MOST_DRAWN, InputError, choice, nearest
+
+if TYPE_CHECKING:
+    from equipoise.read.options import AnnotationKeywords, PredictionKeywords
 
 FILES, MEANING = "Files", "What the labels mean"
 UNCERTAINTY, RESULT, RARE = "Uncertainty", "Result", "Rare"
@@ -141,7 +154,7 @@ def _refuse_endless(options: Mapping[str, Any]) -> None:
 
 def _record(kind: type[Any], options: dict[str, Any]) -> Any:
     """Make a record, and the records in it, of their options, and take them away."""
-    types, own = get_type_hints(kind), dict[str, Any]()
+    types, own = get_type_hints(kind), dict[str, object]()
     for name in [one.name for one in fields(kind)]:
         if is_dataclass(types[name]):
             own[name] = _record(types[name], options)
@@ -374,6 +387,13 @@ class VoteReading:
         """Names of columns in the file, by ours."""
         return column_map(self.columns, "columns")
 
+    def keywords(self) -> "AnnotationKeywords":
+        """The keywords of everything that reads annotations."""
+        names = ("layout", "kind", "repeats", "exchangeable")
+        own = {name: getattr(self, name) for name in names}
+        made = {"classes": self.class_names() or None, "columns": self.column_names()}
+        return cast("AnnotationKeywords", own | made)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionReading(VoteReading):
@@ -401,6 +421,11 @@ class PredictionReading:
         """Names of columns in the files of predictions, by ours."""
         return column_map(self.prediction_columns, "prediction_columns")
 
+    def keywords(self) -> "PredictionKeywords":
+        """The keywords of everything that reads predictions."""
+        own = {"layout": self.prediction_layout, "columns": self.prediction_column_names()}
+        return cast("PredictionKeywords", own)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudyReading(QuestionReading):
@@ -414,14 +439,15 @@ class StudyReading(QuestionReading):
     def __post_init__(self) -> None:
         """Refuse unknown words."""
         super(StudyReading, self).__post_init__()
-        self.prediction_column_names()
+        self.predictions.keywords()
 
-    def prediction_column_names(self) -> dict[str, str]:
-        """Names of columns in the files of predictions, by ours."""
+    @property
+    def predictions(self) -> PredictionReading:
+        """How the predictions are read."""
         return PredictionReading(
             prediction_columns=self.prediction_columns,
             prediction_layout=self.prediction_layout,
-        ).prediction_column_names()
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -272,14 +272,7 @@ def read_predictions_of(
     from equipoise.io import read_predictions
 
     with _naming_check(paths, OF_SCORES):
-        return read_predictions(paths, **_prediction_keywords(reading))
-
-
-def _prediction_keywords(reading: StudyReading) -> dict[str, Any]:
-    return {
-        "layout": reading.prediction_layout,
-        "columns": reading.prediction_column_names(),
-    }
+        return read_predictions(paths, **reading.predictions.keywords())
 
 
 @contextmanager
@@ -593,14 +586,11 @@ def read_table(
     """Read votes as the options say; other classes and names of columns come first."""
     from equipoise.io import read_annotations
 
-    how: dict[str, Any] = {
-        "layout": reading.layout,
-        "kind": reading.kind,
-        "classes": classes or reading.class_names() or None,
-        "columns": reading.column_names() if columns is None else columns,
-        "repeats": reading.repeats,
-        "exchangeable": reading.exchangeable,
-    }
+    how = reading.keywords()
+    if classes:
+        how["classes"] = classes
+    if columns is not None:
+        how["columns"] = columns
     with _naming_check(paths):
         return read_annotations(list(paths), **how).by_name()
 
@@ -653,7 +643,7 @@ def _with_predictions(
     """Read predictions for annotations; what there is to say of them goes to those."""
     from equipoise.read.matched import predictions_for
 
-    how = _prediction_keywords(reading)
+    how = reading.predictions.keywords()
     with _naming_check(paths, OF_SCORES):
         table, read = predictions_for(table, paths, classes_known=classes is not None, **how)
     return table, read.predictions
