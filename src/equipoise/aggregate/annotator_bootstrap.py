@@ -24,6 +24,7 @@ import numpy as np
 
 from equipoise.annotations import COLUMNS, Annotations
 from equipoise.arrays import Bools, Floats, InputError, Ints, require_drawn, require_whole
+from equipoise.engine import current
 from equipoise.notices import Notice
 from equipoise.plausibilities import Plausibilities
 
@@ -46,8 +47,6 @@ def annotator_bootstrap(
     draws, seed
         How many panels, and from which seed.
     """
-    from equipoise.engine import current
-
     require_drawn("annotator_bootstrap, draws", draws, least=1)
     require_whole("annotator_bootstrap, seed", seed)
     people = _voters(annotations, task)

@@ -51,6 +51,7 @@ from equipoise.aggregate._model import (
 from equipoise.aggregate._ranking_stages import Readings, collect_readings, stages
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, Ints, choice, require_drawn, require_whole
+from equipoise.engine import current
 from equipoise.notices import Notice, Value
 from equipoise.plausibilities import Plausibilities
 from equipoise.wording import Option
@@ -209,8 +210,6 @@ class _Chains(NamedTuple):
 
 def _run(readings: Readings, model: tuple[float, Floats, float], how: Chain) -> _Drawn:
     """Run all chains, a chunk of cases at a time, on the engine in use."""
-    from equipoise.engine import current
-
     alpha, rest, reliability = model
     taken = stages(readings, reliability)
     number = len(readings.items)

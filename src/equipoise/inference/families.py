@@ -132,7 +132,7 @@ def _root(covariance: Floats) -> Floats:
     return np.asarray((direction * np.sqrt(np.maximum(size, 0.0))) @ direction.T)
 
 
-def _draws(covariance: Floats, random: "np.random.Generator") -> Iterator[Floats]:
+def _draws(covariance: Floats, random: np.random.Generator) -> Iterator[Floats]:
     """Chunks of normal values with this covariance, shape (draws, models)."""
     own = np.maximum(np.diag(covariance), 1e-300)
     jitter = np.diag(own) * 1e-10  # models that are the same have no root
@@ -141,7 +141,7 @@ def _draws(covariance: Floats, random: "np.random.Generator") -> Iterator[Floats
         yield random.standard_normal((_CHUNK, len(covariance))) @ root.T
 
 
-def _widths(spreads: Sequence[Spread], random: "np.random.Generator") -> Iterator[Floats]:
+def _widths(spreads: Sequence[Spread], random: np.random.Generator) -> Iterator[Floats]:
     """By how much estimated errors are too small, shape (draws, pairs or 1), without end.
 
     Of few annotators the mean square is a pivot, the same draw of it for all pairs.
@@ -160,7 +160,7 @@ def _widths(spreads: Sequence[Spread], random: "np.random.Generator") -> Iterato
         yield np.sqrt(ratio) * _student(usual, random)
 
 
-def _student(df: float, random: "np.random.Generator") -> Floats:
+def _student(df: float, random: np.random.Generator) -> Floats:
     """What turns normal draws into Student's t, shape (draws, 1)."""
     if not np.isfinite(df):
         return np.ones((_CHUNK, 1))
