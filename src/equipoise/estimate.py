@@ -11,12 +11,15 @@ probability reaches it, from its own side.
 
 import math
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from equipoise import numbers
 from equipoise.arrays import Floats, InputError, frozen, short_repr
-from equipoise.inference import Spread, TwoWay
+
+if TYPE_CHECKING:
+    from equipoise.inference import Spread, TwoWay
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,8 +55,8 @@ class Estimate:
     replicates: Floats
     plan: str
     bounds: tuple[float, float] = (-math.inf, math.inf)
-    spread: Spread | None = None
-    _source: tuple[TwoWay, int] | None = field(default=None, repr=False)
+    spread: "Spread | None" = None
+    _source: "tuple[TwoWay, int] | None" = field(default=None, repr=False)
     weights: Floats | None = None
 
     __repr__ = short_repr
@@ -64,7 +67,7 @@ class Estimate:
     @classmethod
     def of(
         cls,
-        cell: TwoWay,
+        cell: "TwoWay",
         model: int,
         replicates: Floats,
         plan: str,
@@ -156,7 +159,7 @@ class Estimate:
             weights=self.weights,
         )
 
-    def _between(self, other: "Estimate") -> Spread | None:
+    def _between(self, other: "Estimate") -> "Spread | None":
         """Spread of the difference, where both come from one question."""
         if self._source is None or other._source is None:
             return None

@@ -249,7 +249,7 @@ POSTERIORS: Mapping[str, type[Dirichlet] | type[Categorical] | type[NormalPoster
 }
 
 
-def _log_gamma(random: np.random.Generator, shape: Floats) -> Floats:
+def _log_gamma(random: "np.random.Generator", shape: Floats) -> Floats:
     """Logarithms of gamma variables; a shape of 0 gives minus infinity.
 
     A variable of shape a is one of shape a + 1 times a uniform one to the power 1 / a.

@@ -71,7 +71,7 @@ def make_card(
 def headline(answer: Answer) -> str:
     """The answer in one sentence."""
     front = answer.front
-    what = _what(answer)
+    what = answer.front.column.title
     if not front.known:
         return f"No model has a{_finite(front)} value of {what}, so there is nothing to decide."
     first = front.models[0]
@@ -135,10 +135,6 @@ def _alike(answer: Answer, group: Sequence[str]) -> bool:
     ) and len(group) == len(answer.evaluation.models)
 
 
-def _what(answer: Answer) -> str:
-    return answer.metric.soft_title if answer.labels == "soft" else answer.metric.title
-
-
 def _lede(answer: Answer, nouns: Nouns) -> str:
     """The numbers behind the answer."""
     front, tasks = answer.front, answer.tasks
@@ -156,17 +152,14 @@ def _lede(answer: Answer, nouns: Nouns) -> str:
     )
     parts = [_range(front, group, f"the {in_words(len(group))}")]
     parts += [_range(front, behind, "those behind")] if behind else []
-    said = f"{capital(_what(answer))}{many}: {', '.join(parts)}{lower}."
+    said = f"{capital(answer.front.column.title)}{many}: {', '.join(parts)}{lower}."
     if not front.decides:
         return said
     most = float(front.most[: front.known].max())
     if most < SEEN:
         return said
-    return f"{said} None is more than {bound(most)} {_below(answer)} the best."
-
-
-def _below(answer: Answer) -> str:
-    return "below" if answer.metric.better == "higher" else "above"
+    side = "below" if answer.metric.better == "higher" else "above"
+    return f"{said} None is more than {bound(most)} {side} the best."
 
 
 def _range(front: Standing, group: Sequence[int], name: str) -> str:
@@ -353,8 +346,9 @@ def _mixed(answer: Answer) -> Iterator[str]:
     if deciding and len(deciding) < len(plain):
         verb = "only decides" if len(deciding) == 1 else "only decide"
         yield (
-            f"{joined(deciding, most=NAMED)} {verb}, others give scores: {_what(answer)} "
-            "favours scores. Compare decisions, for example by accuracy."
+            f"{joined(deciding, most=NAMED)} {verb}, others give scores: "
+            f"{answer.front.column.title} favours scores. Compare decisions, for example by "
+            "accuracy."
         )
 
 

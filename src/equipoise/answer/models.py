@@ -84,11 +84,12 @@ def standings_chart(
 ) -> Standings:
     """Models by tasks, or by metrics where there is one task."""
     every = (answer.front, *answer.columns)
-    several = len(answer.tasks) > 1
+    several, metric = len(answer.tasks) > 1, _metric(answer)
+    way = ", lower is better" if answer.metric.better == "lower" else ""
     return replace(
         _matrix(answer, every, [_head(answer, one) for one in every]),
-        caption=_caption(answer),
-        metric=_metric(answer),
+        caption=f"{metric}{way}",
+        metric=metric,
         foot=tuple((title, ("", *texts)) for title, texts in foot) if several else (),
     )
 
@@ -114,13 +115,12 @@ def _matrix(answer: Answer, every: Sequence[Standing], heads: Sequence[str]) -> 
 def _metric(answer: Answer) -> str:
     if len(answer.tasks) < 2 and answer.columns:
         return "Scores"
-    return capital(answer.metric.soft_title if answer.labels == "soft" else answer.metric.title)
+    return capital(answer.front.column.title)
 
 
 def _metric_head(one: Standing) -> str:
-    metric = one.column.metric
-    lower = " (lower is better)" if metric.better == "lower" else ""
-    return f"{metric.soft_title if one.column.labels == 'soft' else metric.title}{lower}"
+    lower = " (lower is better)" if one.column.metric.better == "lower" else ""
+    return f"{one.column.title}{lower}"
 
 
 def _head(answer: Answer, one: Standing) -> str:
@@ -140,11 +140,6 @@ def _place(answer: Answer, column: Standing, name: str) -> Place:
         same=name in answer.same(column.column.task),
         judged=column.decides,
     )
-
-
-def _caption(answer: Answer) -> str:
-    way = ", lower is better" if answer.metric.better == "lower" else ""
-    return f"{_metric(answer)}{way}"
 
 
 def _title(answer: Answer, nouns: Nouns) -> str:
@@ -250,18 +245,20 @@ def distance_chart(standing: Standing, *, level: float, margin: float | None) ->
     """Every model's distance from the best of one question, with its simultaneous bound."""
     metric = standing.column.metric
     sign = -1.0 if metric.better == "higher" else 1.0
+    known = standing.models[: standing.known]
+    ends = zip(known, standing.least, standing.most, strict=False)
     rows = [
         Dot(
             label=name,
             value=sign * float(standing.gap[m]),
-            low=min(sign * float(standing.most[m]), sign * float(standing.least[m])),
-            high=max(sign * float(standing.most[m]), sign * float(standing.least[m])),
+            low=min(sign * float(most), sign * float(least)),
+            high=max(sign * float(most), sign * float(least)),
             model=name,
-            remark=_bound_words(float(standing.most[m])),
+            remark=f"at most {bound(float(most))}" if most > 0 else "the best",
             hollow=not standing.inside[m],
-            strong=margin is not None and bool(standing.most[m] < margin),
+            strong=margin is not None and bool(most < margin),
         )
-        for m, name in enumerate(standing.models[: standing.known])
+        for m, (name, least, most) in enumerate(ends)
     ]
     side = "below" if sign < 0 else "above"
     inside = " Bold: inside the margin." if margin is not None else ""
@@ -275,10 +272,6 @@ def distance_chart(standing: Standing, *, level: float, margin: float | None) ->
         zero_title="the best",
         margin=margin,
     )
-
-
-def _bound_words(most: float) -> str:
-    return f"at most {bound(most)}" if most > 0 else "the best"
 
 
 def _distance_title(answer: Answer) -> str:

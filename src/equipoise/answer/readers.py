@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -38,10 +39,16 @@ def disputed(shares: Floats, sizes: Ints) -> Bools:
     return np.asarray((1 - shares.max(axis=0) >= DISPUTED - 1e-9) & (sizes >= 2))
 
 
-def task_votes(
-    annotations: Annotations, scored: Mapping[str, Ints]
-) -> dict[str, tuple[Votes, Floats]]:
-    """Votes of every task with the share of each class, (classes, items); none of ratings.
+class TaskVotes(NamedTuple):
+    """Votes on a task, and the share of each class among those of an item, (classes, items)."""
+
+    votes: Votes
+    shares: Floats
+    task: str
+
+
+def task_votes(annotations: Annotations, scored: Mapping[str, Ints]) -> dict[str, TaskVotes]:
+    """Votes of every task; none of ratings.
 
     Parameters
     ----------
@@ -56,7 +63,7 @@ def task_votes(
         use = np.flatnonzero(np.isin(votes.items, scored.get(task, votes.items)))
         votes = votes if len(use) == len(votes.items) else votes.subset(use)
         every = [votes.shares(k) for k in range(len(annotations.classes))]
-        made[task] = votes, np.stack(every)
+        made[task] = TaskVotes(votes, np.stack(every), task)
     return made
 
 
@@ -163,14 +170,14 @@ def _a(noun: str) -> str:
 
 
 def agreement_finding(
-    annotations: Annotations, votes: dict[str, tuple[Votes, Floats]], nouns: Nouns
+    annotations: Annotations, votes: Mapping[str, TaskVotes], nouns: Nouns
 ) -> Finding | None:
     """Votes, agreement and rates per task, as strips."""
     tables = {one.task: one for one in agreement_summaries(annotations)}
-    rows = [_strip(annotations, task, *votes[task], tables.get(task)) for task in votes]
+    rows = [_strip(annotations, one, tables.get(task)) for task, one in votes.items()]
     if not rows or all(not one.shares for one in rows):
         return None
-    yes_no = _yes_no(annotations)
+    yes_no = annotations.kind == "binary"
     measure = next(
         (t.coefficients[0].name for t in tables.values() if t.coefficients), "agreement"
     )
@@ -197,20 +204,11 @@ def agreement_finding(
     )
 
 
-def _yes_no(annotations: Annotations) -> bool:
-    return annotations.kind == "binary"
-
-
-def _strip(
-    annotations: Annotations,
-    task: str,
-    votes: Votes,
-    shares: Floats,
-    table: AgreementTable | None,
-) -> Strip:
+def _strip(annotations: Annotations, own: TaskVotes, table: AgreementTable | None) -> Strip:
+    votes, shares, task = own
     several = votes.sizes >= 2
     split = disputed(shares, votes.sizes)
-    yes_no = _yes_no(annotations)
+    yes_no = annotations.kind == "binary"
     side = shares[1] if yes_no else 1 - shares.max(axis=0)
     total, top = int(several.sum()), 0.5 if yes_no else 1 - 1 / max(shares.shape[0], 2)
     kinds = np.stack([np.round(side[several], 2), split[several]], axis=1)
@@ -246,11 +244,16 @@ def _rates(annotations: Annotations, votes: Votes, label: int) -> tuple[tuple[st
     names = annotations.annotators
     if names is None:
         return ()
-    mass, who = votes.mass(label), votes.annotator
-    use = who >= 0
-    said = np.bincount(who[use], mass[use], len(names))
-    many = np.bincount(who[use], minlength=len(names))
-    return tuple((names[a], float(said[a] / many[a])) for a in np.flatnonzero(many))
+    rates = naming_rates(votes, label, len(names), votes.annotator >= 0).tolist()
+    return tuple((n, rate) for n, rate in zip(names, rates, strict=True) if rate == rate)
+
+
+def naming_rates(votes: Votes, label: int, people: int, use: Bools) -> Floats:
+    """How often each annotator names a class among some votes; nan of those without any."""
+    who = votes.annotator[use]
+    said = np.bincount(who, votes.mass(label)[use], people)
+    many = np.bincount(who, minlength=people)
+    return np.asarray(np.divide(said, many, out=np.full(people, np.nan), where=many > 0))
 
 
 def _agreement_title(rows: Sequence[Strip], nouns: Nouns, *, yes_no: bool) -> str:

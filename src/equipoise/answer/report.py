@@ -184,10 +184,6 @@ def answer_report(study: Study, asked: Asked, stage: Stage | None = None) -> Rep
         *_certainty(study),
         *_analyses(study, asked, tell),
     ]
-    findings = (
-        *(one for one in front if one is not None),
-        *(replace(one, evidence=True) for one in evidence),
-    )
     return replace(
         base,
         card=make_card(
@@ -197,7 +193,7 @@ def answer_report(study: Study, asked: Asked, stage: Stage | None = None) -> Rep
             base.notices,
             command=asked.command,
         ),
-        findings=findings,
+        findings=_in_order(front, evidence),
         known=_known(study, data, nouns),
         terms=_terms(study),
         scope=study.evaluation.population.scope,
@@ -205,6 +201,14 @@ def answer_report(study: Study, asked: Asked, stage: Stage | None = None) -> Rep
         references=(*base.references, *SOURCES, *_truth_sources(study)),
         task=study.evaluation.tasks[-1],
     )
+
+
+def _in_order(
+    front: Iterable[Finding | None], evidence: Iterable[Finding]
+) -> tuple[Finding, ...]:
+    """What stands open, where it was possible, then what is folded away."""
+    opened = (one for one in front if one is not None)
+    return (*opened, *(replace(one, evidence=True) for one in evidence))
 
 
 def _scored(study: Study) -> dict[str, Ints]:
@@ -268,17 +272,13 @@ def evaluation_report(evaluation: Evaluation) -> Report:
         study = Study(evaluation.predictions, votes, options, evaluation, lambda *_: None)
         quick = tuple(name for name, one in ANALYSES.items() if one.quick)
         return answer_report(study, Asked(analyses=quick))
-    answer, nouns = Answer(evaluation), Nouns()
-    front = (standings_finding(answer, nouns), distance_finding(answer))
-    evidence = [*_labels(answer), *_all_pairs(answer)]
+    answer = Answer(evaluation)
+    front = (standings_finding(answer, Nouns()), distance_finding(answer))
     return Report(
         title="",
         models=evaluation.models,
         card=evaluation_card(evaluation),
-        findings=(
-            *(one for one in front if one is not None),
-            *(replace(one, evidence=True) for one in evidence),
-        ),
+        findings=_in_order(front, [*_labels(answer), *_all_pairs(answer)]),
         notices=evaluation.notices,
         scope=evaluation.population.scope,
     )

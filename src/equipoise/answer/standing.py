@@ -34,6 +34,11 @@ class Column:
     metric: Metric
     labels: str
 
+    @property
+    def title(self) -> str:
+        """What is scored, in words."""
+        return self.metric.soft_title if self.labels == "soft" else self.metric.title
+
 
 @dataclass(frozen=True, eq=False)
 class Standing:

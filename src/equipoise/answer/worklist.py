@@ -1,15 +1,14 @@
 """Worklist: the items that split the annotators, by pattern of votes, for adjudication."""
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
 from equipoise.annotations import Annotations
-from equipoise.answer.readers import disputed
-from equipoise.arrays import Bools, Floats, Ints
+from equipoise.answer.readers import TaskVotes, disputed, naming_rates
+from equipoise.arrays import Floats, Ints
 from equipoise.evaluation import Evaluation
-from equipoise.findings import Cell, Column, Dispute, Finding, Pattern, Table, Worklist
+from equipoise.findings import Cell, Column, Dispute, Finding, Pattern, Table, Worklist, columns
 from equipoise.nouns import Nouns, counted
 from equipoise.numbers import count, percent
 from equipoise.votes import Votes
@@ -20,18 +19,10 @@ PEOPLE = 30  # annotators that have a square of their own
 MOST_ROWS = 100_000  # of the file
 
 
-class _Cast(NamedTuple):
-    """The votes of a task, and the share of each class among those of an item."""
-
-    task: str
-    votes: Votes
-    shares: Floats
-
-
 def worklist_finding(
     evaluation: Evaluation,
     annotations: Annotations,
-    votes: Mapping[str, tuple[Votes, Floats]],
+    votes: Mapping[str, TaskVotes],
     nouns: Nouns,
     hollow: Sequence[str] = (),
 ) -> Finding | None:
@@ -43,15 +34,15 @@ def worklist_finding(
     disputes: list[Dispute] = []
     rows: list[dict[str, Cell]] = []
     cases = 0
-    for task, (cast, shares) in votes.items():
+    for own in votes.values():
+        cast, shares, task = own
         split = np.flatnonzero(disputed(shares, cast.sizes) & ~cast.gold)
         cases += int((cast.sizes >= 2).sum())
         if len(split):
-            places = _places(scores.get(task), annotations, cast, shares)
-            says = _names(scores.get(task), annotations, cast)
+            places, says = _model_views(scores.get(task), annotations, cast, shares)
             disputes.append(_dispute(annotations, task, cast, split, places))
             some = split[: max(0, MOST_ROWS - len(rows))]
-            rows += _rows(annotations, _Cast(task, cast, shares), some, places, says)
+            rows += _rows(annotations, own, some, places, says)
     if not disputes:
         return None
     total = sum(one.number for one in disputes)
@@ -101,54 +92,34 @@ def _caption(annotations: Annotations, nouns: Nouns, *, yes_no: bool) -> str:
     )
 
 
-def _places(
+def _model_views(
     given: tuple[tuple[str, ...], Mapping[str, Floats]] | None,
     annotations: Annotations,
     cast: Votes,
     shares: Floats,
-) -> dict[str, Floats]:
-    """Where each model puts each item with votes, from 0 to 1, by model.
+) -> tuple[dict[str, Floats], dict[str, list[str]]]:
+    """Where each model puts each item with votes, and the class that it holds likeliest.
 
-    A score: the share of the items that it scores lower; probabilities: that of the commonest
-    answer.
+    From 0 to 1; of a score: the share of the items that it scores lower, of probabilities: that
+    of the commonest answer. Scores name no class.
     """
     from scipy.stats import rankdata
 
-    if given is None:
-        return {}
-    items, scores = given
+    items, scores = given or ((), {})
     where = {name: place for place, name in enumerate(items)}
     own = np.array([where.get(annotations.items[code], -1) for code in cast.items])
     known, first, top = own >= 0, np.maximum(own, 0), shares.argmax(axis=0)
-    made = {}
+    places, names = {}, {}
     for model, values in scores.items():
+        placed = np.full(len(own), np.nan)
         if values.ndim == 1:
             placed = ((rankdata(values) - 0.5) / len(values))[first]
         elif values.shape[1] == len(shares):
             placed = values[first, top]
-        else:
-            placed = np.full(len(own), np.nan)
-        made[model] = np.where(known, placed, np.nan)
-    return made
-
-
-def _names(
-    given: tuple[tuple[str, ...], Mapping[str, Floats]] | None,
-    annotations: Annotations,
-    cast: Votes,
-) -> dict[str, list[str]]:
-    """The class that each model holds likeliest for each item with votes; none of scores."""
-    if given is None:
-        return {}
-    items, scores = given
-    where = {name: place for place, name in enumerate(items)}
-    own = [where.get(annotations.items[code], -1) for code in cast.items]
-    return {
-        model: ["" if i < 0 else annotations.classes[k] for i, k in
-                zip(own, values.argmax(axis=1)[np.maximum(own, 0)], strict=True)]
-        for model, values in scores.items()
-        if values.ndim == 2 and values.shape[1] == len(annotations.classes)
-    }  # fmt: skip
+            likeliest = zip(known, values.argmax(axis=1)[first], strict=True)
+            names[model] = [annotations.classes[k] if use else "" for use, k in likeliest]
+        places[model] = np.where(known, placed, np.nan)
+    return places, names
 
 
 def _said(annotations: Annotations, cast: Votes, split: Ints) -> Ints:
@@ -222,16 +193,11 @@ def _rates(annotations: Annotations, cast: Votes, split: Ints) -> dict[str, floa
     inside = np.zeros(len(cast.items), dtype=bool)
     inside[split] = True
     use = np.repeat(inside, cast.sizes) & (cast.annotator >= 0)
-    label = 1 if annotations.kind == "binary" else _commonest(cast, use)
-    mass = cast.mass(label)
-    said = np.bincount(cast.annotator[use], mass[use], len(people))
-    many = np.bincount(cast.annotator[use], minlength=len(people))
-    rates = np.divide(said, many, out=np.full(len(people), np.nan), where=many > 0)
+    label = 1
+    if annotations.kind != "binary":  # the commonest
+        label = int(np.bincount(_labels(cast)[use]).argmax()) if use.any() else 0
+    rates = naming_rates(cast, label, len(people), use)
     return dict(zip(people, rates.tolist(), strict=True))
-
-
-def _commonest(cast: Votes, use: Bools) -> int:
-    return int(np.bincount(_labels(cast)[use]).argmax()) if use.any() else 0
 
 
 def _remark(annotations: Annotations, patterns: int, rates: Mapping[str, float]) -> str:
@@ -245,14 +211,14 @@ def _remark(annotations: Annotations, patterns: int, rates: Mapping[str, float])
 
 def _rows(
     annotations: Annotations,
-    asked: _Cast,
+    own: TaskVotes,
     split: Ints,
     places: Mapping[str, Floats],
     says: Mapping[str, Sequence[str]],
 ) -> list[dict[str, Cell]]:
     if not len(split):
         return []
-    task, cast, shares = asked
+    cast, shares, task = own
     classes = annotations.classes
     people = _people(annotations)
     rows, every = [], _said(annotations, cast, split)
@@ -289,9 +255,8 @@ def _table(rows: list[dict[str, Cell]], annotations: Annotations) -> Table:
         name="disputed",
         caption="Items that split the annotators",
         columns=(
-            Column("task", "task"),
-            Column("item", "item"),
-            Column("votes", "votes", "count"),
+            *columns("text", "task", "item"),
+            *columns("count", "votes"),
             *shown,
         ),
         rows=rows,

@@ -1,6 +1,10 @@
-"""Catalogues in the help: every metric by topic, every aggregation model with its settings."""
+"""Catalogues in the help: every metric by topic, every aggregation model with its settings.
 
-from collections.abc import Sequence
+Texts that name all of them are made when they are read; `EVERY_METRIC` and the like stand for
+them till then.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import typer
@@ -12,7 +16,22 @@ if TYPE_CHECKING:
     from equipoise.metrics import Metric
 
 
-def metrics_help() -> str:
+EVERY_METRIC, EVERY_MODEL = "(metrics)", "(models)"
+RELIABILITIES, PRIORS = "(reliabilities)", "(priors)"
+
+
+def help_text(said: str) -> str:
+    """A text of the help, or the one that it stands for.
+
+    Examples
+    --------
+    >>> help_text("How many bins."), help_text(EVERY_MODEL)[:24]
+    ('How many bins.', '`auto`, or one of these.')
+    """
+    return _TEXTS[said]() if said in _TEXTS else said
+
+
+def _metrics_help() -> str:
     """The help of `--metrics`: one line per topic."""
     from equipoise.metrics import by_topic
 
@@ -64,7 +83,7 @@ def check_k(metrics: "Sequence[Metric]", classes: int) -> None:
             )  # fmt: skip
 
 
-def model_help() -> str:
+def _model_help() -> str:
     """The help of `--model`: every model, with what it does."""
     from equipoise.aggregate import MODELS
 
@@ -72,25 +91,26 @@ def model_help() -> str:
     return "\n\n".join(["`auto`, or one of these.", *lines])
 
 
-def reliability_help() -> str:
+def _reliability_help() -> str:
     """The help of `--reliability`: the models that have one, and their defaults."""
     from equipoise.aggregate import MODELS
 
-    known = [
-        f"`{name}` (default {model.reliability.default:g})"
-        for name, model in MODELS.items()
-        if model.reliability is not None
-    ]
+    with_one = [(name, one.reliability) for name, one in MODELS.items() if one.reliability]
+    known = [f"`{name}` (default {own.default:g})" for name, own in with_one]
     return f"How much a vote or reading is worth: {', '.join(known)}."
 
 
-def prior_help() -> str:
+def _prior_help() -> str:
     """The help of `--prior`: the models that have one, and what they take."""
     from equipoise.aggregate import MODELS
 
-    known = [
-        f"`{name}` {model.prior.help}"
-        for name, model in MODELS.items()
-        if model.prior is not None
-    ]
+    known = [f"`{name}` {one.prior.help}" for name, one in MODELS.items() if one.prior]
     return f"What is believed without votes: {', '.join(known)}."
+
+
+_TEXTS: Mapping[str, Callable[[], str]] = {
+    EVERY_METRIC: _metrics_help,
+    EVERY_MODEL: _model_help,
+    RELIABILITIES: _reliability_help,
+    PRIORS: _prior_help,
+}

@@ -8,19 +8,26 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import numpy as np
 import typer
 
+from equipoise.annotations import Annotations, Kind
 from equipoise.arrays import InputError, listed
-from equipoise.cli.options import words
+from equipoise.cli.options import misused, panel, words
 from equipoise.cli.truth import Truth
 from equipoise.numbers import estimate, number
+from equipoise.predictions import Predictions
 
 if TYPE_CHECKING:
-    from equipoise.annotations import Annotations, Kind
     from equipoise.groupings import Grouping
     from equipoise.metrics import Metric
-    from equipoise.predictions import Predictions
 
-GROUPS = "Groups of classes"
 SHOWN = 3  # items with the highest expected values that are named
+_groups = panel(
+    "Groups of classes",
+    groups="Table of `class, group` (lowest group first) and perhaps `value`, a number "
+    "per group; the file's stem names what the groups are, as in risk.csv.",
+    by_group="Score groups instead of classes.",
+    within="Score the cases of a group (several: comma-separated), each by its chance "
+    "of being one; for metrics under a model of the truth.",
+)
 
 
 class Groups(NamedTuple):
@@ -34,36 +41,17 @@ class Groups(NamedTuple):
 class GroupOptions:
     """Groups of classes: the file, and what is done with them."""
 
-    groups: Annotated[
-        Path | None,
-        typer.Option(
-            rich_help_panel=GROUPS,
-            help="Table of `class, group` (lowest group first) and perhaps `value`, a number "
-            "per group; the file's stem names what the groups are, as in risk.csv.",
-        ),
-    ] = None
-    by_group: Annotated[
-        bool,
-        typer.Option(
-            "--by-group", rich_help_panel=GROUPS, help="Score groups instead of classes."
-        ),
-    ] = False
-    within: Annotated[
-        str | None,
-        typer.Option(
-            rich_help_panel=GROUPS,
-            help="Score the cases of a group (several: comma-separated), each by its chance "
-            "of being one; for metrics under a model of the truth.",
-        ),
-    ] = None
+    groups: Annotated[Path | None, _groups("groups")] = None
+    by_group: Annotated[bool, _groups("by_group", "--by-group")] = False
+    within: Annotated[str | None, _groups("within")] = None
 
     def __post_init__(self) -> None:
         """Refuse options that do not go together."""
         if self.wanted and self.groups is None:
-            raise typer.BadParameter(
+            raise misused(
                 "got no file, expected a table with class and group for --by-group and "
                 "--within",
-                param_hint="--groups",
+                "groups",
             )
         if self.by_group and self.within:
             raise typer.BadParameter(
@@ -80,14 +68,14 @@ class GroupOptions:
     def check_truth(self, truth: str) -> None:
         """Refuse groups that would do nothing without a model of the truth."""
         if self.groups is not None and truth == "votes" and not self.wanted:
-            raise typer.BadParameter(_unused("and --truth is votes"), param_hint="--groups")
+            raise misused(_unused("and --truth is votes"), "groups")
 
     def read(self) -> Groups | None:
         """Read the groups, and refuse those that nothing would be done with."""
         found = _read_groups(self.groups)
         if found is not None and not found.values and not self.wanted:
             why = "and it has no column 'value'"
-            raise typer.BadParameter(_unused(why), param_hint="--groups")
+            raise misused(_unused(why), "groups")
         return found
 
 
@@ -156,7 +144,6 @@ def regrouped(
     by_group: bool,
 ) -> "tuple[Truth, tuple[Predictions, ...]]":
     """Sum truth and predictions over the classes of each group, if that was asked for."""
-    from equipoise.annotations import Annotations
     from equipoise.groupings import coarsened
 
     if groups is None or not by_group:
@@ -169,7 +156,7 @@ def regrouped(
     return replace(made, given=parts), coarse
 
 
-def _votes(table: "Annotations", grouping: "Grouping") -> "Annotations":
+def _votes(table: Annotations, grouping: "Grouping") -> Annotations:
     """Votes for groups, from votes for classes."""
     if table.label is None or table.kind == "ranking":
         raise InputError(

@@ -4,6 +4,7 @@ import inspect
 from collections.abc import Iterator
 from typing import Any
 
+from equipoise.cli._catalogue import help_text
 from equipoise.cli._verbs import verbs
 
 
@@ -43,7 +44,7 @@ def _row(one: Any) -> str:
     name = ", ".join(one.opts) if one.param_type_name == "option" else str(one.name).upper()
     shown = one.default is not None and one.default is not False
     default = f"`{one.default}`" if shown else ""
-    meaning = " ".join((one.help or "").split()).replace("|", "\\|")
+    meaning = " ".join(help_text(one.help or "").split()).replace("|", "\\|")
     return f"| `{name}` | {'required' if one.required else default} | {meaning} |"
 
 

@@ -10,7 +10,6 @@ import math
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -127,6 +126,8 @@ def key_text(
     sample: "ExpertSample", source: ProbabilitySource, size: SampleSize, task: str | None
 ) -> str:
     """Everything that the plan does not show."""
+    from importlib.metadata import version
+
     options = {name: getattr(source, name) for name in USUAL}
     made = {
         "schema": 1,

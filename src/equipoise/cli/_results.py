@@ -18,12 +18,12 @@ from equipoise.cli._screen import (
     verb_options,
 )
 from equipoise.cli.options import OutputOptions
-from equipoise.cli.study import CliStudy, file_facts
+from equipoise.cli.study import CliStudy, file_facts, table_files
+from equipoise.notices import Notice
 from equipoise.wording import Hint, Option, in_command
 
 if TYPE_CHECKING:
     from equipoise.findings import Report
-    from equipoise.notices import Notice
 
 
 def deliver(report: "Report", study: CliStudy, results: OutputOptions, mark: str) -> None:
@@ -47,11 +47,15 @@ def deliver(report: "Report", study: CliStudy, results: OutputOptions, mark: str
     present(whole, results, mark, facts)
 
 
-def input_facts(inputs: Mapping[str, Sequence[Path]]) -> dict[str, Any]:
+def input_facts(inputs: Mapping[str, Path | Sequence[Path] | None]) -> dict[str, Any]:
     """The files that were read, by what they are, as facts of a report."""
     from equipoise.run import hashed
 
-    rows = [row for role, paths in inputs.items() for row in hashed(role, paths)]
+    files = {
+        role: [given] if isinstance(given, Path) else table_files(given)
+        for role, given in inputs.items()
+    }
+    rows = [row for role, paths in files.items() for row in hashed(role, paths)]
     return {"inputs": file_facts(rows)}
 
 
@@ -110,7 +114,7 @@ def in_options(report: "Report") -> "Report":
     )
 
 
-def _renamed(notice: "Notice") -> "Notice":
+def _renamed(notice: Notice) -> Notice:
     values = {n: Hint([v]) if isinstance(v, Option) else v for n, v in notice.values.items()}
     words = {
         name: value.in_command(verb_options()) if isinstance(value, Hint) else value

@@ -9,31 +9,28 @@ from pathlib import PurePosixPath
 from threading import Timer
 from typing import TYPE_CHECKING, Any
 
+from rich.console import Console
+from rich.markup import escape
+
+from equipoise.notices import Notice, as_notices, worded
+from equipoise.wording import in_command, printable
+
 if TYPE_CHECKING:
     from click import Command, Context
-    from rich.console import Console
     from rich.progress import Progress, Task
-
-    from equipoise.notices import Notice
 
 PATIENCE = 2.0  # seconds after which a reader without a terminal is told what goes on
 
 
 def say(*sentences: str) -> None:
     """Print sentences on standard error, with the options of the verb that runs."""
-    from rich.markup import escape
-
-    from equipoise.wording import in_command, printable
-
     for sentence in sentences:
         said = printable(in_command(sentence, verb_options()))
         _errors().print(escape(said), highlight=False)
 
 
-def note(notices: "Iterable[Notice | str]") -> None:
+def note(notices: Iterable[Notice | str]) -> None:
     """Print what a reader should know on standard error, each thing once."""
-    from equipoise.notices import as_notices, worded
-
     every = as_notices(notices)
     say(*(f"Note: {one}" for one in worded(every, command=True, options=verb_options())))
 
@@ -99,10 +96,8 @@ def print_json(rows: Any) -> None:
     sys.stdout.write("\n")
 
 
-def output() -> "Console":
+def output() -> Console:
     """The console of standard output; 140 columns, or COLUMNS, when it is no terminal."""
-    from rich.console import Console
-
     console = Console(highlight=False)
     known = console.is_terminal or os.environ.get("COLUMNS", "").isdecimal()
     return console if known else Console(highlight=False, width=140)
@@ -159,7 +154,7 @@ def stages(every: int) -> Iterator[Callable[[str], Callable[[int, int], None]]]:
         yield stage
 
 
-def bar(console: "Console") -> "Progress":
+def bar(console: Console) -> "Progress":
     """A bar with the time taken and, once that can be told, the time left; it goes away."""
     from rich.progress import (
         BarColumn,
@@ -198,7 +193,5 @@ def _one_line(text: str) -> Iterator[None]:
         timer.cancel()
 
 
-def _errors() -> "Console":
-    from rich.console import Console
-
+def _errors() -> Console:
     return Console(stderr=True, soft_wrap=True)

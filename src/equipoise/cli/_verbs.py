@@ -5,27 +5,38 @@ from functools import cache
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup, TyperOption
 from typer.main import get_command
 
+from equipoise.cli._catalogue import help_text
 from equipoise.cli._engine import cell
 from equipoise.cli._screen import option_names
 from equipoise.cli.aggregate import aggregate
 from equipoise.cli.agreement import agreement
+from equipoise.cli.asked import evaluate, stability
 from equipoise.cli.audit import audit
 from equipoise.cli.check import check
 from equipoise.cli.clean import clean
 from equipoise.cli.compare import compare
 from equipoise.cli.datasets import datasets
 from equipoise.cli.demo import demo
-from equipoise.cli.evaluate import evaluate
 from equipoise.cli.plan import plan
 from equipoise.cli.report import report
 from equipoise.cli.reproduce import reproduce
-from equipoise.cli.stability import stability
 from equipoise.cli.threshold import threshold
 from equipoise.cli.threshold_plan import threshold_plan
 from equipoise.cli.uq import uq
+
+
+class _Verb(TyperCommand):
+    """Makes the texts of its help that take loading much when that is shown."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Put the texts in."""
+        for one in self.params:
+            if isinstance(one, TyperOption) and one.help:
+                one.help = help_text(one.help)
+        super().format_help(ctx, formatter)
 
 
 class _WithFormer(TyperGroup):
@@ -49,7 +60,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 for _verb in (evaluate, check, report, aggregate, agreement, plan):
-    app.command(no_args_is_help=True)(_verb)
+    app.command(no_args_is_help=True, cls=_Verb)(_verb)
 _thresholds = typer.Typer(
     cls=_WithFormer,
     help="From which probability on do experts call an item positive?",
@@ -70,7 +81,7 @@ for _name, _verb in (
     ("compare", compare),
     ("threshold-plan", threshold_plan),
 ):  # former names
-    app.command(_name, no_args_is_help=True, hidden=True)(_verb)
+    app.command(_name, no_args_is_help=True, hidden=True, cls=_Verb)(_verb)
 
 
 @app.callback(invoke_without_command=True)

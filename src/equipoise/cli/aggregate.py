@@ -6,91 +6,72 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from equipoise.arrays import InputError
-from equipoise.cli._catalogue import model_help, prior_help, reliability_help
+from equipoise.annotations import Annotations
+from equipoise.arrays import InputError, listed, nearest
+from equipoise.cli._catalogue import EVERY_MODEL, PRIORS, RELIABILITIES
 from equipoise.cli._screen import output, print_json, progress, say
 from equipoise.cli.on_disk import DiskOptions, aggregate_on_disk
 from equipoise.cli.options import (
-    MEANING,
     RESULT,
     QuestionReading,
+    TaskNames,
     VoteFile,
     check_choice,
     command,
     misused,
+    panel,
 )
 from equipoise.cli.study import ask, dataset_facts, published_files, read_votes, table_files
 from equipoise.cli.targets import check_target
+from equipoise.notices import worded
+from equipoise.plausibilities import Plausibilities
 from equipoise.wording import Option, hint
 
 if TYPE_CHECKING:
     from equipoise.analyses.truth import FittedModels
-    from equipoise.annotations import Annotations
     from equipoise.choosing import Model
-    from equipoise.plausibilities import Plausibilities
 
 MARK = "truth.json"
-_model = partial(typer.Option, rich_help_panel="Model")
-_result = partial(typer.Option, rich_help_panel=RESULT)
+_model = panel(
+    "Model",
+    model=EVERY_MODEL,
+    compare="Fit every suitable model: held-out votes, and where they differ.",
+    threshold="Where ratings (`--kind interval`) become 'at least'; `normal` needs it.",
+    reliability=RELIABILITIES,
+    prior=PRIORS,
+    bootstrap="Refit the model to so many panels of resampled annotators; a certainty is "
+    "then the share of panels that name the same class. 0: none.",
+    seed="Seed of everything that is drawn.",
+)
+_result = panel(
+    RESULT,
+    out="File for consensus, certainty and votes of every item, ending in .csv or "
+    ".parquet; for the plausibilities of one task, ending in .npz; or a folder for all "
+    "of this, tables, figures and report.html.",
+    overwrite="Replace an earlier one in that folder.",
+    page="File for a page about the truth, ending in .html.",
+    as_json="Print everything as JSON. Items have the classes with a mass of their own, "
+    "and `others` for all the rest together; a log-likelihood of minus infinity is "
+    'the text "-inf", undefined is null.',
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AggregateOptions:
     """Which model, how it is set up, which task, and where the result goes."""
 
-    model: Annotated[str, _model(help=model_help())] = "auto"
-    compare: Annotated[
-        bool,
-        _model(
-            "--compare", help="Fit every suitable model: held-out votes, and where they differ."
-        ),
-    ] = False
-    threshold: Annotated[
-        float | None,
-        _model(help="Where ratings (`--kind interval`) become 'at least'; `normal` needs it."),
-    ] = None
-    reliability: Annotated[float | None, _model(help=reliability_help())] = None
-    prior: Annotated[str | None, _model(help=prior_help())] = None
-    bootstrap: Annotated[
-        int,
-        _model(
-            min=0,
-            help="Refit the model to so many panels of resampled annotators; a certainty is "
-            "then the share of panels that name the same class. 0: none.",
-        ),
-    ] = 0
-    seed: Annotated[int, _model(min=0, help="Seed of everything that is drawn.")] = 0
-    task: Annotated[
-        list[str] | None,
-        typer.Option(
-            rich_help_panel=MEANING, help="Which question; all if left out, repeat for several."
-        ),
-    ] = None
-    out: Annotated[
-        Path | None,
-        _result(
-            help="File for consensus, certainty and votes of every item, ending in .csv or "
-            ".parquet; for the plausibilities of one task, ending in .npz; or a folder for all "
-            "of this, tables, figures and report.html."
-        ),
-    ] = None
-    overwrite: Annotated[
-        bool, _result("--overwrite", help="Replace an earlier one in that folder.")
-    ] = False
-    page: Annotated[
-        Path | None, _result(help="File for a page about the truth, ending in .html.")
-    ] = None
-    as_json: Annotated[
-        bool,
-        _result(
-            "--json",
-            help="Print everything as JSON. Items have the classes with a mass of their own, "
-            "and `others` for all the rest together; a log-likelihood of minus infinity is "
-            'the text "-inf", undefined is null.',
-        ),
-    ] = False
+    model: Annotated[str, _model("model")] = "auto"
+    compare: Annotated[bool, _model("compare", "--compare")] = False
+    threshold: Annotated[float | None, _model("threshold")] = None
+    reliability: Annotated[float | None, _model("reliability")] = None
+    prior: Annotated[str | None, _model("prior")] = None
+    bootstrap: Annotated[int, _model("bootstrap", min=0)] = 0
+    seed: Annotated[int, _model("seed", min=0)] = 0
+    task: TaskNames = None
+    out: Annotated[Path | None, _result("out")] = None
+    overwrite: Annotated[bool, _result("overwrite", "--overwrite")] = False
+    page: Annotated[Path | None, _result("page")] = None
+    as_json: Annotated[bool, _result("as_json", "--json")] = False
 
     def __post_init__(self) -> None:
         """Refuse unknown words, and files that could not be written."""
@@ -127,7 +108,6 @@ def aggregate(
     """
     from equipoise.analyses.truth import tasks_report, truth_notices
     from equipoise.findings.screen import show
-    from equipoise.notices import worded
 
     if disk.chosen(file.annotations):
         aggregate_on_disk(file.annotations, asked, reading)
@@ -158,7 +138,7 @@ def aggregate(
     output().print("--task shows items, annotators and models of one task.")
 
 
-def _facts(table: "Annotations", fits: "FittedModels") -> dict[str, object]:
+def _facts(table: Annotations, fits: "FittedModels") -> dict[str, object]:
     """Everything about one task, for people who asked for JSON."""
     from equipoise.analyses.truth import truth_json
 
@@ -167,7 +147,7 @@ def _facts(table: "Annotations", fits: "FittedModels") -> dict[str, object]:
 
 
 def _write(
-    table: "Annotations", every: "list[FittedModels]", asked: AggregateOptions, title: str
+    table: Annotations, every: "list[FittedModels]", asked: AggregateOptions, title: str
 ) -> None:
     """Write the files that were asked for."""
     from equipoise.io import write_plausibilities
@@ -206,7 +186,7 @@ def _write(
         say(f"Wrote {asked.folder}: {listed}")
 
 
-def _write_consensus(table: "Annotations", every: "list[FittedModels]", path: Path) -> None:
+def _write_consensus(table: Annotations, every: "list[FittedModels]", path: Path) -> None:
     """Consensus, certainty and votes of every item of every task."""
     from equipoise.analyses.consensus import consensus_rows
     from equipoise.export import write_table
@@ -229,7 +209,7 @@ def _file_names(tasks: "list[str]") -> list[str]:
     return [f"{s}-{n + 1}.npz" if n else f"{s}.npz" for s, n in zip(stems, again, strict=True)]
 
 
-def fit(table: "Annotations", task: str, asked: AggregateOptions) -> "FittedModels":
+def fit(table: Annotations, task: str, asked: AggregateOptions) -> "FittedModels":
     """Fit the chosen model and those beside it, and score held-out votes, under a bar."""
     from equipoise.aggregate import annotator_bootstrap
     from equipoise.analyses.truth import FittedModels
@@ -256,7 +236,7 @@ def fit(table: "Annotations", task: str, asked: AggregateOptions) -> "FittedMode
         done = count(1)
 
         def ticking(fit: "Model") -> "Model":
-            def run(*args: Any, **how: Any) -> "Plausibilities":
+            def run(*args: Any, **how: Any) -> Plausibilities:
                 made = fit(*args, **how)
                 tell(next(done), total)
                 return made
@@ -283,7 +263,7 @@ def fit(table: "Annotations", task: str, asked: AggregateOptions) -> "FittedMode
     )
 
 
-def _models(table: "Annotations", own: str, asked: AggregateOptions) -> dict[str, "Model"]:
+def _models(table: Annotations, own: str, asked: AggregateOptions) -> dict[str, "Model"]:
     """The models to fit, set up; settings other than the threshold are for the chosen one."""
     from equipoise.choosing import Settings, companions, model, suitable
 
@@ -320,10 +300,8 @@ def _made_with(
     }
 
 
-def _tasks(table: "Annotations", asked: AggregateOptions) -> tuple[str, ...]:
+def _tasks(table: Annotations, asked: AggregateOptions) -> tuple[str, ...]:
     """The tasks that were asked for, or all."""
-    from equipoise.arrays import listed, nearest
-
     chosen = tuple(dict.fromkeys(asked.task or table.tasks))
     for task in chosen:
         if task in table.tasks:

@@ -1,12 +1,10 @@
 """equipoise agreement: how far annotators agree, beyond chance, and who differs."""
 
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
+from equipoise.annotations import Annotations
 from equipoise.cli._screen import output, print_json, progress, say
 from equipoise.cli.on_disk import DiskOptions, agreement_on_disk
 from equipoise.cli.options import (
@@ -17,46 +15,44 @@ from equipoise.cli.options import (
     VoteReading,
     check_choice,
     command,
+    panel,
 )
 from equipoise.cli.study import read_votes
 from equipoise.cli.targets import check_target
+from equipoise.notices import as_notices, worded
+from equipoise.numbers import count
 
 if TYPE_CHECKING:
     from equipoise.agreement import AgreementTable
-    from equipoise.annotations import Annotations
     from equipoise.findings import Report
 
-_drawn = partial(typer.Option, rich_help_panel=UNCERTAINTY)
-_result = partial(typer.Option, rich_help_panel=RESULT)
+_drawn = panel(
+    UNCERTAINTY,
+    replicates="Resamples of items (or groups) for the intervals.",
+    seed="Seed of the resamples.",
+)
+_result = panel(
+    RESULT,
+    task="Which question; all of them if left out.",
+    level="How far apart two labels are for Krippendorff's alpha: `nominal` (same or "
+    "not), `ordinal` (by rank), `interval` (squared difference) or `ratio` (relative "
+    "to a true zero); by default what the kind of labels says.",
+    weights="How much a disagreement counts for Cohen's kappa: `none` (all alike), "
+    "`linear` or `quadratic` (by the steps between grades).",
+    page="File for a page with a heatmap, ending in .html.",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgreementOptions:
     """Which coefficients, of which task, from how many resamples, and where they go."""
 
-    task: Annotated[str | None, _result(help="Which question; all of them if left out.")] = None
-    level: Annotated[
-        str | None,
-        _result(
-            help="How far apart two labels are for Krippendorff's alpha: `nominal` (same or "
-            "not), `ordinal` (by rank), `interval` (squared difference) or `ratio` (relative "
-            "to a true zero); by default what the kind of labels says.",
-        ),
-    ] = None
-    weights: Annotated[
-        str,
-        _result(
-            help="How much a disagreement counts for Cohen's kappa: `none` (all alike), "
-            "`linear` or `quadratic` (by the steps between grades).",
-        ),
-    ] = "none"
-    replicates: Annotated[
-        int, _drawn(min=1, help="Resamples of items (or groups) for the intervals.")
-    ] = 1000
-    seed: Annotated[int, _drawn(min=0, help="Seed of the resamples.")] = 0
-    page: Annotated[
-        Path | None, _result(help="File for a page with a heatmap, ending in .html.")
-    ] = None
+    task: Annotated[str | None, _result("task")] = None
+    level: Annotated[str | None, _result("level")] = None
+    weights: Annotated[str, _result("weights")] = "none"
+    replicates: Annotated[int, _drawn("replicates", min=1)] = 1000
+    seed: Annotated[int, _drawn("seed", min=0)] = 0
+    page: Annotated[Path | None, _result("page")] = None
     as_json: AsJson = False
 
     def __post_init__(self) -> None:
@@ -83,7 +79,6 @@ def agreement(
     Example: equipoise agreement votes.csv --page agreement.html
     """
     from equipoise.findings.screen import show
-    from equipoise.notices import worded
 
     if disk.chosen(file.annotations):
         agreement_on_disk(file.annotations, asked, reading)
@@ -108,7 +103,7 @@ def agreement(
         output().print("--task shows annotators and pairs of one task.")
 
 
-def _summaries(table: "Annotations", asked: AgreementOptions) -> "list[AgreementTable]":
+def _summaries(table: Annotations, asked: AgreementOptions) -> "list[AgreementTable]":
     """The agreement on one task, or on all, under a bar."""
     from equipoise.agreement.agreement_table import AgreementHow, agreement_table
 
@@ -128,13 +123,11 @@ def _summaries(table: "Annotations", asked: AgreementOptions) -> "list[Agreement
 
 
 def _report(
-    table: "Annotations", found: "list[AgreementTable]", asked: AgreementOptions, title: str
+    table: Annotations, found: "list[AgreementTable]", asked: AgreementOptions, title: str
 ) -> "Report":
     from equipoise.agreement import agreement_findings
     from equipoise.agreement.agreement_report import TERMS
     from equipoise.findings import Report
-    from equipoise.notices import as_notices
-    from equipoise.numbers import count
 
     first = found[0]
     known = first.known

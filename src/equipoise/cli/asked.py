@@ -1,16 +1,17 @@
-"""What is asked of an evaluation: the options of `evaluate` and of its former names."""
+"""equipoise evaluate: the verb, and all that can be asked; `stability` is a former name."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from equipoise.analyses.catalogue import ANALYSES
-from equipoise.cli._catalogue import list_metrics, metric_of, metrics_help
+from equipoise.annotations import Annotations
+from equipoise.cli._catalogue import EVERY_METRIC, list_metrics, metric_of
 from equipoise.cli._groups import GroupOptions
+from equipoise.cli._screen import say
+from equipoise.cli.on_disk import DiskOptions, evaluate_on_disk
 from equipoise.cli.options import (
     FILES,
     RESULT,
@@ -22,19 +23,61 @@ from equipoise.cli.options import (
     StudyFiles,
     check_choice,
     checked,
+    command,
     flag,
+    misused,
+    panel,
     words,
 )
 from equipoise.cli.truth import TruthOptions
+from equipoise.resampling import normalised
 
 if TYPE_CHECKING:
     from equipoise.analyses.study import Progress
     from equipoise.analyses.subgroups import Attributes
-    from equipoise.annotations import Annotations
     from equipoise.evaluation import Settings, Thresholds
     from equipoise.metrics import Metric
 
-POPULATIONS = ("random", "fixed")
+_file = panel(
+    FILES,
+    attributes="What is known of the items: a table with `item` and a column for each of "
+    "sex, age, site, ...; adds subgroups.",
+)
+_result = panel(
+    RESULT,
+    metrics=EVERY_METRIC,
+    listed="Print every metric with its definition, and stop.",
+    full="Add every analysis there is.",
+    analyses=f"Add some, comma-separated: {', '.join(f'`{name}`' for name in ANALYSES)}.",
+    pair="Add a close look at two models: A B.",
+    threshold="From which score on a model says yes, for metrics of decisions: `0.3`, by "
+    "model, task or both (`resnet=0.4`, `Edema=0.3`, `resnet/Edema=0.4`), or a rule: "
+    "`youden`, `f1`, `prevalence`, `sensitivity=0.9`, `specificity=0.9`. Repeatable.",
+    tuning="Where rules look: a share of the items that is then not scored (`0.3`), "
+    "`folds=5` for cross-fitting, `split=dev` of `--attributes`, or a file of names.",
+    margin="How much worse a model may be and still count as no worse.",
+    labels="`soft` (share of votes) or `hard` (majority): the labels that decide.",
+    out="Folder for the page (report.html), the record (run.json), disputed.csv and "
+    "replicates.npy; nothing is written without it.",
+    overwrite="Replace an earlier run in that folder.",
+    as_json="Print everything as JSON, full precision.",
+    verbose="Print all that is said: every analysis, table and notice.",
+)
+_uncertainty = panel(
+    UNCERTAINTY,
+    most="Size at which searches end.",
+    resample="What is resampled for shares: `items`, `votes`, `panel`, `items-x-panel`, "
+    "`items-x-votes`, `influence` (instant, for very many items); under a model "
+    "`posterior` or `items-x-posterior`. Default: what fits; the output says why.",
+    replicates="Number of resamples; by default 1,000, fewer for more than 20,000 items.",
+    items="`random`: these items stand for others like them; `fixed`: they are all that count.",
+    annotators="`random`: these annotators stand for others like them; `fixed`: they are the "
+    "standard.",
+    inference="`two-way`: against hard and soft labels; `mrmc`: Obuchowski and Rockette's "
+    "analysis of each annotator's own votes, with Hillis' degrees of freedom.",
+    matters="The smallest difference that counts; by default half a unit of the last "
+    "printed digit.",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,176 +86,58 @@ class EvaluateOptions:
 
     metrics: Annotated[
         str | None,
-        typer.Option(
-            "--metrics",
-            "--metric",
-            rich_help_panel=RESULT,
-            help=metrics_help(),
-            show_default="by what models predict",
-        ),
+        _result("metrics", "--metrics", "--metric", show_default="by what models predict"),
     ] = None
     listed: Annotated[
-        bool,
-        typer.Option(
-            "--list-metrics",
-            callback=list_metrics,
-            is_eager=True,
-            rich_help_panel=RESULT,
-            help="Print every metric with its definition, and stop.",
-        ),
+        bool, _result("listed", "--list-metrics", callback=list_metrics, is_eager=True)
     ] = False
-    full: Annotated[
-        bool,
-        typer.Option("--full", rich_help_panel=RESULT, help="Add every analysis there is."),
-    ] = False
-    analyses: Annotated[
-        str | None,
-        typer.Option(
-            "--analyses",
-            "--only",
-            rich_help_panel=RESULT,
-            help=f"Add some, comma-separated: {', '.join(f'`{name}`' for name in ANALYSES)}.",
-        ),
-    ] = None
-    pair: Annotated[
-        tuple[str, str] | None,
-        typer.Option(rich_help_panel=RESULT, help="Add a close look at two models: A B."),
-    ] = None
-    threshold: Annotated[
-        list[str] | None,
-        typer.Option(
-            rich_help_panel=RESULT,
-            help="From which score on a model says yes, for metrics of decisions: `0.3`, by "
-            "model, task or both (`resnet=0.4`, `Edema=0.3`, `resnet/Edema=0.4`), or a rule: "
-            "`youden`, `f1`, `prevalence`, `sensitivity=0.9`, `specificity=0.9`. Repeatable.",
-        ),
-    ] = None
-    tuning: Annotated[
-        str | None,
-        typer.Option(
-            rich_help_panel=RESULT,
-            help="Where rules look: a share of the items that is then not scored (`0.3`), "
-            "`folds=5` for cross-fitting, `split=dev` of `--attributes`, or a file of names.",
-        ),
-    ] = None
-    margin: Annotated[
-        float | None,
-        typer.Option(
-            rich_help_panel=RESULT,
-            help="How much worse a model may be and still count as no worse.",
-        ),
-    ] = None
-    attributes: Annotated[
-        Path | None,
-        typer.Option(
-            rich_help_panel=FILES,
-            help="What is known of the items: a table with `item` and a column for each of "
-            "sex, age, site, ...; adds subgroups.",
-        ),
-    ] = None
-    labels: Annotated[
-        str,
-        typer.Option(
-            rich_help_panel=RESULT,
-            hidden=True,
-            help="`soft` (share of votes) or `hard` (majority): the labels that decide.",
-        ),
-    ] = "soft"
-    most: Annotated[
-        int,
-        typer.Option(
-            min=1, rich_help_panel=UNCERTAINTY, hidden=True, help="Size at which searches end."
-        ),
-    ] = 50
-    resample: Annotated[
-        str | None,
-        typer.Option(
-            rich_help_panel=UNCERTAINTY,
-            hidden=True,
-            help="What is resampled for shares: `items`, `votes`, `panel`, `items-x-panel`, "
-            "`items-x-votes`, `influence` (instant, for very many items); under a model "
-            "`posterior` or `items-x-posterior`. Default: what fits; the output says why.",
-        ),
-    ] = None
-    replicates: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            rich_help_panel=UNCERTAINTY,
-            hidden=True,
-            help="Number of resamples; by default 1,000, fewer for more than 20,000 items.",
-        ),
-    ] = None
+    full: Annotated[bool, _result("full", "--full")] = False
+    analyses: Annotated[str | None, _result("analyses", "--analyses", "--only")] = None
+    pair: Annotated[tuple[str, str] | None, _result("pair")] = None
+    threshold: Annotated[list[str] | None, _result("threshold")] = None
+    tuning: Annotated[str | None, _result("tuning")] = None
+    margin: Annotated[float | None, _result("margin")] = None
+    attributes: Annotated[Path | None, _file("attributes")] = None
+    labels: Annotated[str, _result("labels", hidden=True)] = "soft"
+    most: Annotated[int, _uncertainty("most", min=1, hidden=True)] = 50
+    resample: Annotated[str | None, _uncertainty("resample", hidden=True)] = None
+    replicates: Annotated[int | None, _uncertainty("replicates", min=1, hidden=True)] = None
     seed: Seed = 0
     level: Level = 0.95
-    items: Annotated[
-        str,
-        typer.Option(
-            rich_help_panel=UNCERTAINTY,
-            hidden=True,
-            help="`random`: these items stand for others like them; `fixed`: they are all that "
-            "count.",
-        ),
-    ] = "random"
-    annotators: Annotated[
-        str,
-        typer.Option(
-            rich_help_panel=UNCERTAINTY,
-            hidden=True,
-            help="`random`: these annotators stand for others like them; `fixed`: they are the "
-            "standard.",
-        ),
-    ] = "random"
-    inference: Annotated[
-        str,
-        typer.Option(
-            rich_help_panel=UNCERTAINTY,
-            hidden=True,
-            help="`two-way`: against hard and soft labels; `mrmc`: Obuchowski and Rockette's "
-            "analysis of each annotator's own votes, with Hillis' degrees of freedom.",
-        ),
-    ] = "two-way"
-    matters: Annotated[
-        float | None,
-        typer.Option(
-            rich_help_panel=UNCERTAINTY,
-            hidden=True,
-            help="The smallest difference that counts; by default half a unit of the last "
-            "printed digit.",
-        ),
-    ] = None
+    items: Annotated[str, _uncertainty("items", hidden=True)] = "random"
+    annotators: Annotated[str, _uncertainty("annotators", hidden=True)] = "random"
+    inference: Annotated[str, _uncertainty("inference", hidden=True)] = "two-way"
+    matters: Annotated[float | None, _uncertainty("matters", hidden=True)] = None
 
     def __post_init__(self) -> None:
         """Refuse unknown words, and options of analyses that are left out."""
         from equipoise.evaluation.result import INFERENCES
         from equipoise.inference import check_margin
-        from equipoise.resampling import normalised
 
         check_choice("inference", self.inference, tuple(INFERENCES))
         check_choice("labels", self.labels, ("hard", "soft"))
         for name in ("items", "annotators"):
-            check_choice(name, getattr(self, name), POPULATIONS)
+            check_choice(name, getattr(self, name), ("random", "fixed"))
         for name in ("margin", "matters"):
             checked(flag(name), partial(check_margin, flag(name)), getattr(self, name))
         if self.resample is not None:
             checked("--resample", normalised, self.resample)
         if self.metrics is not None and not self.chosen():
             message = "got nothing, expected at least one metric, for example auroc"
-            raise typer.BadParameter(message, param_hint="--metrics")
+            raise misused(message, "metrics")
         self._check_analyses()
 
     def _check_analyses(self) -> None:
         asked = words(self.analyses)
         if self.analyses is not None and not asked:
             message = f"got {self.analyses!r}, expected analyses, for example ranking,flips"
-            raise typer.BadParameter(message, param_hint="--analyses")
+            raise misused(message, "analyses")
         for name in asked:
             check_choice("analyses", name, tuple(ANALYSES))
         tuned = self.tuning is not None and "=" in self.tuning
         if self.attributes is not None and asked and "subgroups" not in asked and not tuned:
-            raise typer.BadParameter(
-                "belongs to subgroups, which --analyses leaves out", param_hint="--attributes"
-            )
+            why = "belongs to subgroups, which --analyses leaves out"
+            raise misused(why, "attributes")
 
     def chosen(self) -> "list[Metric]":
         """The metrics that were asked for."""
@@ -225,17 +150,17 @@ class EvaluateOptions:
         if not self.threshold:
             if self.tuning is not None:
                 message = "belongs to --threshold RULE; name a rule, or leave it out"
-                raise typer.BadParameter(message, param_hint="--tuning")
+                raise misused(message, "tuning")
             return None
         where = None if attributes is None else attributes.where
         split = self.tuning is not None and "=" in self.tuning
         if split and where is None and not str(self.tuning).startswith("folds="):
             message = f"got {self.tuning!r}, which names a column of --attributes; give it"
-            raise typer.BadParameter(message, param_hint="--tuning")
+            raise misused(message, "tuning")
         tuning = None if self.tuning is None else Tuning.parse(self.tuning, where, self.seed)
         return Thresholds.parse(self.threshold, tuning)
 
-    def wanted(self, table: "Annotations", metrics: "Sequence[Metric]") -> tuple[str, ...]:
+    def wanted(self, table: Annotations, metrics: "Sequence[Metric]") -> tuple[str, ...]:
         """Names of the analyses to run: those asked for, or those that cost next to nothing."""
         if self.full:
             left = {"experts"} | ({"subgroups"} if self.attributes is None else set())
@@ -273,35 +198,10 @@ class EvaluateOptions:
 class RunOutput(OutputOptions):
     """Where the run goes."""
 
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            rich_help_panel=RESULT,
-            help="Folder for the page (report.html), the record (run.json), disputed.csv and "
-            "replicates.npy; nothing is written without it.",
-        ),
-    ] = None
-    overwrite: Annotated[
-        bool,
-        typer.Option(
-            "--overwrite", rich_help_panel=RESULT, help="Replace an earlier run in that folder."
-        ),
-    ] = False
-    as_json: Annotated[
-        bool,
-        typer.Option(
-            "--json", rich_help_panel=RESULT, help="Print everything as JSON, full precision."
-        ),
-    ] = False
-    verbose: Annotated[
-        bool,
-        typer.Option(
-            "--verbose",
-            "-v",
-            rich_help_panel=RESULT,
-            help="Print all that is said: every analysis, table and notice.",
-        ),
-    ] = False
+    out: Annotated[Path | None, _result("out")] = None
+    overwrite: Annotated[bool, _result("overwrite", "--overwrite")] = False
+    as_json: Annotated[bool, _result("as_json", "--json")] = False
+    verbose: Annotated[bool, _result("verbose", "--verbose", "-v")] = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -310,7 +210,50 @@ class Asked:
 
     files: StudyFiles
     scoring: EvaluateOptions
-    truth: TruthOptions
-    groups: GroupOptions
+    truth: TruthOptions = field(default_factory=TruthOptions)
+    groups: GroupOptions = field(default_factory=GroupOptions)
     reading: ReadingOptions
     results: RunOutput
+
+
+@command(heavy="maps")
+def evaluate(asked: Asked, disk: DiskOptions) -> None:
+    """Which model is better, how sure is that, and what would settle it?
+
+    Reads who said what and what each model scored, and answers: which models may be the best,
+    for items and annotators like these, all pairs of models at once; how far below the best
+    every model may lie; whether models do better than the annotators; which items split them.
+    `--full` adds every analysis, `--pair` a close look at two models. With `--margin` models
+    are shown to be good enough. With `--truth` a model of the votes says what is plausibly
+    true.
+
+    Example: equipoise evaluate -a votes.csv -p scores.csv --out run
+
+    Example: equipoise evaluate --dataset chexpert --margin 0.01 --full --out run
+
+    Example: equipoise evaluate run --pair resnet vit
+
+    Example: equipoise evaluate -a ddx.json -p probabilities --truth auto --metrics
+    topk_accuracy:k=3
+    """
+    from equipoise.cli.evaluate import run_evaluation
+
+    files = asked.files
+    folders = [*(files.study or ()), *(files.annotations or ()), *(files.predictions or ())]
+    if disk.chosen(folders):
+        evaluate_on_disk(asked, folders)
+        return
+    run_evaluation(asked)
+
+
+@command(heavy="maps")
+def stability(asked: Asked) -> None:
+    """The former name of `equipoise evaluate --full`.
+
+    Example: equipoise evaluate -a votes.csv -p scores.csv --full --out run
+    """
+    from equipoise.cli.evaluate import run_evaluation
+
+    say("stability is now evaluate --full; the former name works for one more version.")
+    full = asked.scoring.full or asked.scoring.analyses is None
+    run_evaluation(replace(asked, scoring=replace(asked.scoring, full=full)))

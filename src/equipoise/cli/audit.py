@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from equipoise.annotations import Annotations
 from equipoise.arrays import InputError
 from equipoise.cli._results import input_facts, present
 from equipoise.cli._screen import progress
@@ -25,6 +26,7 @@ from equipoise.cli.options import (
     metric_names,
     misused,
     panel,
+    refuse_unused,
     words,
 )
 from equipoise.cli.probabilities import (
@@ -36,12 +38,11 @@ from equipoise.cli.probabilities import (
 )
 from equipoise.notices import Notice, as_notices
 from equipoise.numbers import count, exact_percent
+from equipoise.predictions import Predictions
 
 if TYPE_CHECKING:
     from equipoise.analyses.audit import Pool
-    from equipoise.annotations import Annotations
     from equipoise.findings import Finding, Report
-    from equipoise.predictions import Predictions
 
 MARK = "audit.json"
 TEXT = (".csv", ".tsv")
@@ -77,7 +78,7 @@ _result = panel(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AuditedItems:
+class _AuditedItems:
     """What was audited: a file, or numbers."""
 
     file: Annotated[Path | None, typer.Argument(show_default=False, help=FILE)] = None
@@ -124,7 +125,7 @@ class AuditedItems:
             do = "give FILE with --size, or --audited, --positives and --unaudited, or --pool"
             raise InputError("audit", got, "one of FILE, --audited and --pool", do)
 
-    def sizes(self, votes: "Annotations") -> dict[str, int]:
+    def sizes(self, votes: Annotations) -> dict[str, int]:
         """How many items each pool has."""
         sizes: dict[str, int] = {}
         for text in [word for one in self.size or [] for word in words(one)]:
@@ -139,7 +140,7 @@ class AuditedItems:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rescoring:
+class _Rescoring:
     """The benchmark, and models to score again with the audited items."""
 
     annotations: VotesPath = None
@@ -154,9 +155,8 @@ class Rescoring:
         """Refuse unknown words, and options about models where there are none."""
         check_choice("labels", self.labels, ("hard", "soft"))
         metric_names(self.metric)
-        for name in ("metric", "labels", "replicates"):
-            if not self.predictions and getattr(self, name) is not None:
-                raise misused(NO_MODELS, name)
+        if not self.predictions:
+            refuse_unused(self, ("metric", "labels", "replicates"), NO_MODELS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +175,7 @@ class _ReadAudit:
 
 @command(heavy="maps")
 def audit(
-    items: AuditedItems, models: Rescoring, reading: StudyReading, output: OutputOptions
+    items: _AuditedItems, models: _Rescoring, reading: StudyReading, output: OutputOptions
 ) -> None:
     """How many positives did the retrieval of candidates miss?
 
@@ -190,8 +190,6 @@ def audit(
     Example: equipoise audit audited.csv --size pHash=5000 --size ViT=5000 -a votes.csv -p
     scores.csv --out audit
     """
-    from equipoise.cli.study import table_files
-
     _check(items, models, reading)
     output.check_folder(MARK, "report.html")
     with progress("reading") as tell:
@@ -199,21 +197,22 @@ def audit(
         tell(1, 1)
     report = _report(read, items, models)
     inputs = {
-        "audited": [items.file] if items.file else [],
-        "annotations": [models.annotations] if models.annotations else [],
-        "predictions": table_files(models.predictions),
+        "audited": items.file,
+        "annotations": models.annotations,
+        "predictions": models.predictions,
     }
     present(report, output, MARK, input_facts(inputs))
 
 
-def _check(items: AuditedItems, models: Rescoring, reading: StudyReading) -> None:
+def _check(items: _AuditedItems, models: _Rescoring, reading: StudyReading) -> None:
     """Refuse options that would do nothing, before anything is read."""
     if not models.predictions:
-        for name in reading.changed(reading.OF_SCORES):
-            raise misused(NO_MODELS, name)
+        refuse_unused(reading, reading.OF_SCORES, NO_MODELS)
     if items.file is None and models.annotations is None:
-        for name in [*(["task"] if items.task else []), *reading.changed(OF_FILES)]:
-            raise misused("belongs to files; add FILE or -a, or leave it out", name)
+        why = "belongs to files; add FILE or -a, or leave it out"
+        if items.task:
+            raise misused(why, "task")
+        refuse_unused(reading, OF_FILES, why)
     if models.predictions and (items.file is None or models.annotations is None):
         got = "models, but not both FILE and -a"
         expected = "the audited items and the benchmark that the models were scored on"
@@ -224,7 +223,7 @@ def _check(items: AuditedItems, models: Rescoring, reading: StudyReading) -> Non
     items.check()
 
 
-def _read(items: AuditedItems, models: Rescoring, reading: StudyReading) -> _ReadAudit:
+def _read(items: _AuditedItems, models: _Rescoring, reading: StudyReading) -> _ReadAudit:
     """Read the audit from the numbers or from the file, and what the retrieval found."""
     from equipoise.analyses.audit import audited_pools
 
@@ -254,7 +253,7 @@ def _read(items: AuditedItems, models: Rescoring, reading: StudyReading) -> _Rea
     return _ReadAudit(pools, found, notices, table, votes, pool, sizes, scored)
 
 
-def _positives(table: "Annotations", path: Path) -> tuple[int, tuple[Notice, ...]]:
+def _positives(table: Annotations, path: Path) -> tuple[int, tuple[Notice, ...]]:
     """Items that more than half of the votes call positive, and a notice of ties."""
     from equipoise.evaluation.blocks import majority
     from equipoise.evaluation.truth import task_truths
@@ -295,7 +294,7 @@ def _header(path: Path) -> list[str]:
     return list(read_arrow(content(path)).column_names) if path.suffix == ".parquet" else []
 
 
-def _report(read: _ReadAudit, items: AuditedItems, models: Rescoring) -> "Report":
+def _report(read: _ReadAudit, items: _AuditedItems, models: _Rescoring) -> "Report":
     """Count what was missed and score the models again, under a bar."""
     from equipoise.analyses.audit import TERMS
     from equipoise.analyses.audit import audit as count_missed
@@ -333,7 +332,7 @@ def _report(read: _ReadAudit, items: AuditedItems, models: Rescoring) -> "Report
     )
 
 
-def _again(read: _ReadAudit, models: Rescoring, metrics: Sequence[str]) -> "list[Finding]":
+def _again(read: _ReadAudit, models: _Rescoring, metrics: Sequence[str]) -> "list[Finding]":
     """Every metric before and after."""
     from equipoise.analyses.reevaluation import Audited, reevaluate
 

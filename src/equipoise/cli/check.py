@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -20,7 +20,7 @@ from equipoise.cli.options import (
 from equipoise.cli.targets import check_target
 
 if TYPE_CHECKING:
-    from equipoise.read.check import StudyCheck, StudyKeywords
+    from equipoise.read.check import StudyCheck
 
 ENDINGS = (".csv", ".parquet", ".pq")
 
@@ -102,7 +102,7 @@ def check(
     """
     from equipoise.findings.json import as_json
     from equipoise.findings.screen import show
-    from equipoise.read.check import StudyPaths, check_study
+    from equipoise.read.check import StudyKeywords, StudyPaths, check_study
     from equipoise.read.check_report import check_report
 
     folders = [*(files.files or ()), *(files.annotations or ())]
@@ -120,7 +120,12 @@ def check(
         predictions=files.predictions or (),
         any=files.files or (),
     )
-    found = check_study(paths, _keywords(reading, scores))
+    how = StudyKeywords(
+        annotations=reading.keywords(),
+        predictions=scores.keywords(),
+        first_votes=reading.first_votes,
+    )
+    found = check_study(paths, how)
     report = check_report(found, command=True)
     if result.as_json:
         print_json(as_json(report))
@@ -128,24 +133,6 @@ def check(
         show(output(), report, verbose=result.verbose)
     if result.out is not None:
         _write(found, result.out)
-
-
-def _keywords(reading: VoteReading, scores: PredictionReading) -> "StudyKeywords":
-    from equipoise.read.check import StudyKeywords
-
-    votes: Any = {
-        "layout": reading.layout,
-        "kind": reading.kind,
-        "classes": reading.class_names() or None,
-        "columns": reading.column_names(),
-        "repeats": reading.repeats,
-        "exchangeable": reading.exchangeable,
-    }
-    models: Any = {
-        "layout": scores.prediction_layout,
-        "columns": scores.prediction_column_names(),
-    }
-    return StudyKeywords(annotations=votes, predictions=models, first_votes=reading.first_votes)
 
 
 def _write(found: "StudyCheck", out: Path) -> None:

@@ -5,45 +5,36 @@ question must be the same, because differences are paired item by item.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
-from equipoise.arrays import InputError, listed
-from equipoise.cli._groups import GroupOptions
+from equipoise.annotations import Annotations
+from equipoise.arrays import InputError, listed, nearest
 from equipoise.cli._screen import progress, say
 from equipoise.cli.asked import Asked, EvaluateOptions, RunOutput
-from equipoise.cli.evaluate import run_evaluation
 from equipoise.cli.options import DataFiles, ReadingOptions, StudyFiles, command
 from equipoise.cli.study import CliStudy, read_study
 from equipoise.cli.targets import check_run_folder
-from equipoise.cli.truth import TruthOptions
+from equipoise.predictions import Predictions
 from equipoise.wording import Option, hint
-
-if TYPE_CHECKING:
-    from equipoise.annotations import Annotations
-    from equipoise.predictions import Predictions
 
 FORMS = "A B with -a and -p or --dataset, RUN A B, RUN_A RUN_B, or RUN_A A RUN_B B"
 CODED = {"item": "items", "task": "tasks", "annotator": "annotators", "label": "classes"}
 NUMBERS = ("value", "rank", "count", "weight")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompareOptions:
-    """Which two models."""
-
-    models: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="[RUN] A B",
-            help="Two models, after the folder of their evaluation if there is one; else give "
-            "-a and -p, or --dataset. Of two evaluations: `RUN_A A RUN_B B`, without A and B "
-            "where each has one model.",
-        ),
-    ]
+Models = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="[RUN] A B",
+        help="Two models, after the folder of their evaluation if there is one; else give "
+        "-a and -p, or --dataset. Of two evaluations: `RUN_A A RUN_B B`, without A and B "
+        "where each has one model.",
+    ),
+]
 
 
 class _Named(NamedTuple):
@@ -55,7 +46,7 @@ class _Named(NamedTuple):
 
 @command(heavy="maps")
 def compare(
-    asked: CompareOptions,
+    models: Models,
     files: DataFiles,
     scoring: EvaluateOptions,
     reading: ReadingOptions,
@@ -70,8 +61,10 @@ def compare(
 
     Example: equipoise compare old-run resnet new-run resnet --out comparison
     """
+    from equipoise.cli.evaluate import run_evaluation
+
     say("compare is now evaluate --pair A B; the former name works for one more version.")
-    named = _named(asked.models, files)
+    named = _named(models, files)
     check_run_folder(results.out, overwrite=results.overwrite)
     with progress("reading") as tell:
         sides = [
@@ -93,8 +86,6 @@ def compare(
     whole = Asked(
         files=StudyFiles(dataset=files.dataset),
         scoring=replace(scoring, pair=pair),
-        truth=TruthOptions(),
-        groups=GroupOptions(),
         reading=reading,
         results=results,
     )
@@ -103,8 +94,10 @@ def compare(
 
 def _named(words: Sequence[str], files: DataFiles) -> _Named:
     """Read the words: models, or folders of evaluations and models."""
+    from equipoise.folders import RUN
+
     apart = files.annotations is None and files.dataset is None
-    held = [apart and _holds_run(word) for word in words]
+    held = [apart and (Path(word) / RUN).is_file() for word in words]
     if len(words) == 2 and all(held):
         return _Named((Path(words[0]), Path(words[1])), (None, None))
     if len(words) == 2 and not any(held):
@@ -124,7 +117,14 @@ def _paired(
     if len(named.runs) < 2:
         first, second = named.models
         return (str(first), str(second)), sides[0]
-    _require_same(named.runs, sides)
+    unlike = _unlike(*(side.annotations for side in sides))
+    if unlike:
+        raise InputError(
+            f"{named.runs[0]} and {named.runs[1]}",
+            unlike,
+            "the same items, votes and question: differences are paired item by item",
+            "evaluate both models with the same annotations and options",
+        )
     names = [
         _model(run, side, name)
         for run, side, name in zip(named.runs, sides, named.models, strict=True)
@@ -152,16 +152,8 @@ def _paired(
     )
 
 
-def _holds_run(word: str) -> bool:
-    from equipoise.run.folder import HEADER
-
-    return (Path(word) / HEADER).is_file()
-
-
 def _model(run: Path, side: CliStudy, name: str | None) -> str:
     """The model that was named, or the only one of a run."""
-    from equipoise.arrays import nearest
-
     known = list(dict.fromkeys(one.model for one in side.predictions))
     if name is None and len(known) > 1:
         raise InputError(
@@ -195,20 +187,7 @@ def _metrics(runs: tuple[Path, ...], sides: Sequence[CliStudy]) -> tuple[str, ..
     return common
 
 
-def _require_same(runs: tuple[Path, ...], sides: Sequence[CliStudy]) -> None:
-    """Refuse to pair models that were judged on different items, votes or questions."""
-    a, b = (side.annotations for side in sides)
-    got = _unlike(a, b)
-    if got:
-        raise InputError(
-            f"{runs[0]} and {runs[1]}",
-            got,
-            "the same items, votes and question: differences are paired item by item",
-            "evaluate both models with the same annotations and options",
-        )
-
-
-def _unlike(a: "Annotations", b: "Annotations") -> str:
+def _unlike(a: Annotations, b: Annotations) -> str:
     """What differs between two tables, in words; nothing if they say the same."""
     if set(a.items) != set(b.items):
         shared = len(set(a.items) & set(b.items))
@@ -222,7 +201,7 @@ def _unlike(a: "Annotations", b: "Annotations") -> str:
     return "" if same else "the same items with different votes"
 
 
-def _votes(table: "Annotations") -> list[tuple[Any, ...]]:
+def _votes(table: Annotations) -> list[tuple[Any, ...]]:
     """Every vote by the names behind its codes, in an order of its own."""
     columns: list[list[Any]] = []
     for codes, names in CODED.items():

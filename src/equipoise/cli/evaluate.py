@@ -1,12 +1,22 @@
-"""equipoise evaluate: a study in, the answer with its grounds out."""
+"""What `equipoise evaluate` does: a study in, the answer with its grounds out."""
 
+import shlex
+import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
+from equipoise import codec
+from equipoise.analyses.study import Progress, Study, StudyOptions
+from equipoise.analyses.subgroups import read_attributes
+from equipoise.annotations import Annotations
+from equipoise.answer import Asked as Wanted
+from equipoise.answer import answer_report, require_models
+from equipoise.arrays import InputError
 from equipoise.cli._catalogue import check_k, metric_of
-from equipoise.cli._groups import GroupOptions, regrouped, with_groups, within
+from equipoise.cli._groups import regrouped, with_groups, within
+from equipoise.cli._results import cited, in_options
 from equipoise.cli._screen import (
     output,
     print_json,
@@ -16,97 +26,42 @@ from equipoise.cli._screen import (
     stages,
     verb_options,
 )
-from equipoise.cli.asked import Asked, EvaluateOptions, RunOutput
-from equipoise.cli.on_disk import DiskOptions, evaluate_on_disk
-from equipoise.cli.options import (
-    ReadingOptions,
-    StudyFiles,
-    command,
-    words,
-)
-from equipoise.cli.study import TITLE, CliStudy, ask, dataset_facts, read_study
+from equipoise.cli.asked import Asked, EvaluateOptions
+from equipoise.cli.options import non_default, words
+from equipoise.cli.report import run_json
+from equipoise.cli.study import TITLE, CliStudy, ask, read_study
 from equipoise.cli.targets import check_run_folder
 from equipoise.cli.truth import Truth, TruthOptions, make_plan, make_truth
+from equipoise.datasets import CATALOGUE
+from equipoise.evaluation import Evaluation
+from equipoise.evaluation import evaluate as score
+from equipoise.evaluation.thresholds import cut_study
+from equipoise.findings import Report
+from equipoise.findings.json import JsonValue, plain
+from equipoise.findings.screen import show
+from equipoise.findings.terminal import evidence_lines, show_answer
+from equipoise.folders import RUN
+from equipoise.metrics import Metric
+from equipoise.notices import worded
+from equipoise.nouns import Nouns
 from equipoise.numbers import count
+from equipoise.run import Run
+from equipoise.run.record import DatasetRecord, Question, TruthModel, question
+from equipoise.run.recording import Provenance, record
 
-if TYPE_CHECKING:
-    from equipoise.analyses.study import Progress, Study
-    from equipoise.annotations import Annotations
-    from equipoise.evaluation import Evaluation
-    from equipoise.findings import Report
-    from equipoise.findings.json import JsonValue
-    from equipoise.metrics import Metric
-    from equipoise.nouns import Nouns
-    from equipoise.run import Run
-    from equipoise.run.record import Question
-
-Options = TypeVar("Options", "EvaluateOptions", TruthOptions)
-POPULATIONS = ("random", "fixed")
+Options = TypeVar("Options", EvaluateOptions, TruthOptions)
 FEW = 3  # analyses that a terminal shows with their tables
 NOTES = 3  # notices that a terminal shows
 IN_CARD = ("duplicate_models", "threshold_assumed")  # said as the caveat
-HEADER = "run.json"
 OF_SCORING = (
     "threshold", "tuning", "margin", "labels", "level", "items", "annotators", "inference",
     "matters",
 )  # fmt: skip
 OF_TRUTH = ("truth", "draws", "burn_in", "reliability", "prior")
 RECORDED = (
-    "positive",
-    "at_least",
-    "kind",
-    "exchangeable",
-    "layout",
-    "prediction_layout",
-    "repeats",
-    "on_missing",
-    "ties",
-    "first_votes",
-    "circular",
+    *("positive", "at_least", "kind", "exchangeable", "layout", "prediction_layout"),
+    *("repeats", "on_missing", "ties", "first_votes", "circular"),
 )
-
-
-@command(heavy="maps")
-def evaluate(
-    files: StudyFiles,
-    scoring: EvaluateOptions,
-    model: TruthOptions,
-    groups: GroupOptions,
-    reading: ReadingOptions,
-    results: RunOutput,
-    disk: DiskOptions,
-) -> None:
-    """Which model is better, how sure is that, and what would settle it?
-
-    Reads who said what and what each model scored, and answers: which models may be the best,
-    for items and annotators like these, all pairs of models at once; how far below the best
-    every model may lie; whether models do better than the annotators; which items split them.
-    `--full` adds every analysis, `--pair` a close look at two models. With `--margin` models
-    are shown to be good enough. With `--truth` a model of the votes says what is plausibly
-    true.
-
-    Example: equipoise evaluate -a votes.csv -p scores.csv --out run
-
-    Example: equipoise evaluate --dataset chexpert --margin 0.01 --full --out run
-
-    Example: equipoise evaluate run --pair resnet vit
-
-    Example: equipoise evaluate -a ddx.json -p probabilities --truth auto --metrics
-    topk_accuracy:k=3
-    """
-    asked = Asked(
-        files=files,
-        scoring=scoring,
-        truth=model,
-        groups=groups,
-        reading=reading,
-        results=results,
-    )
-    folders = [*(files.study or ()), *(files.annotations or ()), *(files.predictions or ())]
-    if disk.chosen(folders):
-        evaluate_on_disk(asked, folders)
-        return
-    run_evaluation(asked)
 
 
 def run_evaluation(asked: Asked, study: CliStudy | None = None) -> None:
@@ -150,12 +105,10 @@ def run_evaluation(asked: Asked, study: CliStudy | None = None) -> None:
 
 def _repeated(asked: Asked) -> Asked:
     """What was asked, with what an earlier evaluation was asked where nothing else is said."""
-    given = asked.files.study or ()
-    run = given[0] if len(given) == 1 else None
-    if run is None or not (run / HEADER).is_file():
+    paths = asked.files.study or ()
+    run = paths[0] if len(paths) == 1 else None
+    if run is None or not (run / RUN).is_file():
         return asked
-    from equipoise.run import Run
-
     told = Run.load(run).record.asked
     return replace(
         asked,
@@ -164,37 +117,22 @@ def _repeated(asked: Asked) -> Asked:
     )
 
 
-def _filled(record: Options, told: "Mapping[str, JsonValue]", names: Sequence[str]) -> Options:
-    usual = {one.name: one.default for one in fields(record)}
+def _filled(record: Options, told: Mapping[str, JsonValue], names: Sequence[str]) -> Options:
+    own = non_default(record, names)
     known: dict[str, Any] = {
-        name: told[name]
-        for name in names
-        if name in told and getattr(record, name) == usual[name]
+        name: told[name] for name in names if name in told and name not in own
     }
     return replace(record, **known)
-
-
-def _set(record: Options, names: Sequence[str]) -> "dict[str, JsonValue]":
-    """Options that differ from their defaults, by name."""
-    usual = {one.name: one.default for one in fields(record)}
-    return {name: getattr(record, name) for name in names
-            if getattr(record, name) != usual[name]}  # fmt: skip
 
 
 def _evaluated(
     read: CliStudy,
     made: Truth,
-    metrics: "Sequence[Metric]",
+    metrics: Sequence[Metric],
     asked: Asked,
-    stage: "Callable[[str], Progress]",
-) -> "Study":
+    stage: Callable[[str], Progress],
+) -> Study:
     """The study against the truth."""
-    from equipoise.analyses.study import Study, StudyOptions
-    from equipoise.analyses.subgroups import read_attributes
-    from equipoise.annotations import Annotations
-    from equipoise.evaluation import evaluate as score
-    from equipoise.evaluation.thresholds import cut_study
-
     scoring, path = asked.scoring, asked.scoring.attributes
     settings = scoring.settings(asked.reading, stage("scoring"))
     attributes = None if path is None else read_attributes(path)
@@ -230,14 +168,11 @@ def _evaluated(
     return Study(tuple(cut.predictions), votes, options, done, lambda *_: None)
 
 
-def _against_votes(study: "Study", given: CliStudy, asked: Asked) -> "Study | None":
+def _against_votes(study: Study, given: CliStudy, asked: Asked) -> Study | None:
     """The same models against the votes behind a model of the truth, for analyses of votes.
 
     None where no analysis was asked for, or where votes do not allow it, which is said.
     """
-    from equipoise.arrays import InputError
-    from equipoise.evaluation import evaluate as score
-
     if not (asked.scoring.full or asked.scoring.analyses):
         return None
     table = given.annotations
@@ -254,66 +189,41 @@ def _against_votes(study: "Study", given: CliStudy, asked: Asked) -> "Study | No
     except InputError as error:
         say(f"Note: Analyses of the votes are left out. {error.in_command()}.")
         return None
-    return replace(
-        study,
-        annotations=table,
-        options=options,
-        evaluation=done,
-    )
+    return replace(study, annotations=table, options=options, evaluation=done)
 
 
 def _report(
-    study: "Study",
-    votes: "Study | None",
+    study: Study,
+    votes: Study | None,
     read: CliStudy,
     asked: Asked,
-    stage: "Callable[[str], Progress]",
-) -> "Report":
-    from equipoise.answer import Asked as Wanted
-    from equipoise.answer import answer_report, require_models
-
-    scoring = asked.scoring
+    stage: Callable[[str], Progress],
+) -> Report:
+    scoring, name = asked.scoring, read.dataset.get("name", "")
     require_models(scoring.pair, study.predictions)
     wanted = Wanted(
         analyses=scoring.wanted(read.annotations, study.evaluation.metrics)
         if votes is not None
         else (),
         pair=scoring.pair,
-        nouns=_nouns(read),
+        nouns=CATALOGUE[name].nouns if name in CATALOGUE else Nouns(),
         command=True,
         votes_study=votes,
     )
     return answer_report(study, wanted, stage)
 
 
-def _nouns(read: CliStudy) -> "Nouns":
-    """What things are called in a public data set."""
-    from equipoise.datasets import CATALOGUE
-    from equipoise.nouns import Nouns
-
-    name = read.dataset.get("name", "")
-    return CATALOGUE[name].nouns if name in CATALOGUE else Nouns()
-
-
 # ---- the record, the folder and the screen -------------------------------------------------
 
 
 def _recorded(
-    done: "Evaluation", report: "Report", read: CliStudy, made: Truth, asked: Asked
-) -> "Run":
+    done: Evaluation, report: Report, read: CliStudy, made: Truth, asked: Asked
+) -> Run:
     """Make the run with everything that was asked."""
-    from equipoise import codec
-    from equipoise.cli._results import cited, in_options
-    from equipoise.findings.json import plain
-    from equipoise.run.record import DatasetRecord, TruthModel
-    from equipoise.run.recording import Provenance, record
-
-    labels: dict[str, str] = {}
+    labels = _label_words(done)
     if made.parts:
-        labels["soft"] = f"mean of the truth by {made.words}"
-        labels["hard"] = _hard_words(asked.reading.ties)
-    else:
-        labels |= _label_words(done)
+        hard = _hard_words(asked.reading.ties)
+        labels = {"soft": f"mean of the truth by {made.words}", "hard": hard}
     name = asked.files.dataset or read.name.removesuffix(f": {TITLE}")
     return record(
         done,
@@ -322,10 +232,11 @@ def _recorded(
             inputs=read.inputs,
             question=_question(read.annotations, asked),
             truth_model=codec.read(TruthModel, plain(made.facts)) if made.facts else None,
-            dataset=DatasetRecord(**dataset_facts(read.dataset["name"]))
-            if read.dataset
-            else None,
-            asked={**_set(asked.scoring, OF_SCORING), **_set(asked.truth, OF_TRUTH)},
+            dataset=DatasetRecord(**read.dataset) if read.dataset else None,
+            asked={
+                **non_default(asked.scoring, OF_SCORING),
+                **non_default(asked.truth, OF_TRUTH),
+            },
             **labels,
         ),
         replace(cited(in_options(report), read.dataset), command=typed_command()),
@@ -334,9 +245,6 @@ def _recorded(
 
 def typed_command() -> str:
     """What was typed, for the foot of the page, but for where results go and files lie."""
-    import shlex
-    import sys
-
     context = running()
     if context is None or context.info_name not in sys.argv[1:]:
         return ""
@@ -351,7 +259,7 @@ def typed_command() -> str:
     return f"equipoise {shlex.join(kept)}"
 
 
-def _label_words(result: "Evaluation") -> dict[str, str]:
+def _label_words(result: Evaluation) -> dict[str, str]:
     """How labels were made where gold has a part in them; nothing otherwise."""
     settled = [one.votes.gold for one in result.questions if one.votes is not None]
     if not any(one.any() for one in settled):
@@ -372,10 +280,8 @@ def _hard_words(ties: str) -> str:
     }[ties]
 
 
-def _question(table: "Annotations", asked: Asked) -> "Question":
+def _question(table: Annotations, asked: Asked) -> Question:
     """What the record says of the question: options of models only where there is one."""
-    from equipoise.run.record import question
-
     reading, groups = asked.reading, asked.groups
     told: dict[str, Any] = {name: getattr(reading, name) for name in RECORDED}
     if reading.prediction_layout == "auto":
@@ -388,20 +294,18 @@ def _question(table: "Annotations", asked: Asked) -> "Question":
         "within": groups.within,
         "classes": reading.class_names() if reading.classes is not None else None,
         "columns": reading.column_names(),
-        "prediction_columns": reading.prediction_column_names(),
+        "prediction_columns": reading.predictions.prediction_column_names(),
     }
     return question(**told, **{name: value for name, value in rare.items() if value})
 
 
-def _finish(run: "Run", asked: Asked) -> None:
+def _finish(run: Run, asked: Asked) -> None:
     """Write the run where asked, then print it; what is printed is already safe."""
     results, scoring = asked.results, asked.scoring
     if results.out is not None:
         with progress("page"):
             run.save(results.out, overwrite=results.overwrite)
     if results.as_json:
-        from equipoise.cli.report import run_json
-
         print_json(run_json(run))
         tell_notices(run.report, verbose=True)
         return
@@ -410,7 +314,7 @@ def _finish(run: "Run", asked: Asked) -> None:
 
 
 def show_run(
-    run: "Run",
+    run: Run,
     *,
     out: Path | None = None,
     verbose: bool = False,
@@ -428,9 +332,6 @@ def show_run(
     shown
         Analyses that are printed with their tables.
     """
-    from equipoise.findings.screen import show
-    from equipoise.findings.terminal import evidence_lines, show_answer
-
     console, report = output(), run.report
     if report.card is None:
         show(console, report, verbose=verbose)
@@ -449,10 +350,8 @@ def show_run(
     tell_notices(report, verbose=verbose)
 
 
-def tell_notices(report: "Report", *, verbose: bool = False) -> None:
+def tell_notices(report: Report, *, verbose: bool = False) -> None:
     """Print what a reader should know on standard error: the first few things, or all."""
-    from equipoise.notices import worded
-
     others = [one for one in report.all_notices if one.code not in IN_CARD]
     said = worded(others, command=True, options=verb_options())
     say(*(f"Note: {one}" for one in (said if verbose else said[:NOTES])))

@@ -2,7 +2,6 @@
 
 A verb takes records in place of thirty parameters, and `command` spreads their fields out for
 typer::
-
     @command
     def stability(files: StudyFiles, reading: ReadingOptions, output: OutputOptions) -> None:
         ...
@@ -18,15 +17,29 @@ made, which is wrong usage (exit code 2). Records that read votes build on each 
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
-from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
+from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import partial, wraps
 from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, NoReturn, TypeVar, get_args, get_type_hints
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    ClassVar,
+    NoReturn,
+    TypeVar,
+    cast,
+    get_args,
+    get_type_hints,
+)
 
 import typer
 
+from equipoise.annotations import GOLD
 from equipoise.arrays import MOST_DRAWN, InputError, choice, nearest
+
+if TYPE_CHECKING:
+    from equipoise.read.options import AnnotationKeywords, PredictionKeywords
 
 FILES, MEANING = "Files", "What the labels mean"
 UNCERTAINTY, RESULT, RARE = "Uncertainty", "Result", "Rare"
@@ -47,7 +60,7 @@ Given = TypeVar("Given")
 Value = TypeVar("Value")
 
 
-def panel(title: str, **texts: str) -> Callable[..., Any]:
+def panel(title: str, /, **texts: str) -> Callable[..., Any]:
     """A panel of the help, with the text of each of its options, by name.
 
     Examples
@@ -61,18 +74,6 @@ def panel(title: str, **texts: str) -> Callable[..., Any]:
         return typer.Option(*flags, rich_help_panel=title, help=texts[name], **limits)
 
     return option
-
-
-AsJson = Annotated[
-    bool, typer.Option("--json", rich_help_panel=RESULT, help="Print everything as JSON.")
-]
-Seed = Annotated[
-    int, typer.Option(min=0, rich_help_panel=UNCERTAINTY, help="Same seed, same bytes.")
-]
-Level = Annotated[
-    float,
-    typer.Option(min=0.5, max=0.999, rich_help_panel=UNCERTAINTY, help="Interval level."),
-]
 
 
 def command(
@@ -148,13 +149,18 @@ def _refuse_endless(options: Mapping[str, Any]) -> None:
         if whole and name not in OF_DATA and value > MOST_DRAWN:
             got = value if value < 10**18 else "a huge number"
             message = f"got {got}, expected at most {MOST_DRAWN:,}"
-            raise typer.BadParameter(message, param_hint=f"--{name.replace('_', '-')}")
+            raise misused(message, name)
 
 
 def _record(kind: type[Any], options: dict[str, Any]) -> Any:
-    """Make a record of its options, and take them away."""
-    own = [one.name for one in fields(kind) if one.name in options]
-    return kind(**{name: options.pop(name) for name in own})
+    """Make a record, and the records in it, of their options, and take them away."""
+    types, own = get_type_hints(kind), dict[str, object]()
+    for name in [one.name for one in fields(kind)]:
+        if is_dataclass(types[name]):
+            own[name] = _record(types[name], options)
+        elif name in options:
+            own[name] = options.pop(name)
+    return kind(**own)
 
 
 def _engine_options() -> type[Any]:
@@ -211,7 +217,7 @@ def _setting(word: str, rare: Mapping[str, Parameter]) -> tuple[str, Any]:
         known = ", ".join(rare)
         close = nearest(name, list(rare))
         message = f"got {word!r}, expected NAME=VALUE with one of {known}; {close}"
-        raise typer.BadParameter(message, param_hint="--set")
+        raise misused(message, "set")
     kind, info = get_args(rare[name].annotation)[0], _info(rare[name])
     value = _converted(name, kind, text.strip())
     limits = (info.min, info.max)
@@ -220,19 +226,20 @@ def _setting(word: str, rare: Mapping[str, Parameter]) -> tuple[str, Any]:
         if (low is not None and value < low) or (high is not None and value > high):
             ends = f"at least {low}" if high is None else f"{low} to {high}"
             message = f"got {name}={text}, expected {ends}"
-            raise typer.BadParameter(message, param_hint="--set")
+            raise misused(message, "set")
     return name, value
 
 
 def _explain(rare: Mapping[str, Parameter]) -> NoReturn:
     """Print what every rare setting means, and stop."""
+    from equipoise.cli._catalogue import help_text
     from equipoise.cli._screen import output
 
     console = output()
     for name, one in rare.items():
         usual = "" if one.default in (None, False) else f" [{one.default}]"
         console.print(f"  {name}{usual}", style="bold", markup=False)
-        console.print(f"      {_info(one).help.replace('`', '')}", markup=False)
+        console.print(f"      {help_text(_info(one).help).replace('`', '')}", markup=False)
     raise typer.Exit
 
 
@@ -244,24 +251,28 @@ def _converted(name: str, kind: Any, text: str) -> Any:
         known = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
         if text.lower() not in known:
             message = f"got {name}={text}, expected yes or no"
-            raise typer.BadParameter(message, param_hint="--set")
+            raise misused(message, "set")
         return known[text.lower()]
     try:
         return first(text)
     except ValueError:
         what = {int: "a whole number", float: "a number"}.get(first, first.__name__)
         message = f"got {name}={text}, expected {what}"
-        raise typer.BadParameter(message, param_hint="--set") from None
+        raise misused(message, "set") from None
 
 
 def _parameters(record: type[Any]) -> list[Parameter]:
+    """A parameter for each field of a record, and of the records in it."""
     types = get_type_hints(record, include_extras=True)
-    return [_parameter(one, types[one.name]) for one in fields(record)]
-
-
-def _parameter(field: Field[Any], annotation: Any) -> Parameter:
-    default = Parameter.empty if field.default is MISSING else field.default
-    return Parameter(field.name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+    made = []
+    for one in fields(record):
+        if is_dataclass(types[one.name]):
+            made += _parameters(types[one.name])
+            continue
+        default = Parameter.empty if one.default is MISSING else one.default
+        how = {"default": default, "annotation": types[one.name]}
+        made.append(Parameter(one.name, Parameter.KEYWORD_ONLY, **how))
+    return made
 
 
 def _is_option(parameter: Parameter) -> bool:
@@ -270,78 +281,78 @@ def _is_option(parameter: Parameter) -> bool:
     return not any(isinstance(one, typer.models.ArgumentInfo) for one in kinds)
 
 
+_file = panel(
+    FILES,
+    votes="Who said what.",
+    all_votes="Who said what: `item, annotator, label` in CSV, TSV or Parquet, or another "
+    "layout that `equipoise check` knows. Repeat it, or name a folder, for one file per "
+    "annotator.",
+    scores="What each model scored: `item, [task], model, score`, or a column per model, class "
+    "or task; class names are decisions. A folder stands for the tables in it.",
+    dataset="A public data set of `equipoise datasets` in place of the annotations, and of "
+    "the predictions where it comes with some and none are given.",
+    columns="Other names in the annotations, OURS=THEIRS: `item=Study,group=patient`.",
+    layout="Annotations: `auto`, `tidy`, `wide`, `tasks` (one annotator's file, a column "
+    "per task), `counts`, `rankings`, `label-studio`.",
+    repeats="Several votes of one annotator on one item: `keep`, `last` or `error`.",
+    prediction_columns="The same for the predictions.",
+    prediction_layout="`auto`, `long`, `wide`, `classes`, `tasks`.",
+    on_missing="Items that only one side has: `error`, or `drop` and say so.",
+    circular="A model that is an annotator too: `error`, or `drop` its votes and say so.",
+)
+_meaning = panel(
+    MEANING,
+    kind="`binary`, `nominal`, `ordinal`, `interval`, `ranking`; inferred if left out.",
+    classes="All classes, comma-separated, or a .txt file with one per line; grades "
+    "lowest first.",
+    exchangeable="Annotator names are arbitrary slots, not persons.",
+    first_votes="Only the first so many votes on an item, by timestamp or else by row: where "
+    "votes were added after disagreement.",
+    positive="Ask about one class: is it this one?",
+    at_least="Grades or ratings: is it at least this?",
+    gold="Rows marked `is_gold`: the `truth` of their items, `ignore` (the votes "
+    "count), or `only` items that have some.",
+    task="Which question; all if left out, repeat for several.",
+    ties="Items tied in the hard label: `half` (tied classes share them, a yes/no tie "
+    "counts 1/2), `negative` (strict majority), or `drop` (left out for hard labels).",
+)
+_uncertainty = panel(UNCERTAINTY, seed="Same seed, same bytes.", level="Interval level.")
+_result = panel(
+    RESULT,
+    out="Folder for the record (JSON), tables (CSV, Markdown, LaTeX), figures (SVG), "
+    "methods.md, references.bib and report.html.",
+    overwrite="Replace an earlier one there.",
+    title="Heading of the page.",
+    as_json="Print everything as JSON.",
+)
+AsJson = Annotated[bool, _result("as_json", "--json")]
+Seed = Annotated[int, _uncertainty("seed", min=0)]
+Level = Annotated[float, _uncertainty("level", min=0.5, max=0.999)]
+TaskNames = Annotated[list[str] | None, _meaning("task")]
+VotesPath = Annotated[Path | None, _file("votes", "--annotations", "-a")]
+VotesPaths = Annotated[list[Path] | None, _file("all_votes", "--annotations", "-a")]
+ScorePaths = Annotated[list[Path] | None, _file("scores", "--predictions", "-p")]
+DatasetName = Annotated[str | None, _file("dataset", "--dataset")]
+PredictionColumns = Annotated[str | None, _file("prediction_columns")]
+PredictionLayout = Annotated[str, _file("prediction_layout")]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VoteReading:
     """How a file of annotations is read."""
 
-    kind: Annotated[
-        str | None,
-        typer.Option(
-            rich_help_panel=MEANING,
-            help="`binary`, `nominal`, `ordinal`, `interval`, `ranking`; inferred if left out.",
-        ),
-    ] = None
-    classes: Annotated[
-        str | None,
-        typer.Option(
-            rich_help_panel=MEANING,
-            help="All classes, comma-separated, or a .txt file with one per line; grades "
-            "lowest first.",
-        ),
-    ] = None
-    exchangeable: Annotated[
-        bool,
-        typer.Option(
-            "--exchangeable",
-            rich_help_panel=MEANING,
-            help="Annotator names are arbitrary slots, not persons.",
-            hidden=True,
-        ),
-    ] = False
-    columns: Annotated[
-        str | None,
-        typer.Option(
-            rich_help_panel=FILES,
-            help="Other names in the annotations, OURS=THEIRS: `item=Study,group=patient`.",
-            hidden=True,
-        ),
-    ] = None
-    layout: Annotated[
-        str,
-        typer.Option(
-            rich_help_panel=FILES,
-            help="Annotations: `auto`, `tidy`, `wide`, `tasks` (one annotator's file, a column "
-            "per task), `counts`, `rankings`, `label-studio`.",
-            hidden=True,
-        ),
-    ] = "auto"
-    repeats: Annotated[
-        str,
-        typer.Option(
-            rich_help_panel=FILES,
-            help="Several votes of one annotator on one item: `keep`, `last` or `error`.",
-            hidden=True,
-        ),
-    ] = "keep"
-
-    first_votes: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            rich_help_panel=MEANING,
-            help="Only the first so many votes on an item, by timestamp or else by row: where "
-            "votes were added after disagreement.",
-            hidden=True,
-        ),
-    ] = None
+    kind: Annotated[str | None, _meaning("kind")] = None
+    classes: Annotated[str | None, _meaning("classes")] = None
+    exchangeable: Annotated[bool, _meaning("exchangeable", "--exchangeable", hidden=True)] = (
+        False
+    )
+    columns: Annotated[str | None, _file("columns", hidden=True)] = None
+    layout: Annotated[str, _file("layout", hidden=True)] = "auto"
+    repeats: Annotated[str, _file("repeats", hidden=True)] = "keep"
+    first_votes: Annotated[int | None, _meaning("first_votes", min=1, hidden=True)] = None
 
     OF_VOTES: ClassVar[tuple[str, ...]] = (
-        "kind",
-        "classes",
-        "exchangeable",
-        "columns",
-        "layout",
-        "repeats",
+        *("kind", "classes", "exchangeable", "columns", "layout", "repeats"),
     )
 
     def __post_init__(self) -> None:
@@ -374,34 +385,22 @@ class VoteReading:
 
     def column_names(self) -> dict[str, str]:
         """Names of columns in the file, by ours."""
-        return column_map(self.columns, "--columns")
+        return column_map(self.columns, "columns")
 
-    def changed(self, names: Iterable[str]) -> list[str]:
-        """Those of some options that were given."""
-        usual = {one.name: one.default for one in fields(self)}
-        return [name for name in names if name in usual and getattr(self, name) != usual[name]]
+    def keywords(self) -> "AnnotationKeywords":
+        """The keywords of everything that reads annotations."""
+        names = ("layout", "kind", "repeats", "exchangeable")
+        own = {name: getattr(self, name) for name in names}
+        made = {"classes": self.class_names() or None, "columns": self.column_names()}
+        return cast("AnnotationKeywords", own | made)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionReading(VoteReading):
     """How a file of annotations is read, and the yes/no question asked of it."""
 
-    positive: Annotated[
-        str | None,
-        typer.Option(rich_help_panel=MEANING, help="Ask about one class: is it this one?"),
-    ] = None
-    at_least: Annotated[
-        str | None,
-        typer.Option(rich_help_panel=MEANING, help="Grades or ratings: is it at least this?"),
-    ] = None
-
-
-PredictionColumns = Annotated[
-    str | None, typer.Option(rich_help_panel=FILES, help="The same for the predictions.")
-]
-PredictionLayout = Annotated[
-    str, typer.Option(rich_help_panel=FILES, help="`auto`, `long`, `wide`, `classes`, `tasks`.")
-]
+    positive: Annotated[str | None, _meaning("positive")] = None
+    at_least: Annotated[str | None, _meaning("at_least")] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -420,7 +419,12 @@ class PredictionReading:
 
     def prediction_column_names(self) -> dict[str, str]:
         """Names of columns in the files of predictions, by ours."""
-        return column_map(self.prediction_columns, "--prediction-columns")
+        return column_map(self.prediction_columns, "prediction_columns")
+
+    def keywords(self) -> "PredictionKeywords":
+        """The keywords of everything that reads predictions."""
+        own = {"layout": self.prediction_layout, "columns": self.prediction_column_names()}
+        return cast("PredictionKeywords", own)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -435,58 +439,28 @@ class StudyReading(QuestionReading):
     def __post_init__(self) -> None:
         """Refuse unknown words."""
         super(StudyReading, self).__post_init__()
-        self.prediction_column_names()
+        self.predictions.keywords()
 
-    def prediction_column_names(self) -> dict[str, str]:
-        """Names of columns in the files of predictions, by ours."""
+    @property
+    def predictions(self) -> PredictionReading:
+        """How the predictions are read."""
         return PredictionReading(
             prediction_columns=self.prediction_columns,
             prediction_layout=self.prediction_layout,
-        ).prediction_column_names()
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadingOptions(StudyReading):
     """How annotations and predictions are read and matched."""
 
-    on_missing: Annotated[
-        str,
-        typer.Option(
-            rich_help_panel=FILES,
-            help="Items that only one side has: `error`, or `drop` and say so.",
-            hidden=True,
-        ),
-    ] = "error"
-    gold: Annotated[
-        str,
-        typer.Option(
-            rich_help_panel=MEANING,
-            help="Rows marked `is_gold`: the `truth` of their items, `ignore` (the votes "
-            "count), or `only` items that have some.",
-            hidden=True,
-        ),
-    ] = "truth"
-    ties: Annotated[
-        str,
-        typer.Option(
-            rich_help_panel=MEANING,
-            help="Items tied in the hard label: `half` (tied classes share them, a yes/no tie "
-            "counts 1/2), `negative` (strict majority), or `drop` (left out for hard labels).",
-            hidden=True,
-        ),
-    ] = "half"
-    circular: Annotated[
-        str,
-        typer.Option(
-            rich_help_panel=FILES,
-            help="A model that is an annotator too: `error`, or `drop` its votes and say so.",
-            hidden=True,
-        ),
-    ] = "error"
+    on_missing: Annotated[str, _file("on_missing", hidden=True)] = "error"
+    gold: Annotated[str, _meaning("gold", hidden=True)] = "truth"
+    ties: Annotated[str, _meaning("ties", hidden=True)] = "half"
+    circular: Annotated[str, _file("circular", hidden=True)] = "error"
 
     def __post_init__(self) -> None:
         """Refuse unknown words."""
-        from equipoise.annotations import GOLD
         from equipoise.evaluation.alignment import ON_MISSING
         from equipoise.evaluation.blocks import TIES
         from equipoise.evaluation.circularity import CIRCULAR
@@ -496,29 +470,6 @@ class ReadingOptions(StudyReading):
         check_choice("gold", self.gold, GOLD)
         check_choice("ties", self.ties, TIES)
         check_choice("circular", self.circular, CIRCULAR)
-
-
-_file = panel(
-    FILES,
-    votes="Who said what.",
-    all_votes="Who said what: `item, annotator, label` in CSV, TSV or Parquet, or another "
-    "layout that `equipoise check` knows. Repeat it, or name a folder, for one file per "
-    "annotator.",
-    scores="What each model scored: `item, [task], model, score`, or a column per model, class "
-    "or task; class names are decisions. A folder stands for the tables in it.",
-)
-VotesPath = Annotated[Path | None, _file("votes", "--annotations", "-a")]
-VotesPaths = Annotated[list[Path] | None, _file("all_votes", "--annotations", "-a")]
-ScorePaths = Annotated[list[Path] | None, _file("scores", "--predictions", "-p")]
-DatasetName = Annotated[
-    str | None,
-    typer.Option(
-        "--dataset",
-        rich_help_panel=FILES,
-        help="A public data set of `equipoise datasets` in place of the annotations, and of "
-        "the predictions where it comes with some and none are given.",
-    ),
-]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -531,7 +482,7 @@ class DataFiles:
 
     def __post_init__(self) -> None:
         """Refuse an unknown data set, and annotations beside one."""
-        check_dataset(self.dataset, self.annotations)
+        _check_dataset(self.dataset, self.annotations)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -552,11 +503,11 @@ class StudyFiles(DataFiles):
     def __post_init__(self) -> None:
         """Refuse a data set beside files or a folder, which have their own data."""
         if self.study and self.dataset is not None:
-            message = (
+            raise misused(
                 f"got {self.study[0]} too, which has its own data; leave out one of the two, "
-                "or give predictions with -p"
+                "or give predictions with -p",
+                "dataset",
             )
-            raise typer.BadParameter(message, param_hint="--dataset")
         super(StudyFiles, self).__post_init__()
 
 
@@ -579,7 +530,7 @@ class VoteFile:
 
     def __post_init__(self) -> None:
         """Refuse an unknown data set, annotations beside one, and neither."""
-        check_dataset(self.dataset, self.annotations)
+        _check_dataset(self.dataset, self.annotations)
         if self.dataset is None and not self.annotations:
             message = "give ANNOTATIONS, or --dataset NAME (see `equipoise datasets`)"
             raise typer.BadParameter(message, param_hint="ANNOTATIONS")
@@ -591,42 +542,12 @@ class VoteFile:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ResamplingOptions:
-    """How often data are drawn anew, from which seed, and the level of intervals."""
-
-    replicates: Annotated[
-        int | None,
-        typer.Option(
-            min=2,
-            rich_help_panel=UNCERTAINTY,
-            help="Number of resamples; by default 1,000, fewer for more than 20,000 items.",
-        ),
-    ] = None
-    seed: Seed = 0
-    level: Level = 0.95
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class OutputOptions:
     """Where results go: a folder, or standard output as JSON."""
 
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            rich_help_panel=RESULT,
-            help="Folder for the record (JSON), tables (CSV, Markdown, LaTeX), figures (SVG), "
-            "methods.md, references.bib and report.html.",
-        ),
-    ] = None
-    overwrite: Annotated[
-        bool,
-        typer.Option(
-            "--overwrite", rich_help_panel=RESULT, help="Replace an earlier one there."
-        ),
-    ] = False
-    title: Annotated[
-        str | None, typer.Option(rich_help_panel=RESULT, help="Heading of the page.")
-    ] = None
+    out: Annotated[Path | None, _result("out")] = None
+    overwrite: Annotated[bool, _result("overwrite", "--overwrite")] = False
+    title: Annotated[str | None, _result("title")] = None
     as_json: AsJson = False
 
     def check_folder(self, *names: str) -> None:
@@ -637,7 +558,7 @@ class OutputOptions:
             check_folder(self.out, names, overwrite=self.overwrite)
 
 
-def check_dataset(name: str | None, annotations: Sequence[Path] | None) -> None:
+def _check_dataset(name: str | None, annotations: Sequence[Path] | None) -> None:
     """Refuse the name of an unknown data set, and annotations beside one."""
     if name is None:
         return
@@ -645,8 +566,7 @@ def check_dataset(name: str | None, annotations: Sequence[Path] | None) -> None:
 
     check_choice("dataset", name, tuple(CATALOGUE))
     if annotations:
-        message = f"got {annotations[0].name!r} too, expected one of the two"
-        raise typer.BadParameter(message, param_hint="--dataset")
+        raise misused(f"got {annotations[0].name!r} too, expected one of the two", "dataset")
 
 
 def check_reading(dataset: str | None, reading: VoteReading, *, own_scores: bool) -> None:
@@ -656,12 +576,30 @@ def check_reading(dataset: str | None, reading: VoteReading, *, own_scores: bool
     names = list(reading.OF_VOTES)
     if isinstance(reading, StudyReading) and not own_scores:
         names += reading.OF_SCORES
-    for name in reading.changed(names):
-        message = f"is about reading files, and {dataset} is read as it is; leave it out"
-        raise typer.BadParameter(message, param_hint=flag(name))
+    why = f"is about reading files, and {dataset} is read as it is; leave it out"
+    refuse_unused(reading, names, why)
 
 
-def metric_names(text: str | None, option: str = "--metric") -> list[str]:
+def non_default(record: Any, names: Iterable[str]) -> dict[str, Any]:
+    """Those of some options that differ from their defaults, with their values.
+
+    Examples
+    --------
+    >>> non_default(VoteReading(layout="wide"), ("kind", "layout"))
+    {'layout': 'wide'}
+    """
+    usual = {one.name: one.default for one in fields(record)}
+    own = {name: getattr(record, name) for name in names if name in usual}
+    return {name: value for name, value in own.items() if value != usual[name]}
+
+
+def refuse_unused(record: Any, names: Iterable[str], why: str) -> None:
+    """Refuse options that would do nothing: the first of some that was given."""
+    for name in non_default(record, names):
+        raise misused(why, name)
+
+
+def metric_names(text: str | None) -> list[str]:
     """Metrics by their full names; refuses an empty list and unknown ones.
 
     Examples
@@ -672,8 +610,8 @@ def metric_names(text: str | None, option: str = "--metric") -> list[str]:
     from equipoise.metrics import named
 
     if text is not None and not words(text):
-        raise typer.BadParameter("got nothing, expected a metric", param_hint=option)
-    return [checked(option, named, word).name for word in words(text)]
+        raise misused("got nothing, expected a metric", "metric")
+    return [checked("--metric", named, word).name for word in words(text)]
 
 
 def words(text: str | None) -> list[str]:
@@ -687,14 +625,14 @@ def words(text: str | None) -> list[str]:
     return [word.strip() for word in (text or "").split(",") if word.strip()]
 
 
-def column_map(text: str | None, option: str) -> dict[str, str]:
+def column_map(text: str | None, name: str) -> dict[str, str]:
     """Read ``item=Study,annotator=Reader``: our name, then the name in the file."""
     pairs = {}
     for word in words(text):
         ours, sign, theirs = word.partition("=")
         if not sign or not ours.strip() or not theirs.strip():
             message = f"got {word!r}, expected OURS=THEIRS, for example item=Study"
-            raise typer.BadParameter(message, param_hint=option)
+            raise misused(message, name)
         pairs[ours.strip()] = theirs.strip()
     return pairs
 
@@ -728,10 +666,3 @@ def check_choice(name: str, value: str | None, known: Sequence[str]) -> None:
 def misused(why: str, name: str) -> typer.BadParameter:
     """Wrong usage of an option, by its name."""
     return typer.BadParameter(why, param_hint=flag(name))
-
-
-def refuse(given: Mapping[str, Any], why: str) -> None:
-    """Refuse options that would do nothing: those that were given, by their names."""
-    for name, value in given.items():
-        if value not in (None, False, [], ()):
-            raise typer.BadParameter(why, param_hint=flag(name))

@@ -9,11 +9,11 @@ from equipoise.cli._results import deliver
 from equipoise.cli._screen import output as console
 from equipoise.cli._screen import progress, say
 from equipoise.cli.options import (
-    MEANING,
     RESULT,
     OutputOptions,
     StudyFiles,
     StudyReading,
+    TaskNames,
     command,
     metric_names,
     misused,
@@ -62,11 +62,10 @@ _result = panel(
     out="Folder for plan.json, tables (CSV, Markdown, LaTeX), figures (SVG), methods.md, "
     "references.bib and report.html; or a .csv for the items of --next.",
 )
-_meaning = panel(MEANING, task="Which question; all if left out, repeat for several.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlanGoal:
+class _PlanGoal:
     """What a study is planned for."""
 
     metric: Annotated[str | None, _goal("metric")] = None
@@ -84,7 +83,7 @@ class PlanGoal:
     price_annotator: Annotated[float, _goal("price_annotator", min=0)] = 0.0
     simulations: Annotated[int, _goal("simulations", min=0)] = 400
     seed: Annotated[int, _result("seed", min=0)] = 0
-    task: Annotated[list[str] | None, _meaning("task")] = None
+    task: TaskNames = None
 
     def __post_init__(self) -> None:
         """Refuse words that are no goal."""
@@ -122,7 +121,7 @@ class PlanGoal:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlanOutput(OutputOptions):
+class _PlanOutput(OutputOptions):
     """Where a plan goes: a folder, or a table of the items that come next."""
 
     next_items: Annotated[int, _result("next_items", "--next", min=0)] = 0
@@ -147,7 +146,9 @@ class PlanOutput(OutputOptions):
 
 
 @command(heavy="maps")
-def plan(files: StudyFiles, goal: PlanGoal, output: PlanOutput, reading: StudyReading) -> None:
+def plan(
+    files: StudyFiles, goal: _PlanGoal, output: _PlanOutput, reading: StudyReading
+) -> None:
     """How many items, how many annotators, and which votes next?
 
     From a pilot (a few hundred items read by five or more annotators make a good one), splits
@@ -189,7 +190,7 @@ def plan(files: StudyFiles, goal: PlanGoal, output: PlanOutput, reading: StudyRe
 
 
 def _every_task(
-    study: "CliStudy", goal: PlanGoal, number: int
+    study: "CliStudy", goal: _PlanGoal, number: int
 ) -> "tuple[list[TaskPlan], dict[str, InputError]]":
     """A plan for every task that was asked for; why there is none where the pilot fails.
 
@@ -219,7 +220,7 @@ def _every_task(
 
 def _planned(
     study: "CliStudy",
-    goal: PlanGoal,
+    goal: _PlanGoal,
     task: str | None,
     following: "tuple[int, Callable[[int, int], None]]",
 ) -> "tuple[Size | RankingPlan, NextItems | NextForRanking | None]":

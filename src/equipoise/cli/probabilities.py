@@ -14,16 +14,23 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple
 import numpy as np
 import typer
 
+from equipoise.annotations import Annotations
 from equipoise.arrays import InputError, PerItem, listed, nearest
 from equipoise.cli._screen import progress
-from equipoise.cli.options import QuestionReading, StudyReading, checked, misused, panel
+from equipoise.cli.options import (
+    QuestionReading,
+    StudyReading,
+    checked,
+    misused,
+    panel,
+    refuse_unused,
+)
 from equipoise.notices import Notice, as_notices
+from equipoise.plausibilities import Plausibilities
+from equipoise.predictions import Predictions
 
 if TYPE_CHECKING:
     from equipoise.analyses.threshold_study import ItemProbabilities
-    from equipoise.annotations import Annotations
-    from equipoise.plausibilities import Plausibilities
-    from equipoise.predictions import Predictions
 
 ITEMS = "Where the probabilities come from"
 STORED = ".npz"
@@ -69,9 +76,7 @@ class ProbabilitySource(QuestionReading):
                 why = "got a file, expected votes or a model; give the file itself as FILE"
                 raise misused(why, "truth")
             checked("--truth", known_truth, self.truth)
-        names, why = self._unused()
-        for name in self.changed(names):
-            raise misused(why, name)
+        self._refuse_unused()
         super(ProbabilitySource, self).__post_init__()
 
     def layouts(self) -> tuple[str, ...]:
@@ -80,21 +85,20 @@ class ProbabilitySource(QuestionReading):
 
         return PREDICTION_LAYOUTS if self.truth is None else ANNOTATION_LAYOUTS
 
-    def _unused(self) -> tuple[tuple[str, ...], str]:
-        """Options that would do nothing, and why."""
+    def _refuse_unused(self) -> None:
+        """Refuse options that would do nothing."""
         if self.truth is None:
-            names = self.NOT_OF_PROBABILITIES
-            return names, "belongs to votes; add --truth, or leave it out"
-        if self.truth == "votes" and self.changed(("reliability", "prior")):
-            return (
-                "reliability",
-                "prior",
-            ), "belongs to a model of votes; choose it with --truth"
+            why = "belongs to votes; add --truth, or leave it out"
+            refuse_unused(self, self.NOT_OF_PROBABILITIES, why)
+            return
+        if self.truth == "votes":
+            why = "belongs to a model of votes; choose it with --truth"
+            refuse_unused(self, ("reliability", "prior"), why)
         why = "belongs to a file of probabilities; leave it out, or leave out --truth"
-        return ("model",), why
+        refuse_unused(self, ("model",), why)
 
 
-class ReadProbabilities(NamedTuple):
+class _ReadProbabilities(NamedTuple):
     """Probabilities, the task they are of, and what the user should know."""
 
     probabilities: "ItemProbabilities"
@@ -102,7 +106,7 @@ class ReadProbabilities(NamedTuple):
     notices: tuple[Notice, ...] = ()
 
 
-def read_probabilities(source: ProbabilitySource) -> ReadProbabilities:
+def read_probabilities(source: ProbabilitySource) -> _ReadProbabilities:
     """Read the probability of every item as the options say."""
     if source.truth is not None:
         return _of_votes(source)
@@ -111,7 +115,7 @@ def read_probabilities(source: ProbabilitySource) -> ReadProbabilities:
     return _of_predictions(source)
 
 
-def _of_predictions(source: ProbabilitySource) -> ReadProbabilities:
+def _of_predictions(source: ProbabilitySource) -> _ReadProbabilities:
     """A file of probabilities."""
     from equipoise.analyses.threshold_study import ItemProbabilities
     from equipoise.io import read_predictions
@@ -131,10 +135,10 @@ def _of_predictions(source: ProbabilitySource) -> ReadProbabilities:
     task = _chosen("--task", source.task, [one.task for one in own], path)
     one = next(one for one in own if one.task == task)
     known = (one.items, _positive_scores(one, source.positive), f"{name!r} in {path.name}")
-    return ReadProbabilities(ItemProbabilities(*known), task or None)
+    return _ReadProbabilities(ItemProbabilities(*known), task or None)
 
 
-def _positive_scores(one: "Predictions", positive: str | None) -> PerItem:
+def _positive_scores(one: Predictions, positive: str | None) -> PerItem:
     """Scores of the positive class."""
     if not one.classes:
         return one.values
@@ -162,7 +166,7 @@ def _chosen(option: str, asked: str | None, known: Sequence[str], path: Path) ->
     return asked
 
 
-def _of_plausibilities(source: ProbabilitySource) -> ReadProbabilities:
+def _of_plausibilities(source: ProbabilitySource) -> _ReadProbabilities:
     """Plausibilities that `equipoise aggregate` wrote."""
     from equipoise.analyses.threshold_study import ItemProbabilities
     from equipoise.io import read_plausibilities
@@ -177,10 +181,10 @@ def _of_plausibilities(source: ProbabilitySource) -> ReadProbabilities:
     name = made.classes[1] if source.positive is None else source.positive
     name = _chosen("--positive", name, made.classes, path)
     known = (made.mean[:, made.classes.index(name)], f"{made.method} in {path.name}")
-    return ReadProbabilities(ItemProbabilities(made.items, *known), made.task)
+    return _ReadProbabilities(ItemProbabilities(made.items, *known), made.task)
 
 
-def _of_votes(source: ProbabilitySource) -> ReadProbabilities:
+def _of_votes(source: ProbabilitySource) -> _ReadProbabilities:
     """Votes: their mean, or what a model makes of them."""
     from equipoise.analyses.threshold_study import ItemProbabilities
     from equipoise.evaluation.truth import task_truths
@@ -203,10 +207,10 @@ def _of_votes(source: ProbabilitySource) -> ReadProbabilities:
     if table.group is not None:
         group = dict(zip(table.items, table.group.tolist(), strict=True))
         known = known._replace(group=np.array([group[name] for name in known.items]))
-    return ReadProbabilities(known, task, notices)
+    return _ReadProbabilities(known, task, notices)
 
 
-def _fitted(table: "Annotations", source: ProbabilitySource) -> "tuple[Plausibilities, str]":
+def _fitted(table: Annotations, source: ProbabilitySource) -> "tuple[Plausibilities, str]":
     """Fit the model to the one task; the fit, and the name of the model."""
     from equipoise.choosing import Settings, model
     from equipoise.cli.truth import model_name
@@ -222,36 +226,22 @@ def _fitted(table: "Annotations", source: ProbabilitySource) -> "tuple[Plausibil
 
 def read_question(
     path: Path, reading: QuestionReading, columns: Mapping[str, str] | None = None
-) -> "Annotations":
+) -> Annotations:
     """Read votes, as the yes/no question that was asked; other names of columns come first."""
-    from equipoise.cli.study import ask, naming_check
-    from equipoise.io import read_annotations
+    from equipoise.cli.study import ask, first_votes, read_table
 
-    how: dict[str, Any] = {
-        "layout": reading.layout,
-        "kind": reading.kind,
-        "classes": reading.class_names() or None,
-        "columns": reading.column_names() if columns is None else columns,
-        "repeats": reading.repeats,
-        "exchangeable": reading.exchangeable,
-    }
-    try:
-        table = read_annotations(path, **how).by_name()
-    except InputError as error:
-        raise naming_check(error, [path]) from None
-    if reading.first_votes is not None:
-        table = table.first_votes(reading.first_votes)
-    return ask(table, reading)
+    table = read_table([path], reading, columns=columns)
+    return ask(first_votes(table, reading), reading)
 
 
-def answers_to(table: "Annotations", task: str | None, path: Path) -> "Annotations":
+def answers_to(table: Annotations, task: str | None, path: Path) -> Annotations:
     """Votes that were asked for about one task: those of it, or all where none is named."""
     if table.tasks == ("",):
         return replace(table, tasks=(task or "",))
     return votes_on(table, task, path)
 
 
-def votes_on(table: "Annotations", task: str | None, path: Path) -> "Annotations":
+def votes_on(table: Annotations, task: str | None, path: Path) -> Annotations:
     """The votes on one task."""
     name = _chosen("--task", task, table.tasks, path) if len(table.tasks) > 1 or task else ""
     if len(table.tasks) == 1:
@@ -264,7 +254,6 @@ def read_models(
 ) -> "tuple[Predictions, ...]":
     """Read models as scores of the positive class; of several tasks the one asked for."""
     from equipoise.cli.study import read_predictions_of, table_files
-    from equipoise.predictions import Predictions
 
     files = table_files(paths)
     if not files:

@@ -8,7 +8,7 @@ import typer
 
 from equipoise.arrays import InputError
 from equipoise.cli._screen import counted, print_json, say
-from equipoise.cli.options import command
+from equipoise.cli.options import command, misused
 from equipoise.numbers import count
 from equipoise.wording import Option, hint
 
@@ -21,7 +21,7 @@ EXPORTED = "export.json"  # names what an export wrote, so that the next one can
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReportOptions:
+class _ReportOptions:
     """Which run, and what becomes of it."""
 
     run: Annotated[
@@ -56,12 +56,11 @@ class ReportOptions:
     def __post_init__(self) -> None:
         """Refuse overwriting where nothing is exported."""
         if self.overwrite and self.export is None:
-            message = "belongs to --export; a page is always written anew"
-            raise typer.BadParameter(message, param_hint="--overwrite")
+            raise misused("belongs to --export; a page is always written anew", "overwrite")
 
 
 @command
-def report(options: ReportOptions) -> None:
+def report(options: _ReportOptions) -> None:
     """Turn a run into one self-contained HTML page.
 
     The page holds everything, asks the network for nothing, and can be mailed or printed.
@@ -133,9 +132,8 @@ def _export(run: Path, folder: Path, *, overwrite: bool) -> None:
     """Write the tables, methods and references of a run; an earlier export goes if asked."""
     import json
 
-    from equipoise.findings.text import texts
     from equipoise.folders import check_folder, write_folder
-    from equipoise.page.files import figures
+    from equipoise.page.files import paper_files
 
     if folder.exists() and not overwrite:
         raise InputError(
@@ -146,7 +144,7 @@ def _export(run: Path, folder: Path, *, overwrite: bool) -> None:
         )
     check_folder(folder, (), overwrite=overwrite)
     report = _said(run)
-    files = {**texts(report), **{f"figures/{n}.svg": one for n, one in figures(report).items()}}
+    files = paper_files(report)
     held = json.dumps({"title": report.title, "files": sorted(files)}, indent=1)
     write_folder(folder, {**files, EXPORTED: f"{held}\n"}, mark=EXPORTED)
     say(f"Wrote {folder}: {counted(files)}")

@@ -8,13 +8,15 @@ beside it, in it and here, and count only if their hash is the recorded one.
 """
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from equipoise.annotations import Annotations
 from equipoise.arrays import InputError
 from equipoise.cli.options import (
     DataFiles,
@@ -25,14 +27,11 @@ from equipoise.cli.options import (
     VoteReading,
     check_reading,
 )
-from equipoise.folders import RUN
 from equipoise.notices import Notice
-from equipoise.read.files import file_sha256
+from equipoise.predictions import Predictions
 from equipoise.wording import Option, hint
 
 if TYPE_CHECKING:
-    from equipoise.annotations import Annotations
-    from equipoise.predictions import Predictions
     from equipoise.run.record import InputFile, RunRecord
 
 TITLE = "which model is better?"  # heading of an evaluation that has no other
@@ -71,7 +70,7 @@ class CliStudy:
         asked, or as in the evaluation.
     """
 
-    annotations: "Annotations"
+    annotations: Annotations
     predictions: "tuple[Predictions, ...]"
     metrics: tuple[str, ...]
     inputs: "tuple[InputFile, ...]"
@@ -147,7 +146,7 @@ def read_study(
         annotations=table,
         predictions=models,
         metrics=asked,
-        inputs=input_rows(data, out, also or {}),
+        inputs=_input_rows(data, out, also or {}),
         name=_name(given, record),
         notices=tuple(
             one
@@ -202,6 +201,8 @@ def _given(files: StudyFiles) -> _Given:
 
 def _is_run(path: Path) -> bool:
     """Whether a path is meant as the folder of an evaluation, or its record."""
+    from equipoise.folders import RUN
+
     if path.name == RUN or (path / RUN).exists():
         return True
     return path.suffix == "" and not (path.is_dir() and any(path.iterdir()))
@@ -209,7 +210,7 @@ def _is_run(path: Path) -> bool:
 
 def _require_both(files: DataFiles) -> None:
     """Refuse votes without predictions, predictions without votes, and nothing at all."""
-    if files.dataset is not None or holds_study(files.annotations):
+    if files.dataset is not None or _holds_study(files.annotations):
         return
     if files.annotations and files.predictions:
         return
@@ -233,7 +234,7 @@ def _require_both(files: DataFiles) -> None:
     )
 
 
-def holds_study(paths: Sequence[Path] | None) -> bool:
+def _holds_study(paths: Sequence[Path] | None) -> bool:
     """Whether the one file given is a whole study that `equipoise check --out` wrote."""
     from equipoise.io import is_canonical
 
@@ -242,20 +243,20 @@ def holds_study(paths: Sequence[Path] | None) -> bool:
 
 def read_votes(
     paths: Sequence[Path] | None, dataset: str | None, reading: VoteReading
-) -> "Annotations":
+) -> Annotations:
     """Read the annotations of files, which are read as one, or of a data set."""
     if dataset is not None:
         from equipoise.datasets import LOADERS
 
         check_reading(dataset, reading, own_scores=True)
-        return _first_votes(LOADERS[dataset]().annotations.by_name(), reading)
+        return first_votes(LOADERS[dataset]().annotations.by_name(), reading)
     assert paths
-    if holds_study(paths):
+    if _holds_study(paths):
         check_reading(paths[0].name, reading, own_scores=True)
     return _read_votes(paths, reading, reading.class_names() or None)
 
 
-def ask(table: "Annotations", reading: QuestionReading) -> "Annotations":
+def ask(table: Annotations, reading: QuestionReading) -> Annotations:
     """Turn classes, grades or ratings into a yes/no question where one was asked."""
     if reading.at_least is not None:
         table = table.at_least(reading.at_least)
@@ -265,31 +266,29 @@ def ask(table: "Annotations", reading: QuestionReading) -> "Annotations":
 
 
 def read_predictions_of(
-    paths: Sequence[Path], reading: StudyReading, classes: Sequence[str] | None = None
+    paths: Sequence[Path], reading: StudyReading
 ) -> "tuple[Predictions, ...]":
     """Read files of predictions; refusals name the options that are theirs."""
     from equipoise.io import read_predictions
 
+    with _naming_check(paths, OF_SCORES):
+        return read_predictions(paths, **reading.predictions.keywords())
+
+
+@contextmanager
+def _naming_check(
+    paths: Sequence[Path], flags: Mapping[str, str] | None = None
+) -> Iterator[None]:
+    """Refusals with the verb that shows how files are read, and other flags by keyword."""
     try:
-        return read_predictions(paths, classes=classes, **_prediction_keywords(reading))
+        yield
     except InputError as error:
-        raise naming_check(error.renamed(OF_SCORES), paths) from None
-
-
-def _prediction_keywords(reading: StudyReading) -> dict[str, Any]:
-    return {
-        "layout": reading.prediction_layout,
-        "columns": reading.prediction_column_names(),
-    }
-
-
-def naming_check(error: InputError, paths: Sequence[Path]) -> InputError:
-    """The same refusal, with the verb that shows how files are read."""
-    if not all(path.exists() for path in paths):
-        return error
-    files = " ".join(map(str, paths)) if len(paths) < 4 else "FILES"
-    do = hint("{}; see `equipoise check {}`", error.do, files)
-    return InputError(error.where, error.got, error.expected, do)
+        told = error.renamed(flags or {})
+        if not all(path.exists() for path in paths):
+            raise told from None
+        files = " ".join(map(str, paths)) if len(paths) < 4 else "FILES"
+        do = hint("{}; see `equipoise check {}`", told.do, files)
+        raise InputError(told.where, told.got, told.expected, do) from None
 
 
 def table_files(paths: Sequence[Path] | None) -> list[Path]:
@@ -311,12 +310,12 @@ def _expanded(files: DataFiles) -> DataFiles:
 def _check_reading(files: DataFiles, reading: StudyReading) -> None:
     """Refuse options about reading files where a data set or a study is read as it is."""
     whole = files.dataset
-    if whole is None and files.annotations and holds_study(files.annotations):
+    if whole is None and files.annotations and _holds_study(files.annotations):
         whole = files.annotations[0].name
     check_reading(whole, reading, own_scores=bool(files.predictions))
 
 
-def input_rows(
+def _input_rows(
     files: DataFiles, home: Path | None, also: Mapping[str, Path | None]
 ) -> "tuple[InputFile, ...]":
     """Role, name, hash and size of all that is read, with routes from a folder of results."""
@@ -425,6 +424,8 @@ def _located_files(
     files: DataFiles, folder: Path, record: "RunRecord"
 ) -> tuple[DataFiles, tuple[Notice, ...]]:
     """The files of a run, found and checked again; files that are given come first."""
+    from equipoise.read.files import file_sha256
+
     votes = [one for one in record.inputs if one.role == "annotations"]
     scores = [one for one in record.inputs if one.role == "predictions"]
     source = None if files.annotations else record.dataset
@@ -447,6 +448,8 @@ def _located_files(
 
 def _located(folder: Path, wanted: "InputFile") -> Path:
     """The file that a run read, by its place, name and hash."""
+    from equipoise.read.files import file_sha256
+
     there = [path for path in _places(folder, wanted) if path.is_file()]
     for path in there:
         if file_sha256(path) == wanted.sha256:
@@ -514,7 +517,7 @@ def _read_scored(
     files, reading = sources.files, sources.reading
     if files.dataset is not None and not files.predictions:
         table, models = _published(files.dataset)
-        table = _first_votes(table.by_name(), reading)
+        table = first_votes(table.by_name(), reading)
     else:
         table, models = _matched(sources)
     if isinstance(reading, ReadingOptions):
@@ -534,7 +537,7 @@ def _read_scored(
 
 
 def _with_gold(
-    table: "Annotations", models: "Sequence[Predictions]", use: str
+    table: Annotations, models: "Sequence[Predictions]", use: str
 ) -> "tuple[Annotations, tuple[Predictions, ...]]":
     """Use gold rows as asked; what is predicted for items that go with them goes, too."""
     kept = table.with_gold(use)
@@ -548,19 +551,15 @@ def _with_gold(
     return kept, tuple(_without(one, gone.get(one.task, set())) for one in left)
 
 
-def _voted(table: "Annotations", task: str) -> set[int]:
+def _voted(table: Annotations, task: str) -> set[int]:
     """Codes of the items of a task."""
     return set(table.item[table.in_task(task)].tolist()) if task in table.tasks else set()
 
 
-def _without(one: "Predictions", items: set[str]) -> "Predictions":
+def _without(one: Predictions, items: set[str]) -> Predictions:
     """Predictions for all but some items."""
-    keep = [place for place, name in enumerate(one.items) if name not in items]
-    if len(keep) in (0, len(one.items)):
-        return one
-    return replace(
-        one, items=tuple(one.items[place] for place in keep), values=one.values[keep]
-    )
+    keep = [name for name in one.items if name not in items]
+    return one if len(keep) in (0, len(one.items)) else one.of_items(keep)
 
 
 def _published(name: str) -> "tuple[Annotations, tuple[Predictions, ...]]":
@@ -578,39 +577,45 @@ def _published(name: str) -> "tuple[Annotations, tuple[Predictions, ...]]":
     return study.annotations, study.predictions
 
 
-def _read_votes(
-    paths: Sequence[Path], reading: VoteReading, classes: Sequence[str] | None
-) -> "Annotations":
-    from equipoise.choosing import refuse_too_many_classes
+def read_table(
+    paths: Sequence[Path],
+    reading: VoteReading,
+    classes: Sequence[str] | None = None,
+    columns: Mapping[str, str] | None = None,
+) -> Annotations:
+    """Read votes as the options say; other classes and names of columns come first."""
     from equipoise.io import read_annotations
 
-    how: dict[str, Any] = {
-        "layout": reading.layout,
-        "kind": reading.kind,
-        "classes": classes,
-        "columns": reading.column_names(),
-        "repeats": reading.repeats,
-        "exchangeable": reading.exchangeable,
-    }
-    try:
-        table = _settled(read_annotations(list(paths), **how), paths).by_name()
-    except InputError as error:
-        raise naming_check(error, paths) from None
+    how = reading.keywords()
+    if classes:
+        how["classes"] = classes
+    if columns is not None:
+        how["columns"] = columns
+    with _naming_check(paths):
+        return read_annotations(list(paths), **how).by_name()
+
+
+def _read_votes(
+    paths: Sequence[Path], reading: VoteReading, classes: Sequence[str] | None
+) -> Annotations:
+    from equipoise.choosing import refuse_too_many_classes
+
+    table = _settled(read_table(paths, reading, classes), paths)
     asked = isinstance(reading, QuestionReading) and reading.positive is not None
     if classes is None and not asked:
         refuse_too_many_classes(table)
-    return _first_votes(table, reading)
+    return first_votes(table, reading)
 
 
-def _settled(table: "Annotations", paths: Sequence[Path]) -> "Annotations":
+def _settled(table: Annotations, paths: Sequence[Path]) -> Annotations:
     """A study in one file without what was said, and settled, when it was written."""
-    if not holds_study(paths):
+    if not _holds_study(paths):
         return table
     said = tuple(one for one in table.notices if one.code not in SETTLED)
     return replace(table, notices=said)
 
 
-def _first_votes(table: "Annotations", reading: VoteReading) -> "Annotations":
+def first_votes(table: Annotations, reading: VoteReading) -> Annotations:
     """The first votes alone, where they were asked for."""
     return table if reading.first_votes is None else table.first_votes(reading.first_votes)
 
@@ -619,7 +624,7 @@ def _matched(sources: _Sources) -> "tuple[Annotations, tuple[Predictions, ...]]"
     """Read both sides, from one file or from files of their own."""
     files, reading = sources.files, sources.reading
     paths = files.predictions or []
-    if files.annotations and holds_study(files.annotations):
+    if files.annotations and _holds_study(files.annotations):
         return _study_of(files.annotations[0], paths, reading)
     if files.dataset is not None:
         table = read_votes(None, files.dataset, reading)
@@ -630,7 +635,7 @@ def _matched(sources: _Sources) -> "tuple[Annotations, tuple[Predictions, ...]]"
 
 
 def _with_predictions(
-    table: "Annotations",
+    table: Annotations,
     paths: Sequence[Path],
     reading: StudyReading,
     classes: Sequence[str] | None,
@@ -638,11 +643,9 @@ def _with_predictions(
     """Read predictions for annotations; what there is to say of them goes to those."""
     from equipoise.read.matched import predictions_for
 
-    how = _prediction_keywords(reading)
-    try:
+    how = reading.predictions.keywords()
+    with _naming_check(paths, OF_SCORES):
         table, read = predictions_for(table, paths, classes_known=classes is not None, **how)
-    except InputError as error:
-        raise naming_check(error.renamed(OF_SCORES), paths) from None
     return table, read.predictions
 
 
@@ -653,7 +656,7 @@ def _study_of(
     from equipoise.io import read_study as read_canonical
 
     table, models = read_canonical(path)
-    table = _first_votes(_settled(table, [path]).by_name(), reading)
+    table = first_votes(_settled(table, [path]).by_name(), reading)
     if paths:
         table, more = _with_predictions(table, paths, reading, table.classes)
         models += more
@@ -664,7 +667,7 @@ def _study_of(
     return table, models
 
 
-def _keeps_kind(table: "Annotations", reading: StudyReading, truth: str) -> bool:
+def _keeps_kind(table: Annotations, reading: StudyReading, truth: str) -> bool:
     """Whether a model of the truth takes the annotations before a yes/no question is asked.
 
     Rankings lose their order by it, and grades and ratings their distance from the threshold.
@@ -681,7 +684,7 @@ def _keeps_kind(table: "Annotations", reading: StudyReading, truth: str) -> bool
 
 
 def _as_answers(
-    table: "Annotations",
+    table: Annotations,
     models: "Sequence[Predictions]",
     reading: StudyReading,
     metrics: Option,
@@ -715,7 +718,7 @@ def _as_answers(
     return models, [Notice("classes_as_scores", text, (), {"class": positive})]
 
 
-def _decisions(table: "Annotations", metrics: Option) -> Notice:
+def _decisions(table: Annotations, metrics: Option) -> Notice:
     """Say what decisions are, and which metrics suit them."""
     from equipoise.metrics import named
 
@@ -729,14 +732,14 @@ def _decisions(table: "Annotations", metrics: Option) -> Notice:
     return Notice("decisions", more, (), {"advice": advice})
 
 
-def _one_score(one: "Predictions", name: str) -> "Predictions":
+def _one_score(one: Predictions, name: str) -> Predictions:
     """The probability of one class as a score."""
     place = one.classes.index(name) if name in one.classes else None
     values = np.zeros(len(one.items)) if place is None else one.values[:, place]
     return replace(one, values=values, classes=())
 
 
-def _graded(one: "Predictions", grades: Sequence[str]) -> "Predictions":
+def _graded(one: Predictions, grades: Sequence[str]) -> Predictions:
     """The place of the grade that a model names as a score."""
     place = [float(grades.index(name)) for name in one.classes]
     return replace(one, values=one.values @ np.array(place), classes=())

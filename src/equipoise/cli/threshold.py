@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import numpy as np
 
+from equipoise.annotations import Annotations
 from equipoise.arrays import InputError, Ints, listed
 from equipoise.cli._plan_key import BINS, PER_BIN, PlanKey, SampleSize, read_key
 from equipoise.cli._results import input_facts, present
@@ -25,6 +26,7 @@ from equipoise.cli.options import (
     metric_names,
     misused,
     panel,
+    refuse_unused,
 )
 from equipoise.cli.probabilities import (
     ITEMS,
@@ -40,7 +42,6 @@ from equipoise.notices import as_notices
 
 if TYPE_CHECKING:
     from equipoise.analyses.thresholds import ExpertSample, Rule
-    from equipoise.annotations import Annotations
     from equipoise.findings import Report
 
 MARK = "threshold.json"
@@ -80,7 +81,7 @@ _uncertainty = panel(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ThresholdSource(ProbabilitySource):
+class _ThresholdSource(ProbabilitySource):
     """The items of a plan, and what the experts said of them."""
 
     experts: Annotated[list[Path], _file("experts")]
@@ -94,9 +95,9 @@ class ThresholdSource(ProbabilitySource):
     def __post_init__(self) -> None:
         """Refuse unknown words; with a key, once its options are known."""
         if self.plan is None:
-            super(ThresholdSource, self).__post_init__()
+            super(_ThresholdSource, self).__post_init__()
 
-    def with_key(self, key: PlanKey) -> "ThresholdSource":
+    def with_key(self, key: PlanKey) -> "_ThresholdSource":
         """The same with the options of a key; those that were given must not differ."""
         key.refuse_other("bins", self.bins, None, key.size.bins)
         key.refuse_other("per_bin", self.per_bin, None, key.size.per_bin)
@@ -104,7 +105,7 @@ class ThresholdSource(ProbabilitySource):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RuleOptions:
+class _RuleOptions:
     """How the threshold is set, and how its uncertainty is measured."""
 
     rule: Annotated[str, _rule("rule")] = "isotonic"
@@ -135,7 +136,7 @@ class RuleOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ScoredModels:
+class _ScoredModels:
     """Models to score, and how their files are read."""
 
     predictions: Annotated[list[Path] | None, _file("predictions", "--predictions", "-p")] = (
@@ -153,10 +154,9 @@ class ScoredModels:
         check_choice("on_missing", self.on_missing, ON_MISSING)
         metric_names(self.metric)
         self.reading(None)
-        usual = {"prediction_layout": "auto", "on_missing": "error"}
-        for name in ("metric", "prediction_columns", "prediction_layout", "on_missing"):
-            if not self.predictions and getattr(self, name) != usual.get(name):
-                raise misused(NO_MODELS, name)
+        if not self.predictions:
+            own = ("metric", "prediction_columns", "prediction_layout", "on_missing")
+            refuse_unused(self, own, NO_MODELS)
 
     def reading(self, positive: str | None) -> StudyReading:
         """How the files are read."""
@@ -169,7 +169,7 @@ class ScoredModels:
 
 @command(heavy="maps")
 def threshold(
-    source: ThresholdSource, rule: RuleOptions, models: ScoredModels, output: OutputOptions
+    source: _ThresholdSource, rule: _RuleOptions, models: _ScoredModels, output: OutputOptions
 ) -> None:
     """From which probability on do experts call an item positive, and how sure is that?
 
@@ -185,23 +185,23 @@ def threshold(
     Example: equipoise threshold set scores.csv --model resnet --experts panel.csv --share 0.3
     -p detectors
     """
-    from equipoise.cli.study import table_files
-
     key = None if source.plan is None else read_key(source.plan)
     source = source if key is None else source.with_key(key)
     output.check_folder(MARK, "report.html")
     report = _report(source, rule, models, key)
-    inputs = {
-        "items": [source.file],
-        "experts": source.experts,
-        "plan": [] if key is None else [key.path],
-        "predictions": table_files(models.predictions),
-    }
-    present(report, output, MARK, input_facts(inputs))
+    facts = input_facts(
+        {
+            "items": source.file,
+            "experts": source.experts,
+            "plan": None if key is None else key.path,
+            "predictions": models.predictions,
+        }
+    )
+    present(report, output, MARK, facts)
 
 
 def _report(
-    source: ThresholdSource, rule: RuleOptions, models: ScoredModels, key: PlanKey | None
+    source: _ThresholdSource, rule: _RuleOptions, models: _ScoredModels, key: PlanKey | None
 ) -> "Report":
     """Read everything and set the threshold, under a bar."""
     from equipoise.analyses.threshold_study import threshold_report
@@ -237,10 +237,10 @@ def _report(
 
 
 def _read_experts(
-    source: ThresholdSource, sample: "ExpertSample", *, sure: bool
-) -> "Annotations":
+    source: _ThresholdSource, sample: "ExpertSample", *, sure: bool
+) -> Annotations:
     """Votes of all experts; a file without annotators is that of one expert, by its name."""
-    columns = column_map(source.expert_columns, "--expert-columns")
+    columns = column_map(source.expert_columns, "expert_columns")
     names = ("kind", "classes", "positive", "at_least", "repeats")
     reading = StudyReading(**{name: getattr(source, name) for name in names})
     tables = []
@@ -266,10 +266,8 @@ def _read_experts(
     return votes
 
 
-def _one_table(tables: Sequence[tuple[Path, "Annotations"]]) -> "Annotations":
+def _one_table(tables: Sequence[tuple[Path, Annotations]]) -> Annotations:
     """One table of all files."""
-    from equipoise.annotations import Annotations
-
     first = tables[0][1]
     items = {name: None for _, one in tables for name in one.items}
     place = {name: number for number, name in enumerate(items)}
@@ -299,7 +297,7 @@ def _one_table(tables: Sequence[tuple[Path, "Annotations"]]) -> "Annotations":
     )
 
 
-def _annotator_codes(path: Path, one: "Annotations", people: dict[str, int]) -> Ints:
+def _annotator_codes(path: Path, one: Annotations, people: dict[str, int]) -> Ints:
     """Codes of the annotators of one file among all."""
     if one.annotators is not None and one.annotator is not None:
         codes = [people.setdefault(name, len(people)) for name in one.annotators]

@@ -32,7 +32,7 @@ ItemsPerBin = Annotated[int | None, _sample("per_bin", min=1)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SampleOptions:
+class _SampleOptions:
     """How the sample is drawn."""
 
     bins: BinCount = None
@@ -45,7 +45,7 @@ class SampleOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlanFile:
+class _PlanFile:
     """Where the items go."""
 
     out: Annotated[Path | None, _result("out")] = None
@@ -75,7 +75,7 @@ class PlanFile:
 
 
 @command
-def threshold_plan(source: ProbabilitySource, drawn: SampleOptions, output: PlanFile) -> None:
+def threshold_plan(source: ProbabilitySource, drawn: _SampleOptions, output: _PlanFile) -> None:
     """Which items should experts see, so that they can set a threshold?
 
     Orders items by probability, cuts them into bins of equal size and draws as many from

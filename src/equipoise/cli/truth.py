@@ -2,53 +2,41 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, is_dataclass, replace
-from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
-import typer
-
-from equipoise.arrays import InputError, listed, nearest
+from equipoise.annotations import Annotations
+from equipoise.arrays import InputError, choice, listed, nearest
 from equipoise.cli._screen import progress
-from equipoise.cli.options import QuestionReading, checked, flag, words
+from equipoise.cli.options import QuestionReading, checked, flag, panel, words
+from equipoise.plausibilities import Plausibilities
+from equipoise.resampling import Resampling
+from equipoise.resampling import resample as make
 from equipoise.wording import joined
-
-if TYPE_CHECKING:
-    from equipoise.annotations import Annotations
-    from equipoise.plausibilities import Plausibilities
-    from equipoise.resampling import Resampling
 
 VOTES, AUTO = "votes", "auto"
 ENDING = ".npz"
 DRAWS, BURN_IN = 1000, 500
-_truth = partial(typer.Option, rich_help_panel="What the truth is")
+_truth = panel(
+    "What the truth is",
+    truth="`votes` themselves, a model of them (`auto`, or a name that `aggregate "
+    "--model` takes), or a file written by `aggregate --out` (.npz; several tasks: "
+    "comma-separated).",
+    draws="Possible truths of the model. Default: 1,000.",
+    burn_in="Draws of each chain thrown away first (plackett_luce). Default: 500.",
+    reliability="How much a vote counts.",
+    prior="What the model believes without votes; see `aggregate --help`.",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TruthOptions:
     """What models are scored against, and how it is inferred."""
 
-    truth: Annotated[
-        str,
-        _truth(
-            help="`votes` themselves, a model of them (`auto`, or a name that `aggregate "
-            "--model` takes), or a file written by `aggregate --out` (.npz; several tasks: "
-            "comma-separated).",
-        ),
-    ] = VOTES
-    draws: Annotated[
-        int | None, _truth(min=2, help="Possible truths of the model. Default: 1,000.")
-    ] = None
-    burn_in: Annotated[
-        int | None,
-        _truth(
-            min=0, help="Draws of each chain thrown away first (plackett_luce). Default: 500."
-        ),
-    ] = None
-    reliability: Annotated[float | None, _truth(help="How much a vote counts.")] = None
-    prior: Annotated[
-        str | None,
-        _truth(help="What the model believes without votes; see `aggregate --help`."),
-    ] = None
+    truth: Annotated[str, _truth("truth")] = VOTES
+    draws: Annotated[int | None, _truth("draws", min=2)] = None
+    burn_in: Annotated[int | None, _truth("burn_in", min=0)] = None
+    reliability: Annotated[float | None, _truth("reliability")] = None
+    prior: Annotated[str | None, _truth("prior")] = None
 
     def __post_init__(self) -> None:
         """Refuse unknown words, and what would be ignored."""
@@ -132,7 +120,6 @@ class Truth:
 def known_truth(word: str) -> str:
     """Refuse a word that is neither votes nor a model nor files."""
     from equipoise.aggregate import MODELS
-    from equipoise.arrays import choice
 
     if word.endswith(ENDING):
         return word
@@ -146,7 +133,7 @@ def _chained() -> list[str]:
     return [name for name, model in MODELS.items() if model.chains]
 
 
-def model_name(table: "Annotations", word: str) -> tuple[str, str]:
+def model_name(table: Annotations, word: str) -> tuple[str, str]:
     """The model to fit, and why it."""
     from equipoise.choosing import recommended
 
@@ -154,7 +141,7 @@ def model_name(table: "Annotations", word: str) -> tuple[str, str]:
 
 
 def make_truth(
-    table: "Annotations", options: TruthOptions, question: QuestionReading, *, seed: int = 0
+    table: Annotations, options: TruthOptions, question: QuestionReading, *, seed: int = 0
 ) -> Truth:
     """Make the truth that was asked for; one fit per task.
 
@@ -196,7 +183,7 @@ def make_truth(
 
 
 def _fitted(
-    table: "Annotations", name: str, options: TruthOptions, question: QuestionReading, seed: int
+    table: Annotations, name: str, options: TruthOptions, question: QuestionReading, seed: int
 ) -> "tuple[Plausibilities, ...]":
     """Fit the model to every task; each draws from a seed of its own."""
     from equipoise.aggregate import MODELS, Chain
@@ -238,7 +225,7 @@ def _threshold(name: str, question: QuestionReading) -> float | None:
         raise InputError("--truth normal, --at-least", got, expected, do) from None
 
 
-def _drawn(made: "Plausibilities", draws: int, seed: int) -> "Plausibilities":
+def _drawn(made: Plausibilities, draws: int, seed: int) -> Plausibilities:
     """Draw from the law, where there is one and nobody has yet."""
     if made.law is None or made.draws > 1:
         return made
@@ -246,7 +233,7 @@ def _drawn(made: "Plausibilities", draws: int, seed: int) -> "Plausibilities":
 
 
 def _stored(
-    table: "Annotations", options: TruthOptions, seed: int
+    table: Annotations, options: TruthOptions, seed: int
 ) -> "tuple[Plausibilities, ...]":
     """Read plausibilities, one file per task, that are about these annotations."""
     from equipoise.io import read_plausibilities
@@ -266,7 +253,7 @@ def _stored(
     return tuple(parts)
 
 
-def _asked(made: "Plausibilities", question: QuestionReading) -> "Plausibilities":
+def _asked(made: Plausibilities, question: QuestionReading) -> Plausibilities:
     """Ask a truth about several classes the yes/no question of the options."""
     from equipoise.groupings import Grouping, coarsened
 
@@ -296,17 +283,14 @@ def _asked(made: "Plausibilities", question: QuestionReading) -> "Plausibilities
 
 def make_plan(
     truth: Truth,
-    table: "Annotations",
+    table: Annotations,
     resample: str | None,
     *,
     replicates: int | None,
     seed: int,
     fixed: str | None = None,
-) -> "Resampling":
+) -> Resampling:
     """What is drawn anew: one plan over the items of all tasks, whole groups where known."""
-    from equipoise.annotations import Annotations
-    from equipoise.resampling import resample as make
-
     if isinstance(truth.given, Annotations):
         return make(truth.given, resample, replicates=replicates, seed=seed, fixed=fixed)
     items = tuple(dict.fromkeys(name for part in truth.given for name in part.items))

@@ -55,6 +55,11 @@ class Column:
     brief: bool = True
     words: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def is_text(self) -> bool:
+        """Whether it holds words, which stand on the left; numbers stand on the right."""
+        return self.kind in ("text", "model", "names")
+
 
 def columns(kind: Kind, *keys: str) -> tuple[Column, ...]:
     """Columns of one kind that are headed by their keys.
@@ -261,7 +266,7 @@ def cell(row: Row, column: Column) -> str:
     value = row.get(column.key)
     if isinstance(value, str) and value in column.words:
         return column.words[value]
-    if column.kind in ("text", "model", "names"):
+    if column.is_text:
         return _words(value)
     write = WRITERS[column.kind]
     if isinstance(value, str):
@@ -278,7 +283,6 @@ WRITERS: Mapping[str, Callable[[float | None], str]] = {
     "bound": numbers.bound,
     "change": numbers.change,
     "percent": numbers.percent,
-    "share": numbers.resample_share,
     "count": numbers.count,
     "rank": numbers.rank,
     "p": numbers.p_value,

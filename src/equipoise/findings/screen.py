@@ -6,19 +6,20 @@ characters in them do nothing.
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from equipoise.findings.record import Column, Finding, Report, Row, Table, cell
+from rich import box
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table as RichTable
+
+from equipoise.findings.record import Finding, Report, Row, Table, cell
 from equipoise.wording import in_command, printable
 
-if TYPE_CHECKING:
-    from rich.console import Console
-
 MOST = 12  # rows of a brief table
-WORDS = ("text", "model", "names")
 
 
-def show(console: "Console", report: Report, *, verbose: bool = False) -> None:
+def show(console: Console, report: Report, *, verbose: bool = False) -> None:
     """Print what a report says; `verbose` shows every row, table and note."""
     findings = report.findings if verbose else report.in_front
     for finding in findings:
@@ -28,14 +29,16 @@ def show(console: "Console", report: Report, *, verbose: bool = False) -> None:
     if missing:
         console.print("[bold]Not looked at, and why[/bold]")
         for finding in missing:
-            console.print(_text(f"{finding.title}: {_said(finding.sentence)}"), style="dim")
+            console.print(
+                _text(f"{finding.title}: {in_command(finding.sentence)}"), style="dim"
+            )
 
 
-def _finding(console: "Console", finding: Finding, *, verbose: bool) -> None:
+def _finding(console: Console, finding: Finding, *, verbose: bool) -> None:
     console.print(f"[bold]{_text(finding.title)}[/bold]")
     for sentence in (finding.sentence, *finding.more):
         if sentence:
-            console.print(_text(_said(sentence)))
+            console.print(_text(in_command(sentence)))
     for table in finding.tables if verbose else finding.tables[:1]:
         rows = table.rows if verbose or table.brief is None else table.brief
         if rows:
@@ -45,14 +48,12 @@ def _finding(console: "Console", finding: Finding, *, verbose: bool) -> None:
     console.print()
 
 
-def _table(console: "Console", table: Table, rows: Sequence[Row], *, most: int | None) -> None:
-    from rich import box
-    from rich.table import Table as RichTable
-
+def _table(console: Console, table: Table, rows: Sequence[Row], *, most: int | None) -> None:
     columns = [column for column in table.columns if column.brief or most is None]
     drawn = RichTable(box=box.SIMPLE_HEAD, pad_edge=False)
     for column in columns:
-        drawn.add_column(_text(column.head), justify=_justified(column), overflow="fold")
+        side: Literal["left", "right"] = "left" if column.is_text else "right"
+        drawn.add_column(_text(column.head), justify=side, overflow="fold")
     for row in rows[:most]:
         drawn.add_row(*(_text(cell(row, column)) for column in columns))
     console.print(drawn)
@@ -62,15 +63,5 @@ def _table(console: "Console", table: Table, rows: Sequence[Row], *, most: int |
         console.print(_text(table.legend), style="dim")
 
 
-def _justified(column: Column) -> Literal["left", "right"]:
-    return "left" if column.kind in WORDS else "right"
-
-
-def _said(sentence: str) -> str:
-    return in_command(sentence)
-
-
 def _text(words: str) -> str:
-    from rich.markup import escape
-
     return escape(printable(words))

@@ -8,17 +8,15 @@ characters in them do nothing.
 import math
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.text import Text
 
 from equipoise.findings.charts import Chart, Dot, Dots, Standing, Standings
 from equipoise.findings.record import Finding, Report, Table
 from equipoise.findings.record import cell as cell_text
 from equipoise.numbers import bound, number
 from equipoise.wording import in_command, printable
-
-if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.text import Text
 
 EDGE = "  "
 LABEL = 12  # width of the labels before facts
@@ -32,7 +30,7 @@ HEAD = 8  # letters of a line of a column's head, unless a word is longer
 BELOW = {"shown": "▾ below the best group", "same": "= same scores as another model"}
 
 
-def show_answer(console: "Console", report: Report, *, files: Sequence[str] = ()) -> None:
+def show_answer(console: Console, report: Report, *, files: Sequence[str] = ()) -> None:
     """Print the card, the standings, and a line for every other finding in front.
 
     Parameters
@@ -44,10 +42,8 @@ def show_answer(console: "Console", report: Report, *, files: Sequence[str] = ()
         console.print(line, soft_wrap=True)
 
 
-def answer_lines(report: Report, width: int, files: Sequence[str] = ()) -> "Iterator[Text]":
+def answer_lines(report: Report, width: int, files: Sequence[str] = ()) -> Iterator[Text]:
     """The lines of the answer, for a terminal of some width."""
-    from rich.text import Text
-
     card = report.card
     assert card is not None
     known = ", ".join(one for one in report.known if one)
@@ -80,10 +76,8 @@ def answer_lines(report: Report, width: int, files: Sequence[str] = ()) -> "Iter
         yield Text(f"{EDGE}{'   '.join(files)}", style="dim")
 
 
-def _boards(part: Finding, charts: Mapping[str, Chart], width: int) -> "Iterator[Text]":
+def _boards(part: Finding, charts: Mapping[str, Chart], width: int) -> Iterator[Text]:
     """The standings of all tasks, or of one of them under its name."""
-    from rich.text import Text
-
     for board in part.charts:
         if isinstance(board, Standings):
             bars = charts.get(board.name.replace("standings", "distance"))
@@ -93,29 +87,23 @@ def _boards(part: Finding, charts: Mapping[str, Chart], width: int) -> "Iterator
             yield from _board(board, bars if isinstance(bars, Dots) else None, width)
 
 
-def evidence_lines(report: Report, width: int) -> "Iterator[Text]":
+def evidence_lines(report: Report, width: int) -> Iterator[Text]:
     """A line for every finding of the evidence, and the reasons of what was left out."""
-    from rich.text import Text
-
     for one in report.findings:
         if one.evidence and one.brief:
             yield Text(f"{EDGE}{printable(one.title)}", style="dim" if one.left_out else "bold")
             yield from _wrapped(one.sentence, width, indent=2)
 
 
-def _wrapped(text: str, width: int, *, indent: int = 0, style: str = "") -> "Iterator[Text]":
-    from rich.text import Text
-
+def _wrapped(text: str, width: int, *, indent: int = 0, style: str = "") -> Iterator[Text]:
     edge = EDGE + " " * indent
     said = printable(in_command(text))
     for line in textwrap.wrap(said, max(20, width - len(edge) - 1), break_long_words=False):
         yield Text(f"{edge}{line}", style=style)
 
 
-def fact_lines(label: str, text: str, width: int, *, style: str = "") -> "Iterator[Text]":
+def fact_lines(label: str, text: str, width: int, *, style: str = "") -> Iterator[Text]:
     """A label and its text, wrapped beside it."""
-    from rich.text import Text
-
     if not text:
         return
     lines = textwrap.wrap(printable(in_command(text)), max(20, width - LABEL - 3))
@@ -129,10 +117,8 @@ def fact_lines(label: str, text: str, width: int, *, style: str = "") -> "Iterat
 # ---- the table -----------------------------------------------------------------------------
 
 
-def _board(board: Standings, bars: Dots | None, width: int) -> "Iterator[Text]":
+def _board(board: Standings, bars: Dots | None, width: int) -> Iterator[Text]:
     """Models by tasks, with how far each may lie below the best."""
-    from rich.text import Text
-
     models = list(board.models)
     names = [printable(one) for one in models]
     room = max([len(one) for one in names] + [len("known to")])
@@ -199,9 +185,7 @@ def _heads(
     room: int,
     bars: Dots | None,
     bar: int,
-) -> "Iterator[Text]":
-    from rich.text import Text
-
+) -> Iterator[Text]:
     deep = max([2, *(len(one) for one in heads)])
     for line in range(deep):
         cells = []
@@ -216,9 +200,7 @@ def _heads(
 
 def _row(
     name: str, room: int, cells: Sequence[Standing], widths: Sequence[int], end: str
-) -> "Text":
-    from rich.text import Text
-
+) -> Text:
     parts: list[str | tuple[str, str]] = [EDGE, f"{_cut(name, room):<{room}} "]
     for cell, width in zip(cells, widths, strict=True):
         mark = "" if cell.inside or not cell.judged else "▾"
@@ -235,9 +217,7 @@ def _cut(name: str, room: int) -> str:
 
 def _foot(
     board: Standings, keep: Sequence[int], widths: Sequence[int], room: int
-) -> "Iterator[Text]":
-    from rich.text import Text
-
+) -> Iterator[Text]:
     rows = [
         ("known to", [_reach(one) for one in board.known_to]),
         *((title, list(texts)) for title, texts in board.foot),
@@ -288,16 +268,14 @@ def _drawn(dot: Dot | None, scale: tuple[float, float] | None, bar: int, *, draw
 # ---- lists ---------------------------------------------------------------------------------
 
 
-def list_lines(table: Table, width: int) -> "Iterator[Text]":
+def list_lines(table: Table, width: int) -> Iterator[Text]:
     """The brief rows of a table, a line each, without rules; long words are cut."""
-    from rich.text import Text
-
     rows = table.rows if table.brief is None else table.brief
     shown = [one for one in table.columns if one.brief]
     cells = [[one.head for one in shown]]
     cells += [[printable(cell_text(row, one)) for one in shown] for row in rows]
     widths = [max(len(line[k]) for line in cells) for k in range(len(shown))]
-    words = [one.kind in ("text", "model", "names") for one in shown]
+    words = [one.is_text for one in shown]
     over = sum(widths) + 2 * len(widths) + len(EDGE) - width
     while over > 0 and max(widths) > LEAST_WORD:  # the longest column gives way
         widths[widths.index(max(widths))] -= 1

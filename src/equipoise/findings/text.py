@@ -107,7 +107,7 @@ def as_markdown(table: Table) -> str:
     | vit | 0.912 |
     <BLANKLINE>
     """
-    align = ["---" if _is_text(column) else "---:" for column in table.columns]
+    align = ["---" if column.is_text else "---:" for column in table.columns]
     lines = [
         "| " + " | ".join(_mark(column.head) for column in table.columns) + " |",
         "|" + "|".join(align) + "|",
@@ -136,7 +136,7 @@ def as_latex(table: Table) -> str:
     \end{tabular}
     <BLANKLINE>
     """
-    align = "".join("l" if _is_text(column) else "r" for column in table.columns)
+    align = "".join("l" if column.is_text else "r" for column in table.columns)
     long = len(table.rows) > PAGE
     kind = "longtable" if long else "tabular"
     lines = [
@@ -154,10 +154,6 @@ def as_latex(table: Table) -> str:
         rf"\end{{{kind}}}",
     ]
     return "\n".join(lines) + "\n"
-
-
-def _is_text(column: Column) -> bool:
-    return column.kind in ("text", "model", "names")
 
 
 def _flat(row: Row) -> Mapping[str, Cell]:

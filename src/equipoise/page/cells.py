@@ -3,6 +3,7 @@
 import math
 from bisect import bisect_right
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -35,8 +36,9 @@ def standings(chart: Standings, styles: ModelStyles) -> Grid | None:
     for place, (model, cells) in enumerate(zip(chart.models, chart.cells, strict=True)):
         squares = [_standing(cell) for cell in cells]
         if scale:
-            first, ends_ = cells[0], chart.intervals[place]
-            squares[0] = _with_plot(squares[0], first, _whisker(first, ends_, scale, ticks))
+            first, plot = cells[0], _whisker(cells[0], chart.intervals[place], scale, ticks)
+            class_ = f"{squares[0].class_} first"
+            squares[0] = replace(squares[0], class_=class_, same=first.same, plot=plot)
         rows.append((model, tuple(squares), styles.number(model)))
     head = None
     if scale:
@@ -63,13 +65,6 @@ def _standing(cell: Standing) -> Square:
     return Square(
         number(cell.value), "in" if cell.inside else "out", cell.best,
         "" if cell.inside else "below the best group", not cell.inside, cell.same,
-    )  # fmt: skip
-
-
-def _with_plot(square: Square, cell: Standing, plot: Plot | None) -> Square:
-    return Square(
-        square.text, f"{square.class_} first", square.strong, square.title, square.down,
-        cell.same, plot,
     )  # fmt: skip
 
 

@@ -101,12 +101,8 @@ def _dots(chart: Dots, styles: ModelStyles) -> Figure | None:
             made.append(Row((name, plot, remark), total, m=styles.number(part[0].model)))
     return Rows(
         kind="dots", rows=tuple(made), alternative=described(chart), axes=chart.axis,
-        key=_pair_key(pair) or _series_key(rows),
+        key=tuple(zip(("dot", "dot b"), pair, strict=False)) or _series_key(rows),
     )  # fmt: skip
-
-
-def _pair_key(pair: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    return tuple(zip(("dot", "dot b"), pair, strict=False))
 
 
 def _series_key(rows: Sequence[Dot]) -> tuple[tuple[str, str], ...]:

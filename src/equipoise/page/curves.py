@@ -81,7 +81,10 @@ def draw_lines(chart: Lines, styles: ModelStyles) -> Figure | None:
     body.append(stretched(bottom, *paths))
     body += [mark for one in order for mark in _dots(one, frame)]
     points = _known_points(chart)
-    body += _single_points(points, frame)
+    body += [  # hollow; who they are stands in their titles
+        element("g", element("title", one.name), dot(*frame.places([(one.x, one.y)])[0], "out"))
+        for one in points
+    ]
     labels, deep = _beneath(chart, frame)
     beside = _point_names(points, frame, [one.line for one in curves])
     beside += _front_names(curves, frame) if chart.front else []
@@ -99,14 +102,6 @@ def draw_lines(chart: Lines, styles: ModelStyles) -> Figure | None:
 
 def _known_points(chart: Lines) -> list[Point]:
     return [one for one in chart.points if math.isfinite(one.x) and math.isfinite(one.y)]
-
-
-def _single_points(points: Sequence[Point], frame: _Frame) -> list[Html]:
-    """Marks beside the lines, hollow; who they are stands in their titles."""
-    return [
-        element("g", element("title", one.name), dot(*frame.places([(one.x, one.y)])[0], "out"))
-        for one in points
-    ]
 
 
 def _point_names(points: Sequence[Point], frame: _Frame, lines: Sequence[Line]) -> list[Label]:

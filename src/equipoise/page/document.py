@@ -12,7 +12,7 @@ Tables: numbers in a frame of their own that scrolls, and as files to take along
 import base64
 import hashlib
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib.metadata import version
 from importlib.resources import files
 
@@ -54,17 +54,15 @@ def render(report: Report) -> str:
     names = [css(), *(asset(f"{one}.css") for one in ["page", *more]), _chosen_css(parts)]
     return _document(
         report.title,
-        _Parts(
-            "\n".join(names),
-            "\n".join(asset(f"{one}.js") for one in ["page", *more]),
-            beside=any(map(has_files, galleries)),
-        ),
+        "\n".join(names),
+        "\n".join(asset(f"{one}.js") for one in ["page", *more]),
         element("a", "To the answer", href="#answer", class_="skip"),
         _navigation(links),
         element(
             "main", _card(report, opened), *_side_by_side(sections), evidence, id="main"
         ),
         _footer(report),
+        beside=any(map(has_files, galleries)),
     )  # fmt: skip
 
 
@@ -315,7 +313,11 @@ def _figure_html(chart: Chart, styles: ModelStyles) -> Html | None:
 
 def _evidence(folded: Sequence[Section], report: Report, styles: ModelStyles) -> Html:
     """Everything else, folded, each with its own sentence; then how it was done."""
-    parts = [_evidence_fold(part, styles) for part in folded]
+    parts = []
+    for key, every in folded:
+        title, sentence = every[0].title, every[0].sentence
+        body = _choices((key, every), styles, folds=False, said={sentence})
+        parts.append(_closed(key, title, sentence, body))
     missing = [one for one in report.findings if one.left_out]
     if missing:
         many = "One analysis" if len(missing) == 1 else f"{count(len(missing))} analyses"
@@ -346,12 +348,6 @@ def _evidence(folded: Sequence[Section], report: Report, styles: ModelStyles) ->
         id="evidence",
         aria_labelledby="evidence-title",
     )
-
-
-def _evidence_fold(part: Section, styles: ModelStyles) -> Html:
-    key, every = part
-    body = _choices(part, styles, folds=False, said={every[0].sentence})
-    return _closed(key, every[0].title, every[0].sentence, body)
 
 
 def _closed(key: str, title: str, sentence: str, body: Html) -> Html:
@@ -401,15 +397,6 @@ def _footer(report: Report) -> Html:
     return element("footer", *command, made)
 
 
-@dataclass(frozen=True, slots=True)
-class _Parts:
-    """Style and script of a page, and whether pictures lie beside it."""
-
-    style: str
-    script: str
-    beside: bool
-
-
 def _policy(style: str, script: str, *, beside: bool) -> str:
     """Allow this style and this script, by hash, pictures, and nothing else."""
     hashes = [
@@ -436,10 +423,13 @@ def _lean(text: str) -> str:
     return "".join(line if line[-1] in ";,{" else f"{line}\n" for line in kept).rstrip()
 
 
-def _document(title: str, parts: _Parts, *body: Html) -> str:
-    """Put a whole page together: one file, with the policy that lets it do nothing else."""
-    style, script = _lean(parts.style), _lean(parts.script)
-    policy = _policy(style, script, beside=parts.beside)
+def _document(title: str, style: str, script: str, *body: Html, beside: bool) -> str:
+    """Put a whole page together: one file, with the policy that lets it do nothing else.
+
+    `beside` is whether pictures lie beside it.
+    """
+    style, script = _lean(style), _lean(script)
+    policy = _policy(style, script, beside=beside)
     head = element(
         "head",
         element("meta", charset="utf-8"),
@@ -460,7 +450,6 @@ MOST_FIRST = 12  # rows that are put first
 KINDS = 4  # of rows that are told apart
 MORE = 5  # rows that are not worth folding
 LONG_WORDS = 30  # letters of words that take lines
-WORD_KINDS = ("text", "names", "model")
 
 
 def table_html(table: Table) -> Html:
@@ -475,10 +464,10 @@ def _apart(table: Table) -> list[Table]:
     kinds: dict[str, list[Row]] = {}
     for row in table.rows:
         kinds.setdefault(cell(row, first), []).append(row)
-    if first.kind not in WORD_KINDS or not 1 < len(kinds) <= KINDS:
+    if not first.is_text or not 1 < len(kinds) <= KINDS:
         return [table]
     gaps = {
-        tuple(one.key for one in others if one.kind in WORD_KINDS and not _any(rows, one))
+        tuple(one.key for one in others if one.is_text and not _any(rows, one))
         for rows in kinds.values()
     }
     if len(gaps) == 1:
@@ -524,7 +513,7 @@ def _one(table: Table) -> Html:
 
 def _table(rows: Sequence[Row], columns: Sequence[Column], caption: str) -> Html:
     texts = [[cell(row, column) for column in columns] for row in rows]
-    left = ["l" if column.kind in WORD_KINDS else None for column in columns]
+    left = ["l" if column.is_text else None for column in columns]
     long = [any(len(row[at]) > LONG_WORDS for row in texts) for at in range(len(columns))]
     heads = [
         element("th", column.head, scope="col", class_="l long" if side and wide else side)
@@ -548,7 +537,7 @@ def _row(texts: Sequence[str], left: Sequence[str | None]) -> Html:
 
 def _defined(table: Table) -> tuple[Sequence[Column], Sequence[Row]]:
     """Columns and rows that say something; all of them where no number is defined."""
-    numeric = [column for column in table.columns if column.kind not in WORD_KINDS]
+    numeric = [column for column in table.columns if not column.is_text]
     if not numeric:
         return [one for one in table.columns if _any(table.rows, one)], table.rows
     rows = [

@@ -39,7 +39,8 @@ def figures(report: Report) -> dict[str, str]:
     drawn = {}
     for finding in report.findings:
         for chart in finding.charts:
-            name = "-".join(filter(None, [chart.name, _slug(finding.task), finding.metric]))
+            task = re.sub(r"[^\w-]+", "-", finding.task).strip("-").lower()
+            name = "-".join(filter(None, [chart.name, task, finding.metric]))
             if (made := draw(chart, styles)) is not None:
                 drawn[name] = _standalone(made)
     return drawn
@@ -47,10 +48,13 @@ def figures(report: Report) -> dict[str, str]:
 
 def report_files(report: Report) -> dict[str, str]:
     """Text of every file of a report by its path, all but the JSON."""
-    made = texts(report)
-    made |= {f"figures/{name}.svg": text for name, text in figures(report).items()}
-    made["report.html"] = render(report)
-    return made
+    return {**paper_files(report), "report.html": render(report)}
+
+
+def paper_files(report: Report) -> dict[str, str]:
+    """Text of the tables, figures, methods and references of a report by their paths."""
+    drawn = {f"figures/{name}.svg": text for name, text in figures(report).items()}
+    return {**texts(report), **drawn}
 
 
 def write_report(
@@ -73,11 +77,6 @@ def write_report(
     )
     write_folder(folder, made, mark=mark)
     return names
-
-
-def _slug(name: str) -> str:
-    """Words as part of a file name."""
-    return re.sub(r"[^\w-]+", "-", name).strip("-").lower()
 
 
 class _Writer(HTMLParser):

@@ -16,12 +16,12 @@ from equipoise.arrays import InputError
 from equipoise.codec import read_value
 from equipoise.evaluation.result import Difference, Row
 from equipoise.findings import Report
+from equipoise.findings.charts import MAYBE
 from equipoise.findings.json import JsonValue, plain
 
 SCHEMA = 3
 SCHEMAS = (1, 2, 3)  # those that can be read
 NAN = math.nan
-MAYBE = {"maybe": True}  # of a field that is not written where it has its default
 
 
 # ---- where it comes from -------------------------------------------------------------------
@@ -88,7 +88,10 @@ class Question:
         """What was told, by its name in the file."""
         own = {one.name for one in fields(self)}
         return [
-            (_spaced(name), plain(getattr(self, name) if name in own else self.others[name]))
+            (
+                name.replace("read_as", "read as"),
+                plain(getattr(self, name) if name in own else self.others[name]),
+            )
             for name in self.told
         ]
 
@@ -125,12 +128,8 @@ def question(**told: Any) -> Question:
     return Question(told=tuple(told), others=others, **known)
 
 
-def _spaced(name: str) -> str:
-    return name.replace("read_as", "read as")
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TaskMethod:
+class _TaskMethod:
     """How the truth of one task was made."""
 
     task: str
@@ -147,7 +146,7 @@ class TruthModel:
     parameters: Mapping[str, JsonValue] | None = field(metadata=MAYBE, default=None)
     draws: int | None = field(metadata=MAYBE, default=None)
     seed: int | None = field(metadata=MAYBE, default=None)
-    tasks: tuple[TaskMethod, ...] = field(metadata=MAYBE, default=())
+    tasks: tuple[_TaskMethod, ...] = field(metadata=MAYBE, default=())
     groups: Mapping[str, JsonValue] | None = field(metadata=MAYBE, default=None)
 
 

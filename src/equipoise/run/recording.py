@@ -7,7 +7,7 @@ bytes, as long as the files lie in the same way around the folder of the run.
 import os
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from importlib.metadata import version
 from pathlib import Path
 
@@ -16,7 +16,7 @@ import numpy as np
 from equipoise.evaluation import LABELS, Evaluation
 from equipoise.findings import Report
 from equipoise.findings.json import JsonValue
-from equipoise.metrics import hard_labels_rule
+from equipoise.metrics import Metric, hard_labels_rule
 from equipoise.notices import worded
 from equipoise.numbers import count
 from equipoise.read.files import file_sha256
@@ -102,7 +102,6 @@ def _route(home: Path, path: Path) -> str:
 
 def record(evaluation: Evaluation, provenance: Provenance, report: Report) -> Run:
     """Make the run of an evaluation, with what is said of it."""
-    names = [metric.name for metric in evaluation.metrics]
     made = RunRecord(
         title=provenance.title,
         simulated=provenance.simulated,
@@ -119,14 +118,14 @@ def record(evaluation: Evaluation, provenance: Provenance, report: Report) -> Ru
         tasks=evaluation.tasks,
         models=evaluation.models,
         labels=LABELS,
-        metrics=tuple(_metric(evaluation, name) for name in names),
+        metrics=tuple(map(_metric, evaluation.metrics)),
         rows=tuple(evaluation.table()),
         differences=tuple(
             gap
             for task in evaluation.tasks
-            for name in names
+            for metric in evaluation.metrics
             for labels in LABELS
-            for gap in evaluation.differences(name, labels=labels, task=task)
+            for gap in evaluation.differences(metric.name, labels=labels, task=task)
         ),
         notices=tuple(worded(evaluation.notices)),
         asked=provenance.asked,
@@ -187,14 +186,5 @@ def _hard_rule(evaluation: Evaluation) -> str:
     return hard_labels_rule(kinds, classes=classes, ties=questions[0].ties)
 
 
-def _metric(evaluation: Evaluation, name: str) -> MetricRecord:
-    metric = next(one for one in evaluation.metrics if one.name == name)
-    return MetricRecord(
-        name=metric.name,
-        title=metric.title,
-        soft_title=metric.soft_title,
-        better=metric.better,
-        bounds=metric.bounds,
-        definition=metric.definition,
-        labels=metric.labels,
-    )
+def _metric(metric: Metric) -> MetricRecord:
+    return MetricRecord(**{one.name: getattr(metric, one.name) for one in fields(MetricRecord)})
