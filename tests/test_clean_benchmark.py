@@ -495,8 +495,8 @@ def test_versions_of_what_decides_are_recorded(done, report):
 
 def test_a_fit_that_is_shared_is_charged_to_each(study, monkeypatch):
     from equipoise.clean.detectors import _out_of_sample as shared
-    from equipoise.clean.detectors.confident_learning_margin import ConfidentLearningMargin
-    from equipoise.clean.detectors.confident_learning_self_confidence import (
+    from equipoise.clean.detectors.confident_learning import (
+        ConfidentLearningMargin,
         ConfidentLearningSelfConfidence,
     )
 

@@ -244,7 +244,7 @@ def test_planted_problems_are_found_and_scored_with_intervals(found):
 
 
 def test_a_ranking_that_knows_nothing_fails_the_check(monkeypatch, data):
-    from equipoise.clean.detectors.selfclean_off_topic import SelfCleanOffTopic
+    from equipoise.clean.detectors.selfclean import SelfCleanOffTopic
 
     def blind(self, data, **_):
         return self.of_items(data.items, np.full(len(data), 0.5))

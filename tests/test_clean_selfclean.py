@@ -15,11 +15,11 @@ from equipoise.arrays import InputError
 from equipoise.clean import DETECTORS, Collection, Pairs, linkage
 from equipoise.clean import neighbours as search
 from equipoise.clean.detectors.embedding_distance import EmbeddingDistance
-from equipoise.clean.detectors.selfclean_label_errors import (
+from equipoise.clean.detectors.selfclean import (
     SelfCleanLabelErrors,
+    SelfCleanOffTopic,
     nearest_by_label,
 )
-from equipoise.clean.detectors.selfclean_off_topic import SelfCleanOffTopic
 from equipoise.clean.directions import Directions
 from equipoise.clean.encoders import GreyPixels
 from equipoise.clean.linkage import off_topic_areas, single_linkage

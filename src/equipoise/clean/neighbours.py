@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from equipoise.arrays import Floats, InputError, Ints, require_whole
-from equipoise.clean.detector import Progress, require_packages
+from equipoise.clean.detector import Progress, require_packages, tell
 from equipoise.clean.directions import Directions
 
 EXACT_UP_TO = 50_000  # items
@@ -192,7 +192,7 @@ class Search:
             other = members[near]
             far = self.points.distance(self.rows[own[row]], self.rows[other])
             distances[part], found[part] = _first(row, far, other, k, len(own))
-            _tell(progress, part, len(queries))
+            tell(progress, min(part.stop, len(queries)), len(queries))
         return distances, found
 
     def nearest_elsewhere(
@@ -225,8 +225,7 @@ class Search:
             far, other = lengths[:, 0], ends[:, 0]
             better = (far < best[asking]) | ((far == best[asking]) & (other < where[asking]))
             best[asking[better]], where[asking[better]] = far[better], other[better]
-            if progress is not None:
-                progress((number + 1) * len(queries) // len(tasks), len(queries))
+            tell(progress, (number + 1) * len(queries) // len(tasks), len(queries))
         return best, where
 
     def _elsewhere_compared(
@@ -260,7 +259,7 @@ class Search:
             rows, head = np.unique(row[pick], return_index=True)
             best[asked[part][rows]] = far[pick[head]]
             where[asked[part][rows]] = near[pick[head]]
-            _tell(progress, part, len(queries))
+            tell(progress, min(part.stop, len(queries)), len(queries))
         return best, where
 
     def farthest(self, queries: Ints) -> Floats:
@@ -339,11 +338,6 @@ def _margin(features: int) -> float:
     return 2 * (features + 4) * ROUNDING
 
 
-def _tell(progress: Progress | None, part: slice, total: int) -> None:
-    if progress is not None:
-        progress(min(part.stop, total), total)
-
-
 def _parts(rows: int, size: int) -> Iterator[slice]:
     return (slice(start, start + size) for start in range(0, rows, size))
 
@@ -363,7 +357,7 @@ def _index(units: Floats, progress: Progress | None) -> Any:
     index.hnsw.efConstruction, index.hnsw.efSearch = BUILD_BREADTH, SEARCH_BREADTH
     for part in _parts(len(units), 10_000):
         index.add(units[part])
-        _tell(progress, part, len(units))
+        tell(progress, min(part.stop, len(units)), len(units))
     return index
 
 

@@ -24,8 +24,16 @@ import numpy as np
 
 from equipoise.arrays import Floats
 from equipoise.clean.collection import Collection
-from equipoise.clean.detector import Detector, Need, Progress, Task, labelled
-from equipoise.clean.detectors._order import back_in_place, name_order
+from equipoise.clean.detector import (
+    Detector,
+    Need,
+    Progress,
+    Task,
+    back_in_place,
+    labelled,
+    name_order,
+    tell,
+)
 from equipoise.predictions import Predictions
 
 ALIKE = 1e-12  # variance of alignments below which all are the same
@@ -74,8 +82,7 @@ class Fine(Detector):
                 members = np.flatnonzero(labels == code)
                 if len(members) >= self.min_members:
                     values[members] = self._noisy(_alignments(rows[members]))
-                if progress is not None:
-                    progress(done + 1, len(codes))
+                tell(progress, done + 1, len(codes))
         return self.of_items(seen.items, back_in_place(values, order))
 
     def _noisy(self, aligned: Floats) -> Floats:

@@ -13,8 +13,15 @@ import numpy as np
 
 from equipoise.arrays import InputError, require_whole
 from equipoise.clean.collection import Collection
-from equipoise.clean.detector import Detector, Need, Progress, Task, labelled
-from equipoise.clean.detectors._order import back_in_place, name_order
+from equipoise.clean.detector import (
+    Detector,
+    Need,
+    Progress,
+    Task,
+    back_in_place,
+    labelled,
+    name_order,
+)
 from equipoise.clean.neighbours import neighbours
 from equipoise.predictions import Predictions
 

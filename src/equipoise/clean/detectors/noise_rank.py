@@ -27,8 +27,16 @@ import numpy as np
 
 from equipoise.arrays import Floats, InputError, Ints
 from equipoise.clean.collection import Collection
-from equipoise.clean.detector import Detector, Need, Progress, Task, labelled
-from equipoise.clean.detectors._order import back_in_place, name_order
+from equipoise.clean.detector import (
+    Detector,
+    Need,
+    Progress,
+    Task,
+    back_in_place,
+    labelled,
+    name_order,
+    tell,
+)
 from equipoise.predictions import Predictions
 
 CELLS = 2**23  # of the kernel at a time
@@ -90,6 +98,5 @@ class NoiseRank(Detector):
                                 * (2 / self.bandwidth))  # fmt: skip
                 agree = np.take_along_axis(sums, own[part, None], axis=1)[:, 0] - itself
                 made[part] = sums.sum(axis=1) - itself - 2 * agree
-                if progress is not None:
-                    progress(min(start + step, len(unit)), len(unit))
+                tell(progress, min(start + step, len(unit)), len(unit))
         return made
