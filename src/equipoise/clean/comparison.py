@@ -22,6 +22,7 @@ from equipoise.analyses.study import Study, StudyOptions
 from equipoise.annotations import Annotations
 from equipoise.arrays import (
     InputError,
+    positions,
     require_drawn,
     require_unique,
     short_repr,
@@ -31,6 +32,7 @@ from equipoise.clean.benchmark_cells import collection_digest, detector_facts
 from equipoise.clean.collection import Collection, split_pair
 from equipoise.clean.detector import TASKS, Detector, Task
 from equipoise.clean.detectors import DETECTORS
+from equipoise.clean.groups import components
 from equipoise.clean.study import CleanStudy
 from equipoise.evaluation import Evaluation, Settings, evaluate
 from equipoise.metrics import named, parsed
@@ -322,21 +324,10 @@ def _scoring(detector: Detector, data: Collection, seed: int) -> "Callable[[Prog
 def in_components(votes: Annotations) -> Annotations:
     """Votes on pairs, grouped by what hangs together; ungrouped where nearly all does."""
     pairs = [split_pair(name) for name in votes.items]
-    images = {
-        name: place for place, name in enumerate(dict.fromkeys(chain.from_iterable(pairs)))
-    }
-    root = list(range(len(images)))
-
-    def find(place: int) -> int:
-        while root[place] != place:
-            root[place] = root[root[place]]
-            place = root[place]
-        return place
-
-    for one, other in pairs:
-        a, b = find(images[one]), find(images[other])
-        root[max(a, b)] = min(a, b)
-    codes = np.unique([find(images[one]) for one, _ in pairs], return_inverse=True)[1]
+    images = tuple(dict.fromkeys(chain.from_iterable(pairs)))
+    ends = positions([*chain.from_iterable(pairs)], images, where="pairs")
+    first = components(ends[::2], ends[1::2], len(images))
+    codes = np.unique(first[ends[::2]], return_inverse=True)[1]
     number = np.bincount(codes)
     effective = len(codes) ** 2 / float((number.astype(float) ** 2).sum())
     if len(number) == len(codes):

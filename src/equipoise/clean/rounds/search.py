@@ -21,6 +21,7 @@ from equipoise.arrays import Bools, Floats, Ints
 from equipoise.clean.collection import Pairs
 from equipoise.clean.detector import Progress
 from equipoise.clean.directions import Directions
+from equipoise.clean.groups import components
 
 LIST = 8  # neighbours of an item that are looked at first
 ROUNDING = 2.0**-23  # of a number in single precision
@@ -61,7 +62,8 @@ class Clusters:
     def after(self, pairs: Pairs, confirmed: Bools, patience: int) -> "Clusters":
         """The clusters once pairs were judged; those that were not confirmed were refused."""
         items = len(self.labels)
-        labels = _joined(self.labels, pairs.first[confirmed], pairs.second[confirmed])
+        first, second = (self.labels[one[confirmed]] for one in (pairs.first, pairs.second))
+        labels = components(first, second, items)[self.labels]
         before, now = (np.bincount(one, minlength=items) for one in (self.labels, labels))
         roots = np.flatnonzero(before)
         grew = now[labels[roots]] > before[roots]
@@ -228,19 +230,6 @@ def _nearest_lists(embeddings: Floats, progress: Progress | None = None) -> Ints
     if length < 1:
         return np.zeros((len(embeddings), 0), dtype=np.int64)
     return neighbours(embeddings, length, progress=progress)[1]
-
-
-def _joined(labels: Ints, first: Ints, second: Ints) -> Ints:
-    """Labels of clusters, the smallest place of each, after pairs were joined."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    items = len(labels)
-    rows, columns = labels[first], labels[second]
-    graph = coo_array((np.ones(len(rows), dtype=np.int8), (rows, columns)), (items, items))
-    whole = connected_components(graph, directed=False)[1][labels]
-    smallest = np.unique(whole, return_index=True)[1]
-    return np.asarray(smallest[np.unique(whole, return_inverse=True)[1]])
 
 
 def _first_unjudged(own: Ints, other: Ints, judged: Bools) -> Ints:
