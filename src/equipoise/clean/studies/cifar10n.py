@@ -20,11 +20,10 @@ from equipoise.annotations import Annotations
 from equipoise.arrays import Bools, Floats, Ints
 from equipoise.clean.collection import Collection, Pixels
 from equipoise.clean.images import ArrayImages
-from equipoise.clean.study import CleanStudy
+from equipoise.clean.study import CleanStudy, known_truth
 from equipoise.datasets._store import File, Source, fetched
 from equipoise.nouns import Nouns
 
-ANSWERS = ("no", "yes")
 SOURCE = Source(
     name="cifar10n",
     title="10,000 CIFAR-10 training images, three human labels each, 10 classes",
@@ -87,14 +86,7 @@ class Cifar10N:
 
     def known_errors(self) -> Annotations:
         """Which aggregate labels are wrong, as known truth."""
-        return Annotations(
-            kind="binary",
-            items=self.items,
-            classes=ANSWERS,
-            item=np.arange(len(self.items)),
-            label=self.wrong.astype(np.int64),
-            is_gold=np.ones(len(self.items), dtype=bool),
-        )
+        return known_truth(self.items, self.wrong)
 
     def disagreement(self) -> Annotations:
         """Three anonymous votes per image on whether the label of CIFAR-10 is wrong."""
@@ -102,7 +94,7 @@ class Cifar10N:
         return Annotations(
             kind="binary",
             items=self.items,
-            classes=ANSWERS,
+            classes=("no", "yes"),
             item=np.repeat(np.arange(len(self.items)), differs.shape[1]),
             label=differs.ravel().astype(np.int64),
         )
