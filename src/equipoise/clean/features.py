@@ -46,13 +46,13 @@ _BESIDE = (".ids.txt", "_ids.txt")
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Features:
-    """What a file of embeddings holds.
+class ItemFacts:
+    """What a file tells of items.
 
     Attributes
     ----------
-    items, values
-        Ids, and one row each.
+    items
+        Ids.
     labels, split
         By item, empty text for none; empty where the file has none.
     classes
@@ -62,11 +62,17 @@ class Features:
     """
 
     items: tuple[str, ...]
-    values: Floats
     labels: tuple[str, ...] = ()
     split: tuple[str, ...] = ()
     classes: tuple[str, ...] = ()
     notices: tuple[Notice, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Features(ItemFacts):
+    """What a file of embeddings holds: `values` has a row for every item."""
+
+    values: Floats
 
     __repr__ = short_repr
 

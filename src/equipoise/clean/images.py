@@ -34,7 +34,7 @@ import numpy as np
 
 from equipoise.arrays import InputError, short_repr
 from equipoise.clean.collection import SEPARATOR, ImageSource, Pixels
-from equipoise.clean.detector import Progress, require_packages
+from equipoise.clean.detector import Progress, require_packages, tell
 from equipoise.read.files import AnyPath, file_sha256
 
 if TYPE_CHECKING:
@@ -76,25 +76,6 @@ _SPECIAL = "a pipe, socket or device"
 _QUALITY = 85  # of thumbnails
 
 
-@dataclass(frozen=True, slots=True)
-class Rejected:
-    """A file that cannot be used, and why, in four parts.
-
-    Attributes
-    ----------
-    item
-        Its path inside the folder.
-    reason
-        Where, got, expected and what to do.
-    """
-
-    item: str
-    reason: InputError
-
-    def __str__(self) -> str:
-        return str(self.reason)
-
-
 class ImageFolder(NamedTuple):
     """What a folder holds.
 
@@ -103,7 +84,7 @@ class ImageFolder(NamedTuple):
     paths
         Images that can be read, by their paths inside the folder, sorted.
     rejected
-        Files that cannot be used.
+        Files that cannot be used, and why, in four parts; where is the path inside the folder.
     several_frames
         Those of `paths` of which only the first frame or page counts.
     other
@@ -111,7 +92,7 @@ class ImageFolder(NamedTuple):
     """
 
     paths: tuple[str, ...]
-    rejected: tuple[Rejected, ...]
+    rejected: tuple[InputError, ...]
     several_frames: tuple[str, ...]
     other: int
 
@@ -243,7 +224,7 @@ def look_through(folder: AnyPath, *, progress: Progress | None = None) -> ImageF
             "a folder of images",
             "check the path",
         )
-    rejected: list[Rejected] = []
+    rejected: list[InputError] = []
     named = sorted(_walk(root, "", rejected))
     candidates = [name for name, kind in named if kind == "image"]
     paths, several = [], []
@@ -251,18 +232,17 @@ def look_through(folder: AnyPath, *, progress: Progress | None = None) -> ImageF
         try:
             frames = _decoded(_inside(root, name), name, trial=True).several_frames
         except InputError as error:
-            rejected.append(Rejected(name, error))
+            rejected.append(error)
         else:
             paths.append(name)
             several += [name] if frames else []
-        if progress:
-            progress(number + 1, len(candidates))
+        tell(progress, number + 1, len(candidates))
     other = sum(kind == "other" for _, kind in named)
-    told = tuple(sorted(rejected, key=lambda one: one.item))
+    told = tuple(sorted(rejected, key=lambda one: one.where))
     return ImageFolder(tuple(paths), told, tuple(several), other)
 
 
-def _walk(root: Path, under: str, rejected: list[Rejected]) -> Iterator[tuple[str, Kind]]:
+def _walk(root: Path, under: str, rejected: list[InputError]) -> Iterator[tuple[str, Kind]]:
     """Files of a folder and its sub-folders with what they are; what is unusable is listed."""
     try:
         entries = list(os.scandir(root / under))
@@ -292,7 +272,7 @@ def _walk(root: Path, under: str, rejected: list[Rejected]) -> Iterator[tuple[st
             yield name, kind
 
 
-def _trouble(root: Path, name: str) -> Rejected | None:
+def _trouble(root: Path, name: str) -> InputError | None:
     """Why a file must not be opened, or cannot be named."""
     try:
         name.encode()
@@ -310,7 +290,7 @@ def _trouble(root: Path, name: str) -> Rejected | None:
     return None if stat.S_ISREG(mode) else _refused(name, _SPECIAL, "remove it")
 
 
-def _link_trouble(root: Path, name: str) -> Rejected | None:
+def _link_trouble(root: Path, name: str) -> InputError | None:
     """Why a link is not followed."""
     try:
         target = (root / name).resolve(strict=True)
@@ -348,8 +328,8 @@ def _kind(path: Path) -> Kind:
     return "foreign" if start[128:132] == b"DICM" else "other"
 
 
-def _refused(name: str, got: str, do: str) -> Rejected:
-    return Rejected(name, InputError(name, got, "a readable image", do))
+def _refused(name: str, got: str, do: str) -> InputError:
+    return InputError(name, got, "a readable image", do)
 
 
 def _inside(root: Path, name: str) -> Path:

@@ -9,6 +9,7 @@ import typer
 
 from equipoise.arrays import InputError
 from equipoise.cli._screen import output, print_json, progress, say, stages
+from equipoise.cli.clean_scan import EMBEDDINGS
 from equipoise.cli.options import (
     FILES,
     RESULT,
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from equipoise.clean.study import CleanStudy
     from equipoise.findings import Report
 
-CELLS, EMBEDDINGS = "cells", "embeddings"
+CELLS = "cells"
 _file = panel(
     FILES,
     votes="Yes/no votes on a kind of problem, TASK=FILE: `off_topic=votes.csv` with item, "

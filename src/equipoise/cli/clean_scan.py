@@ -131,14 +131,20 @@ class ScanOutput:
         if self.out is None:
             return
         check_folder(self.out, (MARK, "report.html"), overwrite=self.overwrite)
-        here, there = (Path(realpath(one)) for one in (self.out, source))  # of loops, too
-        if here == there or (there.is_dir() and here.is_relative_to(there)):
-            raise InputError(
-                f"--out {self.out}",
-                "inside the folder that is looked through",
-                "a folder elsewhere",
-                "its pictures would be taken for images of yours; name another folder",
-            )
+        do = "its pictures would be taken for images of yours; name another folder"
+        check_outside(self.out, source, do)
+
+
+def check_outside(out: Path, source: Path, do: str) -> None:
+    """Refuse a folder for results that would be looked through itself."""
+    here, there = (Path(realpath(one)) for one in (out, source))  # of loops, too
+    if here == there or (there.is_dir() and here.is_relative_to(there)):
+        raise InputError(
+            f"--out {out}",
+            "inside the folder that is looked through",
+            "a folder elsewhere",
+            do,
+        )
 
 
 @command
@@ -229,9 +235,7 @@ def _recorded(
             known, thumbnails = pictures(reading.collection, found, beside=beside)
     source = ScanSource(
         name=given.source.name or str(given.source),
-        rejected=tuple(
-            (one.item, f"{one.reason.got}; {one.reason.do}") for one in reading.rejected
-        ),
+        rejected=tuple((one.where, f"{one.got}; {one.do}") for one in reading.rejected),
         pictures=known,
         settings=_settings(reading, given, choices),
         notices=reading.notices,
