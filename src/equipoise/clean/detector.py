@@ -107,6 +107,30 @@ def labelled(data: Collection) -> Collection:
     return data if len(rows) == len(data) else data.subset(rows)
 
 
+@dataclass(frozen=True)
+class LabelDetector(Detector):
+    """A detector of label errors that chance has no part in."""
+
+    task: ClassVar[Task] = "label_errors"
+    needs: ClassVar[tuple[Need, ...]] = ("embeddings", "labels")
+
+    @abstractmethod
+    def suspicion(self, rows: Floats, labels: Ints, progress: Progress | None) -> Floats:
+        """Scores of items that have a label and stand in the order of their names, (items,)."""
+
+    def score(
+        self, data: Collection, *, seed: int = 0, progress: Progress | None = None
+    ) -> Predictions:
+        """How suspicious the label of every item is that has one."""
+        del seed
+        self.check(data)
+        seen = labelled(data)
+        assert seen.embeddings is not None and seen.labels is not None
+        order = name_order(seen.items)
+        values = self.suspicion(seen.embeddings[order], seen.labels[order], progress)
+        return self.of_items(seen.items, back_in_place(values, order))
+
+
 def require_packages(where: str, names: Sequence[str], install: str = "") -> None:
     """Refuse a machine that lacks a package, with the command that installs it.
 

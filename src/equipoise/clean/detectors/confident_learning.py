@@ -36,7 +36,7 @@ from equipoise.predictions import Predictions
 
 
 @dataclass(frozen=True)
-class ConfidentLearning(CrossValidated):
+class _ConfidentLearning(CrossValidated):
     """Labels against out-of-sample probabilities, from one fit that all rankings share."""
 
     references: ClassVar[tuple[str, ...]] = ("northcutt2021",)
@@ -62,7 +62,7 @@ def _of_label(probabilities: Floats, labels: Ints) -> Floats:
 
 
 @dataclass(frozen=True)
-class ConfidentLearningSelfConfidence(ConfidentLearning):
+class ConfidentLearningSelfConfidence(_ConfidentLearning):
     """One minus the out-of-sample probability of the label."""
 
     name: ClassVar[str] = "confident_learning_self_confidence"
@@ -74,7 +74,7 @@ class ConfidentLearningSelfConfidence(ConfidentLearning):
 
 
 @dataclass(frozen=True)
-class ConfidentLearningMargin(ConfidentLearning):
+class ConfidentLearningMargin(_ConfidentLearning):
     """The best other label's probability less that of the label, put into [0, 1]."""
 
     name: ClassVar[str] = "confident_learning_margin"

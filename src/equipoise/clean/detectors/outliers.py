@@ -76,7 +76,7 @@ def _pyod(module: str, name: str, **settings: object) -> _Model:
 
 
 @dataclass(frozen=True)
-class OutlierDetector(Detector):
+class _OutlierDetector(Detector):
     """An outlier detector of pyod on embeddings."""
 
     task: ClassVar[Task] = "off_topic"
@@ -164,7 +164,7 @@ def _private_torch(seed: int) -> Iterator[None]:
 
 
 @dataclass(frozen=True)
-class KnnDistance(OutlierDetector):
+class KnnDistance(_OutlierDetector):
     """Distance to the k-th nearest item.
 
     Attributes
@@ -197,7 +197,7 @@ class KnnDistance(OutlierDetector):
 
 
 @dataclass(frozen=True)
-class IsolationForest(OutlierDetector):
+class IsolationForest(_OutlierDetector):
     """Isolation Forest.
 
     Attributes
@@ -227,7 +227,7 @@ class IsolationForest(OutlierDetector):
 
 
 @dataclass(frozen=True)
-class Hbos(OutlierDetector):
+class Hbos(_OutlierDetector):
     """Histogram-based outlier score.
 
     Attributes
@@ -254,7 +254,7 @@ class Hbos(OutlierDetector):
 
 
 @dataclass(frozen=True)
-class Ecod(OutlierDetector):
+class Ecod(_OutlierDetector):
     """Outliers by empirical cumulative distributions; it has no hyper-parameters."""
 
     name: ClassVar[str] = "ecod"
@@ -268,7 +268,7 @@ class Ecod(OutlierDetector):
 
 
 @dataclass(frozen=True)
-class _Network(OutlierDetector):
+class _Network(_OutlierDetector):
     """A detector that a network of torch is part of, on the processor."""
 
     packages: ClassVar[tuple[str, ...]] = ("pyod", "torch")

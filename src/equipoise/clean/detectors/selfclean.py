@@ -115,13 +115,13 @@ class SelfCleanLabelErrors(Detector):
                 "give labels that can be confused",
             )
         points = Directions.of(data.embeddings)
-        same, other = nearest_by_label(points, data.labels, progress=progress)
+        same, other = _nearest_by_label(points, data.labels, progress=progress)
         total = same**2 + other**2
         values = np.divide(same**2, total, out=np.full(len(total), 0.5), where=total > 0)
         return self.of_items(data.items, values)
 
 
-def nearest_by_label(
+def _nearest_by_label(
     points: Directions, labels: Ints, *, progress: Progress | None = None
 ) -> tuple[Floats, Floats]:
     """Smallest distances to an item of the same and of another label, each (items,).
