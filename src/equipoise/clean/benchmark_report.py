@@ -126,7 +126,7 @@ def _front(one: TaskBenchmark) -> Standing:
     return Answer(one.evaluation).front
 
 
-def no_better(one: TaskBenchmark) -> tuple[str, ...]:
+def _no_better(one: TaskBenchmark) -> tuple[str, ...]:
     """Detectors whose interval reaches down to the chance level of the metric that decides."""
     front = _front(one)
     level = one.chance(front.column.metric.name, front.column.labels)
@@ -139,7 +139,7 @@ def no_better(one: TaskBenchmark) -> tuple[str, ...]:
 
 def verdict(one: TaskBenchmark) -> str:
     """Who is best, who falls behind, and who is no better than chance, without a full stop."""
-    front, lost = _front(one), no_better(one)
+    front, lost = _front(one), _no_better(one)
     if front.known == 0:
         return "no detector has a value"
     said, behind = _leaders(front), front.behind
@@ -372,23 +372,21 @@ def _sampled(
 
 
 def _merged(tasks: Sequence[TaskBenchmark], parts: Sequence[Report]) -> list[Finding]:
-    """Findings of all tasks, those of one kind together, under the choice of a task."""
+    """Findings of all tasks, those of one kind together, under the choice of a task.
+
+    Each has names of files of its own.
+    """
     by_key: dict[str, list[Finding]] = {}
     for one, report in zip(tasks, parts, strict=True):
-        for finding in report.findings:
-            by_key.setdefault(finding.key, []).append(_of_task(finding, one))
+        for part in report.findings:
+            made = replace(
+                part,
+                task=TITLES[one.task],
+                tables=tuple(replace(t, name=f"{one.task}-{t.name}") for t in part.tables),
+                charts=tuple(replace(c, name=f"{one.task}-{c.name}") for c in part.charts),
+            )
+            by_key.setdefault(part.key, []).append(made)
     return [finding for found in by_key.values() for finding in found]
-
-
-def _of_task(finding: Finding, one: TaskBenchmark) -> Finding:
-    """A finding of one task, with names of files of its own."""
-    title = TITLES[one.task]
-    return replace(
-        finding,
-        task=title,
-        tables=tuple(replace(t, name=f"{one.task}-{t.name}") for t in finding.tables),
-        charts=tuple(replace(c, name=f"{one.task}-{c.name}") for c in finding.charts),
-    )
 
 
 # ---- who is not there, what it cost --------------------------------------------------------

@@ -76,7 +76,7 @@ _SPECIAL = "a pipe, socket or device"
 _QUALITY = 85  # of thumbnails
 
 
-class ImageFolder(NamedTuple):
+class _ImageFolder(NamedTuple):
     """What a folder holds.
 
     Attributes
@@ -186,7 +186,7 @@ def read_image(path: AnyPath, name: str = "") -> Pixels:
     name
         What messages call the file; its path otherwise.
     """
-    return _decoded(Path(path), name or str(path)).pixels
+    return _decoded(Path(path), name or str(path))[0]
 
 
 def thumbnail(source: ImageSource, place: int, size: int) -> bytes:
@@ -213,7 +213,7 @@ def thumbnail(source: ImageSource, place: int, size: int) -> bytes:
     return out.getvalue()
 
 
-def look_through(folder: AnyPath, *, progress: Progress | None = None) -> ImageFolder:
+def look_through(folder: AnyPath, *, progress: Progress | None = None) -> _ImageFolder:
     """Find the images of a folder and try to read every one."""
     require_packages("images", ("PIL",))
     root = Path(folder).resolve()
@@ -230,7 +230,7 @@ def look_through(folder: AnyPath, *, progress: Progress | None = None) -> ImageF
     paths, several = [], []
     for number, name in enumerate(candidates):
         try:
-            frames = _decoded(_inside(root, name), name, trial=True).several_frames
+            _, frames = _decoded(_inside(root, name), name, trial=True)
         except InputError as error:
             rejected.append(error)
         else:
@@ -239,7 +239,7 @@ def look_through(folder: AnyPath, *, progress: Progress | None = None) -> ImageF
         tell(progress, number + 1, len(candidates))
     other = sum(kind == "other" for _, kind in named)
     told = tuple(sorted(rejected, key=lambda one: one.where))
-    return ImageFolder(tuple(paths), told, tuple(several), other)
+    return _ImageFolder(tuple(paths), told, tuple(several), other)
 
 
 def _walk(root: Path, under: str, rejected: list[InputError]) -> Iterator[tuple[str, Kind]]:
@@ -340,13 +340,11 @@ def _inside(root: Path, name: str) -> Path:
     return path
 
 
-class _Decoded(NamedTuple):
-    pixels: Pixels
-    several_frames: bool
+def _decoded(path: Path, name: str, *, trial: bool = False) -> tuple[Pixels, bool]:
+    """An image, and whether its file has several frames, or a refusal.
 
-
-def _decoded(path: Path, name: str, *, trial: bool = False) -> _Decoded:
-    """Decode a file, or refuse it; for a trial, a JPEG is decoded at an eighth of its size."""
+    For a trial, a JPEG is decoded at an eighth of its size.
+    """
     from PIL import Image, UnidentifiedImageError
 
     do = "export it again, or leave it out"
@@ -356,13 +354,14 @@ def _decoded(path: Path, name: str, *, trial: bool = False) -> _Decoded:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Pillow's remarks on metadata
             with Image.open(path, formats=_formats()) as image:
-                _check_size(name, image.size)
+                if image.width * image.height > MOST_PIXELS:
+                    raise _too_large(name, f"{image.width} x {image.height} pixels")
                 if trial:
                     image.draft("RGB", (max(image.width // 8, 1), max(image.height // 8, 1)))
                 several = bool(getattr(image, "is_animated", False))
                 image.seek(0)
                 image.load()
-                return _Decoded(_pixels(_upright(image), name), several)
+                return _pixels(_upright(image), name), several
     except Image.DecompressionBombError as error:
         raise _too_large(name, "far more than 50 megapixels") from error
     except InputError:
@@ -381,11 +380,6 @@ def _formats() -> list[str]:
 
     Image.init()
     return [name for name in FORMATS if name in Image.OPEN]
-
-
-def _check_size(name: str, size: tuple[int, int]) -> None:
-    if size[0] * size[1] > MOST_PIXELS:
-        raise _too_large(name, f"{size[0]} x {size[1]} pixels")
 
 
 def _too_large(name: str, got: str) -> InputError:

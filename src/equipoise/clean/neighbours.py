@@ -151,7 +151,8 @@ class Search:
         if few or self.is_exact:
             return self._compared(members, queries, k, progress)
         units = self.points.single(self.rows[members])
-        index = _in_one_thread(lambda: _index(units, progress))
+        with ThreadPoolExecutor(1) as pool:  # whose settings stay in its thread
+            index = pool.submit(_index, units, progress).result()
         for part in _parts(len(queries), 8_192):
             own = queries[part]
             _, near = index.search(self.points.single(self.rows[own]), k + 1 + SPARE)
@@ -359,12 +360,6 @@ def _index(units: Floats, progress: Progress | None) -> Any:
         index.add(units[part])
         tell(progress, min(part.stop, len(units)), len(units))
     return index
-
-
-def _in_one_thread(work: Callable[[], Any]) -> Any:
-    """Do something in a thread of its own, so that its settings stay there."""
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(work).result()
 
 
 def _side_by_side(

@@ -123,7 +123,9 @@ def read_collection(
 
 def _folder(place: Path, progress: Progress | None) -> tuple[Reading, ItemFacts]:
     """Images of a folder; nothing is told of them."""
-    found = look_through(place, progress=progress and _doubled(progress))
+    found = look_through(
+        place, progress=progress and (lambda done, total: progress(done, 2 * total))
+    )  # reading is the first half of the work
     if not found.paths:
         raise _no_images(place, found.rejected)
     said = (
@@ -151,11 +153,6 @@ def _no_images(place: Path, rejected: Sequence[InputError]) -> InputError:
         "a folder with images",
         first.do,
     )
-
-
-def _doubled(progress: Progress) -> Progress:
-    """Reading is the first half of the work."""
-    return lambda done, total: progress(done, 2 * total)
 
 
 def _features(place: Path) -> tuple[Reading, ItemFacts]:
@@ -232,9 +229,8 @@ def _label_table(path: AnyPath) -> ItemFacts:
     split = column_like(table, "split")
     columns = {name: one for name, one in table.columns.items() if name != split}
     headers = annotation_headers(replace(table, columns=columns), AnnotationOptions())
-    item, _ = (
-        item_column(table) if "item" not in headers.columns else (headers.columns["item"], 0)
-    )
+    known = headers.columns
+    item = known["item"] if "item" in known else item_column(table)[0]
     label = table.column_of("label", headers.columns)
     if label is None:
         raise InputError(

@@ -206,7 +206,7 @@ def scan(
     stage
         Called with the name of each step, gives what is told how far the step is.
     """
-    how, tell = options or ScanOptions(), stage or _untold
+    how, tell = options or ScanOptions(), stage or (lambda _: lambda *__: None)
     if not how.turned or how.cache is not None:
         return _scanned(data, how, tell)
     with TemporaryDirectory(prefix="equipoise-") as kept:  # each view is embedded once
@@ -261,10 +261,6 @@ def _uncut(found: Sequence[TaskScan]) -> tuple[Notice, ...]:
         for one in found
         if one.cut is None
     )
-
-
-def _untold(_: str) -> Progress:
-    return lambda *_: None
 
 
 def _reason(error: InputError) -> str:
@@ -352,7 +348,7 @@ def _suspects(
     looks = [""] * len(items)
     if task == "label_errors":
         looks = _suggested([place[names[0]] for names in items], data)
-    ranks = smallest_ranks(scores.values)[top].tolist()
+    ranks = _smallest_ranks(scores.values)[top].tolist()
     for at, rank, names, other in zip(top.tolist(), ranks, items, looks, strict=True):
         labels = tuple(_label(data, place[name]) for name in names)
         group = {number.get(name, 0) for name in names}
@@ -368,12 +364,12 @@ def _suspects(
         )
 
 
-def smallest_ranks(values: Floats) -> Ints:
+def _smallest_ranks(values: Floats) -> Ints:
     """Rank 1 is the highest value; those that tie share the smallest of their ranks.
 
     Examples
     --------
-    >>> smallest_ranks(np.array([0.5, 0.9, 0.5, 0.1]))
+    >>> _smallest_ranks(np.array([0.5, 0.9, 0.5, 0.1]))
     array([2, 1, 2, 4])
     """
     rising = np.sort(values)

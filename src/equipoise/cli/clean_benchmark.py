@@ -71,7 +71,7 @@ _result = panel(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BenchmarkData:
+class _BenchmarkData:
     """What detectors are compared on."""
 
     dataset: Annotated[
@@ -109,7 +109,7 @@ class BenchmarkData:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
+class _Comparison:
     """Which detectors, how often, by what."""
 
     detectors: Annotated[str | None, _what("detectors")] = None
@@ -148,7 +148,7 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BenchmarkResult:
+class _BenchmarkResult:
     """Where results go."""
 
     out: Annotated[Path | None, _result("out")] = None
@@ -174,7 +174,7 @@ class BenchmarkResult:
 
 
 @command(heavy="cells")
-def benchmark(data: BenchmarkData, asked: Comparison, result: BenchmarkResult) -> None:
+def benchmark(data: _BenchmarkData, asked: _Comparison, result: _BenchmarkResult) -> None:
     """Which detectors find the problems of a study, and how surely?
 
     Runs every detector of off-topic images, near duplicates and label errors, and compares
@@ -215,7 +215,7 @@ def benchmark(data: BenchmarkData, asked: Comparison, result: BenchmarkResult) -
         _show(report, result)
 
 
-def _check_out(result: BenchmarkResult) -> None:
+def _check_out(result: _BenchmarkResult) -> None:
     """Refuse a folder that cannot be written, or holds another evaluation."""
     from equipoise.clean.benchmark_folder import MARK
     from equipoise.run import prepared
@@ -225,7 +225,7 @@ def _check_out(result: BenchmarkResult) -> None:
         prepared(result.out, overwrite=overwrite)
 
 
-def _check_study(study: "CleanStudy", result: BenchmarkResult) -> None:
+def _check_study(study: "CleanStudy", result: _BenchmarkResult) -> None:
     """Refuse a folder that holds the benchmark of another study."""
     from equipoise.clean.benchmark_folder import check_study
 
@@ -265,7 +265,7 @@ def _list(*, as_json: bool) -> None:
     screen.print(f"\nStudies: {', '.join(STUDIES)}")
 
 
-def _detectors(asked: Comparison) -> "tuple[Detector, ...]":
+def _detectors(asked: _Comparison) -> "tuple[Detector, ...]":
     from equipoise.clean import DETECTORS
     from equipoise.clean.detector import choose
 
@@ -278,7 +278,7 @@ def _detectors(asked: Comparison) -> "tuple[Detector, ...]":
     return choose(list(dict.fromkeys(chosen)), DETECTORS)
 
 
-def _study(data: BenchmarkData, out: Path | None) -> "CleanStudy":
+def _study(data: _BenchmarkData, out: Path | None) -> "CleanStudy":
     """A study by its name, or of a user's own data and votes."""
     from inspect import signature
 
@@ -312,7 +312,7 @@ def _study(data: BenchmarkData, out: Path | None) -> "CleanStudy":
     return _own_study(path, data, cache)
 
 
-def _own_study(path: Path, data: BenchmarkData, cache: Path | None) -> "CleanStudy":
+def _own_study(path: Path, data: _BenchmarkData, cache: Path | None) -> "CleanStudy":
     from equipoise.clean.reading import read_collection
     from equipoise.clean.study import CleanStudy
     from equipoise.cli._screen import note
@@ -373,7 +373,7 @@ def _pair_column(path: Path) -> dict[str, str]:
 def _compared(
     study: "CleanStudy",
     detectors: "tuple[Detector, ...]",
-    asked: Comparison,
+    asked: _Comparison,
     out: Path | None,
 ) -> "CleanBenchmark":
     """Run what is not there yet, under a bar."""
@@ -393,7 +393,7 @@ def _compared(
         return benchmark(study, detectors, options, tell)
 
 
-def _report(done: "CleanBenchmark", asked: Comparison, result: BenchmarkResult) -> "Report":
+def _report(done: "CleanBenchmark", asked: _Comparison, result: _BenchmarkResult) -> "Report":
     from equipoise.clean.benchmark_report import ReportOptions, benchmark_report
     from equipoise.cli._results import in_options
     from equipoise.cli.evaluate import typed_command
@@ -414,7 +414,7 @@ def _save(done: "CleanBenchmark", report: "Report", out: Path) -> None:
     note(said)
 
 
-def _show(report: "Report", result: BenchmarkResult) -> None:
+def _show(report: "Report", result: _BenchmarkResult) -> None:
     """Print the answer, the standings of every task, and what was left out."""
     from equipoise.cli.evaluate import tell_notices
     from equipoise.findings.screen import show

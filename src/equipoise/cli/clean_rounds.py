@@ -47,7 +47,7 @@ Folder = Annotated[
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RoundsInput:
+class _RoundsInput:
     """What is looked through, and where the rounds go."""
 
     source: Annotated[
@@ -63,7 +63,7 @@ class RoundsInput:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JudgingOptions:
+class _JudgingOptions:
     """How votes become answers, and when clusters stop asking."""
 
     votes: Annotated[int, _judged("votes", min=1)] = 1
@@ -103,7 +103,7 @@ rounds = typer.Typer(
 
 @rounds.command("start", no_args_is_help=True)
 @command
-def start(given: RoundsInput, judged: JudgingOptions) -> None:
+def start(given: _RoundsInput, judged: _JudgingOptions) -> None:
     """Open the first round: every item and its nearest neighbour, as pairs.csv.
 
     Example: equipoise clean rounds start images --out rounds

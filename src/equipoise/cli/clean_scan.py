@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from equipoise.clean.scan_folder import ScanRecord
 
 WAYS = ("embedded", "beside", "none")
-TASKS_SHOWN = ("off_topic", "near_duplicates", "label_errors")
 LINES, LEAST_ROWS = 40, 2  # of a screen, and of a list on it
 ENCODER = {"default": "EfficientNet-Lite0"}
 EMBEDDINGS = "embeddings"  # folder of the cache in the folder of results
@@ -69,7 +68,7 @@ _result = panel(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ScanInput:
+class _ScanInput:
     """What is looked through, and how images are seen."""
 
     source: Annotated[
@@ -90,7 +89,7 @@ class ScanInput:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ScanChoices:
+class _ScanChoices:
     """What is looked for."""
 
     detectors: Annotated[str | None, _looked("detectors")] = None
@@ -111,7 +110,7 @@ class ScanChoices:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ScanOutput:
+class _ScanOutput:
     """Where results go."""
 
     thumbnails: Annotated[str, _result("thumbnails")] = "embedded"
@@ -148,7 +147,7 @@ def check_outside(out: Path, source: Path, do: str) -> None:
 
 
 @command
-def scan(given: ScanInput, choices: ScanChoices, result: ScanOutput) -> None:
+def scan(given: _ScanInput, choices: _ScanChoices, result: _ScanOutput) -> None:
     """What should be looked at in these images before training on them?
 
     Ranks images that do not belong, pairs that are there twice and labels that are wrong, each
@@ -201,7 +200,7 @@ def _said(out: Path | None, files: Sequence[str]) -> list[str]:
     return [f"{out / 'report.html'}", f"lists: {', '.join(lists)}"]
 
 
-def _read(given: ScanInput, out: Path | None) -> "tuple[Reading, Encoder | None]":
+def _read(given: _ScanInput, out: Path | None) -> "tuple[Reading, Encoder | None]":
     """Read images or embeddings, labels and parts; the encoder where there are images."""
     from equipoise.clean.encoders import choose_encoder
     from equipoise.clean.reading import FOLDERS, read_collection, read_parts
@@ -220,7 +219,7 @@ def _read(given: ScanInput, out: Path | None) -> "tuple[Reading, Encoder | None]
 
 
 def _recorded(
-    found: "Scan", reading: "Reading", asked: tuple[ScanInput, ScanChoices, ScanOutput]
+    found: "Scan", reading: "Reading", asked: tuple[_ScanInput, _ScanChoices, _ScanOutput]
 ) -> "tuple[ScanRecord, dict[str, bytes]]":
     """The record of a scan, and the pictures that lie beside its page."""
     from equipoise.clean.scan_folder import ScanRecord
@@ -244,7 +243,7 @@ def _recorded(
 
 
 def _settings(
-    reading: "Reading", given: ScanInput, choices: ScanChoices
+    reading: "Reading", given: _ScanInput, choices: _ScanChoices
 ) -> tuple[tuple[str, str], ...]:
     seen = (
         [("encoder", ENCODER.get(given.encoder, given.encoder))]
@@ -268,6 +267,7 @@ def _show(record: "ScanRecord", files: Sequence[str]) -> None:
     """The answer, the first lines of each list, and where the rest is, in forty lines."""
     from rich.text import Text
 
+    from equipoise.clean.detector import TASKS
     from equipoise.findings.terminal import answer_lines, fact_lines, list_lines
 
     console, report = output(), record.report
@@ -276,7 +276,7 @@ def _show(record: "ScanRecord", files: Sequence[str]) -> None:
         if part.left_out:
             lines += fact_lines("Not done", f"{part.title}: {part.sentence}", console.width)
     lists = [(one.title, one.tables[0]) for one in report.findings
-             if one.key in TASKS_SHOWN and one.tables and one.tables[0].brief]  # fmt: skip
+             if one.key in TASKS and one.tables and one.tables[0].brief]  # fmt: skip
     room = (LINES - 2 - len(lines)) // max(len(lists), 1) - 3
     for title, table in lists:
         first = replace(table, brief=(table.brief or ())[: max(LEAST_ROWS, room)])

@@ -126,24 +126,25 @@ def cifar10n() -> Cifar10N:
 def wrong_labels() -> CleanStudy:
     """Question A: which human labels are wrong?"""
     data = cifar10n()
-    return CleanStudy(
-        name="cifar10n-wrong-labels",
-        title="CIFAR-10N: which human labels are wrong?",
-        collection=data.collection(data.aggregate),
-        truths={"label_errors": data.known_errors()},
-        source=SOURCE,
-        nouns=SOURCE.nouns,
+    question = "which human labels are wrong?"
+    return _study(
+        "wrong-labels", question, data.collection(data.aggregate), data.known_errors()
     )
 
 
 def disagreement() -> CleanStudy:
     """Question B: on which images do people disagree with the label of CIFAR-10?"""
     data = cifar10n()
+    question = "on which images do people disagree with the label?"
+    return _study("disagreement", question, data.collection(data.clean), data.disagreement())
+
+
+def _study(name: str, question: str, seen: Collection, votes: Annotations) -> CleanStudy:
     return CleanStudy(
-        name="cifar10n-disagreement",
-        title="CIFAR-10N: on which images do people disagree with the label?",
-        collection=data.collection(data.clean),
-        truths={"label_errors": data.disagreement()},
+        name=f"cifar10n-{name}",
+        title=f"CIFAR-10N: {question}",
+        collection=seen,
+        truths={"label_errors": votes},
         source=SOURCE,
         nouns=SOURCE.nouns,
     )

@@ -96,11 +96,6 @@ class _Question(NamedTuple):
     images: tuple[str, ...]
     answers: tuple[tuple[str, bool], ...]  # annotator and answer; without name, the label
 
-    @property
-    def any_yes(self) -> bool:
-        """Whether anybody said yes."""
-        return any(answer for _, answer in self.answers)
-
 
 def cleanpatrick(
     files: CleanPatrickFiles | None = None,
@@ -294,7 +289,8 @@ def _truth(questions: Sequence[_Question], items: Sequence[str], *, pairs: bool)
     """Votes on the images, or pairs of images, that are there."""
     known = set(items)
     if pairs:
-        answers, left = _of_pairs(questions, known), _missing(questions, known)
+        answers = _of_pairs(questions, known)
+        left = sum(len(known.intersection(one.images)) < 2 for one in questions)
     else:
         here = [one for one in questions if one.images[0] in known]
         answers = {one.images[0]: one.answers for one in here}
@@ -323,15 +319,13 @@ def _truth(questions: Sequence[_Question], items: Sequence[str], *, pairs: bool)
     )
 
 
-def _missing(questions: Sequence[_Question], known: set[str]) -> int:
-    return sum(len(known.intersection(one.images)) < 2 for one in questions)
-
-
 def _of_pairs(
     questions: Sequence[_Question], known: set[str]
 ) -> dict[str, tuple[tuple[str, bool], ...]]:
     """Answers by pair, from the smallest question that has it; labels are closed."""
-    ordered = sorted(questions, key=lambda one: (len(one.images), not one.any_yes))
+    ordered = sorted(
+        questions, key=lambda one: (len(one.images), not any(said for _, said in one.answers))
+    )
     answers: dict[str, tuple[tuple[str, bool], ...]] = {}
     same: list[tuple[str, str]] = []
     for one in ordered:
