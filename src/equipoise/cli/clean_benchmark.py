@@ -14,6 +14,7 @@ from equipoise.cli.options import (
     FILES,
     RESULT,
     Level,
+    OutputOptions,
     QuestionReading,
     Seed,
     check_choice,
@@ -67,6 +68,9 @@ _result = panel(
     "(cells): the same command again goes on where it was stopped, and does no part twice.",
     overwrite="Replace the benchmark of another study, or another run, there.",
     replicates="Number of resamples.",
+    as_json="Print rows as JSON: task, detector, metric, labels, value, low, high, and what "
+    "chance reaches.",
+    verbose="Print every finding, table and notice.",
 )
 
 
@@ -148,29 +152,13 @@ class _Comparison:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _BenchmarkResult:
+class _BenchmarkResult(OutputOptions):
     """Where results go."""
 
     out: Annotated[Path | None, _result("out")] = None
     overwrite: Annotated[bool, _result("overwrite", "--overwrite")] = False
-    title: Annotated[
-        str | None, typer.Option(rich_help_panel=RESULT, help="Heading of the page.")
-    ] = None
-    as_json: Annotated[
-        bool,
-        typer.Option(
-            "--json",
-            rich_help_panel=RESULT,
-            help="Print rows as JSON: task, detector, metric, labels, value, low, high, and "
-            "what chance reaches.",
-        ),
-    ] = False
-    verbose: Annotated[
-        bool,
-        typer.Option(
-            "--verbose", rich_help_panel=RESULT, help="Print every finding, table and notice."
-        ),
-    ] = False
+    as_json: Annotated[bool, _result("as_json", "--json")] = False
+    verbose: Annotated[bool, _result("verbose", "--verbose")] = False
 
 
 @command(heavy="cells")
