@@ -265,7 +265,10 @@ class Search:
 
     def farthest(self, queries: Ints) -> Floats:
         """The largest distance of some rows to any row."""
-        units, margin = self.points.single(self.rows), _margin(self.points.values.shape[1])
+        units, margin = (
+            self.points.single(self.rows),
+            rounding_margin(self.points.values.shape[1]),
+        )
         made = np.empty(len(queries))
         for part in _blocks(len(queries), len(units)):
             own = queries[part]
@@ -288,7 +291,7 @@ class _Products:
     def __init__(self, points: Directions, rows: Ints) -> None:
         self.points, self.rows = points, rows
         self.units = points.single(rows)
-        self.margin = _margin(self.units.shape[1])
+        self.margin = rounding_margin(self.units.shape[1])
         self._precise: Floats | None = None
 
     def nearest(
@@ -334,7 +337,7 @@ def _edge(cosine: Floats, k: int) -> Floats:
     return made
 
 
-def _margin(features: int) -> float:
+def rounding_margin(features: int) -> float:
     """Twice the most by which rounding can move a cosine in single precision."""
     return 2 * (features + 4) * ROUNDING
 

@@ -173,7 +173,7 @@ def scan(given: _ScanInput, choices: _ScanChoices, result: _ScanOutput) -> None:
     )  # fmt: skip
     with _Steps() as steps:
         found = look_through(reading.collection, how, steps)
-    record, thumbnails = _recorded(found, reading, (given, choices, result))
+    record, thumbnails = _recorded(found, reading, given, choices, result)
     note((*reading.notices, *found.notices))
     files: list[str] = []
     if result.out is not None:
@@ -219,13 +219,16 @@ def _read(given: _ScanInput, out: Path | None) -> "tuple[Reading, Encoder | None
 
 
 def _recorded(
-    found: "Scan", reading: "Reading", asked: tuple[_ScanInput, _ScanChoices, _ScanOutput]
+    found: "Scan",
+    reading: "Reading",
+    given: _ScanInput,
+    choices: _ScanChoices,
+    result: _ScanOutput,
 ) -> "tuple[ScanRecord, dict[str, bytes]]":
     """The record of a scan, and the pictures that lie beside its page."""
     from equipoise.clean.scan_folder import ScanRecord
     from equipoise.clean.scan_report import ScanSource, pictures
 
-    given, choices, result = asked
     known: dict[str, str] = {}
     thumbnails: dict[str, bytes] = {}
     if result.out is not None and result.thumbnails != "none":

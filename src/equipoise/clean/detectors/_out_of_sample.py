@@ -16,7 +16,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from time import perf_counter
-from typing import ClassVar, Literal, Protocol, get_args
+from typing import ClassVar, Literal, get_args
 
 import numpy as np
 
@@ -145,20 +145,23 @@ def _trained(
     rows: Floats, labels: Ints, how: CrossValidation, seed: int, largest: int
 ) -> Predict:
     """A classifier on standardised features, on one thread."""
+    from sklearn.ensemble import AdaBoostClassifier
     from sklearn.exceptions import ConvergenceWarning
+    from sklearn.linear_model import LogisticRegression
     from threadpoolctl import threadpool_limits
 
     centre = rows.mean(axis=0)
     spread = rows.std(axis=0)
     spread[spread == 0] = 1
+    model = AdaBoostClassifier(n_estimators=how.stumps, random_state=seed % SEEDS)
     if how.classifier == "logistic_regression":
+        model = LogisticRegression(C=how.strength, max_iter=how.steps)
         spread = spread * np.sqrt(rows.shape[1], dtype=spread.dtype)
 
     def standardised(features: Floats) -> Floats:
         return np.asarray((features - centre) / spread)
 
     classes = np.unique(labels)
-    model = _classifier(how, seed)
     if len(classes) > 1:
         with threadpool_limits(limits=1), warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
@@ -174,26 +177,3 @@ def _trained(
 
     return predict
 
-
-class _Model(Protocol):
-    """What is used of a classifier of scikit-learn."""
-
-    def fit(self, features: Floats, labels: Ints) -> object:
-        """Train."""
-        ...
-
-    def predict_proba(self, features: Floats) -> Floats:
-        """Probabilities of the classes that it saw."""
-        ...
-
-
-def _classifier(how: CrossValidation, seed: int) -> _Model:
-    from sklearn.ensemble import AdaBoostClassifier
-    from sklearn.linear_model import LogisticRegression
-
-    made: _Model = (
-        AdaBoostClassifier(n_estimators=how.stumps, random_state=seed % SEEDS)
-        if how.classifier == "adaboost"
-        else LogisticRegression(C=how.strength, max_iter=how.steps)
-    )
-    return made
