@@ -7,7 +7,7 @@ stands under the reader's choice of the task.
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -254,26 +254,19 @@ def _leaderboard(one: TaskBenchmark, board: Finding) -> Finding:
 
 
 def _scores(one: TaskBenchmark, labels: str, front: Standing) -> Table:
+    def cells(metric: str, value: float, low: float, high: float) -> dict[str, float]:
+        return {metric: value, f"{metric}_low": low, f"{metric}_high": high}
+
     rows: list[dict[str, str | float]] = []
     for name in front.models:
         row: dict[str, str | float] = {"task": one.task, "detector": name}
         for metric in one.evaluation.metrics:
             found = one.evaluation.estimate(name, metric.name, labels=labels)
-            low, high = found.interval(one.evaluation.level)
-            row |= {
-                metric.name: found.value,
-                f"{metric.name}_low": low,
-                f"{metric.name}_high": high,
-            }
+            row |= cells(metric.name, found.value, *found.interval(one.evaluation.level))
         rows.append(row | {"seeds": one.seeds[name]})
     chance: dict[str, str | float] = {"task": one.task, "detector": "chance", "seeds": ""}
     for metric in one.evaluation.metrics:
-        level = one.chance(metric.name, labels)
-        chance |= {
-            metric.name: level,
-            f"{metric.name}_low": level,
-            f"{metric.name}_high": level,
-        }
+        chance |= cells(metric.name, *[one.chance(metric.name, labels)] * 3)
     several = any(size > 1 for size in one.seeds.values())
     return Table(
         name=f"{one.task}-scores-{labels}",
@@ -426,11 +419,7 @@ def _left_out(done: CleanBenchmark) -> list[Finding]:
 
 def cost_rows(done: CleanBenchmark) -> list[dict[str, str | float | int]]:
     """Seconds per run of every detector, the slowest first."""
-    every = sorted(done.costs, key=lambda one: -one.seconds)
-    return [
-        {"task": one.task, "detector": one.detector, "seconds": one.seconds, "seeds": one.seeds}
-        for one in every
-    ]
+    return [asdict(one) for one in sorted(done.costs, key=lambda one: -one.seconds)]
 
 
 def _costs(done: CleanBenchmark) -> Finding:

@@ -353,7 +353,9 @@ def _decoded(path: Path, name: str, *, trial: bool = False) -> tuple[Pixels, boo
             raise InputError(name, "an empty file", "a readable image", "fetch it again")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Pillow's remarks on metadata
-            with Image.open(path, formats=_formats()) as image:
+            Image.init()
+            known = [one for one in FORMATS if one in Image.OPEN]  # by this build of Pillow
+            with Image.open(path, formats=known) as image:
                 if image.width * image.height > MOST_PIXELS:
                     raise _too_large(name, f"{image.width} x {image.height} pixels")
                 if trial:
@@ -372,14 +374,6 @@ def _decoded(path: Path, name: str, *, trial: bool = False) -> tuple[Pixels, boo
     except _FAILURES as error:
         words = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise InputError(name, f"damaged or cut off ({words})", "a whole image", do) from error
-
-
-def _formats() -> list[str]:
-    """Those of `FORMATS` that this build of Pillow reads."""
-    from PIL import Image
-
-    Image.init()
-    return [name for name in FORMATS if name in Image.OPEN]
 
 
 def _too_large(name: str, got: str) -> InputError:

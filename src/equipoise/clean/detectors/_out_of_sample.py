@@ -176,4 +176,3 @@ def _trained(
         return made
 
     return predict
-
