@@ -22,17 +22,17 @@ from equipoise import Annotations, InputError, evaluate
 from equipoise.clean.benchmark_cells import collection_digest, detector_facts, lasting, versions
 from equipoise.clean.benchmark_report import (
     ReportOptions,
+    _no_better,
     benchmark_report,
     benchmark_run,
-    no_better,
     verdict,
 )
 from equipoise.clean.collection import split_pair
 from equipoise.clean.comparison import (
     BenchmarkOptions,
+    _in_components,
+    _metrics_for,
     benchmark,
-    in_components,
-    metrics_for,
 )
 from equipoise.metrics import auroc
 from equipoise.run import Run
@@ -126,10 +126,10 @@ def test_pairs_of_one_image_are_drawn_together(done):
 def test_pairs_that_all_hang_together_count_alone_and_say_so():
     random = np.random.default_rng(0)
     names = [f"a{i:02d} | a{i + 1:02d}" for i in range(40)]
-    table = in_components(votes(names, random.standard_normal(40), random))
+    table = _in_components(votes(names, random.standard_normal(40), random))
     assert table.group is None and table.notices[-1].code == "chained_pairs"
     apart = votes([f"a{i} | b{i}" for i in range(40)], random.standard_normal(40), random)
-    assert in_components(apart) is apart
+    assert _in_components(apart) is apart
 
 
 def pair_votes(rows):
@@ -174,8 +174,8 @@ def test_votes_on_a_pair_that_is_not_there_are_left_out(study):
 
 
 def test_metrics_follow_the_number_of_items():
-    assert metrics_for(60) == ("auroc", "average_precision", "precision_at_10", "recall_at_10")
-    assert "precision_at_1000" in metrics_for(1001) and len(metrics_for(1000)) == 6
+    assert _metrics_for(60) == ("auroc", "average_precision", "precision_at_10", "recall_at_10")
+    assert "precision_at_1000" in _metrics_for(1001) and len(_metrics_for(1000)) == 6
 
 
 def test_sentences_say_what_the_numbers_say(done, report):
@@ -188,7 +188,7 @@ def test_sentences_say_what_the_numbers_say(done, report):
             assert all(name in said.partition(";")[2] for name in behind)
         low = {row.model: row.low for row in one.evaluation.table()
                if (row.metric, row.labels) == ("auroc", "soft")}  # fmt: skip
-        assert set(no_better(one)) == {name for name, end in low.items() if end <= 0.5}
+        assert set(_no_better(one)) == {name for name, end in low.items() if end <= 0.5}
         assert f"{said}." in report.card.answer
     assert "blind falls behind and is no better than chance" in report.card.answer
     assert dict(report.card.standing)["column"] and not dict(report.card.standing)["blind"]
@@ -495,8 +495,8 @@ def test_versions_of_what_decides_are_recorded(done, report):
 
 def test_a_fit_that_is_shared_is_charged_to_each(study, monkeypatch):
     from equipoise.clean.detectors import _out_of_sample as shared
-    from equipoise.clean.detectors.confident_learning_margin import ConfidentLearningMargin
-    from equipoise.clean.detectors.confident_learning_self_confidence import (
+    from equipoise.clean.detectors.confident_learning import (
+        ConfidentLearningMargin,
         ConfidentLearningSelfConfidence,
     )
 

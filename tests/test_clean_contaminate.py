@@ -17,7 +17,7 @@ from equipoise.clean.contaminate import (
     OffTopic,
     contaminate,
 )
-from equipoise.clean.contaminate.pictures import alter, made_up
+from equipoise.clean.contaminate.pictures import alter
 from equipoise.clean.encoders import GreyPixels
 from equipoise.clean.images import ArrayImages
 
@@ -301,7 +301,7 @@ def test_alterations_change_more_with_strength_and_are_the_same_for_a_seed(kind)
 @pytest.mark.parametrize("kind", MADE_UP)
 @pytest.mark.parametrize("shape", [(1, 1), (8, 8), (40, 25)])
 def test_made_up_pictures_have_the_shape_asked_for(kind, shape):
-    one, two = (made_up(kind, shape, np.random.default_rng(1)) for _ in range(2))
+    one, two = (MADE_UP[kind](shape, np.random.default_rng(1)) for _ in range(2))
     assert one.shape == (*shape, 3) and one.dtype == np.uint8 and (one == two).all()
     assert kind != "blank" or len(np.unique(one.reshape(-1, 3), axis=0)) == 1
 

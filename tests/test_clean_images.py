@@ -32,7 +32,7 @@ def close(pixels, colour, slack=6):
 
 
 def reason(folder, name):
-    told = {one.item: one.reason for one in look_through(folder).rejected}
+    told = {one.where: one for one in look_through(folder).rejected}
     assert all((told[name].where, told[name].got, told[name].expected, told[name].do))
     return told[name]
 
@@ -229,7 +229,7 @@ def test_links_are_followed_inside_the_folder_only(tmp_path):
     (folder / "sub/circle").symlink_to(folder)
     found = look_through(folder)
     assert found.paths == ("inside.png", "sub/a.png")
-    told = {one.item: one.reason.got for one in found.rejected}
+    told = {one.where: one.got for one in found.rejected}
     assert told["outside.png"] == told["up"] == "a link out of the folder"
     assert told["sub/circle"] == "a link to a folder"
     assert told["gone.png"] == told["self.png"] == "a link to nothing, or to itself"
@@ -264,7 +264,7 @@ def test_what_may_not_be_read_is_listed(tmp_path):
     picture().save(tmp_path / "a.png")
     (tmp_path / "a.png").chmod(0)
     (tmp_path / "shut").mkdir(mode=0)
-    assert {one.item for one in look_through(tmp_path).rejected} == {"a.png", "shut/"}
+    assert {one.where for one in look_through(tmp_path).rejected} == {"a.png", "shut/"}
 
 
 # properties
@@ -289,7 +289,7 @@ def test_the_order_of_files_on_disk_changes_nothing(tmp_path, monkeypatch, seed)
     monkeypatch.setattr(os, "scandir", shuffled)
     found = look_through(tmp_path)
     assert found.paths == expected.paths == tuple(sorted(found.paths))
-    assert [one.item for one in found.rejected] == sorted(one.item for one in found.rejected)
+    assert [one.where for one in found.rejected] == sorted(one.where for one in found.rejected)
     assert list(map(str, found.rejected)) == list(map(str, expected.rejected))
 
 

@@ -18,9 +18,9 @@ from equipoise.clean.detectors._out_of_sample import (
     out_of_sample,
 )
 from equipoise.clean.detectors.bhn import Bhn
-from equipoise.clean.detectors.confident_learning_joint import ConfidentLearningJoint
-from equipoise.clean.detectors.confident_learning_margin import ConfidentLearningMargin
-from equipoise.clean.detectors.confident_learning_self_confidence import (
+from equipoise.clean.detectors.confident_learning import (
+    ConfidentLearningJoint,
+    ConfidentLearningMargin,
     ConfidentLearningSelfConfidence,
 )
 from equipoise.clean.detectors.fine import Fine
@@ -89,7 +89,7 @@ def test_self_confidence_and_margin_by_hand():
 @given(st.lists(st.integers(0, 3), min_size=6, max_size=40), st.integers(2, 6))
 def test_every_class_is_spread_over_the_folds(labels, folds):
     labels = np.array(labels)
-    fold = _folds(labels, CrossValidation(folds=folds))
+    fold = _folds(labels, folds, 0)
     for code in np.unique(labels):
         sizes = np.bincount(fold[labels == code], minlength=folds)
         assert sizes.max() - sizes.min() <= 1
@@ -100,10 +100,10 @@ def test_nobody_is_predicted_by_what_saw_its_label():
     """A label that changes leaves the item's own probabilities as they were."""
     data = collection(3)
     labels = np.array(data.labels)
-    how = CrossValidation(seed=4)
-    for places, predict in held_out(data.embeddings, labels, how):
+    how = CrossValidation()
+    for places, predict in held_out(data.embeddings, labels, how, 4):
         apart = np.setdiff1d(np.arange(len(labels)), places)
-        direct = _out_of_sample._trained(data.embeddings[apart], labels[apart], how, 2)
+        direct = _out_of_sample._trained(data.embeddings[apart], labels[apart], how, 4, 2)
         assert predict(data.embeddings[places]) == pytest.approx(
             direct(data.embeddings[places])
         )
@@ -136,9 +136,9 @@ def test_three_rankings_share_one_fit(monkeypatch):
 
 def test_kept_results_cannot_be_changed():
     data, how = collection(9), CrossValidation()
-    first = out_of_sample(data, how)
+    first = out_of_sample(data, how, 0)
     first[:] = 0
-    assert out_of_sample(data, how).sum() == pytest.approx(len(data))
+    assert out_of_sample(data, how, 0).sum() == pytest.approx(len(data))
 
 
 def test_adaboost_is_another_classifier():
@@ -196,7 +196,7 @@ def test_bhn_is_a_conformal_p_value_per_fold():
     rows, labels, right = ordered.embeddings, ordered.labels, ordered.known
     unsure, clean = np.flatnonzero(right == -1), np.flatnonzero(right != -1)
     of_known = np.zeros(len(clean))
-    for places, predict in held_out(rows[unsure], labels[unsure], CrossValidation(seed=2)):
+    for places, predict in held_out(rows[unsure], labels[unsure], CrossValidation(), 2):
         here = unsure[places]
         nulls = 1 - predict(rows[clean])[np.arange(len(clean)), right[clean]]
         tested = 1 - predict(rows[here])[np.arange(len(here)), labels[here]]

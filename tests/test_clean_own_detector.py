@@ -14,7 +14,7 @@ OWN = """
 from dataclasses import dataclass
 from typing import ClassVar
 from equipoise.clean import Detector
-from equipoise.clean.detectors.knn_distance import KnnDistance
+from equipoise.clean.detectors.outliers import KnnDistance
 
 @dataclass(frozen=True)
 class Mine(Detector):

@@ -49,7 +49,7 @@ def test_a_folder_with_bad_files_is_read_without_them(tmp_path):
         tmp_path, encoder="pixels", progress=lambda a, b: told.append((a, b))
     )
     assert reading.collection.items == ("a/c.png", "b.png")
-    assert [one.item for one in reading.rejected] == ["bad.png"]
+    assert [one.where for one in reading.rejected] == ["bad.png"]
     assert codes(reading) == ["files_rejected", "no_images"]
     expected = GreyPixels().encode(reading.collection.images, [0, 1])
     assert (reading.collection.embeddings == expected).all()

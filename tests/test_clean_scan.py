@@ -16,7 +16,7 @@ from equipoise.clean.detector import choose
 from equipoise.clean.encoders import GreyPixels
 from equipoise.clean.images import ArrayImages
 from equipoise.clean.reading import read_parts
-from equipoise.clean.scan import ScanOptions, scan, smallest_ranks
+from equipoise.clean.scan import ScanOptions, _smallest_ranks, scan
 from equipoise.clean.scan_folder import MARK, ScanRecord, load_scan
 from equipoise.clean.scan_report import (
     EVALUATED,
@@ -104,7 +104,7 @@ def call(monkeypatch, capsys):
 def test_ranks_of_ties_are_those_of_the_definition():
     values = np.random.default_rng(0).integers(0, 5, 40) / 5
     slow = [1 + sum(other > one for other in values) for one in values]
-    assert smallest_ranks(values).tolist() == slow
+    assert _smallest_ranks(values).tolist() == slow
 
 
 def test_known_problems_come_first(data, found):
@@ -244,7 +244,7 @@ def test_planted_problems_are_found_and_scored_with_intervals(found):
 
 
 def test_a_ranking_that_knows_nothing_fails_the_check(monkeypatch, data):
-    from equipoise.clean.detectors.selfclean_off_topic import SelfCleanOffTopic
+    from equipoise.clean.detectors.selfclean import SelfCleanOffTopic
 
     def blind(self, data, **_):
         return self.of_items(data.items, np.full(len(data), 0.5))

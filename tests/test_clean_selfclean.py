@@ -15,11 +15,11 @@ from equipoise.arrays import InputError
 from equipoise.clean import DETECTORS, Collection, Pairs, linkage
 from equipoise.clean import neighbours as search
 from equipoise.clean.detectors.embedding_distance import EmbeddingDistance
-from equipoise.clean.detectors.selfclean_label_errors import (
+from equipoise.clean.detectors.selfclean import (
     SelfCleanLabelErrors,
-    nearest_by_label,
+    SelfCleanOffTopic,
+    _nearest_by_label,
 )
-from equipoise.clean.detectors.selfclean_off_topic import SelfCleanOffTopic
 from equipoise.clean.directions import Directions
 from equipoise.clean.encoders import GreyPixels
 from equipoise.clean.linkage import off_topic_areas, single_linkage
@@ -139,9 +139,9 @@ def test_labels_are_compared_by_indices_above_the_limit(monkeypatch, classes):
     labels = np.random.default_rng(1).integers(0, classes, len(rows))
     labels[:700] = 0
     points = Directions.of(rows)
-    exact = nearest_by_label(points, labels)
+    exact = _nearest_by_label(points, labels)
     monkeypatch.setattr(search, "EXACT_UP_TO", 300)
-    for one, other in zip(exact, nearest_by_label(points, labels), strict=True):
+    for one, other in zip(exact, _nearest_by_label(points, labels), strict=True):
         assert (one == other).mean() > 0.98
         assert (other >= one).all()
 

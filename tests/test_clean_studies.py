@@ -3,6 +3,7 @@
 import hashlib
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from equipoise.clean.detector import TASKS
 from equipoise.clean.encoders import GreyPixels
 from equipoise.clean.images import ArrayImages
 from equipoise.clean.studies import STUDIES
-from equipoise.clean.studies.cleanpatrick import CleanPatrickFiles, cleanpatrick
+from equipoise.clean.studies.cleanpatrick import ReleaseLayout, cleanpatrick
 from equipoise.clean.studies.demo import demo
 
 Image = pytest.importorskip("PIL.Image")
@@ -134,13 +135,11 @@ def files(tmp_path):
     )
     long = [(quoted(*g), who, says[1 - y]) for g, y in groups for who, says in VOTES.items()]
     write(release / "near_duplicates_meta.csv", ["md5hash_list", "annotator_id", "vote"], long)
-    return CleanPatrickFiles(release=release, images=images)
+    return SimpleNamespace(release=release, images=images)
 
 
-def load(files, **more):
-    from dataclasses import replace
-
-    return cleanpatrick(replace(files, **more), encoder="pixels")
+def load(files, **layout):
+    return cleanpatrick(**vars(files), layout=ReleaseLayout(**layout), encoder="pixels")
 
 
 def truth(study, task):
@@ -230,7 +229,7 @@ def test_bad_rows_and_missing_parts_are_refused(files, tmp_path, monkeypatch):
     with pytest.raises(InputError, match="no EQUIPOISE_DATA is set"):
         cleanpatrick()
     with pytest.raises(InputError, match="the release not here"):
-        load(files, release=tmp_path / "gone")
+        load(SimpleNamespace(release=tmp_path / "gone", images=files.images))
     labels = files.release / "label_errors.csv"
     labels.write_text(labels.read_text().replace(f"{NAMES[2]},0", f"{NAMES[2]},maybe"))
     with pytest.raises(InputError, match=r"row 4: 'maybe', expected 0 or 1"):
@@ -249,8 +248,8 @@ def test_folders_below_the_data_folder_are_found_and_embeddings_do_for_images(
     assert len(cleanpatrick(encoder="pixels").collection) == 7
     np.savez(tmp_path / "f.npz", embeddings=np.eye(8), items=NAMES)
     (tmp_path / "fitzpatrick17k/fitzpatrick17k.csv").rename(tmp_path / "fitzpatrick17k.csv")
-    study = cleanpatrick(CleanPatrickFiles(images=tmp_path / "f.npz"))
+    study = cleanpatrick(images=tmp_path / "f.npz")
     assert len(study.collection) == 8 and study.collection.images is None
     np.savez(tmp_path / "f.npz", embeddings=np.eye(2), items=["x", "y"])
     with pytest.raises(InputError, match="files named by their md5hash"):
-        cleanpatrick(CleanPatrickFiles(images=tmp_path / "f.npz"))
+        cleanpatrick(images=tmp_path / "f.npz")

@@ -2,13 +2,23 @@
 
 import random
 from dataclasses import FrozenInstanceError, fields, replace
+from importlib import import_module
+from inspect import isabstract
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from equipoise import InputError
-from equipoise.clean import DETECTORS, TASKS, Collection, Pairs, detectors, pair_name
+from equipoise.clean import (
+    DETECTORS,
+    TASKS,
+    Collection,
+    Detector,
+    Pairs,
+    detectors,
+    pair_name,
+)
 from equipoise.clean import detector as detector_module
 from equipoise.clean.images import ArrayImages
 from equipoise.findings.bibliography import ENTRIES
@@ -72,9 +82,17 @@ def seeded_globally():
     )
 
 
-def test_every_file_is_a_detector_of_the_catalogue():
-    files = {one.stem for one in Path(detectors.__file__).parent.glob("*.py")}
-    assert {one for one in files if one[0] != "_"} == {one.name for one in DETECTORS}
+def test_every_detector_of_a_file_is_in_the_catalogue():
+    home = Path(detectors.__file__).parent
+    files = {f"{detectors.__name__}.{one.stem}" for one in home.glob("[!_]*.py")}
+    written = {
+        kind
+        for file in files
+        for kind in vars(import_module(file)).values()
+        if isinstance(kind, type) and issubclass(kind, Detector) and not isabstract(kind)
+    }
+    assert written == {type(one) for one in DETECTORS}
+    assert {kind.__module__ for kind in written} == files
 
 
 @every_detector

@@ -7,7 +7,6 @@ input) and settings that have no lasting form (a function) are refused, and thei
 kept.
 """
 
-import hashlib
 import inspect
 import site
 import sys
@@ -26,6 +25,7 @@ from equipoise.arrays import InputError
 from equipoise.cells import digest
 from equipoise.clean.collection import Collection
 from equipoise.clean.detector import Detector
+from equipoise.read.files import file_sha256
 
 OURS = Path(__file__).parent
 DISTRIBUTIONS = {
@@ -38,15 +38,12 @@ DISTRIBUTIONS = {
 
 def collection_digest(data: Collection) -> str:
     """Hash of everything that detectors see of a collection, pairs apart."""
-    images = None if data.images is None else _image_digests(data)
+    images = None
+    if data.images is not None:
+        images = [data.images.digest(place) for place in range(len(data))]
     return digest(
         [data.items, data.embeddings, images, data.labels, data.classes, data.known, data.split]
     )
-
-
-def _image_digests(data: Collection) -> list[str]:
-    assert data.images is not None
-    return [data.images.digest(place) for place in range(len(data.images))]
 
 
 def detector_facts(detector: Detector) -> dict[str, object]:
@@ -118,7 +115,7 @@ def _code(detector: Detector, where: str) -> str:
     files.add(_written(None if score is None else score.co_filename, where))
     for name in dict.fromkeys(one.__module__ for one in _classes(detector)):
         files.update(_used(sys.modules.get(name)))
-    outside = sorted(_hash(one) for one in files if not one.is_relative_to(OURS))
+    outside = sorted(file_sha256(one) for one in files if not one.is_relative_to(OURS))
     return digest([_package(), outside])
 
 
@@ -172,15 +169,12 @@ def _own(path: Path) -> bool:
     )
 
 
-def _hash(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
-
-
 @cache
 def _package() -> list[str]:
     """Hashes of all files of `equipoise.clean`."""
     return [
-        f"{one.relative_to(OURS).as_posix()} {_hash(one)}" for one in sorted(OURS.rglob("*.py"))
+        f"{one.relative_to(OURS).as_posix()} {file_sha256(one)}"
+        for one in sorted(OURS.rglob("*.py"))
     ]
 
 

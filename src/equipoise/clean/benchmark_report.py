@@ -7,7 +7,7 @@ stands under the reader's choice of the task.
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -126,7 +126,7 @@ def _front(one: TaskBenchmark) -> Standing:
     return Answer(one.evaluation).front
 
 
-def no_better(one: TaskBenchmark) -> tuple[str, ...]:
+def _no_better(one: TaskBenchmark) -> tuple[str, ...]:
     """Detectors whose interval reaches down to the chance level of the metric that decides."""
     front = _front(one)
     level = one.chance(front.column.metric.name, front.column.labels)
@@ -139,7 +139,7 @@ def no_better(one: TaskBenchmark) -> tuple[str, ...]:
 
 def verdict(one: TaskBenchmark) -> str:
     """Who is best, who falls behind, and who is no better than chance, without a full stop."""
-    front, lost = _front(one), no_better(one)
+    front, lost = _front(one), _no_better(one)
     if front.known == 0:
         return "no detector has a value"
     said, behind = _leaders(front), front.behind
@@ -254,26 +254,19 @@ def _leaderboard(one: TaskBenchmark, board: Finding) -> Finding:
 
 
 def _scores(one: TaskBenchmark, labels: str, front: Standing) -> Table:
+    def cells(metric: str, value: float, low: float, high: float) -> dict[str, float]:
+        return {metric: value, f"{metric}_low": low, f"{metric}_high": high}
+
     rows: list[dict[str, str | float]] = []
     for name in front.models:
         row: dict[str, str | float] = {"task": one.task, "detector": name}
         for metric in one.evaluation.metrics:
             found = one.evaluation.estimate(name, metric.name, labels=labels)
-            low, high = found.interval(one.evaluation.level)
-            row |= {
-                metric.name: found.value,
-                f"{metric.name}_low": low,
-                f"{metric.name}_high": high,
-            }
+            row |= cells(metric.name, found.value, *found.interval(one.evaluation.level))
         rows.append(row | {"seeds": one.seeds[name]})
     chance: dict[str, str | float] = {"task": one.task, "detector": "chance", "seeds": ""}
     for metric in one.evaluation.metrics:
-        level = one.chance(metric.name, labels)
-        chance |= {
-            metric.name: level,
-            f"{metric.name}_low": level,
-            f"{metric.name}_high": level,
-        }
+        chance |= cells(metric.name, *[one.chance(metric.name, labels)] * 3)
     several = any(size > 1 for size in one.seeds.values())
     return Table(
         name=f"{one.task}-scores-{labels}",
@@ -372,23 +365,21 @@ def _sampled(
 
 
 def _merged(tasks: Sequence[TaskBenchmark], parts: Sequence[Report]) -> list[Finding]:
-    """Findings of all tasks, those of one kind together, under the choice of a task."""
+    """Findings of all tasks, those of one kind together, under the choice of a task.
+
+    Each has names of files of its own.
+    """
     by_key: dict[str, list[Finding]] = {}
     for one, report in zip(tasks, parts, strict=True):
-        for finding in report.findings:
-            by_key.setdefault(finding.key, []).append(_of_task(finding, one))
+        for part in report.findings:
+            made = replace(
+                part,
+                task=TITLES[one.task],
+                tables=tuple(replace(t, name=f"{one.task}-{t.name}") for t in part.tables),
+                charts=tuple(replace(c, name=f"{one.task}-{c.name}") for c in part.charts),
+            )
+            by_key.setdefault(part.key, []).append(made)
     return [finding for found in by_key.values() for finding in found]
-
-
-def _of_task(finding: Finding, one: TaskBenchmark) -> Finding:
-    """A finding of one task, with names of files of its own."""
-    title = TITLES[one.task]
-    return replace(
-        finding,
-        task=title,
-        tables=tuple(replace(t, name=f"{one.task}-{t.name}") for t in finding.tables),
-        charts=tuple(replace(c, name=f"{one.task}-{c.name}") for c in finding.charts),
-    )
 
 
 # ---- who is not there, what it cost --------------------------------------------------------
@@ -428,11 +419,7 @@ def _left_out(done: CleanBenchmark) -> list[Finding]:
 
 def cost_rows(done: CleanBenchmark) -> list[dict[str, str | float | int]]:
     """Seconds per run of every detector, the slowest first."""
-    every = sorted(done.costs, key=lambda one: -one.seconds)
-    return [
-        {"task": one.task, "detector": one.detector, "seconds": one.seconds, "seeds": one.seeds}
-        for one in every
-    ]
+    return [asdict(one) for one in sorted(done.costs, key=lambda one: -one.seconds)]
 
 
 def _costs(done: CleanBenchmark) -> Finding:

@@ -11,8 +11,9 @@ others, are therefore one unit of resampling; where they all hang together, pair
 and a notice says that intervals are too narrow to the degree that pairs depend.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from equipoise.analyses.study import Study, StudyOptions
 from equipoise.annotations import Annotations
 from equipoise.arrays import (
     InputError,
+    positions,
     require_drawn,
     require_unique,
     short_repr,
@@ -31,6 +33,7 @@ from equipoise.clean.benchmark_cells import collection_digest, detector_facts
 from equipoise.clean.collection import Collection, split_pair
 from equipoise.clean.detector import TASKS, Detector, Task
 from equipoise.clean.detectors import DETECTORS
+from equipoise.clean.groups import components
 from equipoise.clean.study import CleanStudy
 from equipoise.evaluation import Evaluation, Settings, evaluate
 from equipoise.metrics import named, parsed
@@ -224,7 +227,7 @@ def benchmark(
         runs = {one.name: list(islice(outcomes, _runs(one, how.seeds))) for one in own}
         votes = votes_of[task]
         if task == "near_duplicates":
-            votes = in_components(votes)
+            votes = _in_components(votes)
         scored = {one.name: _predictions(one, runs[one.name], votes) for one in own}
         for name, found in scored.items():
             if isinstance(found, str):
@@ -299,44 +302,29 @@ def _cells(
             known = facts[detector.name]
             for seed in range(_runs(detector, seeds)):
                 name = f"{detector.name}, seed {seed}"
-                run = _scoring(detector, data, seed)
                 decides = None
                 if not isinstance(known, Notice):
                     decides = {"data": whole, "pairs": seen, **known, "seed": seed}
-                made.append(Cell(name, decides, run))
+                made.append(Cell(name, decides, partial(_scored, detector, data, seed)))
     return made
 
 
-def _scoring(detector: Detector, data: Collection, seed: int) -> "Callable[[Progress], Arrays]":
-    def run(tell: Progress) -> Arrays:
-        detector.check(data)
-        found = detector.score(data, seed=seed, progress=tell)
-        return {"items": np.array(found.items), "values": found.values}
-
-    return run
+def _scored(detector: Detector, data: Collection, seed: int, tell: Progress) -> Arrays:
+    detector.check(data)
+    found = detector.score(data, seed=seed, progress=tell)
+    return {"items": np.array(found.items), "values": found.values}
 
 
 # ---- what is compared ----------------------------------------------------------------------
 
 
-def in_components(votes: Annotations) -> Annotations:
+def _in_components(votes: Annotations) -> Annotations:
     """Votes on pairs, grouped by what hangs together; ungrouped where nearly all does."""
     pairs = [split_pair(name) for name in votes.items]
-    images = {
-        name: place for place, name in enumerate(dict.fromkeys(chain.from_iterable(pairs)))
-    }
-    root = list(range(len(images)))
-
-    def find(place: int) -> int:
-        while root[place] != place:
-            root[place] = root[root[place]]
-            place = root[place]
-        return place
-
-    for one, other in pairs:
-        a, b = find(images[one]), find(images[other])
-        root[max(a, b)] = min(a, b)
-    codes = np.unique([find(images[one]) for one, _ in pairs], return_inverse=True)[1]
+    images = tuple(dict.fromkeys(chain.from_iterable(pairs)))
+    ends = positions([*chain.from_iterable(pairs)], images, where="pairs")
+    first = components(ends[::2], ends[1::2], len(images))
+    codes = np.unique(first[ends[::2]], return_inverse=True)[1]
     number = np.bincount(codes)
     effective = len(codes) ** 2 / float((number.astype(float) ** 2).sum())
     if len(number) == len(codes):
@@ -368,12 +356,12 @@ def _predictions(
     return made
 
 
-def metrics_for(items: int) -> tuple[str, ...]:
+def _metrics_for(items: int) -> tuple[str, ...]:
     """The usual metrics for so many items.
 
     Examples
     --------
-    >>> metrics_for(600)[2:]
+    >>> _metrics_for(600)[2:]
     ('precision_at_100', 'recall_at_100', 'precision_at_500', 'recall_at_500')
     """
     top = [k for k in TOP if k < items] or [k for k in FEWER if k < items]
@@ -390,7 +378,7 @@ def _compared(
 ) -> TaskBenchmark:
     """Evaluate the detectors of a task, seeds averaged."""
     options = StudyOptions(
-        metrics=tuple(named(one) for one in how.metrics or metrics_for(len(votes.items))),
+        metrics=tuple(named(one) for one in how.metrics or _metrics_for(len(votes.items))),
         replicates=how.replicates,
         seed=how.seed,
         level=how.level,

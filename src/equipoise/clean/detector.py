@@ -19,7 +19,7 @@ from typing import ClassVar, Literal, get_args
 
 import numpy as np
 
-from equipoise.arrays import Floats, InputError, nearest
+from equipoise.arrays import Floats, InputError, Ints, nearest
 from equipoise.clean.collection import MISSING, Collection
 from equipoise.engine import send_by_code
 from equipoise.predictions import Predictions
@@ -28,6 +28,7 @@ Task = Literal["off_topic", "near_duplicates", "label_errors"]
 Need = Literal["embeddings", "images", "labels", "known"]
 Progress = Callable[[int, int], None]
 TASKS: tuple[Task, ...] = get_args(Task)
+SEEDS = 2**32  # that older generators of random numbers take
 TITLES = {
     "off_topic": "Off-topic images",
     "near_duplicates": "Near duplicates",
@@ -106,8 +107,38 @@ def labelled(data: Collection) -> Collection:
     return data if len(rows) == len(data) else data.subset(rows)
 
 
-def require_packages(where: str, names: Sequence[str]) -> None:
-    """Refuse a machine that lacks a package, with the command that installs it."""
+@dataclass(frozen=True)
+class LabelDetector(Detector):
+    """A detector of label errors that chance has no part in."""
+
+    task: ClassVar[Task] = "label_errors"
+    needs: ClassVar[tuple[Need, ...]] = ("embeddings", "labels")
+
+    @abstractmethod
+    def suspicion(self, rows: Floats, labels: Ints, progress: Progress | None) -> Floats:
+        """Scores of items that have a label and stand in the order of their names, (items,)."""
+
+    def score(
+        self, data: Collection, *, seed: int = 0, progress: Progress | None = None
+    ) -> Predictions:
+        """How suspicious the label of every item is that has one."""
+        del seed
+        self.check(data)
+        seen = labelled(data)
+        assert seen.embeddings is not None and seen.labels is not None
+        order = name_order(seen.items)
+        values = self.suspicion(seen.embeddings[order], seen.labels[order], progress)
+        return self.of_items(seen.items, back_in_place(values, order))
+
+
+def require_packages(where: str, names: Sequence[str], install: str = "") -> None:
+    """Refuse a machine that lacks a package, with the command that installs it.
+
+    Parameters
+    ----------
+    install
+        What pip is to install; the extra that has the package where nothing is said.
+    """
     lacking = [name for name in names if find_spec(name) is None]
     if lacking:
         extra = "torch" if lacking[0] == "torch" else "clean"
@@ -115,8 +146,38 @@ def require_packages(where: str, names: Sequence[str]) -> None:
             where,
             f"the package {lacking[0]} is not installed",
             "it to be there",
-            f'pip install "equipoise[{extra}]"',
+            "pip install " + (install or f'"equipoise[{extra}]"'),
         )
+
+
+def tell(progress: Progress | None, done: int, total: int) -> None:
+    """Say how far something is, where somebody listens."""
+    if progress is not None:
+        progress(done, total)
+
+
+def name_order(items: Sequence[str]) -> Ints:
+    """Places of the items, sorted by name: scores do not depend on how the items stand.
+
+    Examples
+    --------
+    >>> name_order(("b", "c", "a")).tolist()
+    [2, 0, 1]
+    """
+    return np.array(sorted(range(len(items)), key=items.__getitem__), dtype=np.int64)
+
+
+def back_in_place(values: Floats, order: Ints) -> Floats:
+    """Values in the order of names, in the order that the items have.
+
+    Examples
+    --------
+    >>> back_in_place(np.array([1.0, 2.0, 3.0]), name_order(("b", "c", "a"))).tolist()
+    [2.0, 3.0, 1.0]
+    """
+    placed = np.empty_like(values)
+    placed[order] = values
+    return placed
 
 
 def choose(names: Sequence[str], catalogue: Sequence[Detector]) -> tuple[Detector, ...]:

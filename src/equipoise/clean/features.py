@@ -46,13 +46,13 @@ _BESIDE = (".ids.txt", "_ids.txt")
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Features:
-    """What a file of embeddings holds.
+class ItemFacts:
+    """What a file tells of items.
 
     Attributes
     ----------
-    items, values
-        Ids, and one row each.
+    items
+        Ids.
     labels, split
         By item, empty text for none; empty where the file has none.
     classes
@@ -62,11 +62,17 @@ class Features:
     """
 
     items: tuple[str, ...]
-    values: Floats
     labels: tuple[str, ...] = ()
     split: tuple[str, ...] = ()
     classes: tuple[str, ...] = ()
     notices: tuple[Notice, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Features(ItemFacts):
+    """What a file of embeddings holds: `values` has a row for every item."""
+
+    values: Floats
 
     __repr__ = short_repr
 
@@ -251,7 +257,8 @@ def _of_table(file: Content) -> Features:
     item, said = item_column(table)
     label, split = column_like(table, "label"), column_like(table, "split")
     rest = [name for name in table.columns if name not in (item, label, split)]
-    columns, aside = _numeric(table, rest)
+    found = {name: _numbers(table, name) for name in rest}
+    columns = [one for one in found.values() if one is not None]
     if not columns:
         raise InputError(
             table.name,
@@ -259,6 +266,7 @@ def _of_table(file: Content) -> Features:
             "columns of numbers",
             "give the features of an embedding",
         )
+    aside = [name for name, one in found.items() if one is None]
     if aside:
         text = "Columns of words are left aside: {columns:names}."
         said = (*said, notice("columns_aside", text, columns=tuple(aside)))
@@ -307,13 +315,6 @@ def item_column(table: Table) -> tuple[str, tuple[Notice, ...]]:
             "name the column of ids 'item'",
         )
     return column, headers.notices
-
-
-def _numeric(table: Table, names: Sequence[str]) -> tuple[list[Floats], list[str]]:
-    """Columns of numbers as arrays (rows, features of the column), and names of the others."""
-    columns = {name: _numbers(table, name) for name in names}
-    made = [one for one in columns.values() if one is not None]
-    return made, [name for name, one in columns.items() if one is None]
 
 
 def _numbers(table: Table, name: str) -> Floats | None:

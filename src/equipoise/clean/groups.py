@@ -15,7 +15,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from equipoise.arrays import positions
+import numpy as np
+
+from equipoise.arrays import Ints, positions
 
 NamedPair = tuple[str, str]
 
@@ -39,26 +41,33 @@ class Leak:
     counts: tuple[int, int]
 
 
+def components(first: Ints, second: Ints, size: int) -> Ints:
+    """Of every place the smallest place that pairs connect it with, shape (size,).
+
+    Examples
+    --------
+    >>> components(np.array([3, 1]), np.array([1, 2]), 5)
+    array([0, 1, 1, 1, 4])
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    graph = coo_array((np.ones(len(first), dtype=bool), (first, second)), (size, size))
+    part = connected_components(graph, directed=False)[1]
+    _, smallest, code = np.unique(part, return_index=True, return_inverse=True)
+    return np.asarray(smallest[code])
+
+
 def duplicate_groups(
     pairs: Iterable[NamedPair], items: Sequence[str]
 ) -> tuple[tuple[str, ...], ...]:
     """Items that pairs connect, in the order of the items; groups by their first item."""
     every = list(pairs)
     ends = positions([name for pair in every for name in pair], items, where="duplicates")
-    above = list(range(len(items)))
-
-    def top(place: int) -> int:
-        while above[place] != place:
-            above[place] = above[above[place]]
-            place = above[place]
-        return place
-
-    for one, other in ends.reshape(-1, 2).tolist():
-        low, high = sorted((top(one), top(other)))
-        above[high] = low
+    first = components(ends[::2], ends[1::2], len(items)).tolist()
     members: dict[int, list[str]] = {}
     for place in sorted(set(ends.tolist())):
-        members.setdefault(top(place), []).append(items[place])
+        members.setdefault(first[place], []).append(items[place])
     return tuple(tuple(one) for one in members.values() if len(one) > 1)
 
 

@@ -34,7 +34,7 @@ import numpy as np
 
 from equipoise.arrays import InputError, short_repr
 from equipoise.clean.collection import SEPARATOR, ImageSource, Pixels
-from equipoise.clean.detector import Progress, require_packages
+from equipoise.clean.detector import Progress, require_packages, tell
 from equipoise.read.files import AnyPath, file_sha256
 
 if TYPE_CHECKING:
@@ -76,26 +76,7 @@ _SPECIAL = "a pipe, socket or device"
 _QUALITY = 85  # of thumbnails
 
 
-@dataclass(frozen=True, slots=True)
-class Rejected:
-    """A file that cannot be used, and why, in four parts.
-
-    Attributes
-    ----------
-    item
-        Its path inside the folder.
-    reason
-        Where, got, expected and what to do.
-    """
-
-    item: str
-    reason: InputError
-
-    def __str__(self) -> str:
-        return str(self.reason)
-
-
-class ImageFolder(NamedTuple):
+class _ImageFolder(NamedTuple):
     """What a folder holds.
 
     Attributes
@@ -103,7 +84,7 @@ class ImageFolder(NamedTuple):
     paths
         Images that can be read, by their paths inside the folder, sorted.
     rejected
-        Files that cannot be used.
+        Files that cannot be used, and why, in four parts; where is the path inside the folder.
     several_frames
         Those of `paths` of which only the first frame or page counts.
     other
@@ -111,7 +92,7 @@ class ImageFolder(NamedTuple):
     """
 
     paths: tuple[str, ...]
-    rejected: tuple[Rejected, ...]
+    rejected: tuple[InputError, ...]
     several_frames: tuple[str, ...]
     other: int
 
@@ -205,7 +186,7 @@ def read_image(path: AnyPath, name: str = "") -> Pixels:
     name
         What messages call the file; its path otherwise.
     """
-    return _decoded(Path(path), name or str(path)).pixels
+    return _decoded(Path(path), name or str(path))[0]
 
 
 def thumbnail(source: ImageSource, place: int, size: int) -> bytes:
@@ -232,7 +213,7 @@ def thumbnail(source: ImageSource, place: int, size: int) -> bytes:
     return out.getvalue()
 
 
-def look_through(folder: AnyPath, *, progress: Progress | None = None) -> ImageFolder:
+def look_through(folder: AnyPath, *, progress: Progress | None = None) -> _ImageFolder:
     """Find the images of a folder and try to read every one."""
     require_packages("images", ("PIL",))
     root = Path(folder).resolve()
@@ -243,26 +224,25 @@ def look_through(folder: AnyPath, *, progress: Progress | None = None) -> ImageF
             "a folder of images",
             "check the path",
         )
-    rejected: list[Rejected] = []
+    rejected: list[InputError] = []
     named = sorted(_walk(root, "", rejected))
     candidates = [name for name, kind in named if kind == "image"]
     paths, several = [], []
     for number, name in enumerate(candidates):
         try:
-            frames = _decoded(_inside(root, name), name, trial=True).several_frames
+            _, frames = _decoded(_inside(root, name), name, trial=True)
         except InputError as error:
-            rejected.append(Rejected(name, error))
+            rejected.append(error)
         else:
             paths.append(name)
             several += [name] if frames else []
-        if progress:
-            progress(number + 1, len(candidates))
+        tell(progress, number + 1, len(candidates))
     other = sum(kind == "other" for _, kind in named)
-    told = tuple(sorted(rejected, key=lambda one: one.item))
-    return ImageFolder(tuple(paths), told, tuple(several), other)
+    told = tuple(sorted(rejected, key=lambda one: one.where))
+    return _ImageFolder(tuple(paths), told, tuple(several), other)
 
 
-def _walk(root: Path, under: str, rejected: list[Rejected]) -> Iterator[tuple[str, Kind]]:
+def _walk(root: Path, under: str, rejected: list[InputError]) -> Iterator[tuple[str, Kind]]:
     """Files of a folder and its sub-folders with what they are; what is unusable is listed."""
     try:
         entries = list(os.scandir(root / under))
@@ -292,7 +272,7 @@ def _walk(root: Path, under: str, rejected: list[Rejected]) -> Iterator[tuple[st
             yield name, kind
 
 
-def _trouble(root: Path, name: str) -> Rejected | None:
+def _trouble(root: Path, name: str) -> InputError | None:
     """Why a file must not be opened, or cannot be named."""
     try:
         name.encode()
@@ -310,7 +290,7 @@ def _trouble(root: Path, name: str) -> Rejected | None:
     return None if stat.S_ISREG(mode) else _refused(name, _SPECIAL, "remove it")
 
 
-def _link_trouble(root: Path, name: str) -> Rejected | None:
+def _link_trouble(root: Path, name: str) -> InputError | None:
     """Why a link is not followed."""
     try:
         target = (root / name).resolve(strict=True)
@@ -348,8 +328,8 @@ def _kind(path: Path) -> Kind:
     return "foreign" if start[128:132] == b"DICM" else "other"
 
 
-def _refused(name: str, got: str, do: str) -> Rejected:
-    return Rejected(name, InputError(name, got, "a readable image", do))
+def _refused(name: str, got: str, do: str) -> InputError:
+    return InputError(name, got, "a readable image", do)
 
 
 def _inside(root: Path, name: str) -> Path:
@@ -360,13 +340,11 @@ def _inside(root: Path, name: str) -> Path:
     return path
 
 
-class _Decoded(NamedTuple):
-    pixels: Pixels
-    several_frames: bool
+def _decoded(path: Path, name: str, *, trial: bool = False) -> tuple[Pixels, bool]:
+    """An image, and whether its file has several frames, or a refusal.
 
-
-def _decoded(path: Path, name: str, *, trial: bool = False) -> _Decoded:
-    """Decode a file, or refuse it; for a trial, a JPEG is decoded at an eighth of its size."""
+    For a trial, a JPEG is decoded at an eighth of its size.
+    """
     from PIL import Image, UnidentifiedImageError
 
     do = "export it again, or leave it out"
@@ -375,14 +353,17 @@ def _decoded(path: Path, name: str, *, trial: bool = False) -> _Decoded:
             raise InputError(name, "an empty file", "a readable image", "fetch it again")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Pillow's remarks on metadata
-            with Image.open(path, formats=_formats()) as image:
-                _check_size(name, image.size)
+            Image.init()
+            known = [one for one in FORMATS if one in Image.OPEN]  # by this build of Pillow
+            with Image.open(path, formats=known) as image:
+                if image.width * image.height > MOST_PIXELS:
+                    raise _too_large(name, f"{image.width} x {image.height} pixels")
                 if trial:
                     image.draft("RGB", (max(image.width // 8, 1), max(image.height // 8, 1)))
                 several = bool(getattr(image, "is_animated", False))
                 image.seek(0)
                 image.load()
-                return _Decoded(_pixels(_upright(image), name), several)
+                return _pixels(_upright(image), name), several
     except Image.DecompressionBombError as error:
         raise _too_large(name, "far more than 50 megapixels") from error
     except InputError:
@@ -393,19 +374,6 @@ def _decoded(path: Path, name: str, *, trial: bool = False) -> _Decoded:
     except _FAILURES as error:
         words = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise InputError(name, f"damaged or cut off ({words})", "a whole image", do) from error
-
-
-def _formats() -> list[str]:
-    """Those of `FORMATS` that this build of Pillow reads."""
-    from PIL import Image
-
-    Image.init()
-    return [name for name in FORMATS if name in Image.OPEN]
-
-
-def _check_size(name: str, size: tuple[int, int]) -> None:
-    if size[0] * size[1] > MOST_PIXELS:
-        raise _too_large(name, f"{size[0]} x {size[1]} pixels")
 
 
 def _too_large(name: str, got: str) -> InputError:

@@ -45,7 +45,7 @@ LISTED = 10  # neighbours of each item with which the spanning tree begins
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Tree:
+class _Tree:
     """A binary tree over items: nodes 0 to N - 1 are items, then in the order of joining.
 
     Attributes
@@ -65,7 +65,7 @@ class Tree:
 
 def single_linkage(
     points: Directions, *, exact: bool | None = None, progress: Progress | None = None
-) -> Tree:
+) -> _Tree:
     """The single-linkage tree of two or more items."""
     if len(points) < 2:
         raise InputError("single linkage", f"{len(points)} items", "two or more", "add items")
@@ -188,7 +188,7 @@ def _root(above: list[int], node: int) -> int:
     return node
 
 
-def _joined(one: Ints, other: Ints, length: Floats) -> Tree:
+def _joined(one: Ints, other: Ints, length: Floats) -> _Tree:
     """The tree in which the edges join items, the shortest first."""
     items = len(one) + 1
     order = np.argsort(length, kind="stable")
@@ -203,10 +203,10 @@ def _joined(one: Ints, other: Ints, length: Floats) -> Tree:
         size.append(size[node[a]] + size[node[b]])
         above[b] = a
         node[a] = items + number
-    return Tree(parent, np.concatenate((np.zeros(items), length[order])), np.array(size))
+    return _Tree(parent, np.concatenate((np.zeros(items), length[order])), np.array(size))
 
 
-def off_topic_areas(tree: Tree, points: Directions) -> Floats:
+def off_topic_areas(tree: _Tree, points: Directions) -> Floats:
     """Area covered until each item is met, in [0, 1]; small for what is off topic."""
     items = len(points)
     order, above = _walk(tree, np.lexsort((points.rank_of_items(), points.centrality())))
@@ -217,7 +217,7 @@ def off_topic_areas(tree: Tree, points: Directions) -> Floats:
     return np.clip(values[:items], 0.0, 1.0)
 
 
-def _walk(tree: Tree, preferred: Ints) -> tuple[Ints, Ints]:
+def _walk(tree: _Tree, preferred: Ints) -> tuple[Ints, Ints]:
     """Nodes depth first, the smaller child first; and the parent of every node.
 
     Nodes that joined at the height of their parent are left out; their children are its.

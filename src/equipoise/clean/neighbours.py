@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from equipoise.arrays import Floats, InputError, Ints, require_whole
-from equipoise.clean.detector import Progress, require_packages
+from equipoise.clean.detector import Progress, require_packages, tell
 from equipoise.clean.directions import Directions
 
 EXACT_UP_TO = 50_000  # items
@@ -151,7 +151,8 @@ class Search:
         if few or self.is_exact:
             return self._compared(members, queries, k, progress)
         units = self.points.single(self.rows[members])
-        index = _in_one_thread(lambda: _index(units, progress))
+        with ThreadPoolExecutor(1) as pool:  # whose settings stay in its thread
+            index = pool.submit(_index, units, progress).result()
         for part in _parts(len(queries), 8_192):
             own = queries[part]
             _, near = index.search(self.points.single(self.rows[own]), k + 1 + SPARE)
@@ -192,7 +193,7 @@ class Search:
             other = members[near]
             far = self.points.distance(self.rows[own[row]], self.rows[other])
             distances[part], found[part] = _first(row, far, other, k, len(own))
-            _tell(progress, part, len(queries))
+            tell(progress, min(part.stop, len(queries)), len(queries))
         return distances, found
 
     def nearest_elsewhere(
@@ -225,8 +226,7 @@ class Search:
             far, other = lengths[:, 0], ends[:, 0]
             better = (far < best[asking]) | ((far == best[asking]) & (other < where[asking]))
             best[asking[better]], where[asking[better]] = far[better], other[better]
-            if progress is not None:
-                progress((number + 1) * len(queries) // len(tasks), len(queries))
+            tell(progress, (number + 1) * len(queries) // len(tasks), len(queries))
         return best, where
 
     def _elsewhere_compared(
@@ -260,12 +260,15 @@ class Search:
             rows, head = np.unique(row[pick], return_index=True)
             best[asked[part][rows]] = far[pick[head]]
             where[asked[part][rows]] = near[pick[head]]
-            _tell(progress, part, len(queries))
+            tell(progress, min(part.stop, len(queries)), len(queries))
         return best, where
 
     def farthest(self, queries: Ints) -> Floats:
         """The largest distance of some rows to any row."""
-        units, margin = self.points.single(self.rows), _margin(self.points.values.shape[1])
+        units, margin = (
+            self.points.single(self.rows),
+            rounding_margin(self.points.values.shape[1]),
+        )
         made = np.empty(len(queries))
         for part in _blocks(len(queries), len(units)):
             own = queries[part]
@@ -288,7 +291,7 @@ class _Products:
     def __init__(self, points: Directions, rows: Ints) -> None:
         self.points, self.rows = points, rows
         self.units = points.single(rows)
-        self.margin = _margin(self.units.shape[1])
+        self.margin = rounding_margin(self.units.shape[1])
         self._precise: Floats | None = None
 
     def nearest(
@@ -334,14 +337,9 @@ def _edge(cosine: Floats, k: int) -> Floats:
     return made
 
 
-def _margin(features: int) -> float:
+def rounding_margin(features: int) -> float:
     """Twice the most by which rounding can move a cosine in single precision."""
     return 2 * (features + 4) * ROUNDING
-
-
-def _tell(progress: Progress | None, part: slice, total: int) -> None:
-    if progress is not None:
-        progress(min(part.stop, total), total)
 
 
 def _parts(rows: int, size: int) -> Iterator[slice]:
@@ -363,14 +361,8 @@ def _index(units: Floats, progress: Progress | None) -> Any:
     index.hnsw.efConstruction, index.hnsw.efSearch = BUILD_BREADTH, SEARCH_BREADTH
     for part in _parts(len(units), 10_000):
         index.add(units[part])
-        _tell(progress, part, len(units))
+        tell(progress, min(part.stop, len(units)), len(units))
     return index
-
-
-def _in_one_thread(work: Callable[[], Any]) -> Any:
-    """Do something in a thread of its own, so that its settings stay there."""
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(work).result()
 
 
 def _side_by_side(

@@ -64,62 +64,57 @@ class Planted:
     metrics: tuple[PlantedMetric, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class PlantedCheck:
-    """What is checked: detectors on a copy of a collection, without what is in doubt."""
+def planted_check(
+    data: Collection,
+    detectors: Sequence[Detector],
+    encoder: "Encoder | None",
+    seed: int,
+    stage: Callable[[str], Progress],
+) -> tuple[tuple[Planted, ...], str]:
+    """Plant problems into a copy and rank it; the reason where nothing was planted.
 
-    data: Collection
-    detectors: Sequence[Detector]
-    encoder: "Encoder | None"
-    seed: int
-
-
-@dataclass(frozen=True, slots=True)
-class CheckResult:
-    """How planted problems were ranked; the reason where none were planted."""
-
-    tasks: tuple[Planted, ...]
-    reason: str = ""
-
-
-def planted_check(check: PlantedCheck, stage: Callable[[str], Progress]) -> CheckResult:
-    """Plant problems into a copy and rank it."""
-    size = len(check.data)
+    Parameters
+    ----------
+    data
+        A collection without what is in doubt.
+    """
+    size = len(data)
     if size < LEAST:
-        return CheckResult((), f"problems are planted into {LEAST} images or more; got {size}")
+        return (), f"problems are planted into {LEAST} images or more; got {size}"
     try:
         stage("planting problems")
-        study = _planted(check)
+        study = _planted(data, {one.task for one in detectors}, encoder, seed)
     except InputError as error:
-        return CheckResult((), f"{error.got}; it takes {error.expected}")
+        return (), f"{error.got}; it takes {error.expected}"
     made, reason = [], "nothing could be planted"
-    for one in check.detectors:
+    for one in detectors:
         if one.task in study.truths:
             tell = stage(f"checking {one.title}")
             try:
-                made.append(_ranked(one, study, check.seed, tell))
+                made.append(_ranked(one, study, seed, tell))
             except InputError as error:  # of a copy that does not suit the detector
                 reason = f"{error.got}; it takes {error.expected}"
-    return CheckResult(tuple(made), "" if made else reason)
+    return tuple(made), "" if made else reason
 
 
-def _planted(check: PlantedCheck) -> "CleanStudy":
+def _planted(
+    data: Collection, tasks: set[Task], encoder: "Encoder | None", seed: int
+) -> "CleanStudy":
     """A sample of the collection with problems in it."""
-    data = replace(check.data, pairs=None, split=())
+    data = replace(data, pairs=None, split=())
     if len(data) > SAMPLE:
-        random = np.random.default_rng(check.seed)
+        random = np.random.default_rng(seed)
         data = data.subset(np.sort(random.choice(len(data), SAMPLE, replace=False)))
-    if check.encoder is None and data.embeddings is not None:
+    if encoder is None and data.embeddings is not None:
         data = replace(data, images=None)
     share = min(max(FEWEST, round(SHARE * len(data))), MOST) / len(data)
-    tasks = {one.task for one in check.detectors}
     return contaminate(
         data,
         off_topic=OffTopic(share=share) if "off_topic" in tasks else None,
         copies=Copies(share=share, largest=2) if "near_duplicates" in tasks else None,
         flips=Flips(share=share) if "label_errors" in tasks else None,
-        encoder=check.encoder,
-        seed=check.seed,
+        encoder=encoder,
+        seed=seed,
     )
 
 

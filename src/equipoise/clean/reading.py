@@ -31,6 +31,7 @@ from equipoise.clean.collection import MISSING, Collection
 from equipoise.clean.detector import Progress
 from equipoise.clean.encoders import Encoder, GivenEmbeddings, choose_encoder, embedded
 from equipoise.clean.features import (
+    ItemFacts,
     column_like,
     ids,
     item_column,
@@ -38,7 +39,7 @@ from equipoise.clean.features import (
     read_table,
     words,
 )
-from equipoise.clean.images import ARCHIVES, FileImages, Rejected, look_through
+from equipoise.clean.images import ARCHIVES, FileImages, look_through
 from equipoise.notices import Notice, notice
 from equipoise.read.delimited import read_delimited
 from equipoise.read.files import AnyPath, content
@@ -69,21 +70,10 @@ class Reading:
     """
 
     collection: Collection
-    rejected: tuple[Rejected, ...] = ()
+    rejected: tuple[InputError, ...] = ()
     notices: tuple[Notice, ...] = ()
 
     __repr__ = short_repr
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class _Told:
-    """Labels and parts by the items of a file, empty text for none."""
-
-    items: tuple[str, ...]
-    labels: tuple[str, ...] = ()
-    split: tuple[str, ...] = ()
-    classes: tuple[str, ...] = ()
-    notices: tuple[Notice, ...] = ()
 
 
 def read_collection(
@@ -131,9 +121,11 @@ def read_collection(
     return _embedded(reading, encoder, cache, progress)
 
 
-def _folder(place: Path, progress: Progress | None) -> tuple[Reading, _Told]:
+def _folder(place: Path, progress: Progress | None) -> tuple[Reading, ItemFacts]:
     """Images of a folder; nothing is told of them."""
-    found = look_through(place, progress=progress and _doubled(progress))
+    found = look_through(
+        place, progress=progress and (lambda done, total: progress(done, 2 * total))
+    )  # reading is the first half of the work
     if not found.paths:
         raise _no_images(place, found.rejected)
     said = (
@@ -148,41 +140,34 @@ def _folder(place: Path, progress: Progress | None) -> tuple[Reading, _Told]:
     notices = tuple(notice(code, text, files=len(some)) for code, text, some in said if some)
     images = FileImages(place.resolve(), found.paths)
     collection = Collection(items=found.paths, images=images)
-    return Reading(collection, found.rejected, notices), _Told(items=found.paths)
+    return Reading(collection, found.rejected, notices), ItemFacts(items=found.paths)
 
 
-def _no_images(place: Path, rejected: Sequence[Rejected]) -> InputError:
+def _no_images(place: Path, rejected: Sequence[InputError]) -> InputError:
     if not rejected:
         return InputError(str(place), "no image", "a folder with images", "check the path")
     first = rejected[0]
     return InputError(
         str(place),
-        f"no image that can be used, for example {first.item} ({first.reason.got})",
+        f"no image that can be used, for example {first.where} ({first.got})",
         "a folder with images",
-        first.reason.do,
+        first.do,
     )
 
 
-def _doubled(progress: Progress) -> Progress:
-    """Reading is the first half of the work."""
-    return lambda done, total: progress(done, 2 * total)
-
-
-def _features(place: Path) -> tuple[Reading, _Told]:
+def _features(place: Path) -> tuple[Reading, ItemFacts]:
     """Embeddings of a file, and what it tells of them."""
     if place.suffix.lower() in ARCHIVES:
         raise InputError(
             str(place), "an archive", "a folder of images", "unpack it, and give the folder"
         )
     found = read_features(place)
-    collection = Collection(items=found.items, embeddings=found.values)
-    told = _Told(
-        items=found.items, labels=found.labels, split=found.split, classes=found.classes
-    )
-    return Reading(collection, (), found.notices), told
+    return Reading(Collection(items=found.items, embeddings=found.values)), found
 
 
-def _by_folders(items: tuple[str, ...], own: _Told, *, labels: bool, split: bool) -> _Told:
+def _by_folders(
+    items: tuple[str, ...], own: ItemFacts, *, labels: bool, split: bool
+) -> ItemFacts:
     """Parts from the first sub-folders, labels from the first, or second, ones."""
     above = [PurePosixPath(name).parts[:-1] for name in items]
     depth = int(split)
@@ -211,11 +196,13 @@ def _by_folders(items: tuple[str, ...], own: _Told, *, labels: bool, split: bool
 
 
 def _labels_of(
-    source: AnyPath | Mapping[str, str], items: tuple[str, ...], own: _Told
-) -> _Told:
+    source: AnyPath | Mapping[str, str], items: tuple[str, ...], own: ItemFacts
+) -> ItemFacts:
     """What a file of labels, or a mapping, tells of the items."""
     if isinstance(source, Mapping):
-        given = _Told(items=tuple(map(str, source)), labels=tuple(map(str, source.values())))
+        given = ItemFacts(
+            items=tuple(map(str, source)), labels=tuple(map(str, source.values()))
+        )
         name = "labels"
     else:
         given, name = _label_table(source), str(source)
@@ -227,7 +214,7 @@ def _labels_of(
         text = "{labels:count} labels are of items that are not there ({names:names})."
         shown = tuple(unknown[:_SHOWN])
         said = (*said, notice("labels_unknown", text, labels=left, names=shown))
-    return _Told(
+    return ItemFacts(
         items=items,
         labels=tuple(given.labels[one] if one >= 0 else "" for one in row),
         split=tuple(given.split[one] if one >= 0 else "" for one in row)
@@ -237,14 +224,13 @@ def _labels_of(
     )
 
 
-def _label_table(path: AnyPath) -> _Told:
+def _label_table(path: AnyPath) -> ItemFacts:
     table = read_table(path)
     split = column_like(table, "split")
     columns = {name: one for name, one in table.columns.items() if name != split}
     headers = annotation_headers(replace(table, columns=columns), AnnotationOptions())
-    item, _ = (
-        item_column(table) if "item" not in headers.columns else (headers.columns["item"], 0)
-    )
+    known = headers.columns
+    item = known["item"] if "item" in known else item_column(table)[0]
     label = table.column_of("label", headers.columns)
     if label is None:
         raise InputError(
@@ -255,7 +241,7 @@ def _label_table(path: AnyPath) -> _Told:
         )
     names = ids(table, item)
     require_unique(names, where=f"{table.name}, items", do="give every item one label")
-    return _Told(
+    return ItemFacts(
         items=names,
         labels=words(table, label),
         split=words(table, split) if split else (),
@@ -287,7 +273,7 @@ def _rows(
     )
 
 
-def _with_labels(reading: Reading, told: _Told) -> Reading:
+def _with_labels(reading: Reading, told: ItemFacts) -> Reading:
     """Code labels and parts, and say what is odd about them."""
     data, said = reading.collection, list(told.notices)
     if told.labels:

@@ -11,7 +11,7 @@ collection (`equipoise.clean.planted`).
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -27,7 +27,7 @@ from equipoise.clean.detectors import DETECTORS
 from equipoise.clean.detectors.embedding_distance import EmbeddingDistance
 from equipoise.clean.groups import Leak, duplicate_groups, leakage
 from equipoise.clean.neighbours import neighbours
-from equipoise.clean.planted import Planted, PlantedCheck, planted_check
+from equipoise.clean.planted import Planted, planted_check
 from equipoise.notices import Notice
 from equipoise.predictions import Predictions
 
@@ -206,7 +206,7 @@ def scan(
     stage
         Called with the name of each step, gives what is told how far the step is.
     """
-    how, tell = options or ScanOptions(), stage or _untold
+    how, tell = options or ScanOptions(), stage or (lambda _: lambda *__: None)
     if not how.turned or how.cache is not None:
         return _scanned(data, how, tell)
     with TemporaryDirectory(prefix="equipoise-") as kept:  # each view is embedded once
@@ -226,15 +226,14 @@ def _scanned(data: Collection, how: ScanOptions, tell: Stage) -> Scan:
             continue
         cut = _cut(one, data, scores, how)
         doubtful |= _beyond(one, data, scores, cut)
-        found.append(_listed(one, data, scores, (how, cut if how.cut else None)))
+        found.append(_listed(one, data, scores, cut if how.cut else None, how))
     checked: tuple[Planted, ...] = ()
     unchecked = "" if how.check else "It was not asked for."
     if how.check and found:
         ran = tuple(one for one in chosen if any(part.detector == one.name for part in found))
         sound = np.flatnonzero([name not in doubtful for name in data.items])
         copy = data.subset(sound)
-        result = planted_check(PlantedCheck(copy, ran, how.encoder, how.seed), tell)
-        checked, unchecked = result.tasks, result.reason
+        checked, unchecked = planted_check(copy, ran, how.encoder, how.seed, tell)
     labels = data.labels if data.labels is not None else np.full(len(data), MISSING)
     return Scan(
         items=len(data),
@@ -262,10 +261,6 @@ def _uncut(found: Sequence[TaskScan]) -> tuple[Notice, ...]:
         for one in found
         if one.cut is None
     )
-
-
-def _untold(_: str) -> Progress:
-    return lambda *_: None
 
 
 def _reason(error: InputError) -> str:
@@ -306,55 +301,79 @@ def _possible(
 
 
 def _listed(
-    one: Detector, data: Collection, scores: Predictions, asked: tuple[ScanOptions, Cut | None]
+    one: Detector, data: Collection, scores: Predictions, cut: Cut | None, how: ScanOptions
 ) -> TaskScan:
-    """The list of one detector, with everything that is said of its lines."""
-    how, cut = asked
+    """The list of one detector, with everything that is said of its lines.
+
+    Groups of duplicates, and what leaks, are those of all pairs, listed or not.
+    """
     values = np.asarray(scores.values, dtype=float)
-    order = np.argsort(-values, kind="stable")
-    top = order[: max(how.most, cut.flagged if cut else 0)]
-    ranks = smallest_ranks(values)[top]
-    suspects = [
-        Suspicion(
-            rank=int(rank),
-            items=_items(one.task, scores.items[at]),
-            score=float(values[at]),
-            flagged=None if cut is None else bool(values[at] >= cut.threshold),
-        )
-        for at, rank in zip(top.tolist(), ranks.tolist(), strict=True)
-    ]
-    place = {name: number for number, name in enumerate(data.items)}
-    suspects = _with_facts(one.task, suspects, data, place)
-    made = TaskScan(
+    top = np.argsort(-values, kind="stable")[: max(how.most, cut.flagged if cut else 0)]
+    sure: list[tuple[str, str]] = []
+    if one.task == "near_duplicates":
+        same = np.flatnonzero(values >= (SAME if cut is None else cut.threshold))
+        sure = [split_pair(scores.items[at]) for at in same.tolist()]
+    groups = duplicate_groups(sure, data.items)
+    split = dict(zip(data.items, data.split, strict=True)) if data.split else None
+    return TaskScan(
         task=one.task,
         detector=one.name,
         title=one.title,
         scored=len(values),
-        suspects=tuple(suspects),
+        suspects=tuple(_suspects(one.task, data, scores, top, cut, groups)),
         tied=int((values == values.max(initial=-np.inf)).sum()),
+        duplicates=len(sure),
         cut=cut,
         share=_share(one, data, scores, how.seed),
+        groups=groups,
+        leaks=leakage(sure, split) if split and one.task == "near_duplicates" else None,
     )
-    if one.task != "near_duplicates":
-        return made
-    sure = np.flatnonzero(values >= (SAME if cut is None else cut.threshold))
-    return _joined(made, [split_pair(scores.items[at]) for at in sure.tolist()], data)
 
 
-def smallest_ranks(values: Floats) -> Ints:
+def _suspects(
+    task: Task,
+    data: Collection,
+    scores: Predictions,
+    top: Ints,
+    cut: Cut | None,
+    groups: Sequence[Sequence[str]],
+) -> Iterator[Suspicion]:
+    """Lines with the labels of their items, the suggested one, their group and their parts."""
+    pairs = task == "near_duplicates"
+    items = [
+        split_pair(name) if pairs else (name,) for name in (scores.items[at] for at in top)
+    ]
+    place = {name: number for number, name in enumerate(data.items)}
+    number = {name: k for k, group in enumerate(groups, start=1) for name in group}
+    looks = [""] * len(items)
+    if task == "label_errors":
+        looks = _suggested([place[names[0]] for names in items], data)
+    ranks = _smallest_ranks(scores.values)[top].tolist()
+    for at, rank, names, other in zip(top.tolist(), ranks, items, looks, strict=True):
+        labels = tuple(_label(data, place[name]) for name in names)
+        group = {number.get(name, 0) for name in names}
+        yield Suspicion(
+            rank=rank,
+            items=names,
+            score=float(scores.values[at]),
+            flagged=None if cut is None else bool(scores.values[at] >= cut.threshold),
+            labels=labels if any(labels) else (),
+            suggested=other,
+            group=group.pop() if len(group) == 1 else 0,
+            parts=tuple(data.split[place[name]] for name in names) if data.split else (),
+        )
+
+
+def _smallest_ranks(values: Floats) -> Ints:
     """Rank 1 is the highest value; those that tie share the smallest of their ranks.
 
     Examples
     --------
-    >>> smallest_ranks(np.array([0.5, 0.9, 0.5, 0.1]))
+    >>> _smallest_ranks(np.array([0.5, 0.9, 0.5, 0.1]))
     array([2, 1, 2, 4])
     """
     rising = np.sort(values)
     return np.asarray(len(values) - np.searchsorted(rising, values, side="right") + 1)
-
-
-def _items(task: Task, name: str) -> tuple[str, ...]:
-    return split_pair(name) if task == "near_duplicates" else (name,)
 
 
 def _cut(one: Detector, data: Collection, scores: Predictions, how: ScanOptions) -> Cut | None:
@@ -396,23 +415,6 @@ def _share(one: Detector, data: Collection, scores: Predictions, seed: int) -> S
     return found if np.isfinite(found.value) else None
 
 
-def _with_facts(
-    task: Task, suspects: Sequence[Suspicion], data: Collection, place: Mapping[str, int]
-) -> list[Suspicion]:
-    """Lines with the labels of their items, the suggested one, and their parts of the data."""
-    suggested: Sequence[str] = [""] * len(suspects)
-    if task == "label_errors":
-        suggested = _suggested([place[one.items[0]] for one in suspects], data)
-    made = []
-    for one, other in zip(suspects, suggested, strict=True):
-        labels = tuple(_label(data, place[name]) for name in one.items)
-        parts = tuple(data.split[place[name]] for name in one.items) if data.split else ()
-        made.append(
-            replace(one, labels=labels if any(labels) else (), suggested=other, parts=parts)
-        )
-    return made
-
-
 def _label(data: Collection, place: int) -> str:
     code = MISSING if data.labels is None else int(data.labels[place])
     return "" if code == MISSING else data.classes[code]
@@ -429,24 +431,6 @@ def _suggested(places: Sequence[int], data: Collection) -> list[str]:
     _, near = neighbours(data.embeddings[rows], NEIGHBOURS, queries=asked)
     codes = data.labels[rows][near]
     return [data.classes[Counter(one).most_common(1)[0][0]] for one in codes.tolist()]
-
-
-def _joined(task: TaskScan, sure: Sequence[tuple[str, str]], data: Collection) -> TaskScan:
-    """A list of pairs with their groups, and what leaks, from all pairs, listed or not."""
-    groups = duplicate_groups(sure, data.items)
-    number = {name: k for k, group in enumerate(groups, start=1) for name in group}
-    lines = []
-    for one in task.suspects:
-        first, second = (number.get(name, 0) for name in one.items)
-        lines.append(replace(one, group=first if first == second else 0))
-    split = dict(zip(data.items, data.split, strict=True)) if data.split else None
-    return replace(
-        task,
-        suspects=tuple(lines),
-        duplicates=len(sure),
-        groups=groups,
-        leaks=None if split is None else leakage(sure, split),
-    )
 
 
 def is_duplicate(one: Suspicion) -> bool:

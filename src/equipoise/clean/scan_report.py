@@ -60,7 +60,6 @@ SEEM: Mapping[Task, tuple[str, str, str]] = {  # noun, one, several
     "near_duplicates": ("pair", "seems to be duplicates", "seem to be duplicates"),
     "label_errors": ("label", "seems wrong", "seem wrong"),
 }
-PLURALS = {"pair of near duplicates": "pairs of near duplicates"}
 PLANTED: Mapping[Task, tuple[str, str]] = {
     "off_topic": ("planted foreign image", "image"),
     "near_duplicates": ("planted copy", "pair"),
@@ -234,12 +233,6 @@ def scan_report(scan: Scan, source: ScanSource) -> Report:
     )
 
 
-def _plural(number: float, noun: str) -> str:
-    return f"{count(number)} {PLURALS[noun]}" if number != 1 and noun in PLURALS else counted(
-        number, noun
-    )  # fmt: skip
-
-
 def _card(scan: Scan, source: ScanSource) -> Card:
     if not scan.tasks:
         why = scan.left_out[0].reason if scan.left_out else "nothing to look at"
@@ -274,7 +267,7 @@ def _how_many(task: TaskScan) -> str:
     if task.task == "near_duplicates":
         same = _pairs_of_groups(task)
         return (
-            f"{_plural(same, 'pair')} {'is' if same == 1 else 'are'} the same" if same else ""
+            f"{counted(same, 'pair')} {'is' if same == 1 else 'are'} the same" if same else ""
         )
     number = _estimated(task)
     return f"at least {_seem(task.task, number)}" if number else ""
@@ -287,7 +280,7 @@ def _pairs_of_groups(task: TaskScan) -> int:
 
 def _seem(task: Task, number: int) -> str:
     noun, one, several = SEEM[task]
-    said = _plural(number, noun) if noun else count(number)
+    said = counted(number, noun) if noun else count(number)
     return f"{said} {one if number == 1 else several}"
 
 
@@ -341,7 +334,7 @@ def _task_finding(task: TaskScan, source: ScanSource, key: str) -> Finding:
     gallery = Gallery(
         name=task.task,
         caption=f"Most suspicious first: the first {count(len(shown))} of "
-        f"{_plural(task.scored, 'pair' if task.task == 'near_duplicates' else 'image')} by "
+        f"{counted(task.scored, 'pair' if task.task == 'near_duplicates' else 'image')} by "
         f"{task.title}.",
         task=task.task,
         question=question,
@@ -398,7 +391,7 @@ def _sentence(task: TaskScan) -> str:
     if not task.suspects:
         return f"There is no {NOUNS[task.task]} to suspect."
     pairs = task.task == "near_duplicates"
-    looked = _plural(task.scored, "closest pair" if pairs else "image")
+    looked = counted(task.scored, "closest pair" if pairs else "image")
     first = f"{_called(task.suspects[0])} {'come' if pairs else 'comes'} first"
     if task.cut is not None:
         if not task.cut.flagged:

@@ -155,3 +155,15 @@ def _said_once(made: Annotations, votes: Annotations) -> Bools:
             )
         keep[row] = spelling == said[0]
     return keep
+
+
+def known_truth(items: tuple[str, ...], truth: Bools) -> Annotations:
+    """Which items are a problem, as gold."""
+    return Annotations(
+        kind="binary",
+        items=items,
+        classes=("no", "yes"),
+        item=np.arange(len(items)),
+        label=truth.astype(np.int64),
+        is_gold=np.ones(len(items), dtype=bool),
+    )

@@ -9,10 +9,12 @@ import typer
 
 from equipoise.arrays import InputError
 from equipoise.cli._screen import output, print_json, progress, say, stages
+from equipoise.cli.clean_scan import EMBEDDINGS
 from equipoise.cli.options import (
     FILES,
     RESULT,
     Level,
+    OutputOptions,
     QuestionReading,
     Seed,
     check_choice,
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
     from equipoise.clean.study import CleanStudy
     from equipoise.findings import Report
 
-CELLS, EMBEDDINGS = "cells", "embeddings"
+CELLS = "cells"
 _file = panel(
     FILES,
     votes="Yes/no votes on a kind of problem, TASK=FILE: `off_topic=votes.csv` with item, "
@@ -66,11 +68,14 @@ _result = panel(
     "(cells): the same command again goes on where it was stopped, and does no part twice.",
     overwrite="Replace the benchmark of another study, or another run, there.",
     replicates="Number of resamples.",
+    as_json="Print rows as JSON: task, detector, metric, labels, value, low, high, and what "
+    "chance reaches.",
+    verbose="Print every finding, table and notice.",
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BenchmarkData:
+class _BenchmarkData:
     """What detectors are compared on."""
 
     dataset: Annotated[
@@ -108,7 +113,7 @@ class BenchmarkData:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
+class _Comparison:
     """Which detectors, how often, by what."""
 
     detectors: Annotated[str | None, _what("detectors")] = None
@@ -147,33 +152,17 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BenchmarkResult:
+class _BenchmarkResult(OutputOptions):
     """Where results go."""
 
     out: Annotated[Path | None, _result("out")] = None
     overwrite: Annotated[bool, _result("overwrite", "--overwrite")] = False
-    title: Annotated[
-        str | None, typer.Option(rich_help_panel=RESULT, help="Heading of the page.")
-    ] = None
-    as_json: Annotated[
-        bool,
-        typer.Option(
-            "--json",
-            rich_help_panel=RESULT,
-            help="Print rows as JSON: task, detector, metric, labels, value, low, high, and "
-            "what chance reaches.",
-        ),
-    ] = False
-    verbose: Annotated[
-        bool,
-        typer.Option(
-            "--verbose", rich_help_panel=RESULT, help="Print every finding, table and notice."
-        ),
-    ] = False
+    as_json: Annotated[bool, _result("as_json", "--json")] = False
+    verbose: Annotated[bool, _result("verbose", "--verbose")] = False
 
 
 @command(heavy="cells")
-def benchmark(data: BenchmarkData, asked: Comparison, result: BenchmarkResult) -> None:
+def benchmark(data: _BenchmarkData, asked: _Comparison, result: _BenchmarkResult) -> None:
     """Which detectors find the problems of a study, and how surely?
 
     Runs every detector of off-topic images, near duplicates and label errors, and compares
@@ -214,7 +203,7 @@ def benchmark(data: BenchmarkData, asked: Comparison, result: BenchmarkResult) -
         _show(report, result)
 
 
-def _check_out(result: BenchmarkResult) -> None:
+def _check_out(result: _BenchmarkResult) -> None:
     """Refuse a folder that cannot be written, or holds another evaluation."""
     from equipoise.clean.benchmark_folder import MARK
     from equipoise.run import prepared
@@ -224,7 +213,7 @@ def _check_out(result: BenchmarkResult) -> None:
         prepared(result.out, overwrite=overwrite)
 
 
-def _check_study(study: "CleanStudy", result: BenchmarkResult) -> None:
+def _check_study(study: "CleanStudy", result: _BenchmarkResult) -> None:
     """Refuse a folder that holds the benchmark of another study."""
     from equipoise.clean.benchmark_folder import check_study
 
@@ -264,7 +253,7 @@ def _list(*, as_json: bool) -> None:
     screen.print(f"\nStudies: {', '.join(STUDIES)}")
 
 
-def _detectors(asked: Comparison) -> "tuple[Detector, ...]":
+def _detectors(asked: _Comparison) -> "tuple[Detector, ...]":
     from equipoise.clean import DETECTORS
     from equipoise.clean.detector import choose
 
@@ -277,7 +266,7 @@ def _detectors(asked: Comparison) -> "tuple[Detector, ...]":
     return choose(list(dict.fromkeys(chosen)), DETECTORS)
 
 
-def _study(data: BenchmarkData, out: Path | None) -> "CleanStudy":
+def _study(data: _BenchmarkData, out: Path | None) -> "CleanStudy":
     """A study by its name, or of a user's own data and votes."""
     from inspect import signature
 
@@ -311,7 +300,7 @@ def _study(data: BenchmarkData, out: Path | None) -> "CleanStudy":
     return _own_study(path, data, cache)
 
 
-def _own_study(path: Path, data: BenchmarkData, cache: Path | None) -> "CleanStudy":
+def _own_study(path: Path, data: _BenchmarkData, cache: Path | None) -> "CleanStudy":
     from equipoise.clean.reading import read_collection
     from equipoise.clean.study import CleanStudy
     from equipoise.cli._screen import note
@@ -372,7 +361,7 @@ def _pair_column(path: Path) -> dict[str, str]:
 def _compared(
     study: "CleanStudy",
     detectors: "tuple[Detector, ...]",
-    asked: Comparison,
+    asked: _Comparison,
     out: Path | None,
 ) -> "CleanBenchmark":
     """Run what is not there yet, under a bar."""
@@ -392,7 +381,7 @@ def _compared(
         return benchmark(study, detectors, options, tell)
 
 
-def _report(done: "CleanBenchmark", asked: Comparison, result: BenchmarkResult) -> "Report":
+def _report(done: "CleanBenchmark", asked: _Comparison, result: _BenchmarkResult) -> "Report":
     from equipoise.clean.benchmark_report import ReportOptions, benchmark_report
     from equipoise.cli._results import in_options
     from equipoise.cli.evaluate import typed_command
@@ -413,7 +402,7 @@ def _save(done: "CleanBenchmark", report: "Report", out: Path) -> None:
     note(said)
 
 
-def _show(report: "Report", result: BenchmarkResult) -> None:
+def _show(report: "Report", result: _BenchmarkResult) -> None:
     """Print the answer, the standings of every task, and what was left out."""
     from equipoise.cli.evaluate import tell_notices
     from equipoise.findings.screen import show

@@ -1,7 +1,6 @@
 """equipoise clean rounds: find all groups of near duplicates with few questions to people."""
 
 from dataclasses import dataclass
-from os.path import realpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,6 +8,7 @@ import typer
 
 from equipoise.arrays import InputError
 from equipoise.cli._screen import note, output, print_json, progress, say
+from equipoise.cli.clean_scan import EMBEDDINGS, check_outside
 from equipoise.cli.options import FILES, RESULT, AsJson, check_choice, command, panel
 from equipoise.cli.targets import check_folder, check_target
 from equipoise.numbers import count
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from equipoise.clean.rounds import DuplicateRounds, Judging
 
 PAIRS = "pairs.csv"
-EMBEDDINGS = "embeddings"  # folder of the cache in the folder of the rounds
 _file = panel(
     FILES,
     out="New folder for the rounds.",
@@ -48,7 +47,7 @@ Folder = Annotated[
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RoundsInput:
+class _RoundsInput:
     """What is looked through, and where the rounds go."""
 
     source: Annotated[
@@ -64,7 +63,7 @@ class RoundsInput:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JudgingOptions:
+class _JudgingOptions:
     """How votes become answers, and when clusters stop asking."""
 
     votes: Annotated[int, _judged("votes", min=1)] = 1
@@ -104,7 +103,7 @@ rounds = typer.Typer(
 
 @rounds.command("start", no_args_is_help=True)
 @command
-def start(given: RoundsInput, judged: JudgingOptions) -> None:
+def start(given: _RoundsInput, judged: _JudgingOptions) -> None:
     """Open the first round: every item and its nearest neighbour, as pairs.csv.
 
     Example: equipoise clean rounds start images --out rounds
@@ -114,9 +113,11 @@ def start(given: RoundsInput, judged: JudgingOptions) -> None:
     from equipoise.clean.encoders import choose_encoder
     from equipoise.clean.reading import read_collection
     from equipoise.clean.rounds import DuplicateRounds
+    from equipoise.clean.rounds.folder import check_start
 
     check_folder("--out", given.out)
-    _check_new(given.out, given.source)
+    check_start(given.out)
+    check_outside(given.out, given.source, "name another folder")
     encoder = choose_encoder(given.encoder)
     cache = given.cache or given.out / EMBEDDINGS
     with progress("reading and embedding") as tell:
@@ -182,21 +183,6 @@ def show(
         write_text(out, as_csv(rows) if rows else "group,size,item\n")
         say(f"Wrote {out} ({count(len(rows))} items in {count(len(state.groups))} groups)")
     _show(state, as_json=as_json)
-
-
-def _check_new(out: Path, source: Path) -> None:
-    """Refuse a folder that holds rounds, or other things, or would be looked through."""
-    from equipoise.clean.rounds.folder import check_start
-
-    check_start(out)
-    here, there = (Path(realpath(one)) for one in (out, source))  # of loops, too
-    if here == there or (there.is_dir() and here.is_relative_to(there)):
-        raise InputError(
-            f"--out {out}",
-            "inside the folder that is looked through",
-            "a folder elsewhere",
-            "name another folder",
-        )
 
 
 def _keep_labels(state: "DuplicateRounds", folder: Path) -> None:

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from equipoise.clean.scan_folder import ScanRecord
 
 WAYS = ("embedded", "beside", "none")
-TASKS_SHOWN = ("off_topic", "near_duplicates", "label_errors")
 LINES, LEAST_ROWS = 40, 2  # of a screen, and of a list on it
 ENCODER = {"default": "EfficientNet-Lite0"}
 EMBEDDINGS = "embeddings"  # folder of the cache in the folder of results
@@ -69,7 +68,7 @@ _result = panel(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ScanInput:
+class _ScanInput:
     """What is looked through, and how images are seen."""
 
     source: Annotated[
@@ -90,7 +89,7 @@ class ScanInput:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ScanChoices:
+class _ScanChoices:
     """What is looked for."""
 
     detectors: Annotated[str | None, _looked("detectors")] = None
@@ -111,7 +110,7 @@ class ScanChoices:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ScanOutput:
+class _ScanOutput:
     """Where results go."""
 
     thumbnails: Annotated[str, _result("thumbnails")] = "embedded"
@@ -131,18 +130,24 @@ class ScanOutput:
         if self.out is None:
             return
         check_folder(self.out, (MARK, "report.html"), overwrite=self.overwrite)
-        here, there = (Path(realpath(one)) for one in (self.out, source))  # of loops, too
-        if here == there or (there.is_dir() and here.is_relative_to(there)):
-            raise InputError(
-                f"--out {self.out}",
-                "inside the folder that is looked through",
-                "a folder elsewhere",
-                "its pictures would be taken for images of yours; name another folder",
-            )
+        do = "its pictures would be taken for images of yours; name another folder"
+        check_outside(self.out, source, do)
+
+
+def check_outside(out: Path, source: Path, do: str) -> None:
+    """Refuse a folder for results that would be looked through itself."""
+    here, there = (Path(realpath(one)) for one in (out, source))  # of loops, too
+    if here == there or (there.is_dir() and here.is_relative_to(there)):
+        raise InputError(
+            f"--out {out}",
+            "inside the folder that is looked through",
+            "a folder elsewhere",
+            do,
+        )
 
 
 @command
-def scan(given: ScanInput, choices: ScanChoices, result: ScanOutput) -> None:
+def scan(given: _ScanInput, choices: _ScanChoices, result: _ScanOutput) -> None:
     """What should be looked at in these images before training on them?
 
     Ranks images that do not belong, pairs that are there twice and labels that are wrong, each
@@ -168,7 +173,7 @@ def scan(given: ScanInput, choices: ScanChoices, result: ScanOutput) -> None:
     )  # fmt: skip
     with _Steps() as steps:
         found = look_through(reading.collection, how, steps)
-    record, thumbnails = _recorded(found, reading, (given, choices, result))
+    record, thumbnails = _recorded(found, reading, given, choices, result)
     note((*reading.notices, *found.notices))
     files: list[str] = []
     if result.out is not None:
@@ -195,7 +200,7 @@ def _said(out: Path | None, files: Sequence[str]) -> list[str]:
     return [f"{out / 'report.html'}", f"lists: {', '.join(lists)}"]
 
 
-def _read(given: ScanInput, out: Path | None) -> "tuple[Reading, Encoder | None]":
+def _read(given: _ScanInput, out: Path | None) -> "tuple[Reading, Encoder | None]":
     """Read images or embeddings, labels and parts; the encoder where there are images."""
     from equipoise.clean.encoders import choose_encoder
     from equipoise.clean.reading import FOLDERS, read_collection, read_parts
@@ -214,13 +219,16 @@ def _read(given: ScanInput, out: Path | None) -> "tuple[Reading, Encoder | None]
 
 
 def _recorded(
-    found: "Scan", reading: "Reading", asked: tuple[ScanInput, ScanChoices, ScanOutput]
+    found: "Scan",
+    reading: "Reading",
+    given: _ScanInput,
+    choices: _ScanChoices,
+    result: _ScanOutput,
 ) -> "tuple[ScanRecord, dict[str, bytes]]":
     """The record of a scan, and the pictures that lie beside its page."""
     from equipoise.clean.scan_folder import ScanRecord
     from equipoise.clean.scan_report import ScanSource, pictures
 
-    given, choices, result = asked
     known: dict[str, str] = {}
     thumbnails: dict[str, bytes] = {}
     if result.out is not None and result.thumbnails != "none":
@@ -229,9 +237,7 @@ def _recorded(
             known, thumbnails = pictures(reading.collection, found, beside=beside)
     source = ScanSource(
         name=given.source.name or str(given.source),
-        rejected=tuple(
-            (one.item, f"{one.reason.got}; {one.reason.do}") for one in reading.rejected
-        ),
+        rejected=tuple((one.where, f"{one.got}; {one.do}") for one in reading.rejected),
         pictures=known,
         settings=_settings(reading, given, choices),
         notices=reading.notices,
@@ -240,7 +246,7 @@ def _recorded(
 
 
 def _settings(
-    reading: "Reading", given: ScanInput, choices: ScanChoices
+    reading: "Reading", given: _ScanInput, choices: _ScanChoices
 ) -> tuple[tuple[str, str], ...]:
     seen = (
         [("encoder", ENCODER.get(given.encoder, given.encoder))]
@@ -264,6 +270,7 @@ def _show(record: "ScanRecord", files: Sequence[str]) -> None:
     """The answer, the first lines of each list, and where the rest is, in forty lines."""
     from rich.text import Text
 
+    from equipoise.clean.detector import TASKS
     from equipoise.findings.terminal import answer_lines, fact_lines, list_lines
 
     console, report = output(), record.report
@@ -272,7 +279,7 @@ def _show(record: "ScanRecord", files: Sequence[str]) -> None:
         if part.left_out:
             lines += fact_lines("Not done", f"{part.title}: {part.sentence}", console.width)
     lists = [(one.title, one.tables[0]) for one in report.findings
-             if one.key in TASKS_SHOWN and one.tables and one.tables[0].brief]  # fmt: skip
+             if one.key in TASKS and one.tables and one.tables[0].brief]  # fmt: skip
     room = (LINES - 2 - len(lines)) // max(len(lists), 1) - 3
     for title, table in lists:
         first = replace(table, brief=(table.brief or ())[: max(LEAST_ROWS, room)])

@@ -12,12 +12,10 @@ from dataclasses import dataclass, replace
 
 from equipoise import numbers
 from equipoise.clean.detector import Detector
-from equipoise.clean.detectors.confident_learning_self_confidence import (
-    ConfidentLearningSelfConfidence,
-)
+from equipoise.clean.detectors.confident_learning import ConfidentLearningSelfConfidence
 from equipoise.clean.detectors.knn_disagreement import KnnDisagreement
 from equipoise.clean.detectors.noise_rank import NoiseRank
-from equipoise.clean.detectors.selfclean_label_errors import SelfCleanLabelErrors
+from equipoise.clean.detectors.selfclean import SelfCleanLabelErrors
 from equipoise.clean.studies.cifar10n import Cifar10N, cifar10n
 from equipoise.evaluation import evaluate
 from equipoise.reproduce._reproduction import Reproduction, Tell, silent

@@ -35,19 +35,24 @@ from equipoise.arrays import Bools, Floats, InputError, Ints, choice, require_wh
 from equipoise.clean.collection import MISSING, Collection, Pairs
 from equipoise.clean.contaminate.mixture import (
     Mixture,
-    Planted,
     appearance,
     copied,
     inserted,
     stream,
 )
-from equipoise.clean.contaminate.pictures import ALTERATIONS, MADE_UP, Alteration, Random
+from equipoise.clean.contaminate.pictures import (
+    ALTERATIONS,
+    MADE_UP,
+    Alteration,
+    Planted,
+    Random,
+)
 from equipoise.clean.contaminate.plans import Copies, Flips, OffTopic
 from equipoise.clean.detector import Task
 from equipoise.clean.directions import Directions
 from equipoise.clean.encoders import Encoder
 from equipoise.clean.neighbours import Search, neighbours
-from equipoise.clean.study import CleanStudy
+from equipoise.clean.study import CleanStudy, known_truth
 from equipoise.nouns import counted
 from equipoise.wording import capital, joined
 
@@ -95,14 +100,14 @@ def contaminate(
         data, wrong = flipped(data, flips, stream(seed, "labels"))
     truths: dict[Task, Annotations] = {}
     if off_topic is not None:
-        truths["off_topic"] = _gold(data.items, whole.off_topic)
+        truths["off_topic"] = known_truth(data.items, whole.off_topic)
     if copies is not None:
-        truths["near_duplicates"] = _gold(*_judged_pairs(whole, copies, seed))
+        truths["near_duplicates"] = known_truth(*_judged_pairs(whole, copies, seed))
     if flips is not None:
         assert data.labels is not None
         known = data.labels != MISSING
         named = tuple(np.array(data.items, dtype=object)[known])
-        truths["label_errors"] = _gold(named, wrong[known])
+        truths["label_errors"] = known_truth(named, wrong[known])
     return CleanStudy(
         name="contaminated",
         title="A collection with planted problems",
@@ -134,18 +139,6 @@ def _check_parts(data: Collection, encoder: Encoder | None, flips: Flips | None)
         )
     for name in (*flips.classes, *flips.classes.values()):
         choice("flips, classes", name, data.classes)
-
-
-def _gold(items: tuple[str, ...], truth: Bools) -> Annotations:
-    """The truth of every item, as gold."""
-    return Annotations(
-        kind="binary",
-        items=items,
-        classes=("no", "yes"),
-        item=np.arange(len(items)),
-        label=truth.astype(np.int64),
-        is_gold=np.ones(len(items), dtype=bool),
-    )
 
 
 def _sentence(planted: Sequence[Planted], wrong: int) -> str:

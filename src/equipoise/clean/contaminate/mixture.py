@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Self
+from typing import Self
 
 import numpy as np
 
@@ -11,9 +11,9 @@ from equipoise.clean.collection import MISSING, Collection, ImageSource
 from equipoise.clean.contaminate.pictures import (
     ALTERATIONS,
     Alteration,
+    Planted,
     PlantedImages,
     Random,
-    Recipe,
 )
 from equipoise.clean.contaminate.plans import Copies, OffTopic
 from equipoise.clean.encoders import Encoder, GreyPixels
@@ -21,21 +21,6 @@ from equipoise.clean.encoders import Encoder, GreyPixels
 _USUAL = tuple(Alteration(kind, 1.0 if kind == "mirror" else 0.5) for kind in ALTERATIONS)
 _USUAL_OF_EMBEDDINGS = tuple(Alteration("noise", strength) for strength in (0.1, 0.3, 0.6))
 _STAGES = {"copies": 1, "off_topic": 2, "labels": 3, "order": 4, "pairs": 5, "pictures": 6}
-
-
-class Planted(NamedTuple):
-    """An item that is put in."""
-
-    name: str
-    original: int  # of which it is a copy, or -1
-    place: int  # whose picture, or size, or embedding it starts from
-    alteration: Alteration | None = None
-    made: str = ""
-
-    @property
-    def is_foreign(self) -> bool:
-        """Whether it comes from another collection."""
-        return self.original < 0 and not self.made
 
 
 def stream(seed: int, stage: str, *more: int) -> Random:
@@ -145,10 +130,13 @@ class Mixture:
         group = np.concatenate((np.arange(size), original))
         strange = group < 0
         group[strange] = np.flatnonzero(strange)
+        other = off_topic.source.images if off_topic and off_topic.source else None
         whole = Collection(
             items=(*data.items, *(one.name for one in planted)),
             embeddings=_more_embeddings(data, planted, off_topic, seed),
-            images=_more_images(data, planted, off_topic, seed),
+            images=None
+            if data.images is None
+            else PlantedImages(data.images, other, tuple(planted), seed),
             labels=_more_labels(data.labels, original),
             known=_more_labels(data.known, np.full(len(planted), -1)),
             classes=data.classes,
@@ -176,20 +164,6 @@ class Mixture:
         values = np.array(known)
         values[todo] = made
         return replace(self, data=replace(self.data, embeddings=values))
-
-
-def _more_images(
-    data: Collection, planted: Sequence[Planted], off_topic: OffTopic | None, seed: int
-) -> PlantedImages | None:
-    if data.images is None:
-        return None
-    source = off_topic.source.images if off_topic and off_topic.source else None
-    recipes = [Recipe(place) for place in range(len(data))]
-    recipes += [
-        Recipe(one.place, number, one.alteration, one.made, one.is_foreign)
-        for number, one in enumerate(planted, start=1)
-    ]
-    return PlantedImages(data.images, source, tuple(recipes), seed)
 
 
 def _more_embeddings(

@@ -127,11 +127,6 @@ ALTERATIONS: Mapping[str, Callable[[Pixels, float, Random], Pixels]] = {
 }
 
 
-def made_up(kind: str, shape: tuple[int, int], random: Random) -> Pixels:
-    """A picture of a kind of `MADE_UP`, shape (height, width)."""
-    return MADE_UP[kind](shape, random)
-
-
 def _made_noise(shape: tuple[int, int], random: Random) -> Pixels:
     return random.integers(0, 256, (*shape, 3), dtype=np.uint8)
 
@@ -170,28 +165,33 @@ MADE_UP: Mapping[str, Callable[[tuple[int, int], Random], Pixels]] = {
 }
 
 
-class Recipe(NamedTuple):
-    """How one picture comes about.
+class Planted(NamedTuple):
+    """An item that is put in.
 
     Attributes
     ----------
+    name
+        Of the item.
+    original
+        Place of the item of which it is a copy, or -1.
     place
-        Of the picture that it is, is copied from, or has the size of.
-    number
-        Of its stream of random numbers.
+        Whose picture, or size, or embedding it starts from.
     alteration
         Of a copy.
     made
         Kind of a picture that is made up.
-    elsewhere
-        Whether `place` is of the other source.
     """
 
+    name: str
+    original: int
     place: int
-    number: int = 0
     alteration: Alteration | None = None
     made: str = ""
-    elsewhere: bool = False
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether it comes from another collection."""
+        return self.original < 0 and not self.made
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -202,42 +202,48 @@ class PlantedImages:
     ----------
     source, other
         Where pictures come from, and where off-topic ones do, if from anywhere.
-    recipes
-        One per picture.
+    planted
+        What comes after the pictures of the source.
     seed
         Of all random numbers.
     """
 
     source: ImageSource
     other: ImageSource | None
-    recipes: tuple[Recipe, ...]
+    planted: tuple[Planted, ...]
     seed: int
 
     __repr__ = short_repr
 
     def __len__(self) -> int:
-        return len(self.recipes)
+        return len(self.source) + len(self.planted)
 
     def rgb(self, place: int) -> Pixels:
         """One picture."""
-        how = self.recipes[place]
-        pixels = self._source(how).rgb(how.place)
-        random = np.random.default_rng([self.seed, how.number])
+        number = place - len(self.source)
+        if number < 0:
+            return self.source.rgb(place)
+        how = self.planted[number]
+        pixels = self._origin(how).rgb(how.place)
+        random = np.random.default_rng([self.seed, number + 1])
         if how.made:
-            return made_up(how.made, (pixels.shape[0], pixels.shape[1]), random)
+            return MADE_UP[how.made]((pixels.shape[0], pixels.shape[1]), random)
         return pixels if how.alteration is None else alter(pixels, how.alteration, random)
 
     def digest(self, place: int) -> str:
         """A hash of the source's picture and of what is done to it."""
-        how = self.recipes[place]
-        known = self._source(how).digest(how.place)
-        if how.alteration is None and not how.made:
+        number = place - len(self.source)
+        if number < 0:
+            return self.source.digest(place)
+        how = self.planted[number]
+        known = self._origin(how).digest(how.place)
+        if how.is_foreign:
             return known
-        text = f"{known} {how.alteration} {how.made} {self.seed} {how.number}"
+        text = f"{known} {how.alteration} {how.made} {self.seed} {number + 1}"
         return hashlib.sha256(text.encode()).hexdigest()
 
-    def _source(self, how: Recipe) -> ImageSource:
-        if not how.elsewhere:
+    def _origin(self, how: Planted) -> ImageSource:
+        if not how.is_foreign:
             return self.source
         assert self.other is not None
         return self.other

@@ -11,50 +11,50 @@ One fit serves all detectors that ask for the same: the last results are kept by
 embeddings and labels. In what a benchmark says of costs the fit counts for each of them.
 """
 
-import hashlib
 import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from time import perf_counter
-from typing import ClassVar, Literal, Protocol, get_args
+from typing import ClassVar, Literal, get_args
 
 import numpy as np
 
 from equipoise.arrays import Floats, InputError, Ints, choice, frozen
-from equipoise.cells import spared
+from equipoise.cells import digest, spared
 from equipoise.clean.collection import Collection
-from equipoise.clean.detector import Detector, Need, Progress, Task
-from equipoise.clean.detectors._order import back_in_place, name_order
+from equipoise.clean.detector import (
+    SEEDS,
+    Detector,
+    Need,
+    Progress,
+    Task,
+    back_in_place,
+    name_order,
+    tell,
+)
 
 Classifier = Literal["logistic_regression", "adaboost"]
 Predict = Callable[[Floats], Floats]  # features (items, features) to (items, classes)
 CLASSIFIERS: tuple[Classifier, ...] = get_args(Classifier)
-SEEDS = 2**32
 _KEPT = 4
-_results: OrderedDict[tuple[str, "CrossValidation"], tuple[Floats, float]] = (
-    OrderedDict()
-)  # and how many seconds it took
+_results: OrderedDict[tuple[object, ...], tuple[Floats, float]] = OrderedDict()  # and seconds
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CrossValidation:
     """How items are held out, and what predicts them.
 
     Attributes
     ----------
     classifier
-        ``logistic_regression`` or ``adaboost``.
+        ``logistic_regression``, or ``adaboost`` as in CleanPatrick.
     folds
         Number of folds; as many as items where there are fewer.
-    strength
-        Inverse strength of the logistic regression's penalty.
-    steps
-        Of the logistic regression, at most.
+    strength, steps
+        Of the logistic regression: inverse strength of its penalty, and steps at most.
     stumps
         Of AdaBoost.
-    seed
-        Of the folds and of AdaBoost.
     """
 
     classifier: Classifier = "logistic_regression"
@@ -62,7 +62,6 @@ class CrossValidation:
     strength: float = 1.0
     steps: int = 100
     stumps: int = 50
-    seed: int = 0
 
     def __post_init__(self) -> None:
         choice("cross-validation, classifier", self.classifier, CLASSIFIERS)
@@ -73,68 +72,47 @@ class CrossValidation:
 
 
 @dataclass(frozen=True)
-class CrossValidated(Detector):
-    """A detector of label errors that asks a classifier about items it was not trained on.
-
-    Attributes
-    ----------
-    classifier
-        ``logistic_regression``, or ``adaboost`` as in CleanPatrick.
-    folds
-        Of the cross-validation.
-    strength, steps
-        Of the logistic regression: inverse strength of its penalty, and steps at most.
-    stumps
-        Of AdaBoost.
-    """
+class CrossValidated(CrossValidation, Detector):
+    """A detector of label errors that asks a classifier about items it was not trained on."""
 
     task: ClassVar[Task] = "label_errors"
     needs: ClassVar[tuple[Need, ...]] = ("embeddings", "labels")
     packages: ClassVar[tuple[str, ...]] = ("sklearn",)
     seeded: ClassVar[bool] = True
     bounded: ClassVar[bool] = True
-    classifier: Classifier = "logistic_regression"
-    folds: int = 5
-    strength: float = 1.0
-    steps: int = 100
-    stumps: int = 50
-
-    def __post_init__(self) -> None:
-        self.validation(0)
-
-    def validation(self, seed: int) -> CrossValidation:
-        """How items are held out."""
-        return CrossValidation(
-            self.classifier, self.folds, self.strength, self.steps, self.stumps, seed
-        )
 
 
 def out_of_sample(
-    data: Collection, how: CrossValidation, *, progress: Progress | None = None
+    data: Collection, how: CrossValidation, seed: int, *, progress: Progress | None = None
 ) -> Floats:
     """Probabilities of every class for every item, all of them labelled, (items, classes)."""
     assert data.embeddings is not None and data.labels is not None
     order = name_order(data.items)
     rows, labels = data.embeddings[order], data.labels[order]
-    key = _digest(rows, labels, len(data.classes)), how
+    asked = (how.classifier, how.folds, how.strength, how.steps, how.stumps, seed)
+    key = (digest([rows, labels]), len(data.classes), asked)
     if key not in _results:
         start = perf_counter()
         made = np.zeros((len(rows), len(data.classes)))
-        for places, predict in held_out(rows, labels, how, progress=progress):
+        for places, predict in held_out(rows, labels, how, seed, progress=progress):
             made[places, : labels.max() + 1] = predict(rows[places])
         _results[key] = frozen(made), perf_counter() - start
         while len(_results) > _KEPT:
             _results.popitem(last=False)
     else:
         spared(_results[key][1])
-        if progress is not None:
-            progress(how.folds, how.folds)
+        tell(progress, how.folds, how.folds)
     _results.move_to_end(key)
     return back_in_place(_results[key][0], order)
 
 
 def held_out(
-    rows: Floats, labels: Ints, how: CrossValidation, *, progress: Progress | None = None
+    rows: Floats,
+    labels: Ints,
+    how: CrossValidation,
+    seed: int,
+    *,
+    progress: Progress | None = None,
 ) -> Iterator[tuple[Ints, Predict]]:
     """The items of each fold, and a function that predicts as if they had no labels.
 
@@ -144,42 +122,46 @@ def held_out(
         raise InputError(
             "labels", "one class", "at least two classes", "label errors need a choice"
         )
-    fold = _folds(labels, how)
+    fold = _folds(labels, how.folds, seed)
     total = int(fold.max()) + 1
     for number in range(total):
-        if progress is not None:
-            progress(number, total)
+        tell(progress, number, total)
         apart = fold == number
-        yield np.flatnonzero(apart), _trained(rows[~apart], labels[~apart], how, labels.max())
-    if progress is not None:
-        progress(total, total)
+        trained = _trained(rows[~apart], labels[~apart], how, seed, labels.max())
+        yield np.flatnonzero(apart), trained
+    tell(progress, total, total)
 
 
-def _folds(labels: Ints, how: CrossValidation) -> Ints:
+def _folds(labels: Ints, folds: int, seed: int) -> Ints:
     """The fold of every item: members of a class in random order, one fold after the other."""
-    chance = np.random.default_rng(how.seed)
+    chance = np.random.default_rng(seed)
     order = np.lexsort((chance.random(len(labels)), labels))
     fold = np.empty(len(labels), dtype=np.int64)
-    fold[order] = np.arange(len(labels)) % min(how.folds, len(labels))
+    fold[order] = np.arange(len(labels)) % min(folds, len(labels))
     return fold
 
 
-def _trained(rows: Floats, labels: Ints, how: CrossValidation, largest: int) -> Predict:
+def _trained(
+    rows: Floats, labels: Ints, how: CrossValidation, seed: int, largest: int
+) -> Predict:
     """A classifier on standardised features, on one thread."""
+    from sklearn.ensemble import AdaBoostClassifier
     from sklearn.exceptions import ConvergenceWarning
+    from sklearn.linear_model import LogisticRegression
     from threadpoolctl import threadpool_limits
 
     centre = rows.mean(axis=0)
     spread = rows.std(axis=0)
     spread[spread == 0] = 1
+    model = AdaBoostClassifier(n_estimators=how.stumps, random_state=seed % SEEDS)
     if how.classifier == "logistic_regression":
+        model = LogisticRegression(C=how.strength, max_iter=how.steps)
         spread = spread * np.sqrt(rows.shape[1], dtype=spread.dtype)
 
     def standardised(features: Floats) -> Floats:
         return np.asarray((features - centre) / spread)
 
     classes = np.unique(labels)
-    model = _classifier(how)
     if len(classes) > 1:
         with threadpool_limits(limits=1), warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
@@ -194,34 +176,3 @@ def _trained(rows: Floats, labels: Ints, how: CrossValidation, largest: int) -> 
         return made
 
     return predict
-
-
-class _Model(Protocol):
-    """What is used of a classifier of scikit-learn."""
-
-    def fit(self, features: Floats, labels: Ints) -> object:
-        """Train."""
-        ...
-
-    def predict_proba(self, features: Floats) -> Floats:
-        """Probabilities of the classes that it saw."""
-        ...
-
-
-def _classifier(how: CrossValidation) -> _Model:
-    from sklearn.ensemble import AdaBoostClassifier
-    from sklearn.linear_model import LogisticRegression
-
-    made: _Model = (
-        AdaBoostClassifier(n_estimators=how.stumps, random_state=how.seed % SEEDS)
-        if how.classifier == "adaboost"
-        else LogisticRegression(C=how.strength, max_iter=how.steps)
-    )
-    return made
-
-
-def _digest(rows: Floats, labels: Ints, classes: int) -> str:
-    made = hashlib.blake2b(f"{rows.dtype} {rows.shape} {classes}".encode(), digest_size=16)
-    made.update(np.ascontiguousarray(rows).data)
-    made.update(np.ascontiguousarray(labels).data)
-    return made.hexdigest()

@@ -1,4 +1,4 @@
-"""Pairs of images by what their pixels look like: those given, or each image's nearest."""
+"""Pairs to be scored: those of the collection, or every item with its nearest."""
 
 from collections.abc import Callable
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from equipoise.arrays import InputError, Ints
 from equipoise.clean.collection import Collection, Pairs
-from equipoise.clean.detectors._order import name_order
+from equipoise.clean.detector import name_order
 
 Nearest = Callable[[Ints], Ints]  # places in some order to (items, k) places in that order
 
@@ -15,7 +15,7 @@ def pairs_to_score(data: Collection, nearest: Nearest, where: str) -> Pairs:
     """The pairs of the collection, or every item with its nearest, each pair once.
 
     Proposals are made in the order of names, so that ties fall the same way whatever the order
-    of the items.
+    of the items; that an item is near to itself says nothing.
     """
     if data.pairs is not None:
         return data.pairs
@@ -25,5 +25,5 @@ def pairs_to_score(data: Collection, nearest: Nearest, where: str) -> Pairs:
     found = nearest(order)
     one = np.repeat(np.arange(len(order)), found.shape[1])
     low, high = np.minimum(one, found.ravel()), np.maximum(one, found.ravel())
-    keys = np.unique(low * len(order) + high)
+    keys = np.unique((low * len(order) + high)[low != high])
     return Pairs(order[keys // len(order)], order[keys % len(order)])

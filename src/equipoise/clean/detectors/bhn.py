@@ -24,9 +24,8 @@ import numpy as np
 
 from equipoise.arrays import Floats, InputError, Ints
 from equipoise.clean.collection import MISSING, Collection
-from equipoise.clean.detector import Need, Progress, labelled
-from equipoise.clean.detectors._order import name_order
-from equipoise.clean.detectors._out_of_sample import CrossValidated, CrossValidation, held_out
+from equipoise.clean.detector import Need, Progress, labelled, name_order
+from equipoise.clean.detectors._out_of_sample import CrossValidated, held_out
 from equipoise.predictions import Predictions
 
 
@@ -61,12 +60,11 @@ class Bhn(CrossValidated):
                 "labels to be tested",
                 "mark only some labels as known",
             )
-        values = self._tested(sorted_, self.validation(seed), progress)
+        values = self._tested(sorted_, seed, progress)
         by_name = dict(zip(sorted_.items, values.tolist(), strict=True))
         return self.of_items(seen.items, np.array([by_name[one] for one in seen.items]))
 
-    @staticmethod
-    def _tested(data: Collection, how: CrossValidation, progress: Progress | None) -> Floats:
+    def _tested(self, data: Collection, seed: int, progress: Progress | None) -> Floats:
         """Scores of all items, nan for those without a label."""
         assert data.embeddings is not None and data.labels is not None
         assert data.known is not None
@@ -76,7 +74,8 @@ class Bhn(CrossValidated):
         both = clean[labels[clean] != MISSING]
         made = np.full(len(labels), np.nan)
         made[both], parts = 0.0, 0
-        for places, predict in held_out(rows[unsure], labels[unsure], how, progress=progress):
+        folds = held_out(rows[unsure], labels[unsure], self, seed, progress=progress)
+        for places, predict in folds:
             apart = unsure[places]
             null = np.sort(_nonconformity(predict(rows[clean]), known[clean]))
             here = _nonconformity(predict(rows[apart]), labels[apart])

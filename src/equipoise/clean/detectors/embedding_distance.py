@@ -16,15 +16,16 @@ cut is fitted to.
 """
 
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
 
 from equipoise.arrays import Floats, InputError, Ints, require_whole
-from equipoise.clean.collection import Collection, ImageSource, Pairs, Pixels
-from equipoise.clean.detector import Detector, Need, Progress, Task
-from equipoise.clean.detectors._order import name_order
+from equipoise.clean.collection import Collection, ImageSource, Pixels
+from equipoise.clean.detector import Detector, Need, Progress, Task, name_order
+from equipoise.clean.detectors._pairs import pairs_to_score
 from equipoise.clean.directions import Directions
 from equipoise.clean.neighbours import EXACT_UP_TO, Search, neighbours
 from equipoise.predictions import Predictions
@@ -84,17 +85,16 @@ class EmbeddingDistance(Detector):
         """One minus the distance, for the pairs given or for those proposed."""
         del seed
         self.check(data)
-        if data.pairs is None and len(data) < 2:
-            raise InputError(
-                f"detector {self.name}", f"{len(data)} items", "two or more", "add images"
-            )
-        views = self._views(data, progress)
-        pairs = data.pairs
-        if pairs is None:
-            order = name_order(data.items)
-            found = self._proposed(tuple(one[order] for one in views), progress)
-            pairs = Pairs(order[found.first], order[found.second])
-        distances = _closest(views, pairs.first, pairs.second)
+
+        @cache
+        def views() -> tuple[Floats, ...]:
+            return self._views(data, progress)
+
+        def nearest(order: Ints) -> Ints:
+            return self._proposed(tuple(one[order] for one in views()), progress)
+
+        pairs = pairs_to_score(data, nearest, f"detector {self.name}")
+        distances = _closest(views(), pairs.first, pairs.second)
         return self.of_items(pairs.names(data.items), 1 - distances)
 
     def background(self, data: Collection, *, size: int | None = None, seed: int = 0) -> Floats:
@@ -133,8 +133,8 @@ class EmbeddingDistance(Detector):
             for turns, mirrored in VIEWS
         )
 
-    def _proposed(self, views: tuple[Floats, ...], progress: Progress | None) -> Pairs:
-        """Every item with its k nearest, of every view."""
+    def _proposed(self, views: tuple[Floats, ...], progress: Progress | None) -> Ints:
+        """The k nearest of every item, of every view, side by side."""
         upright, items = views[0], len(views[0])
         places = [neighbours(upright, self.k, progress=progress)[1]]
         own = np.arange(items)
@@ -145,17 +145,7 @@ class EmbeddingDistance(Detector):
                 own + items, own, k
             )
             places.append(near[1] - items)
-        return _pairs_of(places)
-
-
-def _pairs_of(places: list[Ints]) -> Pairs:
-    """Pairs of every item with the items of its rows, each once, none with itself."""
-    items = len(places[0])
-    one = np.concatenate([np.repeat(np.arange(items), each.shape[1]) for each in places])
-    other = np.concatenate([each.ravel() for each in places])
-    low, high = np.minimum(one, other), np.maximum(one, other)
-    keys = np.unique((low * items + high)[low != high])
-    return Pairs(keys // items, keys % items)
+        return np.concatenate(places, axis=1)
 
 
 def _closest(views: tuple[Floats, ...], first: Ints, second: Ints) -> Floats:

@@ -22,17 +22,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from equipoise.arrays import Floats
-from equipoise.clean.collection import Collection
-from equipoise.clean.detector import Detector, Need, Progress, Task, labelled
-from equipoise.clean.detectors._order import back_in_place, name_order
-from equipoise.predictions import Predictions
+from equipoise.arrays import Floats, Ints
+from equipoise.clean.detector import LabelDetector, Progress, tell
 
 ALIKE = 1e-12  # variance of alignments below which all are the same
 
 
 @dataclass(frozen=True)
-class Fine(Detector):
+class Fine(LabelDetector):
     """Log-odds that an item is out of line with its class.
 
     Attributes
@@ -46,26 +43,17 @@ class Fine(Detector):
 
     name: ClassVar[str] = "fine"
     title: ClassVar[str] = "FINE"
-    task: ClassVar[Task] = "label_errors"
-    needs: ClassVar[tuple[Need, ...]] = ("embeddings", "labels")
     packages: ClassVar[tuple[str, ...]] = ("threadpoolctl",)
     references: ClassVar[tuple[str, ...]] = ("kim2021",)
     steps: int = 500
     tolerance: float = 1e-9
     min_members: int = 4
 
-    def score(
-        self, data: Collection, *, seed: int = 0, progress: Progress | None = None
-    ) -> Predictions:
-        """The log-odds, for every item that has a label."""
+    def suspicion(self, rows: Floats, labels: Ints, progress: Progress | None) -> Floats:
+        """The log-odds."""
         from threadpoolctl import threadpool_limits
 
-        del seed
-        self.check(data)
-        seen = labelled(data)
-        assert seen.embeddings is not None and seen.labels is not None
-        order = name_order(seen.items)
-        rows, labels = seen.embeddings[order].astype(np.float64), seen.labels[order]
+        rows = rows.astype(np.float64)
         length = np.linalg.norm(rows, axis=1, keepdims=True)
         rows /= np.where(length > 0, length, 1)
         values, codes = np.zeros(len(rows)), np.unique(labels)
@@ -74,9 +62,8 @@ class Fine(Detector):
                 members = np.flatnonzero(labels == code)
                 if len(members) >= self.min_members:
                     values[members] = self._noisy(_alignments(rows[members]))
-                if progress is not None:
-                    progress(done + 1, len(codes))
-        return self.of_items(seen.items, back_in_place(values, order))
+                tell(progress, done + 1, len(codes))
+        return values
 
     def _noisy(self, aligned: Floats) -> Floats:
         """Log-odds of the lower of two components, fitted by expectation-maximisation."""

@@ -11,16 +11,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from equipoise.arrays import InputError, require_whole
-from equipoise.clean.collection import Collection
-from equipoise.clean.detector import Detector, Need, Progress, Task, labelled
-from equipoise.clean.detectors._order import back_in_place, name_order
+from equipoise.arrays import Floats, InputError, Ints, require_whole
+from equipoise.clean.detector import LabelDetector, Progress
 from equipoise.clean.neighbours import neighbours
-from equipoise.predictions import Predictions
 
 
 @dataclass(frozen=True)
-class KnnDisagreement(Detector):
+class KnnDisagreement(LabelDetector):
     """Share of neighbours with another label.
 
     Attributes
@@ -31,8 +28,6 @@ class KnnDisagreement(Detector):
 
     name: ClassVar[str] = "knn_disagreement"
     title: ClassVar[str] = "kNN disagreement"
-    task: ClassVar[Task] = "label_errors"
-    needs: ClassVar[tuple[Need, ...]] = ("embeddings", "labels")
     bounded: ClassVar[bool] = True
     references: ClassVar[tuple[str, ...]] = ("wilson1972",)
     k: int = 20
@@ -40,20 +35,11 @@ class KnnDisagreement(Detector):
     def __post_init__(self) -> None:
         require_whole(f"detector {self.name}, k", self.k, least=1, do="try 20")
 
-    def score(
-        self, data: Collection, *, seed: int = 0, progress: Progress | None = None
-    ) -> Predictions:
-        """The share, for every item that has a label."""
-        del seed
-        self.check(data)
-        seen = labelled(data)
-        assert seen.embeddings is not None and seen.labels is not None
-        if len(seen) < 2:
+    def suspicion(self, rows: Floats, labels: Ints, progress: Progress | None) -> Floats:
+        """The share."""
+        if len(rows) < 2:
             raise InputError(
                 f"detector {self.name}", "one labelled item", "two or more", "label more items"
             )
-        order = name_order(seen.items)
-        labels = seen.labels[order]
-        _, places = neighbours(seen.embeddings[order], self.k, progress=progress)
-        shares = np.mean(labels[places] != labels[:, None], axis=1)
-        return self.of_items(seen.items, back_in_place(shares, order))
+        _, places = neighbours(rows, self.k, progress=progress)
+        return np.asarray(np.mean(labels[places] != labels[:, None], axis=1))

@@ -26,16 +26,13 @@ from typing import ClassVar
 import numpy as np
 
 from equipoise.arrays import Floats, InputError, Ints
-from equipoise.clean.collection import Collection
-from equipoise.clean.detector import Detector, Need, Progress, Task, labelled
-from equipoise.clean.detectors._order import back_in_place, name_order
-from equipoise.predictions import Predictions
+from equipoise.clean.detector import LabelDetector, Progress, tell
 
 CELLS = 2**23  # of the kernel at a time
 
 
 @dataclass(frozen=True)
-class NoiseRank(Detector):
+class NoiseRank(LabelDetector):
     """Posterior log-odds of a wrong label in a random field of all pairs.
 
     Attributes
@@ -46,8 +43,6 @@ class NoiseRank(Detector):
 
     name: ClassVar[str] = "noise_rank"
     title: ClassVar[str] = "NoiseRank"
-    task: ClassVar[Task] = "label_errors"
-    needs: ClassVar[tuple[Need, ...]] = ("embeddings", "labels")
     packages: ClassVar[tuple[str, ...]] = ("threadpoolctl",)
     references: ClassVar[tuple[str, ...]] = ("sharma2020",)
     bandwidth: float = 1.0
@@ -58,20 +53,8 @@ class NoiseRank(Detector):
                 f"detector {self.name}, bandwidth", f"{self.bandwidth}", "above 0", "try 1"
             )
 
-    def score(
-        self, data: Collection, *, seed: int = 0, progress: Progress | None = None
-    ) -> Predictions:
-        """The log-odds, for every item that has a label."""
-        del seed
-        self.check(data)
-        seen = labelled(data)
-        assert seen.embeddings is not None and seen.labels is not None
-        order = name_order(seen.items)
-        values = self._log_odds(seen.embeddings[order], seen.labels[order], progress)
-        return self.of_items(seen.items, back_in_place(values, order))
-
-    def _log_odds(self, rows: Floats, labels: Ints, progress: Progress | None) -> Floats:
-        """Sums of the kernel by label, some rows at a time."""
+    def suspicion(self, rows: Floats, labels: Ints, progress: Progress | None) -> Floats:
+        """The log-odds: sums of the kernel by label, some rows at a time."""
         from threadpoolctl import threadpool_limits
 
         length = np.linalg.norm(rows.astype(np.float64), axis=1, keepdims=True)
@@ -90,6 +73,5 @@ class NoiseRank(Detector):
                                 * (2 / self.bandwidth))  # fmt: skip
                 agree = np.take_along_axis(sums, own[part, None], axis=1)[:, 0] - itself
                 made[part] = sums.sum(axis=1) - itself - 2 * agree
-                if progress is not None:
-                    progress(min(start + step, len(unit)), len(unit))
+                tell(progress, min(start + step, len(unit)), len(unit))
         return made

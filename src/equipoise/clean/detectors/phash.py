@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from equipoise.arrays import Ints, require_whole
 from equipoise.clean.collection import Collection, ImageSource
-from equipoise.clean.detector import Detector, Need, Progress, Task
+from equipoise.clean.detector import Detector, Need, Progress, Task, tell
 from equipoise.clean.detectors._pairs import pairs_to_score
 from equipoise.predictions import Predictions
 
@@ -76,8 +76,7 @@ class PHash(Detector):
         for done, place in enumerate(wanted.tolist()):
             picture = Image.fromarray(images.rgb(place))
             made[place] = np.packbits(imagehash.phash(picture, hash_size=self.size).hash)
-            if progress is not None:
-                progress(done + 1, len(wanted))
+            tell(progress, done + 1, len(wanted))
         return made
 
 

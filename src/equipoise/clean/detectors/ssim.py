@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from equipoise.arrays import Floats, InputError, Ints, require_whole
 from equipoise.clean.collection import Collection, ImageSource, Pairs, Pixels
-from equipoise.clean.detector import Detector, Need, Progress, Task
+from equipoise.clean.detector import Detector, Need, Progress, Task, tell
 from equipoise.clean.detectors._pairs import pairs_to_score
 from equipoise.clean.neighbours import neighbours
 from equipoise.predictions import Predictions
@@ -105,8 +105,7 @@ class Ssim(Detector):
             made[pair] = compare(
                 _grey(one, side), _grey(two, side), win_size=self.window, data_range=255
             )
-            if progress is not None:
-                progress(done + 1, len(pairs))
+            tell(progress, done + 1, len(pairs))
         return made
 
 
@@ -126,6 +125,5 @@ def _thumbnails(images: ImageSource, order: Ints, progress: Progress | None) -> 
     for done, place in enumerate(order.tolist()):
         small = _grey(images.rgb(place), THUMBNAIL).ravel().astype(np.float64)
         made[done, 1:] = small - small.mean()
-        if progress is not None:
-            progress(done + 1, len(order))
+        tell(progress, done + 1, len(order))
     return made

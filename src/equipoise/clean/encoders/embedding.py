@@ -18,7 +18,7 @@ import numpy as np
 
 from equipoise.arrays import Floats, InputError, short_repr
 from equipoise.clean.collection import ImageSource
-from equipoise.clean.detector import Progress
+from equipoise.clean.detector import Progress, tell
 from equipoise.clean.encoders.encoder import Encoder
 from equipoise.notices import Notice, notice
 from equipoise.read.files import DAMAGE, AnyPath, content, replaced
@@ -87,15 +87,13 @@ def embedded(
     have = kept.load(set(first))
     todo = sorted(place for key, place in first.items() if key not in have)
     done = len(images) - len(todo)
-    if progress:
-        progress(done, len(images))
+    tell(progress, done, len(images))
     for batch in _batches(todo):
         values = np.asarray(encoder.encode(images, batch), dtype=np.float32)
         kept.write([keys[place] for place in batch], values)
         have.update(zip((keys[place] for place in batch), values, strict=True))
         done += len(batch)
-        if progress:
-            progress(done, len(images))
+        tell(progress, done, len(images))
     return Embedded(np.stack([have[key] for key in keys]), len(todo), kept.notices())
 
 
@@ -105,8 +103,7 @@ def _without_cache(
     parts = []
     for batch in _batches(range(len(images))):
         parts.append(np.asarray(encoder.encode(images, batch), dtype=np.float32))
-        if progress:
-            progress(batch[-1] + 1, len(images))
+        tell(progress, batch[-1] + 1, len(images))
     return Embedded(np.concatenate(parts), len(images))
 
 

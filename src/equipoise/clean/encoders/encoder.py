@@ -11,12 +11,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib.util import find_spec
 from typing import ClassVar
 
 import numpy as np
 
-from equipoise.arrays import Floats, InputError
+from equipoise.arrays import Floats
 from equipoise.clean.collection import ImageSource, Pixels
 
 IMAGENET_MEAN = (0.485, 0.456, 0.406)
@@ -52,18 +51,6 @@ def fingerprint_of(**parts: object) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def require_modules(where: str, modules: Sequence[str], packages: str) -> None:
-    """Refuse a machine that lacks a module, with the command that installs all of them."""
-    lacking = [one for one in modules if find_spec(one) is None]
-    if lacking:
-        raise InputError(
-            where,
-            f"the package {lacking[0]} is not installed",
-            "it to be there",
-            f"pip install {packages}",
-        )
-
-
 def squeezed(pixels: Pixels, size: int) -> Floats:
     """A picture squeezed into a square, values in [0, 1], shape (size, size, 3).
 
@@ -92,8 +79,7 @@ def single_torch_thread() -> Iterator[None]:
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        with torch.inference_mode():
-            yield
+        yield
     finally:
         torch.set_num_threads(before)
 

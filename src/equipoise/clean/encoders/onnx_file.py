@@ -19,13 +19,13 @@ import numpy as np
 
 from equipoise.arrays import Floats, InputError, listed
 from equipoise.clean.collection import ImageSource
+from equipoise.clean.detector import require_packages
 from equipoise.clean.encoders.encoder import (
     IMAGENET_MEAN,
     IMAGENET_SD,
     Encoder,
     as_rows,
     fingerprint_of,
-    require_modules,
     squeezed,
 )
 from equipoise.read.files import file_sha256, unreadable
@@ -64,7 +64,7 @@ class OnnxFile(Encoder):
     @property
     def fingerprint(self) -> str:
         """A hash of the settings, the file, weights beside it and the release."""
-        require_modules(f"encoder {self.path}", ("onnxruntime",), '"equipoise[clean]"')
+        require_packages(f"encoder {self.path}", ("onnxruntime",))
         import onnxruntime
 
         path = Path(self.path)
@@ -80,7 +80,7 @@ class OnnxFile(Encoder):
 
     def encode(self, images: ImageSource, places: Sequence[int]) -> Floats:
         """Embed some images."""
-        require_modules(f"encoder {self.path}", ("onnxruntime",), '"equipoise[clean]"')
+        require_packages(f"encoder {self.path}", ("onnxruntime",))
         model = _loaded(Path(self.path).resolve(), self.size, self.output)
         return as_rows([self._vector(model, images.rgb(int(one))) for one in places])
 

@@ -15,11 +15,11 @@ import numpy as np
 
 from equipoise.arrays import Floats, InputError
 from equipoise.clean.collection import ImageSource
+from equipoise.clean.detector import require_packages
 from equipoise.clean.encoders.encoder import (
     Encoder,
     as_rows,
     fingerprint_of,
-    require_modules,
     single_torch_thread,
     squeezed,
 )
@@ -60,7 +60,7 @@ class TimmModel(Encoder):
         model, settings = self._loaded()
         size = int(settings["input_size"][-1])
         mean, sd = (np.asarray(settings[one], np.float32) for one in ("mean", "std"))
-        with single_torch_thread():
+        with single_torch_thread(), torch.inference_mode():
             vectors = []
             for one in places:
                 values = (squeezed(images.rgb(int(one)), size) - mean) / sd
@@ -69,7 +69,7 @@ class TimmModel(Encoder):
             return as_rows(vectors)
 
     def _loaded(self) -> tuple[Any, dict[str, Any]]:
-        require_modules(f"encoder timm:{self.model}", ("torch", "timm"), "torch timm")
+        require_packages(f"encoder timm:{self.model}", ("torch", "timm"), "torch timm")
         return _model(self.model)
 
 

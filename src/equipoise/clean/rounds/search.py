@@ -21,9 +21,10 @@ from equipoise.arrays import Bools, Floats, Ints
 from equipoise.clean.collection import Pairs
 from equipoise.clean.detector import Progress
 from equipoise.clean.directions import Directions
+from equipoise.clean.groups import components
+from equipoise.clean.neighbours import neighbours, rounding_margin
 
 LIST = 8  # neighbours of an item that are looked at first
-ROUNDING = 2.0**-23  # of a number in single precision
 BLOCK = 1 << 16  # pairs whose distances are taken at a time
 CELLS = 1 << 25  # cosines that are held at a time
 MOST_ROWS = 1 << 20  # rows of lists that are put in order at a time
@@ -61,7 +62,8 @@ class Clusters:
     def after(self, pairs: Pairs, confirmed: Bools, patience: int) -> "Clusters":
         """The clusters once pairs were judged; those that were not confirmed were refused."""
         items = len(self.labels)
-        labels = _joined(self.labels, pairs.first[confirmed], pairs.second[confirmed])
+        first, second = (self.labels[one[confirmed]] for one in (pairs.first, pairs.second))
+        labels = components(first, second, items)[self.labels]
         before, now = (np.bincount(one, minlength=items) for one in (self.labels, labels))
         roots = np.flatnonzero(before)
         grew = now[labels[roots]] > before[roots]
@@ -114,7 +116,11 @@ class ClusterSearch:
         cls, embeddings: Floats, near: Ints | None = None, progress: Progress | None = None
     ) -> "ClusterSearch":
         """Make the lists of neighbours, unless they are known."""
-        near = _nearest_lists(embeddings, progress) if near is None else near
+        if near is None:
+            length = min(LIST, len(embeddings) - 1)
+            near = np.zeros((len(embeddings), 0), dtype=np.int64)
+            if length > 0:
+                near = neighbours(embeddings, length, progress=progress)[1]
         points, (items, listed) = Directions.of(embeddings), near.shape
         everybody = np.arange(items)
         reach = np.full(items, np.inf)
@@ -192,7 +198,7 @@ class ClusterSearch:
         labels = clusters.labels
         members = np.flatnonzero(labels == own)
         closest = np.where(labels == own, -np.inf, closest)
-        slack = 2 * (self.unit.shape[1] + 4) * ROUNDING  # more than two cosines can be wrong by
+        slack = rounding_margin(self.unit.shape[1])
         while (top := closest.max(initial=-np.inf)) > -np.inf:
             near = np.flatnonzero(closest >= top - slack)
             low, high, far = self._closest_pair(members, near)
@@ -218,29 +224,6 @@ class ClusterSearch:
             place = np.lexsort((high, low, far))[0]
             best = min(best, (float(far[place]), int(low[place]), int(high[place])))
         return best[1], best[2], best[0]
-
-
-def _nearest_lists(embeddings: Floats, progress: Progress | None = None) -> Ints:
-    """Places of the nearest neighbours of every item, nearest first."""
-    from equipoise.clean.neighbours import neighbours
-
-    length = min(LIST, len(embeddings) - 1)
-    if length < 1:
-        return np.zeros((len(embeddings), 0), dtype=np.int64)
-    return neighbours(embeddings, length, progress=progress)[1]
-
-
-def _joined(labels: Ints, first: Ints, second: Ints) -> Ints:
-    """Labels of clusters, the smallest place of each, after pairs were joined."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    items = len(labels)
-    rows, columns = labels[first], labels[second]
-    graph = coo_array((np.ones(len(rows), dtype=np.int8), (rows, columns)), (items, items))
-    whole = connected_components(graph, directed=False)[1][labels]
-    smallest = np.unique(whole, return_index=True)[1]
-    return np.asarray(smallest[np.unique(whole, return_inverse=True)[1]])
 
 
 def _first_unjudged(own: Ints, other: Ints, judged: Bools) -> Ints:

@@ -12,7 +12,7 @@ import numpy as np
 from equipoise.annotations import Annotations
 from equipoise.arrays import Bools, Floats, InputError, Ints, listed, meant, require_whole
 from equipoise.clean.collection import SEPARATOR, Collection, Pairs, pair_name
-from equipoise.clean.detector import NEEDED, Progress
+from equipoise.clean.detector import NEEDED, Progress, name_order
 from equipoise.clean.rounds.search import Clusters, ClusterSearch
 from equipoise.clean.rounds.votes import (
     OPEN,
@@ -145,7 +145,7 @@ class DuplicateRounds:
             what, do = NEEDED["embeddings"]
             raise InputError("rounds", f"no {what}", what, do)
         _check_names(collection.items)
-        order = np.array(sorted(range(len(collection)), key=collection.items.__getitem__), int)
+        order = name_order(collection.items)
         embeddings = np.ascontiguousarray(collection.embeddings[order])
         paths = _image_paths(collection)
         return cls(
@@ -230,8 +230,7 @@ class DuplicateRounds:
         Votes that are known already change nothing; others on pairs of rounds that are closed
         are refused.
         """
-        taken = self._with_votes(as_pair_votes(votes))
-        return taken.settled()
+        return self._with_votes(as_pair_votes(votes)).settled()
 
     def asked(self, votes: Iterable[PairVote]) -> tuple[list[PairVote], tuple[Notice, ...]]:
         """Votes without those on pairs that were never asked, and a notice that counts these.

@@ -3,14 +3,14 @@
 from collections.abc import Callable, Mapping
 
 from equipoise.clean.studies.cifar10n import disagreement, wrong_labels
-from equipoise.clean.studies.cleanpatrick import load_cleanpatrick
+from equipoise.clean.studies.cleanpatrick import cleanpatrick
 from equipoise.clean.studies.demo import demo
 from equipoise.clean.study import CleanStudy
 
 Loader = Callable[..., CleanStudy]  # without arguments; it may take where its files are
 STUDIES: Mapping[str, Loader] = {
     "demo": demo,
-    "cleanpatrick": load_cleanpatrick,
+    "cleanpatrick": cleanpatrick,
     "cifar10n-wrong-labels": wrong_labels,
     "cifar10n-disagreement": disagreement,
 }

@@ -20,11 +20,10 @@ from equipoise.annotations import Annotations
 from equipoise.arrays import Bools, Floats, Ints
 from equipoise.clean.collection import Collection, Pixels
 from equipoise.clean.images import ArrayImages
-from equipoise.clean.study import CleanStudy
+from equipoise.clean.study import CleanStudy, known_truth
 from equipoise.datasets._store import File, Source, fetched
 from equipoise.nouns import Nouns
 
-ANSWERS = ("no", "yes")
 SOURCE = Source(
     name="cifar10n",
     title="10,000 CIFAR-10 training images, three human labels each, 10 classes",
@@ -87,14 +86,7 @@ class Cifar10N:
 
     def known_errors(self) -> Annotations:
         """Which aggregate labels are wrong, as known truth."""
-        return Annotations(
-            kind="binary",
-            items=self.items,
-            classes=ANSWERS,
-            item=np.arange(len(self.items)),
-            label=self.wrong.astype(np.int64),
-            is_gold=np.ones(len(self.items), dtype=bool),
-        )
+        return known_truth(self.items, self.wrong)
 
     def disagreement(self) -> Annotations:
         """Three anonymous votes per image on whether the label of CIFAR-10 is wrong."""
@@ -102,7 +94,7 @@ class Cifar10N:
         return Annotations(
             kind="binary",
             items=self.items,
-            classes=ANSWERS,
+            classes=("no", "yes"),
             item=np.repeat(np.arange(len(self.items)), differs.shape[1]),
             label=differs.ravel().astype(np.int64),
         )
@@ -134,24 +126,25 @@ def cifar10n() -> Cifar10N:
 def wrong_labels() -> CleanStudy:
     """Question A: which human labels are wrong?"""
     data = cifar10n()
-    return CleanStudy(
-        name="cifar10n-wrong-labels",
-        title="CIFAR-10N: which human labels are wrong?",
-        collection=data.collection(data.aggregate),
-        truths={"label_errors": data.known_errors()},
-        source=SOURCE,
-        nouns=SOURCE.nouns,
+    question = "which human labels are wrong?"
+    return _study(
+        "wrong-labels", question, data.collection(data.aggregate), data.known_errors()
     )
 
 
 def disagreement() -> CleanStudy:
     """Question B: on which images do people disagree with the label of CIFAR-10?"""
     data = cifar10n()
+    question = "on which images do people disagree with the label?"
+    return _study("disagreement", question, data.collection(data.clean), data.disagreement())
+
+
+def _study(name: str, question: str, seen: Collection, votes: Annotations) -> CleanStudy:
     return CleanStudy(
-        name="cifar10n-disagreement",
-        title="CIFAR-10N: on which images do people disagree with the label?",
-        collection=data.collection(data.clean),
-        truths={"label_errors": data.disagreement()},
+        name=f"cifar10n-{name}",
+        title=f"CIFAR-10N: {question}",
+        collection=seen,
+        truths={"label_errors": votes},
         source=SOURCE,
         nouns=SOURCE.nouns,
     )

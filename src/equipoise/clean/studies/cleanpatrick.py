@@ -69,23 +69,17 @@ _YES, _NO = ("1", "1.0", "true", "yes"), ("0", "0.0", "false", "no")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CleanPatrickFiles:
-    """Where the files are.
+class ReleaseLayout:
+    """How the files of the release are read.
 
     Attributes
     ----------
-    release
-        Folder of the release; None is ``cleanpatrick`` in the folder ``EQUIPOISE_DATA``.
-    images
-        Folder of the images, or a file of embeddings; None is ``fitzpatrick17k`` there.
     columns
         Names of columns by ours (`COLUMNS`), where they differ from all that are known.
     votes
         Whether to read raw votes; otherwise the released labels are the truth.
     """
 
-    release: AnyPath | None = None
-    images: AnyPath | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
     votes: bool = True
 
@@ -96,15 +90,12 @@ class _Question(NamedTuple):
     images: tuple[str, ...]
     answers: tuple[tuple[str, bool], ...]  # annotator and answer; without name, the label
 
-    @property
-    def any_yes(self) -> bool:
-        """Whether anybody said yes."""
-        return any(answer for _, answer in self.answers)
-
 
 def cleanpatrick(
-    files: CleanPatrickFiles | None = None,
     *,
+    release: AnyPath | None = None,
+    images: AnyPath | None = None,
+    layout: ReleaseLayout | None = None,
     encoder: Encoder | str | None = "default",
     cache: AnyPath | None = None,
     progress: Progress | None = None,
@@ -113,26 +104,30 @@ def cleanpatrick(
 
     Parameters
     ----------
-    files
-        Where they are.
+    release
+        Folder of the release; None is ``cleanpatrick`` in the folder ``EQUIPOISE_DATA``.
+    images
+        Folder of the images, or a file of embeddings; None is ``fitzpatrick17k`` there.
+    layout
+        How the files of the release are read.
     encoder, cache, progress
         As `equipoise.clean.reading.read_collection` takes them.
     """
-    where = files or CleanPatrickFiles()
-    release = _located(where.release, "cleanpatrick", "the release")
-    images = _located(where.images, "fitzpatrick17k", "the images of Fitzpatrick17k")
-    for name in where.columns:
+    how = layout or ReleaseLayout()
+    home = _located(release, "cleanpatrick", "the release")
+    seen = _located(images, "fitzpatrick17k", "the images of Fitzpatrick17k")
+    for name in how.columns:
         if name not in COLUMNS:
             raise InputError(
                 "columns", f"{name!r}", f"one of {', '.join(COLUMNS)}", "name one of these"
             )
     questions = {
-        task: list(_questions(release, stem, where, pairs=task == "near_duplicates"))
+        task: list(_questions(home, stem, how, pairs=task == "near_duplicates"))
         for task, stem in FILES.items()
     }
-    diagnoses = _diagnoses(release, images, where)
-    seen = read_collection(images, encoder=encoder, cache=cache, progress=progress).collection
-    data = _named_by_hash(seen, diagnoses)
+    diagnoses = _diagnoses(home, seen, how)
+    found = read_collection(seen, encoder=encoder, cache=cache, progress=progress)
+    data = _named_by_hash(found.collection, diagnoses)
     return CleanStudy(
         name=SOURCE.name,
         title="CleanPatrick",
@@ -144,19 +139,6 @@ def cleanpatrick(
         source=SOURCE,
         nouns=SOURCE.nouns,
     )
-
-
-def load_cleanpatrick(
-    *,
-    release: AnyPath | None = None,
-    images: AnyPath | None = None,
-    encoder: Encoder | str | None = "default",
-    cache: AnyPath | None = None,
-    progress: Progress | None = None,
-) -> CleanStudy:
-    """Read the study as the command line does."""
-    files = CleanPatrickFiles(release=release, images=images)
-    return cleanpatrick(files, encoder=encoder, cache=cache, progress=progress)
 
 
 def _located(given: AnyPath | None, name: str, what: str) -> Path:
@@ -173,9 +155,9 @@ def _located(given: AnyPath | None, name: str, what: str) -> Path:
     return path
 
 
-def _column(table: Table, ours: str, where: CleanPatrickFiles, *, needed: bool = True) -> str:
+def _column(table: Table, ours: str, how: ReleaseLayout, *, needed: bool = True) -> str:
     """The name in a file of one of our columns; empty where it has none and needs none."""
-    names = (where.columns[ours],) if ours in where.columns else COLUMNS[ours]
+    names = (how.columns[ours],) if ours in how.columns else COLUMNS[ours]
     for name in names:
         if name in table.columns:
             return name
@@ -191,10 +173,10 @@ def _column(table: Table, ours: str, where: CleanPatrickFiles, *, needed: bool =
 
 
 def _questions(
-    release: Path, stem: str, where: CleanPatrickFiles, *, pairs: bool
+    release: Path, stem: str, how: ReleaseLayout, *, pairs: bool
 ) -> Iterator[_Question]:
-    table = read_table(release / f"{stem}{'_meta' if where.votes else ''}.csv")
-    subject = ids(table, _column(table, "pair" if pairs else "item", where))
+    table = read_table(release / f"{stem}{'_meta' if how.votes else ''}.csv")
+    subject = ids(table, _column(table, "pair" if pairs else "item", how))
     images = [tuple(dict.fromkeys(_hashes(text))) for text in subject]
     if pairs:
         short = next((row for row, some in enumerate(images) if len(some) < 2), None)
@@ -202,13 +184,13 @@ def _questions(
             raise InputError(
                 table.where(short), f"{subject[short]!r}", "two images or more", "mend the row"
             )
-    if not where.votes:
-        column = _column(table, "label", where)
+    if not how.votes:
+        column = _column(table, "label", how)
         for row, (some, word) in enumerate(zip(images, words(table, column), strict=True)):
             yield _Question(some, (("", _answer(word, table, row)),))
         return
     answers: dict[tuple[str, ...], list[tuple[str, bool]]] = {}
-    for some, said in zip(images, _answers(table, where), strict=True):
+    for some, said in zip(images, _answers(table, how), strict=True):
         answers.setdefault(some, []).extend(said)
     for some, all_said in answers.items():
         yield _Question(some, tuple(all_said))
@@ -228,15 +210,15 @@ def _answer(word: str, table: Table, row: int) -> bool:
     raise InputError(table.where(row), f"{word!r}", "0 or 1", "mend the row")
 
 
-def _answers(table: Table, where: CleanPatrickFiles) -> Iterator[list[tuple[str, bool]]]:
+def _answers(table: Table, how: ReleaseLayout) -> Iterator[list[tuple[str, bool]]]:
     """Who said what in every row: one vote, or several packed into one cell."""
-    packed = _column(table, "votes", where, needed=False)
-    if packed and "annotator" not in where.columns:
+    packed = _column(table, "votes", how, needed=False)
+    if packed and "annotator" not in how.columns:
         for row, text in enumerate(words(table, packed)):
             yield _unpacked(text, table, row)
         return
-    people = ids(table, _column(table, "annotator", where))
-    said = words(table, _column(table, "vote", where))
+    people = ids(table, _column(table, "annotator", how))
+    said = words(table, _column(table, "vote", how))
     for row, (person, word) in enumerate(zip(people, said, strict=True)):
         yield [(person, _answer(word, table, row))]
 
@@ -256,7 +238,7 @@ def _unpacked(text: str, table: Table, row: int) -> list[tuple[str, bool]]:
     return [(str(name), _answer(str(said), table, row)) for name, said in pairs]
 
 
-def _diagnoses(release: Path, images: Path, where: CleanPatrickFiles) -> dict[str, str]:
+def _diagnoses(release: Path, images: Path, how: ReleaseLayout) -> dict[str, str]:
     folders = (images if images.is_dir() else images.parent, images.parent, release)
     found = [folder / _DIAGNOSES for folder in folders if (folder / _DIAGNOSES).is_file()]
     if not found:
@@ -267,8 +249,8 @@ def _diagnoses(release: Path, images: Path, where: CleanPatrickFiles) -> dict[st
             "fetch it from github.com/mattgroh/fitzpatrick17k",
         )
     table = read_table(found[0])
-    names = ids(table, _column(table, "item", where))
-    return dict(zip(names, words(table, _column(table, "diagnosis", where)), strict=True))
+    names = ids(table, _column(table, "item", how))
+    return dict(zip(names, words(table, _column(table, "diagnosis", how)), strict=True))
 
 
 def _named_by_hash(seen: Collection, diagnoses: Mapping[str, str]) -> Collection:
@@ -294,7 +276,8 @@ def _truth(questions: Sequence[_Question], items: Sequence[str], *, pairs: bool)
     """Votes on the images, or pairs of images, that are there."""
     known = set(items)
     if pairs:
-        answers, left = _of_pairs(questions, known), _missing(questions, known)
+        answers = _of_pairs(questions, known)
+        left = sum(len(known.intersection(one.images)) < 2 for one in questions)
     else:
         here = [one for one in questions if one.images[0] in known]
         answers = {one.images[0]: one.answers for one in here}
@@ -323,15 +306,13 @@ def _truth(questions: Sequence[_Question], items: Sequence[str], *, pairs: bool)
     )
 
 
-def _missing(questions: Sequence[_Question], known: set[str]) -> int:
-    return sum(len(known.intersection(one.images)) < 2 for one in questions)
-
-
 def _of_pairs(
     questions: Sequence[_Question], known: set[str]
 ) -> dict[str, tuple[tuple[str, bool], ...]]:
     """Answers by pair, from the smallest question that has it; labels are closed."""
-    ordered = sorted(questions, key=lambda one: (len(one.images), not one.any_yes))
+    ordered = sorted(
+        questions, key=lambda one: (len(one.images), not any(said for _, said in one.answers))
+    )
     answers: dict[str, tuple[tuple[str, bool], ...]] = {}
     same: list[tuple[str, str]] = []
     for one in ordered:
