@@ -181,6 +181,9 @@ def test_whom_a_verdict_speaks_for_is_said_followed_and_recorded(study):
         assert ("So few annotators make wide intervals." in shown) == both
         terms = dict(record["report"]["terms"])
         assert ("Obuchowski-Rockette" in terms["Intervals"]) == ("mrmc" in how)
+        sources = {"obuchowski1995", "hillis2007"}
+        assert sources.isdisjoint(record["report"]["references"]) == ("mrmc" not in how)
+        assert ("[@obuchowski1995; @hillis2007]" in str(record["report"])) == ("mrmc" in how)
         rows[how] = record["rows"]
     wide, *other = ([row["high"] - row["low"] for row in one] for one in rows.values())
     assert all(wide != one for one in other)

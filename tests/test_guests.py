@@ -8,6 +8,7 @@ import json
 import sys
 from dataclasses import replace
 from importlib import import_module, invalidate_caches
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -307,3 +308,7 @@ def test_models_say_who_they_are():
 def test_sources_are_cited_once():
     assert cite("brier1950", "brier1950") == " [@brier1950]"
     assert bibtex(["brier1950", "guo2017", "brier1950"]).count("@") == 2
+    code = Path(package.__file__).parent.rglob("*.py")
+    text = "".join(one.read_text() for one in code if one.name != "bibliography.py")
+    assert [key for key in ENTRIES if key not in text] == []
+    assert 'L{\\"u}th' in bibtex(["traub2024"])

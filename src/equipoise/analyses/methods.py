@@ -19,7 +19,11 @@ from equipoise.findings.bibliography import cite
 from equipoise.metrics import Metric, hard_labels_rule
 from equipoise.numbers import count
 
-SOURCES = ("owen2007", "cameron2011", "romano2005", "mogstad2024")
+_OF_VALUES = {
+    "two-way": ("owen2007", "cameron2011"),
+    "mrmc": ("obuchowski1995", "hillis2007"),
+}
+_OF_PAIRS = ("romano2005", "mogstad2024")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,10 +116,16 @@ def labels_sentence(
     return f"Soft labels: mean vote; hard labels: {hard}. {needed}"
 
 
+def interval_sources(evaluation: Evaluation) -> tuple[str, ...]:
+    """Where intervals and the separation of models come from."""
+    return (*_OF_VALUES[evaluation.inference], *_OF_PAIRS)
+
+
 def intervals_sentence(evaluation: Evaluation, *, sources: bool = True) -> str:
     """How intervals are made and models separated, and where shares of resamples come from."""
     plan = evaluation.plan
-    own, pairs = (cite(*keys) if sources else "" for keys in (SOURCES[:2], SOURCES[2:]))
+    both = (_OF_VALUES[evaluation.inference], _OF_PAIRS)
+    own, pairs = (cite(*keys) if sources else "" for keys in both)
     return (
         f"{level_text(evaluation.level)} intervals of values and of paired differences are "
         f"{evaluation.interval}, for {evaluation.population.whom}{own}, each of one number "

@@ -15,9 +15,9 @@ from equipoise.analyses.catalogue import ANALYSES
 from equipoise.analyses.compare import Comparison
 from equipoise.analyses.experts import experts
 from equipoise.analyses.methods import (
-    SOURCES,
     StudyData,
     computed,
+    interval_sources,
     intervals_sentence,
     labels_sentence,
     study_report,
@@ -198,7 +198,11 @@ def answer_report(study: Study, asked: Asked, stage: Stage | None = None) -> Rep
         terms=_terms(study),
         scope=study.evaluation.population.scope,
         methods=_methods(study, data),
-        references=(*base.references, *SOURCES, *_truth_sources(study)),
+        references=(
+            *base.references,
+            *interval_sources(study.evaluation),
+            *_truth_sources(study),
+        ),
         task=study.evaluation.tasks[-1],
     )
 

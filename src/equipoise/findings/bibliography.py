@@ -47,7 +47,7 @@ ENTRIES: Mapping[str, str] = {
 }""",
     "traub2024": """@inproceedings{traub2024,
   title  = {Overcoming Common Flaws in the Evaluation of Selective Classification Systems},
-  author = {Traub, Jeremias and Bungert, Till J. and L{\"u}th, Carsten T. and others},
+  author = {Traub, Jeremias and Bungert, Till J. and L{\\"u}th, Carsten T. and others},
   booktitle = {Advances in Neural Information Processing Systems},
   year   = {2024},
 }""",
