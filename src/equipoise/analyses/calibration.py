@@ -31,7 +31,7 @@ import numpy as np
 from equipoise.analyses.result import ENDS
 from equipoise.analyses.scoring import Given, freeze
 from equipoise.analyses.study import Study
-from equipoise.analyses.words import as_notices, level_text
+from equipoise.analyses.words import as_notices
 from equipoise.annotations import Annotations
 from equipoise.arrays import Bools, Floats, InputError, short_repr
 from equipoise.evaluation.alignment import align
@@ -41,7 +41,7 @@ from equipoise.evaluation.uncertainty import Uncertainty, uncertainty_of
 from equipoise.findings import Column, Dot, Dots, Finding, Table
 from equipoise.inference import TwoWay
 from equipoise.notices import Notice
-from equipoise.numbers import interval, number
+from equipoise.numbers import exact_percent, interval, number
 from equipoise.predictions import Predictions
 from equipoise.wording import joined
 
@@ -162,7 +162,8 @@ class Calibration:
         several = len(self.tasks) > 1
         table = Table(
             name="calibration",
-            caption=f"Calibration, {level_text(self.level)} intervals of each number by itself",
+            caption=f"Calibration, {exact_percent(self.level)} intervals of each number by "
+            "itself",
             columns=(
                 *([Column("task", "task")] if several else []),
                 Column("model", "model", "model"),

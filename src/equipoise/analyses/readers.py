@@ -23,7 +23,6 @@ from typing import NamedTuple
 import numpy as np
 
 from equipoise.analyses.study import Study
-from equipoise.analyses.words import level_text
 from equipoise.arrays import InputError
 from equipoise.evaluation import MACRO
 from equipoise.evaluation.alignment import takes_threshold
@@ -31,7 +30,7 @@ from equipoise.evaluation.left_out_readers import ReaderRow
 from equipoise.evaluation.scoring import evaluate
 from equipoise.findings import Cell, Column, Dot, Dots, Finding, Table
 from equipoise.metrics import Metric, named
-from equipoise.numbers import change, count, estimate
+from equipoise.numbers import change, count, estimate, exact_percent
 from equipoise.wording import capital, joined
 
 KEY, TITLE = "readers", "Readers against the models"
@@ -124,7 +123,7 @@ def readers_finding(
         sentence=_sentence(pair, labels),
         tables=(_table(own, used, alone=alone), _differences(own, used)),
         charts=_charts(pair, labels),
-        note=NOTE.format(level=level_text(level), truth=ALONE if alone else OTHERS),
+        note=NOTE.format(level=exact_percent(level), truth=ALONE if alone else OTHERS),
         methods=METHODS,
     )
 

@@ -92,17 +92,6 @@ def lowest_by(rows: Iterable[dict[str, Any]], by: str, key: str) -> list[dict[st
     return list(best.values())
 
 
-def level_text(level: float) -> str:
-    """The level of intervals, in full.
-
-    Examples
-    --------
-    >>> level_text(0.95), level_text(0.999)
-    ('95%', '99.9%')
-    """
-    return f"{100 * level:g}%"
-
-
 def scored_again(models: Sequence[str]) -> str:
     """Begin a sentence of the methods."""
     one = "The model was scored again"
