@@ -9,7 +9,7 @@ Models of annotators are left out with fewer than six annotators, unless they ar
 from so few they do not learn who errs how.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, product
 from math import comb
@@ -19,7 +19,6 @@ import numpy as np
 
 from equipoise.aggregate import MODELS, model_title
 from equipoise.analyses.options import ResamplingKeywords, ResamplingOptions, checked_options
-from equipoise.analyses.resampling import plan_for
 from equipoise.analyses.result import GridResult
 from equipoise.analyses.study import Study
 from equipoise.analyses.words import (
@@ -176,31 +175,27 @@ class Choices(GridResult):
         """Positions of every pair of models."""
         return list(combinations(range(len(self.models)), 2))
 
-    def _row(self, c: int, t: int, k: int, label: int) -> dict[str, Any]:
-        """What every row of a choice begins with."""
-        return {
-            "aggregation": self.choices[c],
-            "choice": model_title(self.choices[c]),
-            "task": self.tasks[t],
-            "metric": self.metrics[k],
-            "labels": LABELS[label],
-        }
+    def _by_choice(self) -> Iterator[tuple[tuple[int, ...], dict[str, Any]]]:
+        """Every choice in every cell: its place, and what its rows begin with."""
+        for c, name in enumerate(self.choices):
+            for cell, names in self.cells():
+                yield (c, *cell), {"aggregation": name, "choice": model_title(name), **names}
 
     def rows(self) -> list[dict[str, Any]]:
         """One row per choice, task, metric, labels and model."""
-        found = []
-        for cell in np.ndindex(*self.values.shape):
-            names = ("values", "low", "high", "ranks", "p_best")
-            each = {name.removesuffix("s"): float(getattr(self, name)[cell]) for name in names}
-            named = self._row(*cell[:-1]) | {"model": self.models[cell[-1]]}
-            found.append(named | each)
-        return found
+        numbers = {"value": self.values, "low": self.low, "high": self.high}
+        numbers |= {"rank": self.ranks, "p_best": self.p_best}
+        return [
+            names | {"model": model} | {key: float(n[at][m]) for key, n in numbers.items()}
+            for at, names in self._by_choice()
+            for m, model in enumerate(self.models)
+        ]
 
     def rank_changes(self) -> list[dict[str, Any]]:
         """One row per choice, task, metric and labels: agreement with the reference."""
-        found, first = [], self._reference
-        for cell in np.ndindex(*self.values.shape[:-1]):
-            usual = (first, *cell[1:])
+        found = []
+        for cell, names in self._by_choice():
+            usual = (self._reference, *cell[1:])
             moved = self.ranks[cell] - self.ranks[usual]
             most = int(np.argmax(np.abs(moved)))
             changes = {
@@ -210,34 +205,31 @@ class Choices(GridResult):
                 "most_moved": self.models[most],
                 "by_ranks": float(moved[most]),
             }
-            found.append(self._row(*cell) | changes)
+            found.append(names | changes)
         return found
 
     def conclusions(self) -> list[dict[str, Any]]:
         """One row per task, metric, labels and pair: does one stand above the other always?"""
-        cells = np.ndindex(*self.values.shape[1:-1])
-        pairs = range(len(self.pairs))
-        return [self._conclusion(cell, pair) for cell in cells for pair in pairs]
+        return [names | pair for cell, names in self.cells() for pair in self._pairs(cell)]
 
-    def _conclusion(self, cell: tuple[int, ...], pair: int) -> dict[str, Any]:
-        (a, b), (t, k, label) = self.pairs[pair], cell
+    def _pairs(self, cell: tuple[int, ...]) -> Iterator[dict[str, Any]]:
+        """What becomes of every pair of models under all choices, in one cell."""
+        t, k, label = cell
         sign = 1 if self.better[k] == "higher" else -1
         values = self.values[:, t, k, label]
-        gap = np.round(sign * (values[:, a] - values[:, b]), 12)
-        ends = [e[:, t, k, label, pair] * sign for e in (self.gap_low, self.gap_high)]
-        low, high = np.minimum(*ends), np.maximum(*ends)
-        below = bool((gap < 0).all())
-        first, second = (b, a) if below else (a, b)
-        return {
-            "task": self.tasks[t],
-            "metric": self.metrics[k],
-            "labels": LABELS[label],
-            "above": self.models[first],
-            "below": self.models[second],
-            "verdict": _verdict(gap, low, high),
-            "choices_with_this_order": int((gap < 0 if below else gap > 0).sum()),
-            "choices_separated": int(((high < 0) if below else (low > 0)).sum()),
-        }
+        for pair, (a, b) in enumerate(self.pairs):
+            gap = np.round(sign * (values[:, a] - values[:, b]), 12)
+            ends = [e[:, t, k, label, pair] * sign for e in (self.gap_low, self.gap_high)]
+            low, high = np.minimum(*ends), np.maximum(*ends)
+            below = bool((gap < 0).all())
+            first, second = (b, a) if below else (a, b)
+            yield {
+                "above": self.models[first],
+                "below": self.models[second],
+                "verdict": _verdict(gap, low, high),
+                "choices_with_this_order": int((gap < 0 if below else gap > 0).sum()),
+                "choices_separated": int(((high < 0) if below else (low > 0)).sum()),
+            }
 
     def said(self, labels: str = "soft") -> str:
         """Tell how many conclusions survive, in one sentence, for the last task."""
@@ -253,9 +245,8 @@ class Choices(GridResult):
             return f"{start}, {what} of {self.models[0]} lies between {ends}."
         first = (ranks == ranks.min(axis=1, keepdims=True)).any(axis=0)
         names = [name for name, here in zip(self.models, first, strict=True) if here]
-        cell = len(self.tasks) - 1, 0, label
-        every = (self._conclusion(cell, pair) for pair in range(len(self.pairs)))
-        verdicts = [str(conclusion["verdict"]) for conclusion in every]
+        pairs = self._pairs((len(self.tasks) - 1, 0, label))
+        verdicts = [str(pair["verdict"]) for pair in pairs]
         best = f"the best is {joined(names, 'or')} by {what}"
         return f"{start}, {best}; {_verdicts_sentence(verdicts)}."
 
@@ -356,7 +347,7 @@ def aggregation_choices(
     for step, name in enumerate(asked, 1):
         truth, fitted = _aggregated(annotations, name, told)
         fits += fitted
-        plan = _grouped(plan_for(truth, "items", told), annotations)
+        plan = _grouped(told.plan(truth, "items"), annotations)
         done.append(
             evaluate(given, truth, metrics=scored, resampling=plan, settings=told.settings)
         )
