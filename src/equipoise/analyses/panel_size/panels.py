@@ -97,8 +97,7 @@ def _some_sizes(most: int) -> Ints:
 
 def _affordable(scorer: StudyScorer, times: int, most: int) -> int:
     """How many panels may be scored, each so many times: at most so many, fewer if large."""
-    cells = sum(len(one.question.items) * len(one.question.classes) for one in scorer.subjects)
-    return min(most, max(FEWEST, BUDGET // (cells * len(scorer.models) * times)))
+    return min(most, max(FEWEST, BUDGET // (scorer.cells * times)))
 
 
 def smaller_panels(scorer: StudyScorer, active: Ints, people: int) -> PanelValues:
@@ -215,7 +214,7 @@ def fewer_votes(scorer: StudyScorer, most: int) -> PanelValues:
     parts = [_thinned(one, sizes, number, scorer) for one in scorer.subjects]
     left = mean_over_tasks([part[0] for part in parts])
     halves = mean_over_tasks([part[1] for part in parts])
-    votes = np.concatenate([one.votes.sizes for one in scorer.subjects])
+    votes = np.concatenate([one.sizes for one in scorer.votes])
     fit = int((2 * sizes <= most).sum())
     twins = [halves[s, :, :, 0, : number if s < fit else 0] for s in range(len(sizes))]
     last = np.moveaxis(halves[fit - 1, :, :, 1:], 2, 0) if fit else halves[:0, 0, :, 0]
