@@ -64,6 +64,7 @@ KEY, TITLE = "flips", "How little would change who is best?"
 NAMED = 4  # models named in a sentence
 DRAWN = 12  # tasks in the chart
 ONE, LEVEL, UNDEFINED, NOTHING = "one model", "all level", "undefined", "no votes"
+NOUNS = {"items": "item", "groups": "group of items", "votes": "vote", "changed votes": "vote"}
 VERBS = {  # what is done to a unit, its head in tables, and what one searches
     "items": ("leaving out", "items left out", "items to leave out"),
     "groups": ("leaving out", "groups of items left out", "groups of items to leave out"),
@@ -253,7 +254,7 @@ class Flips:
 
     def _moved(self, flip: Flip) -> str:
         """What is done: ``leaving out at most 3 of 60 items``."""
-        whole, most = count(flip.number, _noun(self.unit)), "" if flip.exact else "at most "
+        whole, most = count(flip.number, NOUNS[self.unit]), "" if flip.exact else "at most "
         return f"{VERBS[self.unit][0]} {most}{count(len(flip.members))} of {whole}"
 
     def _sentence(self, flip: Flip) -> str:
@@ -273,7 +274,7 @@ class Flips:
         limit = min(self.most, flip.number)
         gone = "change" if self.unit == "changed votes" else "absence"
         none = (
-            f"By {score}{flip.where}, no set of up to {count(limit, _noun(self.unit))} "
+            f"By {score}{flip.where}, no set of up to {count(limit, NOUNS[self.unit])} "
             f"{'exists' if flip.exact else 'was found'} whose {gone} puts another model ahead "
             f"of {flip.a}"
         )
@@ -489,11 +490,6 @@ def _methods(results: Sequence[Flips]) -> str:
         "lead [@broderick2020]"
         + ("; every set found was verified by scoring anew." if verified else ".")
     )
-
-
-def _noun(unit: str) -> str:
-    """What one moves."""
-    return {"items": "item", "groups": "group of items"}.get(unit, "vote")
 
 
 def _idle_sentence(flip: Flip, score: str) -> str:

@@ -71,14 +71,6 @@ class Moves(NamedTuple):
         return Moves(self.which[:number], self.target[:number])
 
 
-class _Sets(NamedTuple):
-    """Several sets of moves: all their moves, and the set of each."""
-
-    moves: Moves
-    place: Ints
-    number: int
-
-
 @dataclass(frozen=True, eq=False)
 class TaskMoves:
     """One task, its models, and the moves of one kind.
@@ -174,11 +166,11 @@ class TaskMoves:
         which = np.concatenate([np.arange(size) for size in sizes])
         place = np.repeat(np.arange(len(sizes)), sizes)
         every = Moves(moves.which[which], moves.target[which])
-        return self._scored(_Sets(every, place, len(sizes)), models)
+        return self._scored(every, place, len(sizes), models)
 
     def fresh(self, moves: Moves) -> Floats:
         """Goodness of every model with everything, also the sorting, made anew, (models,)."""
-        shares, left = self._changed(_Sets(moves, np.zeros(len(moves.which), int), 1))
+        shares, left = self._changed(moves, np.zeros(len(moves.which), int), 1)
         keep = np.flatnonzero(left[:, 0])
         if not len(keep):
             return np.full(len(self.full), np.nan)
@@ -254,7 +246,7 @@ class TaskMoves:
         gains = []
         for code in classes:
             moves = Moves(every, np.full(self.number, code))
-            after = self._scored(_Sets(moves, every, self.number), models)
+            after = self._scored(moves, every, self.number, models)
             gap = after[:-1].mean(axis=0) - after[-1]
             gains.append(np.where(np.isnan(gap), -np.inf, lead - gap))
         best = np.argmax(gains, axis=0)
@@ -274,40 +266,43 @@ class TaskMoves:
 
     # ---- the labels, and scores after sets -------------------------------------------------
 
-    def _scored(self, sets: _Sets, models: Sequence[int]) -> Floats:
-        """Goodness of models after each set, (models, sets); nan where undefined."""
+    def _scored(self, moves: Moves, place: Ints, sets: int, models: Sequence[int]) -> Floats:
+        """Goodness of models after each set, (models, sets); nan where undefined.
+
+        `place` is the set that each of the moves belongs to.
+        """
         prepared = [self.task.prepared[m] for m in models]
-        out = np.empty((len(models), sets.number))
+        out = np.empty((len(models), sets))
         width = max(WIDTH // self.items, 1)
-        for first in range(0, sets.number, width):
-            use = (sets.place >= first) & (sets.place < first + width)
-            moves = Moves(sets.moves.which[use], sets.moves.target[use])
-            some = min(width, sets.number - first)
-            shares, left = self._changed(_Sets(moves, sets.place[use] - first, some))
+        for first in range(0, sets, width):
+            use = (place >= first) & (place < first + width)
+            own, some = Moves(moves.which[use], moves.target[use]), min(width, sets - first)
+            shares, left = self._changed(own, place[use] - first, some)
             out[:, first : first + some] = self.sign * self.task.scored(shares, left, prepared)
         return out
 
-    def _changed(self, sets: _Sets) -> tuple[list[Floats], NDArray[np.uint8]]:
+    def _changed(
+        self, moves: Moves, place: Ints, sets: int
+    ) -> tuple[list[Floats], NDArray[np.uint8]]:
         """Soft labels by class, and which items are left, (items, sets)."""
-        shares, which = self.task.question.shares, sets.moves.which
+        shares, (which, target) = self.task.question.shares, moves
         if self.unit == "items":
-            left = np.ones((self.items, sets.number), dtype=np.uint8)
-            left[which, sets.place] = 0
+            left = np.ones((self.items, sets), dtype=np.uint8)
+            left[which, place] = 0
             return list(shares), left
         if self.unit == "groups":
-            gone = np.zeros((len(self.groups), sets.number), dtype=bool)
-            gone[which, sets.place] = True
+            gone = np.zeros((len(self.groups), sets), dtype=bool)
+            gone[which, place] = True
             return list(shares), (~gone[self.group]).astype(np.uint8)
-        place = (self._item[which], sets.place)
+        cell = (self._item[which], place)
         weight, mass = self._weight[which], self._mass[:, which]
-        lost = weight * (sets.moves.target < 0)
-        total = np.repeat(self._total[:, None], sets.number, axis=1)
-        np.subtract.at(total, place, lost)
+        total = np.repeat(self._total[:, None], sets, axis=1)
+        np.subtract.at(total, cell, weight * (target < 0))
         some, changed = total > NOTHING, []
         codes = range(len(mass))[-len(shares) :]
         for code, old in zip(codes, shares, strict=True):
-            after = np.repeat((old * self._total)[:, None], sets.number, axis=1)
-            np.add.at(after, place, weight * ((sets.moves.target == code) - mass[code]))
+            after = np.repeat((old * self._total)[:, None], sets, axis=1)
+            np.add.at(after, cell, weight * ((target == code) - mass[code]))
             share = np.where(some, after / np.where(some, total, 1.0), old[:, None])
             changed.append(np.clip(share, 0.0, 1.0))
         return changed, some.astype(np.uint8)
@@ -470,19 +465,16 @@ class LeaderSearch:
     def smallest(self, most: int) -> SmallestSet:
         """Find the smallest set of at most `most` moves over all rivals."""
         best, every = SmallestSet(), True
+        additive = all(one.additive for one in self.scorers)
+        search = self._added_up if additive else self._by_influence
         for rival in self.rivals:
             limit = best.size - 1 if best.size else most
             if not limit:
                 break
-            found = self._added_up if self._additive else self._by_influence
-            one = found(rival, limit)
+            one = search(rival, limit)
             every &= one.exact
             best = one if one.size else best
         return SmallestSet(best.moves, every or best.size == 1)
-
-    @property
-    def _additive(self) -> bool:
-        return all(one.additive for one in self.scorers)
 
     def _added_up(self, rival: int, most: int) -> SmallestSet:
         """The smallest set where what moves take adds up; exact unless said otherwise."""
