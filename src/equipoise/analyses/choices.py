@@ -458,16 +458,13 @@ def _aggregated(
         truth = fit(annotations, task=task)
         own = [note for note in truth.notices if str(note) not in known]
         about = f"{title} of {task}" if task else title
-        notices += [_brief(note).of(about) for note in as_notices(own)]
+        for note in as_notices(own):  # numbers left out: one sentence for all fits
+            brief = note.code in BRIEF
+            notices.append((Notice(note.code, BRIEF[note.code]) if brief else note).of(about))
         truth = replace(truth, notices=())
         drawn = told.draws > 1 and truth.law is not None
         truths.append(truth.drawn(told.draws, seed=told.seed) if drawn else truth)
     return tuple(truths), notices
-
-
-def _brief(said: Notice) -> Notice:
-    """What a fit says in numbers, without them: one sentence for all fits."""
-    return Notice(said.code, BRIEF[said.code]) if said.code in BRIEF else said
 
 
 def _grouped(plan: Resampling, annotations: Annotations) -> Resampling:

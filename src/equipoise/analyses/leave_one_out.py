@@ -287,7 +287,11 @@ def leave_one_out(
     good = higher_is_better(np.vstack([full, values]), found.metric.better).T
     ranks = average_ranks(good).T
     panel = good[:, 1:], np.broadcast_to(good[:, :1], good[:, 1:].shape)
-    active = int((load > 0).sum())
+    active, notices = int((load > 0).sum()), found.notices
+    if active > len(who):
+        share = float(load[who].sum() / load.sum())
+        some = {"annotators": active, "most": len(who), "share": share}
+        notices = (*notices, Notice("few_of_many_annotators", FEW_OF_MANY, (), some))
     return LeaveOneOut(
         **found.facts,
         annotators=tuple((annotations.annotators or ())[a] for a in who),
@@ -303,7 +307,7 @@ def leave_one_out(
         kendall_tau_b=np.asarray(kendall_tau_b(*panel)),
         kappa=mean_over_tasks([one.kappa for one in folds]),
         active=active,
-        notices=found.notices if active <= len(who) else (*found.notices, _some(who, load)),
+        notices=notices,
     )
 
 
@@ -335,13 +339,6 @@ def _chosen(found: StudyScorer, annotations: Annotations) -> tuple[Ints, Ints]:
         raise InputError("leave_one_out", got, "votes that count", do)
     order = active[np.argsort(-load[active], kind="stable")]
     return np.sort(order[:MOST]), load
-
-
-def _some(who: Ints, load: Ints) -> Notice:
-    """Say that not everybody is left out."""
-    share = float(load[who].sum() / load.sum())
-    values = {"annotators": int((load > 0).sum()), "most": len(who), "share": share}
-    return Notice("few_of_many_annotators", FEW_OF_MANY, (), values)
 
 
 def _fold(subject: TaskScorer, annotations: Annotations, who: Ints) -> _Folds:
