@@ -37,9 +37,8 @@ from equipoise.analyses.words import (
 )
 from equipoise.arrays import Floats, InputError, short_repr
 from equipoise.estimate import Estimate, wilson
-from equipoise.evaluation import LABELS, MACRO, Difference, Evaluation, evaluate
+from equipoise.evaluation import LABELS, Difference, Evaluation, evaluate
 from equipoise.evaluation.arguments import Truths, as_metrics, as_predictions
-from equipoise.evaluation.result import narrowed
 from equipoise.findings import Chart, Column, Dot, Dots, Finding, Heat
 from equipoise.inference import Population
 from equipoise.metrics import DEFAULT, Metric
@@ -362,22 +361,9 @@ def _stability_of(done: Evaluation) -> RankStability:
 
 
 def as_drawn(done: Evaluation) -> Floats:
-    """Replicates before their spread was widened, (tasks, metrics, labels, models, replicates).
-
-    Where the value of any model is undefined, so are the replicates of all: models are
-    compared on the same tasks or not at all.
-    """
-    factors = done.widening or (1.0,) * len(done.tasks)
-    whole = len(done.tasks) - (done.tasks[-1] == MACRO)
-    parts = [narrowed(done.replicates[t], factors[t], done.plan.weights) for t in range(whole)]
-    tasks = np.stack(parts)
-    lost = np.asarray(np.isnan(done.values).any(axis=-1))[..., None, None]
-    if whole < len(done.tasks):
-        use = np.broadcast_to(~lost[:whole], tasks.shape)
-        number = np.maximum(use.sum(axis=0), 1)
-        macro = np.where(use, tasks, 0.0).sum(axis=0) / number
-        tasks = np.concatenate([tasks, macro[None]])
-    return np.asarray(np.where(lost, np.nan, tasks))
+    """Replicates before their spread was widened, (tasks, metrics, labels, models, replicates)."""
+    cells = np.ndindex(*done.values.shape[:-1])
+    return np.array([done.drawn(*cell) for cell in cells]).reshape(done.replicates.shape)
 
 
 def _simulation_interval(share: float, number: int, level: float) -> tuple[float, float]:
