@@ -110,7 +110,7 @@ CONCLUSION_COLUMNS = (
 )
 
 
-class ChoiceKeywords(ResamplingKeywords, total=False):
+class _ChoiceKeywords(ResamplingKeywords, total=False):
     """Keywords of `aggregation_choices`."""
 
     threshold: float | None
@@ -326,7 +326,7 @@ def aggregation_choices(
     *,
     models: Sequence[str] | None = None,
     metrics: Sequence[str | Metric] = DEFAULT,
-    **how: Unpack[ChoiceKeywords],
+    **how: Unpack[_ChoiceKeywords],
 ) -> Choices:
     """Evaluate under several aggregation models, side by side.
 

@@ -43,7 +43,7 @@ from equipoise.analyses.scoring import (
     study,
 )
 from equipoise.analyses.study import Study
-from equipoise.analyses.words import BRACKETS, ORDER, largest_finite, not_finite, scored_again
+from equipoise.analyses.words import BRACKETS, ORDER, not_finite, scored_again
 from equipoise.annotations import Annotations
 from equipoise.arrays import Bools, Floats, InputError, Ints, short_repr
 from equipoise.evaluation.blocks import hard_labels
@@ -147,10 +147,15 @@ class LeaveOneOut(StudyResult):
         return Shift(self.annotators[annotator], self.models[model], *map(float, each))
 
     @property
+    def _sizes(self) -> Floats:
+        """Size of every shift; -1 where it is not finite."""
+        return np.where(np.isfinite(self.shifts), np.abs(self.shifts), -1.0)
+
+    @property
     def largest(self) -> Shift | None:
         """The largest finite shift and who causes it; None when there is none."""
-        place = largest_finite(self.shifts)
-        return None if place is None else self.shift(*place)
+        fold, model = np.unravel_index(int(self._sizes.argmax()), self.shifts.shape)
+        return None if self._sizes.max() < 0 else self.shift(int(fold), int(model))
 
     @property
     def finding(self) -> str:
@@ -236,7 +241,7 @@ class LeaveOneOut(StudyResult):
 
     def _charts(self) -> tuple[Chart, ...]:
         """The largest shift without each annotator, and all; those who move most first."""
-        size = np.where(np.isfinite(self.shifts), np.abs(self.shifts), -1.0)
+        size = self._sizes
         people = np.argsort(-size.max(axis=1), kind="stable")[:DRAWN]
         most = [self.shift(int(f), int(size[f].argmax())) for f in people]
         dots = Dots(

@@ -361,7 +361,7 @@ def _stability_of(done: Evaluation) -> RankStability:
 
 
 def as_drawn(done: Evaluation) -> Floats:
-    """Replicates before their spread was widened, (tasks, metrics, labels, models, replicates)."""
+    """Replicates as drawn, shape (tasks, metrics, labels, models, replicates)."""
     cells = np.ndindex(*done.values.shape[:-1])
     return np.array([done.drawn(*cell) for cell in cells]).reshape(done.replicates.shape)
 

@@ -8,7 +8,6 @@ import numpy as np
 
 from equipoise.analyses.scoring import freeze
 from equipoise.analyses.words import score_title, with_titles
-from equipoise.arrays import Floats
 from equipoise.evaluation import LABELS
 from equipoise.findings import Cell, Column, Table
 from equipoise.metrics import titled
@@ -66,10 +65,6 @@ class StudyResult:
     def named(self) -> dict[str, Cell]:
         """What every row begins with."""
         return {"task": self.task, "metric": self.metric, "labels": self.labels}
-
-    def best_first(self, values: Floats) -> list[int]:
-        """Places by value, the best first and undefined ones last."""
-        return [int(place) for place in np.argsort(-self.sign * values, kind="stable")]
 
     def with_ends(self, name: str, key: str = "", at: Any = ...) -> dict[str, Any]:
         """A quantity and the ends of its interval as columns, under another key if given."""

@@ -231,7 +231,7 @@ class Experts(StudyResult):
         )
 
     def _tables(self) -> tuple[Table, ...]:
-        rows, order = self._model_rows(), self.best_first(self.mean_gap)
+        rows, order = self._model_rows(), np.argsort(-self.mean_gap, kind="stable")
         whose = "the expert's, at the same specificity" if self.yes_no else "the others'"
         own = [Column("value", self.score if self.yes_no else "others' agreement", "number")]
         if self.yes_no:
@@ -273,16 +273,14 @@ class Experts(StudyResult):
 
     def _charts(self) -> tuple[Dots, Heat]:
         """The mean gain of every model, and its gain over every expert; the best first."""
-        order, people = self.best_first(self.mean_gap), list(self.experts[:SHOWN])
-        what = "gain in sensitivity" if self.yes_no else f"gain in {self.score}"
-        low, high = self.mean_gap_low, self.mean_gap_high
-        ends = [(float(self.mean_gap[m]), float(low[m]), float(high[m])) for m in order]
-        names = [self.models[m] for m in order]
+        order = np.argsort(-self.mean_gap, kind="stable")
+        what, names = f"gain in {self.score}", [self.models[m] for m in order]
+        gains = np.stack([*self.with_ends("mean_gap").values()])[:, order].T.tolist()
         dots = Dots(
             name="experts",
             caption=f"Mean {what} over the experts; right of 0: better than a typical expert",
             axis=what,
-            rows=[Dot(one, *at, model=one) for one, at in zip(names, ends, strict=True)],
+            rows=[Dot(one, *at, model=one) for one, at in zip(names, gains, strict=True)],
             zero=True,
         )
         values = np.asarray(self.gap[:SHOWN, order].T, dtype=np.float64)
@@ -291,7 +289,7 @@ class Experts(StudyResult):
             name="experts-gains",
             caption=f"{what.capitalize()} of every model over every expert{few}",
             rows=names,
-            columns=people,
+            columns=self.experts[:SHOWN],
             values=values,
             scale="signed",
             row_models=True,

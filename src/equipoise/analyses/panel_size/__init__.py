@@ -54,7 +54,7 @@ from equipoise.analyses.panel_size.panels import (
 from equipoise.analyses.result import StudyResult, ends_of
 from equipoise.analyses.scoring import Given, StudyScorer, fewer_drawn, study
 from equipoise.analyses.study import Study
-from equipoise.analyses.words import odd_words, scored_again
+from equipoise.analyses.words import NAMED, scored_again
 from equipoise.annotations import Annotations
 from equipoise.arrays import (
     Floats,
@@ -79,7 +79,7 @@ from equipoise.notices import Notice
 from equipoise.numbers import count, number
 from equipoise.ranks import higher_is_better
 from equipoise.resampling import Resampling
-from equipoise.wording import capital
+from equipoise.wording import capital, joined
 
 __all__ = ["PanelSize", "Range", "analyse", "panel_size"]
 
@@ -235,8 +235,12 @@ class PanelSize(StudyResult):
             f"{whose} is at most {number(width)}."
         )
         if np.isnan(width):
-            odd = odd_words(self.mean, self.models)
-            sentence = f"{capital(self.score)} is {odd}: its half-width cannot be told."
+            endless = np.flatnonzero(np.isinf(self.mean).any(axis=0))
+            whose = joined([self.models[m] for m in endless], most=NAMED)
+            sentence = (
+                f"{capital(self.score)} is {f'infinite for {whose}' if whose else 'undefined'} "
+                "with some of the panels: its half-width cannot be told."
+            )
         enough = self._order_words() if len(self.models) > 1 else self._width_words()
         return f"{sentence} {enough}"
 
@@ -351,7 +355,7 @@ class PanelSize(StudyResult):
         last, sizes = int(self.sizes[-1]), self.sizes.astype(float).tolist()
         more = sorted({last + max(1, last * step // 4) for step in range(1, 5)})
         good = higher_is_better(self.mean[-1], self.better)
-        best = self.best_first(self.sign * good)[:DRAWN]
+        best = np.argsort(-good, kind="stable")[:DRAWN]
         values: list[Line] = []
         widths: list[Line] = []
         for m in best:
