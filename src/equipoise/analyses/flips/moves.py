@@ -35,9 +35,9 @@ from numpy.typing import NDArray
 from equipoise.analyses.scoring import TaskScorer
 from equipoise.annotations import Annotations
 from equipoise.arrays import Bools, Floats, InputError, Ints
-from equipoise.evaluation.blocks import every_class, pair
-from equipoise.evaluation.uncertainty import class_average
-from equipoise.metrics import Block, Influence, Prepared
+from equipoise.evaluation.blocks import every_class
+from equipoise.evaluation.uncertainty import influence_of
+from equipoise.metrics import Block
 from equipoise.ranks import TIE
 
 UNITS = ("items", "votes", "changed votes")
@@ -357,10 +357,8 @@ class TaskMoves:
     @cached_property
     def _block(self) -> Block:
         """Labels as the metric sees them, and which items count: those tied may not."""
-        question, whole = self.task.question, self.task.metric.labels == "distribution"
-        once = np.ones((self.items, 1), dtype=np.uint8)
-        both = pair(list(question.shares), once, whole=whole, ties=question.ties)
-        return both[self.task.labels == "soft"]
+        kind = self.task.metric.labels
+        return self.task.question.once([kind])[kind][self.task.labels == "soft"]
 
     @property
     def _truth(self) -> Floats:
@@ -377,20 +375,12 @@ class TaskMoves:
         """Derivatives of every model's goodness; None without an influence function."""
         if self.task.metric.influence is None:
             return None
-        found = [self._influence(one) for one in self.task.prepared]
+        metric, truth = self.task.metric, self._truth
+        found = [influence_of(metric, one, truth) for one in self.task.prepared]
         labels = np.stack([one.shares.T for one in found])
         if labels.shape[1] == 1:  # a yes/no question: by the share of the positive class
             labels = np.pad(labels, ((0, 0), (1, 0), (0, 0)))
         return _Slopes(self.sign * np.stack([one.items for one in found]), self.sign * labels)
-
-    def _influence(self, prepared: Prepared) -> Influence:
-        """Value of a model and its derivatives."""
-        metric, truth = self.task.metric, self._truth
-        assert metric.influence is not None
-        if metric.labels == "distribution":
-            return metric.influence(prepared, truth.T)
-        parts = [metric.influence(o, p) for o, p in zip(prepared, truth, strict=True)]
-        return class_average(parts, truth, metric.average)
 
 
 class _Slopes(NamedTuple):
