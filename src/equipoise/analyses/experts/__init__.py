@@ -5,7 +5,7 @@ mean vote of the other experts. A model has a score and an expert a yes or no, s
 would reward the finer scale: the model's threshold is set to give *exactly the expert's
 specificity*, and the gain is how much more sensitive it is there. With several classes the
 truth is the left-out expert, and the gain is how much better the model agrees with it than the
-other experts do: by accuracy, or by quadratic weighted kappa for grades. See `experts.gains`.
+other experts do: by accuracy, or by quadratic weighted kappa for grades (`experts.compared`).
 
 The mean over experts has an interval for items and experts like these (`equipoise.inference`),
 and so has the difference of two models, on the same items and experts. A model is said to beat
@@ -33,19 +33,13 @@ from equipoise.analyses.experts.compared import (
     compare_task,
     uncertainty,
 )
+from equipoise.analyses.options import AnalysisOptions
 from equipoise.analyses.result import StudyResult, ends_of
 from equipoise.analyses.scoring import Given
 from equipoise.analyses.study import Study
 from equipoise.analyses.words import as_notices
 from equipoise.annotations import Annotations
-from equipoise.arrays import (
-    Floats,
-    InputError,
-    Ints,
-    require_number,
-    short_repr,
-    wrong_type,
-)
+from equipoise.arrays import Floats, InputError, Ints, short_repr
 from equipoise.evaluation import MACRO
 from equipoise.evaluation.alignment import align
 from equipoise.evaluation.arguments import as_annotations, as_predictions
@@ -320,9 +314,7 @@ def experts(
     on_missing
         As in `equipoise.evaluation.Settings`.
     """
-    require_number("level", level, above=0, below=1, do="try 0.95")
-    if task is not None and not isinstance(task, str):
-        raise wrong_type("task", task, "the name of a task", "leave it out")
+    AnalysisOptions(task=task, level=level, on_missing=on_missing)  # checks them
     given, annotations = as_predictions(predictions), as_annotations(annotations)
     _refuse(annotations)
     if task is not None:

@@ -42,13 +42,9 @@ import numpy as np
 from equipoise.analyses.options import AnalysisKeywords, as_options
 from equipoise.analyses.panel_size.panels import (
     PanelValues,
-    between_separate,
     fewer_votes,
     fitted,
-    half_widths,
-    limit_ends,
     quantile,
-    separate_ends,
     smaller_panels,
 )
 from equipoise.analyses.result import StudyResult, ends_of
@@ -475,11 +471,9 @@ def panel_size(
     mean = np.stack([one.mean(axis=1) for one in panels.values])
     spread = np.stack([one.std(axis=1) for one in panels.values])
     times = quantile(scorer.asked.level, panels.degrees)
-    variance, half = half_widths(panels, spread, times)
+    variance, half = panels.half_widths(spread, times)
     limit, slope = fitted(panels.sizes, mean)
-    ends = limit_ends(panels, limit, scorer)
-    separate = between_separate(panels, len(scorer.models))
-    agree = separate_ends(panels, separate, scorer.asked.level)
+    separate = panels.between_separate()
     return PanelSize(
         **scorer.facts,
         unit=unit,
@@ -490,8 +484,8 @@ def panel_size(
         mean=mean,
         spread=spread,
         half_width=half,
-        **ends_of("separate", separate, agree),
-        **ends_of("limit", limit, ends),
+        **ends_of("separate", separate, panels.separate_ends(separate, scorer.asked.level)),
+        **ends_of("limit", limit, panels.limit_ends(limit, scorer)),
         slope=slope,
         variance=variance,
         notices=(*scorer.notices, *_cautions(panels, scorer.plan)),
