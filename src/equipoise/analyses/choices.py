@@ -44,7 +44,7 @@ from equipoise.choosing import Settings as Told
 from equipoise.choosing import model, suitable
 from equipoise.evaluation import LABELS, Evaluation, evaluate
 from equipoise.evaluation.arguments import as_annotations, as_metrics, as_predictions
-from equipoise.findings import Chart, Column, Finding, Line, Lines
+from equipoise.findings import Chart, Column, Finding, Line, Lines, columns
 from equipoise.findings.bibliography import cite
 from equipoise.metrics import DEFAULT, Metric
 from equipoise.notices import Notice, notice
@@ -102,11 +102,9 @@ CHANGE_COLUMNS = (
 )
 CONCLUSION_COLUMNS = (
     *QUESTION,
-    Column("above", "above", "model"),
-    Column("below", "below", "model"),
-    Column("verdict", "verdict"),
-    Column("choices_with_this_order", "choices with this order", "count"),
-    Column("choices_separated", "choices separated", "count"),
+    *columns("model", "above", "below"),
+    *columns("text", "verdict"),
+    *columns("count", "choices_with_this_order", "choices_separated"),
 )
 
 
@@ -256,7 +254,7 @@ class Choices(GridResult):
         """The finding for every surface; `labels` stand in front."""
         rows, changes = self.rows(), self.rank_changes()
         head = score_head(self.metrics[0], labels)
-        columns = (
+        value_columns = (
             Column("choice", "aggregation"),
             *IN_FILES,
             Column("model", "model", "model"),
@@ -270,7 +268,7 @@ class Choices(GridResult):
         moved = {"rows": changes, "brief": self.in_front(changes, labels)}
         pairs, found = "Comparisons of two models", self.conclusions()
         tables = (
-            self.table("choices", values, columns, rows=rows, brief=best, legend=LEGEND),
+            self.table("choices", values, value_columns, rows=rows, brief=best, legend=LEGEND),
             self.table("choices_changes", order, CHANGE_COLUMNS, **moved),
             self.table("choices_conclusions", pairs, CONCLUSION_COLUMNS, rows=found),
         )

@@ -32,7 +32,7 @@ from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
-from equipoise.analyses.options import AnalysisKeywords, as_options
+from equipoise.analyses.options import AnalysisKeywords
 from equipoise.analyses.result import StudyResult
 from equipoise.analyses.scoring import (
     Given,
@@ -283,7 +283,7 @@ def leave_one_out(
     **how
         See `equipoise.analyses.options.AnalysisOptions`; replicates resample items.
     """
-    found = affordable(study(predictions, annotations, as_options(how)))
+    found = affordable(study(predictions, annotations, how))
     who, load = _chosen(found, annotations)
     folds = [_fold(one, annotations, who) for one in found.subjects]
     values = mean_over_tasks([one.values for one in folds])

@@ -171,14 +171,3 @@ def checked_options(kind: type[Options], how: Mapping[str, Any]) -> Options:
     """
     require_keywords(how, [one.name for one in fields(kind)])
     return kind(**how)
-
-
-def as_options(how: Mapping[str, Any]) -> AnalysisOptions:
-    """Check the keywords of an analysis.
-
-    Examples
-    --------
-    >>> as_options({"metric": "accuracy"}).scored.title
-    'accuracy'
-    """
-    return checked_options(AnalysisOptions, how)

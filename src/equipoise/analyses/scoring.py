@@ -5,14 +5,14 @@ models stay sorted as they are. With several tasks every number is the average o
 which the metric is defined on the whole panel.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.analyses.options import AnalysisOptions
+from equipoise.analyses.options import AnalysisOptions, checked_options
 from equipoise.analyses.words import as_notices
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, Ints, frozen, listed
@@ -218,8 +218,12 @@ def fewer_drawn(what: str, plan: Resampling, number: int) -> Notice:
     return Notice(f"fewer_{what.split()[0]}", text, (), values)
 
 
-def study(predictions: Given, annotations: Annotations, wanted: AnalysisOptions) -> StudyScorer:
-    """Align models and votes, and make the plan over items that everything shares."""
+def study(predictions: Given, annotations: Annotations, how: Mapping[str, Any]) -> StudyScorer:
+    """Align models and votes, and make the plan over items that everything shares.
+
+    `how` are keywords of a caller, which are checked: see `AnalysisOptions`.
+    """
+    wanted = checked_options(AnalysisOptions, how)
     metric = wanted.scored
     given, annotations = as_predictions(predictions), as_annotations(annotations)
     if wanted.task is not None:

@@ -38,7 +38,7 @@ from equipoise.analyses.flips.moves import (
     SmallestSet,
     TaskMoves,
 )
-from equipoise.analyses.options import AnalysisOptions, Progress
+from equipoise.analyses.options import Progress
 from equipoise.analyses.scoring import StudyScorer, TaskScorer, study
 from equipoise.analyses.study import Study
 from equipoise.annotations import Annotations
@@ -51,7 +51,7 @@ from equipoise.arrays import (
     short_repr,
 )
 from equipoise.evaluation import MACRO
-from equipoise.findings import Cell, Column, Dot, Dots, Finding, Row, Table, left_out
+from equipoise.findings import Cell, Column, Dot, Dots, Finding, Row, Table, columns, left_out
 from equipoise.metrics import Metric, titled
 from equipoise.notices import Notice
 from equipoise.numbers import count, percent, significant
@@ -64,7 +64,6 @@ KEY, TITLE = "flips", "How little would change who is best?"
 NAMED = 4  # models named in a sentence
 DRAWN = 12  # tasks in the chart
 ONE, LEVEL, UNDEFINED, NOTHING = "one model", "all level", "undefined", "no votes"
-NOUNS = {"items": "item", "groups": "group of items", "votes": "vote", "changed votes": "vote"}
 VERBS = {  # what is done to a unit, its head in tables, and what one searches
     "items": ("leaving out", "items left out", "items to leave out"),
     "groups": ("leaving out", "groups of items left out", "groups of items to leave out"),
@@ -102,9 +101,7 @@ MEMBER_COLUMNS = (
     Column("task", "task"),
     Column("within", "of task"),
     Column("item", "item or group"),
-    Column("annotator", "annotator"),
-    Column("said", "said"),
-    Column("instead", "instead"),
+    *columns("text", "annotator", "said", "instead"),
 )
 
 
@@ -254,7 +251,7 @@ class Flips:
 
     def _moved(self, flip: Flip) -> str:
         """What is done: ``leaving out at most 3 of 60 items``."""
-        whole, most = count(flip.number, NOUNS[self.unit]), "" if flip.exact else "at most "
+        whole, most = count(flip.number, _noun(self.unit)), "" if flip.exact else "at most "
         return f"{VERBS[self.unit][0]} {most}{count(len(flip.members))} of {whole}"
 
     def _sentence(self, flip: Flip) -> str:
@@ -274,7 +271,7 @@ class Flips:
         limit = min(self.most, flip.number)
         gone = "change" if self.unit == "changed votes" else "absence"
         none = (
-            f"By {score}{flip.where}, no set of up to {count(limit, NOUNS[self.unit])} "
+            f"By {score}{flip.where}, no set of up to {count(limit, _noun(self.unit))} "
             f"{'exists' if flip.exact else 'was found'} whose {gone} puts another model ahead "
             f"of {flip.a}"
         )
@@ -304,7 +301,7 @@ def flips(
         ``progress``.
     """
     require_keywords(how, list(FlipKeywords.__annotations__))
-    options: dict[str, Any] = dict(how)
+    options: dict[str, Any] = {"metric": metric, "replicates": 2, **how}
     most = require_whole("flips, most", options.pop("most", 50), least=1, do="50 is usual")
     choice("flips, unit", unit, UNITS)
     if how.get("labels") == "hard" and unit != "items":
@@ -314,8 +311,7 @@ def flips(
             "soft labels: single votes rarely turn a majority",
             hint("choose {}, or take items away", Option("labels", "soft")),
         )
-    wanted = AnalysisOptions(metric=metric, replicates=2, **options)
-    scorer = study(predictions, annotations, wanted)
+    scorer = study(predictions, annotations, options)
     if unit == "items" and scorer.plan.group is not None:
         unit = "groups"
     tasks = [_task_moves(task, unit, scorer, annotations) for task in scorer.subjects]
@@ -328,9 +324,9 @@ def flips(
         done.append(flip)
         if len(flip.leaders) > 1 and not flip.idle:
             ties.append(_tied_notice(flip, scorer))
-        wanted.tell(number, len(searches))
+        scorer.asked.tell(number, len(searches))
     notices = (*scorer.notices, *ties)
-    return Flips(scorer.metric.name, wanted.labels, unit, most, tuple(done), notices)
+    return Flips(scorer.metric.name, scorer.asked.labels, unit, most, tuple(done), notices)
 
 
 def _task_moves(
@@ -398,8 +394,8 @@ def _finding(results: Sequence[Flips]) -> Finding:
     sets = "Smallest sets found, and who is then first"
     parts = "Items and votes of the smallest sets found"
     shown = (("flips", sets, COLUMNS, rows), ("flips_members", parts, MEMBER_COLUMNS, members))
-    for name, caption, columns, own in shown:
-        known = [column for column in columns if column.key not in unnamed]
+    for name, caption, every, own in shown:
+        known = [column for column in every if column.key not in unnamed]
         if own:
             tables.append(Table(name=name, caption=caption, columns=known, rows=own, brief=()))
     return Finding(
@@ -419,12 +415,6 @@ def _finding(results: Sequence[Flips]) -> Finding:
 def _summary(results: Sequence[Flips]) -> Table:
     """A row per task and a column per kind of move, as people read it."""
     margin = f"ahead by ({titled(results[0].metric, results[0].labels)})"
-    columns = [
-        Column("task", "task"),
-        Column("best", "best"),
-        Column("margin", margin, "number"),
-        *(Column(result.unit, f"fewest {VERBS[result.unit][1]}") for result in results),
-    ]
     rows: list[Row] = [
         {
             "task": flip.task or "all items",
@@ -437,7 +427,11 @@ def _summary(results: Sequence[Flips]) -> Table:
     return Table(
         name="flips_summary",
         caption="Smallest sets found, their share of all, and who is then first",
-        columns=columns,
+        columns=(
+            *columns("text", "task", "best"),
+            Column("margin", margin, "number"),
+            *(Column(result.unit, f"fewest {VERBS[result.unit][1]}") for result in results),
+        ),
         rows=rows,
         legend=LEGEND,
         file=False,
@@ -490,6 +484,11 @@ def _methods(results: Sequence[Flips]) -> str:
         "lead [@broderick2020]"
         + ("; every set found was verified by scoring anew." if verified else ".")
     )
+
+
+def _noun(unit: str) -> str:
+    """What one moves."""
+    return {"items": "item", "groups": "group of items"}.get(unit, "vote")
 
 
 def _idle_sentence(flip: Flip, score: str) -> str:

@@ -39,7 +39,7 @@ from typing import NamedTuple, Unpack
 
 import numpy as np
 
-from equipoise.analyses.options import AnalysisKeywords, as_options
+from equipoise.analyses.options import AnalysisKeywords
 from equipoise.analyses.panel_size.panels import (
     PanelValues,
     fewer_votes,
@@ -466,7 +466,7 @@ def panel_size(
     **how
         See `equipoise.analyses.options.AnalysisOptions`; replicates are subsets per size.
     """
-    scorer = study(predictions, annotations, as_options(how))
+    scorer = study(predictions, annotations, how)
     panels, unit = _panels(scorer, annotations)
     mean = np.stack([one.mean(axis=1) for one in panels.values])
     spread = np.stack([one.std(axis=1) for one in panels.values])

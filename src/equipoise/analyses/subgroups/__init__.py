@@ -30,7 +30,7 @@ from typing import NamedTuple, Unpack
 
 import numpy as np
 
-from equipoise.analyses.options import AnalysisKeywords, as_options
+from equipoise.analyses.options import AnalysisKeywords
 from equipoise.analyses.result import StudyResult
 from equipoise.analyses.scoring import Given, StudyScorer, TaskScorer, study
 from equipoise.analyses.study import Study
@@ -346,7 +346,7 @@ def subgroups(
     if not attributes.columns:
         wanted, do = "at least one attribute", "add one, such as sex or site"
         raise InputError("attributes", "no column", wanted, do)
-    scorer = study(predictions, annotations, as_options(how))
+    scorer = study(predictions, annotations, how)
     codes, notices = _codes(scorer, annotations, attributes)
     drawn, groups = list(_groups(attributes, codes, against)), Groups(scorer, annotations)
     cells: list[Cell] = []
