@@ -52,7 +52,6 @@ from equipoise.numbers import number
 from equipoise.plausibilities import Plausibilities
 from equipoise.predictions import Predictions
 from equipoise.ranks import spearman
-from equipoise.resampling import Resampling
 from equipoise.wording import capital, joined
 
 TITLE = "Does it depend on how votes are combined?"
@@ -345,7 +344,10 @@ def aggregation_choices(
     for step, name in enumerate(asked, 1):
         truth, fitted = _aggregated(annotations, name, told)
         fits += fitted
-        plan = _grouped(told.plan(truth, "items"), annotations)
+        plan = told.plan(truth, "items")
+        if annotations.group is not None:
+            rows = positions(plan.items, annotations.items, where="plan, items")
+            plan = replace(plan, group=annotations.group[rows])
         done.append(
             evaluate(given, truth, metrics=scored, resampling=plan, settings=told.settings)
         )
@@ -379,9 +381,11 @@ def _collected(
         for name, field in fields.items()
     }
     names = tuple(metric.name for metric in first.metrics)
-    cells = list(product(first.tasks, names, LABELS))
-    every = np.array([_gaps(one, cell) for one in done for cell in cells])
-    gaps = every.reshape(*shape[:-1], comb(len(first.models), 2), 2)
+    ends = []  # of the paired differences, as `Evaluation.differences` has
+    for one, task, metric, labels in product(done, first.tasks, names, LABELS):
+        each = [one.estimate(m, metric, labels=labels, task=task) for m in one.models]
+        ends.append([(a - b).interval(one.level) for a, b in combinations(each, 2)])
+    gaps = np.array(ends).reshape(*shape[:-1], comb(len(first.models), 2), 2)
     return Choices(
         choices=tuple(asked),
         tasks=first.tasks,
@@ -394,13 +398,6 @@ def _collected(
         better=tuple(one.better for one in first.metrics),
         notices=notices,
     )
-
-
-def _gaps(done: Evaluation, cell: tuple[str, str, str]) -> list[tuple[float, float]]:
-    """Intervals of the paired differences of all models, as `Evaluation.differences` has."""
-    task, metric, labels = cell
-    every = [done.estimate(one, metric, labels=labels, task=task) for one in done.models]
-    return [(a - b).interval(done.level) for a, b in combinations(every, 2)]
 
 
 def _evaluation_notices(asked: list[str], done: list[Evaluation]) -> list[Notice]:
@@ -463,14 +460,6 @@ def _aggregated(
         drawn = told.draws > 1 and truth.law is not None
         truths.append(truth.drawn(told.draws, seed=told.seed) if drawn else truth)
     return tuple(truths), notices
-
-
-def _grouped(plan: Resampling, annotations: Annotations) -> Resampling:
-    """The same plan, drawing groups of items as wholes where annotations have groups."""
-    if annotations.group is None:
-        return plan
-    rows = positions(plan.items, annotations.items, where="plan, items")
-    return replace(plan, group=annotations.group[rows])
 
 
 def _verdict(gap: Floats, low: Floats, high: Floats) -> str:

@@ -205,11 +205,6 @@ class Experts(StudyResult):
         }
         return rows_of(self.named, {"who": self.models}, columns)
 
-    def _every_gap(self) -> list[dict[str, Cell]]:
-        axes = {"who": self.experts, "model": self.models}
-        columns = {"model": None, "value": self.model_values, "gap": self.gap}
-        return rows_of(self.named, axes, columns)
-
     def report(self) -> Finding:
         """The finding for every surface."""
         methods = METHODS_YES_NO if self.yes_no else METHODS_CLASSES.format(score=self.score)
@@ -260,7 +255,11 @@ class Experts(StudyResult):
                     Column("value", self.score, "number"),
                     Column("gap", "gain", "change"),
                 ),
-                rows=self._every_gap(),
+                rows=rows_of(
+                    self.named,
+                    {"who": self.experts, "model": self.models},
+                    {"value": self.model_values, "gap": self.gap},
+                ),
                 brief=(),
             ),
         )

@@ -270,9 +270,10 @@ class PanelSize(StudyResult):
         if enough is not None and enough <= self.sizes[last]:
             last = int(np.flatnonzero(self.sizes == enough)[0])
         size = int(self.sizes[last])
+        near = np.floor(round(float(self.separate[last]) * 100, 6)) / 100  # never rounded up
         seen = (
             f"Two separate panels of {count(size, self._noun)} order the {models} models "
-            f"with a mean rank correlation of {_cut_off(float(self.separate[last]))}"
+            f"with a mean rank correlation of {number(float(near), 2)}"
         )
         if enough is None:
             return f"{seen}: how many are enough cannot be told."
@@ -429,11 +430,6 @@ def prophecy(size: int, correlation: float, wanted: float) -> int | None:
     return max(
         1, ceil(round(size * wanted * (1 - correlation) / correlation / (1 - wanted), 9))
     )
-
-
-def _cut_off(correlation: float) -> str:
-    """Two decimals, cut off so that no value is rounded up to the limit."""
-    return number(float(np.floor(round(correlation * 100, 6)) / 100), 2)
 
 
 def _ticks(known: Sequence[int], more: Sequence[int]) -> list[tuple[float, str]]:
