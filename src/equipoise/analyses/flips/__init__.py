@@ -333,8 +333,10 @@ def _task_moves(
     task: TaskScorer, unit: str, scorer: StudyScorer, annotations: Annotations
 ) -> TaskMoves:
     """The moves of a task; the groups are those of its items."""
-    if unit != "groups" or scorer.plan.group is None:
+    if unit not in ("items", "groups"):
         return TaskMoves(task, unit)
+    if scorer.plan.group is None:
+        return TaskMoves(task, unit, np.arange(len(task.question.items)), task.question.items)
     codes, group = np.unique(scorer.plan.group[task.question.place], return_inverse=True)
     names = annotations.groups or ()
     known = tuple(names[code] if names else str(code) for code in codes)

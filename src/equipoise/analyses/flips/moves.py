@@ -82,7 +82,8 @@ class TaskMoves:
     unit
         ``items``, ``groups``, ``votes`` or ``changed votes``.
     group, groups
-        Group of every item and their names, where groups are left out as wholes.
+        Group of every item and their names, where items are left out; those that stand alone
+        are groups of one.
     """
 
     task: TaskScorer
@@ -98,9 +99,7 @@ class TaskMoves:
     @property
     def number(self) -> int:
         """How many items, groups or votes there are."""
-        if self.unit == "items":
-            return self.items
-        return len(self.groups) if self.unit == "groups" else len(self._own)
+        return len(self._own) if self.group is None else len(self.groups)
 
     @property
     def sign(self) -> float:
@@ -115,7 +114,7 @@ class TaskMoves:
     @property
     def whole_items(self) -> bool:
         """Whether moves leave out items or groups of them."""
-        return self.unit in ("items", "groups")
+        return self.group is not None
 
     @cached_property
     def additive(self) -> bool:
@@ -184,8 +183,7 @@ class TaskMoves:
         """Name what a move is about."""
         question = self.task.question
         if self.whole_items:
-            names = question.items if self.unit == "items" else self.groups
-            return Member(names[which], within=question.task)
+            return Member(self.groups[which], within=question.task)
         votes, vote = self.task.votes, self._own[which]
         known = annotations.annotators
         who = None if known is None else known[votes.annotator[vote]]
@@ -259,9 +257,8 @@ class TaskMoves:
             return np.asarray(self._each[list(leaders)].mean(axis=0) - self._each[rival])
 
     def _unit_sums(self, each: Floats) -> Floats:
-        """Sums of items by group, or the items themselves."""
-        if self.group is None or self.unit != "groups":
-            return each
+        """Sums of items by group."""
+        assert self.group is not None
         return np.bincount(self.group, each, len(self.groups)).astype(np.float64)
 
     # ---- the labels, and scores after sets -------------------------------------------------
@@ -286,11 +283,7 @@ class TaskMoves:
     ) -> tuple[list[Floats], NDArray[np.uint8]]:
         """Soft labels by class, and which items are left, (items, sets)."""
         shares, (which, target) = self.task.question.shares, moves
-        if self.unit == "items":
-            left = np.ones((self.items, sets), dtype=np.uint8)
-            left[which, place] = 0
-            return list(shares), left
-        if self.unit == "groups":
+        if self.whole_items:
             gone = np.zeros((len(self.groups), sets), dtype=bool)
             gone[which, place] = True
             return list(shares), (~gone[self.group]).astype(np.uint8)
