@@ -273,7 +273,10 @@ class Experts(StudyResult):
             name="experts",
             caption=f"Mean {what} over the experts; right of 0: better than a typical expert",
             axis=what,
-            rows=[Dot(one, *at, model=one) for one, at in zip(names, gains, strict=True)],
+            rows=[
+                Dot(name, value, low, high, name)
+                for name, (value, low, high) in zip(names, gains, strict=True)
+            ],
             zero=True,
         )
         values = np.asarray(self.gap[:SHOWN, order].T, dtype=np.float64)
