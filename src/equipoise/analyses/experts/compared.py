@@ -32,7 +32,7 @@ where the specificities meet (a secant whose width falls with the fifth root of 
 by :math:`h_i = (D_i - \mathrm{gain}) / P + \lambda D_i / Q`.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -281,29 +281,24 @@ class _Compared(NamedTuple):
     pair: Ints
 
 
-def _comparison(aligned: Aligned) -> Callable[[Floats, Floats, Ints], _Gains | None]:
-    """How an expert's answers, against the others', are compared with the models on items."""
-    names, grades = list(aligned.scores), aligned.question.ordered
-    if len(aligned.question.classes) > 1:
-        decided = np.stack([decide(aligned.distributions(one)) for one in names])
-        return lambda own, others, item: agreement_gains(
-            own, others, decided[:, item], grades=grades
-        )
-    scores = np.stack([aligned.scores[one] for one in names])
-    return lambda own, others, item: at_specificity(own[:, 0], others[:, 0], scores[:, item])
-
-
 def compare_task(aligned: Aligned, laid: Answers, people: Ints) -> list[_Compared | None]:
     """Every expert next to all models in one task; None where nothing can be compared."""
-    compare, made = _comparison(aligned), list[_Compared | None]()
+    several, scores = len(aligned.question.classes) > 1, aligned.scores
+    said = [decide(aligned.distributions(one)) if several else scores[one] for one in scores]
+    models, made = np.stack(said), list[_Compared | None]()
     for who in people:
         pair = np.arange(*np.searchsorted(laid.annotator, [who, who + 1]))
         left = laid.whole[laid.item[pair]] - laid.weight[pair]
         pair, left = pair[left > 1e-9], left[left > 1e-9, None]
         item = laid.item[pair]
         others = (laid.share[item] * laid.whole[item, None] - laid.mass[pair]) / left
-        own = laid.mass[pair] / laid.weight[pair, None]
-        gains = compare(own, np.clip(others, 0, 1), item) if len(pair) else None
+        own, others = laid.mass[pair] / laid.weight[pair, None], np.clip(others, 0, 1)
+        gains = None
+        if len(pair) and several:
+            grades = aligned.question.ordered
+            gains = agreement_gains(own, others, models[:, item], grades=grades)
+        elif len(pair):
+            gains = at_specificity(own[:, 0], others[:, 0], models[:, item])
         known = gains is not None and not np.isnan(gains.gain).any()
         made.append(_Compared(gains, item, pair) if gains is not None and known else None)
     return made

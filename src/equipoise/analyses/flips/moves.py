@@ -111,17 +111,12 @@ class TaskMoves:
         """Goodness of every model on all data, (models,)."""
         return self.sign * self.task.full()
 
-    @property
-    def whole_items(self) -> bool:
-        """Whether moves leave out items or groups of them."""
-        return self.group is not None
-
     @cached_property
     def additive(self) -> bool:
         """Whether what moves take from a lead adds up exactly."""
         if self._each is None or self.unit == "votes":
             return False
-        if self.whole_items:
+        if self.group is not None:
             return True
         shares = np.stack(every_class(self.task.question.shares))
         even = self._scores(np.full(shares.shape, 1 / len(shares)))
@@ -143,7 +138,7 @@ class TaskMoves:
 
         The lead is infinite as long as an item on which the rival's score is remains.
         """
-        if not self.whole_items:
+        if self.group is None:
             taken = [self._vote_gains([a], rival, moves) for a in leaders]
             fall = np.cumsum(np.pad(np.stack(taken), ((0, 0), (1, 0))), axis=1)
             return np.asarray((self.full[list(leaders)] - self.full[rival])[:, None] - fall)
@@ -182,7 +177,7 @@ class TaskMoves:
     def member(self, which: int, target: int, annotations: Annotations) -> Member:
         """Name what a move is about."""
         question = self.task.question
-        if self.whole_items:
+        if self.group is not None:
             return Member(self.groups[which], within=question.task)
         votes, vote = self.task.votes, self._own[which]
         known = annotations.annotators
@@ -197,12 +192,12 @@ class TaskMoves:
     def _gains(self, leaders: Sequence[int], rival: int) -> tuple[Floats, Ints]:
         """What every move alone takes from the mean lead, (moves,), and its target."""
         gone = np.full(self.number, -1)
-        if self.whole_items and self._each is not None:
+        if self.group is not None and self._each is not None:
             each = self._differences(leaders, rival)
             return self._unit_sums(np.where(np.isnan(each), 0.0, each)), gone
         if self._slopes is None:
             return self._tried(leaders, rival)
-        if self.whole_items:
+        if self.group is not None:
             own = self._slopes.items * self._counted
             gain, target = self._unit_sums(own[leaders].mean(axis=0) - own[rival]), gone
         else:
@@ -283,7 +278,7 @@ class TaskMoves:
     ) -> tuple[list[Floats], NDArray[np.uint8]]:
         """Soft labels by class, and which items are left, (items, sets)."""
         shares, (which, target) = self.task.question.shares, moves
-        if self.whole_items:
+        if self.group is not None:
             gone = np.zeros((len(self.groups), sets), dtype=bool)
             gone[which, place] = True
             return list(shares), (~gone[self.group]).astype(np.uint8)
