@@ -17,8 +17,7 @@ from scipy.stats import kendalltau, spearmanr
 from benchmarks._clock import best, heading, line, once
 from equipoise.analyses.catalogue import ANALYSES
 from equipoise.analyses.options import ResamplingOptions
-from equipoise.analyses.ranking import rank_stability
-from equipoise.analyses.resampling import as_drawn, plan_for
+from equipoise.analyses.ranking import as_drawn, rank_stability
 from equipoise.analyses.study import StudyOptions
 from equipoise.answer import analyse_study
 from equipoise.arrays import InputError
@@ -95,7 +94,7 @@ def main():
     for kind in kinds:
 
         def one(kind=kind):
-            plan = plan_for(study.annotations, kind, told)
+            plan = told.plan(study.annotations, kind)
             return evaluate(
                 study.predictions, study.annotations, metrics=METRICS, resampling=plan
             )

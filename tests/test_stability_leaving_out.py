@@ -8,7 +8,7 @@ from sklearn.metrics import cohen_kappa_score
 
 from equipoise.analyses.leave_one_out import leave_one_out
 from equipoise.analyses.vote_cutoffs import vote_cutoffs
-from equipoise.analyses.words import largest_finite, not_finite
+from equipoise.analyses.words import not_finite
 from equipoise.annotations import Annotations
 from equipoise.predictions import Predictions
 from tests.oracles.bootstrap import annotations
@@ -120,7 +120,6 @@ def test_nearly_all_items_are_not_all():
 
 
 def test_shifts_are_told_by_what_they_are():
-    assert largest_finite(np.array([[np.nan, np.inf]])) is None
     full, values = np.array([np.nan, 1.0, 2.0]), np.array([[1.0, np.inf, np.nan], [1, 1, 1]])
     assert not_finite(full, values, ["a", "b", "c"], ("in all", "in some")) == [
         "that of b is finite in all but infinite in some",

@@ -1,22 +1,16 @@
 """Panel size: coverage of the limit, separate panels by hand, and how many are enough."""
 
+from dataclasses import replace
 from itertools import combinations
 from math import ceil
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.stats import chi2
+from scipy.stats import chi2, norm
+from scipy.stats import t as student
 
-from equipoise.analyses.panel_size import (
-    Range,
-    fewest,
-    order_words,
-    panel_size,
-    panels,
-    prophecy,
-    width_words,
-)
+from equipoise.analyses.panel_size import Range, panel_size, panels, prophecy
 from equipoise.analyses.panel_size.panels import correlation_ends
 from equipoise.arrays import InputError
 from equipoise.metrics import auroc
@@ -143,24 +137,45 @@ def test_how_many_are_enough_is_answered_with_its_criterion():
 
 
 def test_enough_in_numbers_and_words():
-    sizes = np.array([2, 3, 4])
-    assert fewest(sizes, np.array([0.96, 0.99, np.nan]), 0.95) == 2
-    assert fewest(sizes, np.array([-0.2, -0.1, np.nan]), 0.95) is None
+    two = panel_size(models()[:2], bootstrap.annotations(VOTES[:, :4]), replicates=3)
+
+    def seen(*separate, ends=(np.nan, np.nan), **more):
+        ends = dict(zip(("separate_low", "separate_high"), ends, strict=True))
+        return replace(two, separate=np.array([*separate, np.nan]), **ends, **more)
+
+    assert_array_equal(two.sizes, [2, 3, 4])
+    assert seen(0.7, 0.8).enough_for_order(0.75) == 3
+    assert seen(0.7, 0.8).enough_for_order(0.9) == 7
+    assert seen(0.96, 0.99).enough_for_order() == 2
+    assert seen(-0.2, -0.1).enough_for_order() is None
     assert prophecy(4, 0.5, 0.95) == 76
-    seen = order_words(sizes, np.array([0.96, 0.99, np.nan]), 2, "annotator")
-    assert seen.endswith("0.96; so many are enough, if that is to be at least 0.95.")
-    near = order_words(sizes, np.array([0.9, 0.9499, np.nan]), 2, "annotator")
+    known = seen(0.96, 0.99).finding
+    assert known.endswith("0.96; so many are enough, if that is to be at least 0.95.")
+    near = seen(0.9, 0.9499).finding
     assert "0.94; if that is to be at least 0.95, about 4 annotators would" in near
-    none = order_words(sizes, np.array([-0.2, -0.1, np.nan]), 2, "vote per item")
+    none = seen(-0.2, -0.1, unit="votes per item").finding
     assert none.endswith("of −0.10: how many are enough cannot be told.")
-    assert "more than 1,000 annotators would be enough" in width_words(5000, 4, "annotator")
-    assert "3 annotators are enough" in width_words(3, 4, "annotator")
-    far = width_words(5000, 4, "annotator", Range(700, 9000))
-    assert "more than 1,000 annotators (700 or more) would be enough (extrapolated)" in far
-    wide = order_words(sizes, np.array([0.7, 0.8, np.nan]), 2, "annotator", (0.5, 0.9))
-    assert "about 15 annotators (7 to 57) would be enough (extrapolated)" in wide
-    open_end = order_words(sizes, np.array([0.7, 0.8, np.nan]), 2, "annotator", (-0.1, 0.999))
+    wide = seen(0.7, 0.8, ends=(0.5, 0.9))
+    assert wide.range_for_order() == Range(7, 57)
+    assert "about 15 annotators (7 to 57) would be enough (extrapolated)" in wide.finding
+    assert seen(0.7, 0.8, ends=(-0.1, 0.9)).range_for_order() == Range(7, None)
+    open_end = seen(0.7, 0.8, ends=(-0.1, 0.999)).finding
     assert "about 15 annotators (2 or more) would be enough (extrapolated)" in open_end
+
+
+def test_enough_for_the_width_of_one_model_in_words():
+    one = panel_size(models()[:1], bootstrap.annotations(VOTES[:, :4]), replicates=3)
+
+    def needs(number, degrees=np.inf):
+        times = norm.ppf(0.975) if np.isinf(degrees) else student.ppf(0.975, degrees)
+        variance = np.array([(number - 0.5) * (0.02 / times) ** 2])
+        return replace(one, degrees=degrees, variance=variance).finding
+
+    assert "more than 1,000 annotators would be enough" in needs(5000)
+    assert "3 annotators are enough" in needs(3)
+    assert "about 20 annotators (9 to 83) would be enough (extrapolated)" in needs(20, 7)
+    low = f"{ceil(5000 * 7 / chi2.ppf(0.975, 7)):,}"
+    assert f"more than 1,000 annotators ({low} or more) would be" in needs(5000, 7)
 
 
 def test_the_range_of_how_many_are_enough_holds_the_truth():

@@ -8,8 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import kendalltau, spearmanr
 
 from equipoise.aggregate import dirichlet
-from equipoise.analyses.ranking import rank_stability
-from equipoise.analyses.resampling import as_drawn
+from equipoise.analyses.ranking import as_drawn, rank_stability
 from equipoise.arrays import InputError
 from equipoise.evaluation import Settings, evaluate
 from equipoise.predictions import Predictions

@@ -32,7 +32,7 @@ import numpy as np
 
 from equipoise.aggregate import dirichlet
 from equipoise.analyses.cuts import Cuts, cut
-from equipoise.analyses.options import AnalysisKeywords, as_options
+from equipoise.analyses.options import AnalysisKeywords
 from equipoise.analyses.scoring import Given, StudyScorer, study
 from equipoise.analyses.study import Study
 from equipoise.analyses.tables import headed, spanned
@@ -280,7 +280,7 @@ def clear_cases(
     **how
         See `equipoise.analyses.options.AnalysisOptions`; replicates resample items.
     """
-    scorer = study(predictions, annotations, as_options(how))
+    scorer = study(predictions, annotations, how)
     questions = [task.question for task in scorer.subjects]
     made = [dirichlet(annotations, task=question.task) for question in questions]
     sure = [_certainties(one, question) for one, question in zip(made, questions, strict=True)]

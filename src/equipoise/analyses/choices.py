@@ -9,7 +9,7 @@ Models of annotators are left out with fewer than six annotators, unless they ar
 from so few they do not learn who errs how.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, product
 from math import comb
@@ -19,7 +19,6 @@ import numpy as np
 
 from equipoise.aggregate import MODELS, model_title
 from equipoise.analyses.options import ResamplingKeywords, ResamplingOptions, checked_options
-from equipoise.analyses.resampling import plan_for
 from equipoise.analyses.result import GridResult
 from equipoise.analyses.study import Study
 from equipoise.analyses.words import (
@@ -45,7 +44,7 @@ from equipoise.choosing import Settings as Told
 from equipoise.choosing import model, suitable
 from equipoise.evaluation import LABELS, Evaluation, evaluate
 from equipoise.evaluation.arguments import as_annotations, as_metrics, as_predictions
-from equipoise.findings import Chart, Column, Finding, Line, Lines
+from equipoise.findings import Chart, Column, Finding, Line, Lines, columns
 from equipoise.findings.bibliography import cite
 from equipoise.metrics import DEFAULT, Metric
 from equipoise.notices import Notice, notice
@@ -53,7 +52,6 @@ from equipoise.numbers import number
 from equipoise.plausibilities import Plausibilities
 from equipoise.predictions import Predictions
 from equipoise.ranks import spearman
-from equipoise.resampling import Resampling
 from equipoise.wording import capital, joined
 
 TITLE = "Does it depend on how votes are combined?"
@@ -103,15 +101,13 @@ CHANGE_COLUMNS = (
 )
 CONCLUSION_COLUMNS = (
     *QUESTION,
-    Column("above", "above", "model"),
-    Column("below", "below", "model"),
-    Column("verdict", "verdict"),
-    Column("choices_with_this_order", "choices with this order", "count"),
-    Column("choices_separated", "choices separated", "count"),
+    *columns("model", "above", "below"),
+    *columns("text", "verdict"),
+    *columns("count", "choices_with_this_order", "choices_separated"),
 )
 
 
-class ChoiceKeywords(ResamplingKeywords, total=False):
+class _ChoiceKeywords(ResamplingKeywords, total=False):
     """Keywords of `aggregation_choices`."""
 
     threshold: float | None
@@ -176,31 +172,27 @@ class Choices(GridResult):
         """Positions of every pair of models."""
         return list(combinations(range(len(self.models)), 2))
 
-    def _row(self, c: int, t: int, k: int, label: int) -> dict[str, Any]:
-        """What every row of a choice begins with."""
-        return {
-            "aggregation": self.choices[c],
-            "choice": model_title(self.choices[c]),
-            "task": self.tasks[t],
-            "metric": self.metrics[k],
-            "labels": LABELS[label],
-        }
+    def _by_choice(self) -> Iterator[tuple[tuple[int, ...], dict[str, Any]]]:
+        """Every choice in every cell: its place, and what its rows begin with."""
+        for c, name in enumerate(self.choices):
+            for cell, names in self.cells():
+                yield (c, *cell), {"aggregation": name, "choice": model_title(name), **names}
 
     def rows(self) -> list[dict[str, Any]]:
         """One row per choice, task, metric, labels and model."""
-        found = []
-        for cell in np.ndindex(*self.values.shape):
-            names = ("values", "low", "high", "ranks", "p_best")
-            each = {name.removesuffix("s"): float(getattr(self, name)[cell]) for name in names}
-            named = self._row(*cell[:-1]) | {"model": self.models[cell[-1]]}
-            found.append(named | each)
-        return found
+        numbers = {"value": self.values, "low": self.low, "high": self.high}
+        numbers |= {"rank": self.ranks, "p_best": self.p_best}
+        return [
+            names | {"model": model} | {key: float(n[at][m]) for key, n in numbers.items()}
+            for at, names in self._by_choice()
+            for m, model in enumerate(self.models)
+        ]
 
     def rank_changes(self) -> list[dict[str, Any]]:
         """One row per choice, task, metric and labels: agreement with the reference."""
-        found, first = [], self._reference
-        for cell in np.ndindex(*self.values.shape[:-1]):
-            usual = (first, *cell[1:])
+        found = []
+        for cell, names in self._by_choice():
+            usual = (self._reference, *cell[1:])
             moved = self.ranks[cell] - self.ranks[usual]
             most = int(np.argmax(np.abs(moved)))
             changes = {
@@ -210,34 +202,31 @@ class Choices(GridResult):
                 "most_moved": self.models[most],
                 "by_ranks": float(moved[most]),
             }
-            found.append(self._row(*cell) | changes)
+            found.append(names | changes)
         return found
 
     def conclusions(self) -> list[dict[str, Any]]:
         """One row per task, metric, labels and pair: does one stand above the other always?"""
-        cells = np.ndindex(*self.values.shape[1:-1])
-        pairs = range(len(self.pairs))
-        return [self._conclusion(cell, pair) for cell in cells for pair in pairs]
+        return [names | pair for cell, names in self.cells() for pair in self._pairs(cell)]
 
-    def _conclusion(self, cell: tuple[int, ...], pair: int) -> dict[str, Any]:
-        (a, b), (t, k, label) = self.pairs[pair], cell
+    def _pairs(self, cell: tuple[int, ...]) -> Iterator[dict[str, Any]]:
+        """What becomes of every pair of models under all choices, in one cell."""
+        t, k, label = cell
         sign = 1 if self.better[k] == "higher" else -1
         values = self.values[:, t, k, label]
-        gap = np.round(sign * (values[:, a] - values[:, b]), 12)
-        ends = [e[:, t, k, label, pair] * sign for e in (self.gap_low, self.gap_high)]
-        low, high = np.minimum(*ends), np.maximum(*ends)
-        below = bool((gap < 0).all())
-        first, second = (b, a) if below else (a, b)
-        return {
-            "task": self.tasks[t],
-            "metric": self.metrics[k],
-            "labels": LABELS[label],
-            "above": self.models[first],
-            "below": self.models[second],
-            "verdict": _verdict(gap, low, high),
-            "choices_with_this_order": int((gap < 0 if below else gap > 0).sum()),
-            "choices_separated": int(((high < 0) if below else (low > 0)).sum()),
-        }
+        for pair, (a, b) in enumerate(self.pairs):
+            gap = np.round(sign * (values[:, a] - values[:, b]), 12)
+            ends = [e[:, t, k, label, pair] * sign for e in (self.gap_low, self.gap_high)]
+            low, high = np.minimum(*ends), np.maximum(*ends)
+            below = bool((gap < 0).all())
+            first, second = (b, a) if below else (a, b)
+            yield {
+                "above": self.models[first],
+                "below": self.models[second],
+                "verdict": _verdict(gap, low, high),
+                "choices_with_this_order": int((gap < 0 if below else gap > 0).sum()),
+                "choices_separated": int(((high < 0) if below else (low > 0)).sum()),
+            }
 
     def said(self, labels: str = "soft") -> str:
         """Tell how many conclusions survive, in one sentence, for the last task."""
@@ -253,9 +242,8 @@ class Choices(GridResult):
             return f"{start}, {what} of {self.models[0]} lies between {ends}."
         first = (ranks == ranks.min(axis=1, keepdims=True)).any(axis=0)
         names = [name for name, here in zip(self.models, first, strict=True) if here]
-        cell = len(self.tasks) - 1, 0, label
-        every = (self._conclusion(cell, pair) for pair in range(len(self.pairs)))
-        verdicts = [str(conclusion["verdict"]) for conclusion in every]
+        pairs = self._pairs((len(self.tasks) - 1, 0, label))
+        verdicts = [str(pair["verdict"]) for pair in pairs]
         best = f"the best is {joined(names, 'or')} by {what}"
         return f"{start}, {best}; {_verdicts_sentence(verdicts)}."
 
@@ -265,7 +253,7 @@ class Choices(GridResult):
         """The finding for every surface; `labels` stand in front."""
         rows, changes = self.rows(), self.rank_changes()
         head = score_head(self.metrics[0], labels)
-        columns = (
+        value_columns = (
             Column("choice", "aggregation"),
             *IN_FILES,
             Column("model", "model", "model"),
@@ -279,7 +267,7 @@ class Choices(GridResult):
         moved = {"rows": changes, "brief": self.in_front(changes, labels)}
         pairs, found = "Comparisons of two models", self.conclusions()
         tables = (
-            self.table("choices", values, columns, rows=rows, brief=best, legend=LEGEND),
+            self.table("choices", values, value_columns, rows=rows, brief=best, legend=LEGEND),
             self.table("choices_changes", order, CHANGE_COLUMNS, **moved),
             self.table("choices_conclusions", pairs, CONCLUSION_COLUMNS, rows=found),
         )
@@ -335,7 +323,7 @@ def aggregation_choices(
     *,
     models: Sequence[str] | None = None,
     metrics: Sequence[str | Metric] = DEFAULT,
-    **how: Unpack[ChoiceKeywords],
+    **how: Unpack[_ChoiceKeywords],
 ) -> Choices:
     """Evaluate under several aggregation models, side by side.
 
@@ -356,7 +344,10 @@ def aggregation_choices(
     for step, name in enumerate(asked, 1):
         truth, fitted = _aggregated(annotations, name, told)
         fits += fitted
-        plan = _grouped(plan_for(truth, "items", told), annotations)
+        plan = told.plan(truth, "items")
+        if annotations.group is not None:
+            rows = positions(plan.items, annotations.items, where="plan, items")
+            plan = replace(plan, group=annotations.group[rows])
         done.append(
             evaluate(given, truth, metrics=scored, resampling=plan, settings=told.settings)
         )
@@ -390,9 +381,11 @@ def _collected(
         for name, field in fields.items()
     }
     names = tuple(metric.name for metric in first.metrics)
-    cells = list(product(first.tasks, names, LABELS))
-    every = np.array([_gaps(one, cell) for one in done for cell in cells])
-    gaps = every.reshape(*shape[:-1], comb(len(first.models), 2), 2)
+    ends = []  # of the paired differences, as `Evaluation.differences` has
+    for one, task, metric, labels in product(done, first.tasks, names, LABELS):
+        each = [one.estimate(m, metric, labels=labels, task=task) for m in one.models]
+        ends.append([(a - b).interval(one.level) for a, b in combinations(each, 2)])
+    gaps = np.array(ends).reshape(*shape[:-1], comb(len(first.models), 2), 2)
     return Choices(
         choices=tuple(asked),
         tasks=first.tasks,
@@ -405,13 +398,6 @@ def _collected(
         better=tuple(one.better for one in first.metrics),
         notices=notices,
     )
-
-
-def _gaps(done: Evaluation, cell: tuple[str, str, str]) -> list[tuple[float, float]]:
-    """Intervals of the paired differences of all models, as `Evaluation.differences` has."""
-    task, metric, labels = cell
-    every = [done.estimate(one, metric, labels=labels, task=task) for one in done.models]
-    return [(a - b).interval(done.level) for a, b in combinations(every, 2)]
 
 
 def _evaluation_notices(asked: list[str], done: list[Evaluation]) -> list[Notice]:
@@ -467,24 +453,13 @@ def _aggregated(
         truth = fit(annotations, task=task)
         own = [note for note in truth.notices if str(note) not in known]
         about = f"{title} of {task}" if task else title
-        notices += [_brief(note).of(about) for note in as_notices(own)]
+        for note in as_notices(own):  # numbers left out: one sentence for all fits
+            brief = note.code in BRIEF
+            notices.append((Notice(note.code, BRIEF[note.code]) if brief else note).of(about))
         truth = replace(truth, notices=())
         drawn = told.draws > 1 and truth.law is not None
         truths.append(truth.drawn(told.draws, seed=told.seed) if drawn else truth)
     return tuple(truths), notices
-
-
-def _brief(said: Notice) -> Notice:
-    """What a fit says in numbers, without them: one sentence for all fits."""
-    return Notice(said.code, BRIEF[said.code]) if said.code in BRIEF else said
-
-
-def _grouped(plan: Resampling, annotations: Annotations) -> Resampling:
-    """The same plan, drawing groups of items as wholes where annotations have groups."""
-    if annotations.group is None:
-        return plan
-    rows = positions(plan.items, annotations.items, where="plan, items")
-    return replace(plan, group=annotations.group[rows])
 
 
 def _verdict(gap: Floats, low: Floats, high: Floats) -> str:

@@ -31,7 +31,7 @@ from equipoise.annotations import Annotations
 from equipoise.arrays import choice, short_repr, wrong_type
 from equipoise.evaluation import LABELS, Evaluation, Settings, evaluate
 from equipoise.evaluation.arguments import as_annotations, as_metrics, as_predictions
-from equipoise.findings import Column, Dot, Dots, Finding, Table
+from equipoise.findings import Column, Dot, Dots, Finding, Table, columns
 from equipoise.inference import Population, Reason, Spread, TwoWay
 from equipoise.metrics import Metric
 from equipoise.notices import Notice
@@ -62,8 +62,7 @@ LEGEND = (
 )
 COLUMNS = (
     Column("task", "task", brief=False),
-    Column("result", "result"),
-    Column("source", "source"),
+    *columns("text", "result", "source"),
     Column(
         "deviation",
         "standard deviation [interval]",

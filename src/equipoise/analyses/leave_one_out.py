@@ -32,7 +32,7 @@ from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
-from equipoise.analyses.options import AnalysisKeywords, as_options
+from equipoise.analyses.options import AnalysisKeywords
 from equipoise.analyses.result import StudyResult
 from equipoise.analyses.scoring import (
     Given,
@@ -43,7 +43,7 @@ from equipoise.analyses.scoring import (
     study,
 )
 from equipoise.analyses.study import Study
-from equipoise.analyses.words import BRACKETS, ORDER, largest_finite, not_finite, scored_again
+from equipoise.analyses.words import BRACKETS, ORDER, not_finite, scored_again
 from equipoise.annotations import Annotations
 from equipoise.arrays import Bools, Floats, InputError, Ints, short_repr
 from equipoise.evaluation.blocks import hard_labels
@@ -147,10 +147,15 @@ class LeaveOneOut(StudyResult):
         return Shift(self.annotators[annotator], self.models[model], *map(float, each))
 
     @property
+    def _sizes(self) -> Floats:
+        """Size of every shift; -1 where it is not finite."""
+        return np.where(np.isfinite(self.shifts), np.abs(self.shifts), -1.0)
+
+    @property
     def largest(self) -> Shift | None:
         """The largest finite shift and who causes it; None when there is none."""
-        place = largest_finite(self.shifts)
-        return None if place is None else self.shift(*place)
+        fold, model = np.unravel_index(int(self._sizes.argmax()), self.shifts.shape)
+        return None if self._sizes.max() < 0 else self.shift(int(fold), int(model))
 
     @property
     def finding(self) -> str:
@@ -236,7 +241,7 @@ class LeaveOneOut(StudyResult):
 
     def _charts(self) -> tuple[Chart, ...]:
         """The largest shift without each annotator, and all; those who move most first."""
-        size = np.where(np.isfinite(self.shifts), np.abs(self.shifts), -1.0)
+        size = self._sizes
         people = np.argsort(-size.max(axis=1), kind="stable")[:DRAWN]
         most = [self.shift(int(f), int(size[f].argmax())) for f in people]
         dots = Dots(
@@ -278,7 +283,7 @@ def leave_one_out(
     **how
         See `equipoise.analyses.options.AnalysisOptions`; replicates resample items.
     """
-    found = affordable(study(predictions, annotations, as_options(how)))
+    found = affordable(study(predictions, annotations, how))
     who, load = _chosen(found, annotations)
     folds = [_fold(one, annotations, who) for one in found.subjects]
     values = mean_over_tasks([one.values for one in folds])
@@ -287,7 +292,11 @@ def leave_one_out(
     good = higher_is_better(np.vstack([full, values]), found.metric.better).T
     ranks = average_ranks(good).T
     panel = good[:, 1:], np.broadcast_to(good[:, :1], good[:, 1:].shape)
-    active = int((load > 0).sum())
+    active, notices = int((load > 0).sum()), found.notices
+    if active > len(who):
+        share = float(load[who].sum() / load.sum())
+        some = {"annotators": active, "most": len(who), "share": share}
+        notices = (*notices, Notice("few_of_many_annotators", FEW_OF_MANY, (), some))
     return LeaveOneOut(
         **found.facts,
         annotators=tuple((annotations.annotators or ())[a] for a in who),
@@ -303,7 +312,7 @@ def leave_one_out(
         kendall_tau_b=np.asarray(kendall_tau_b(*panel)),
         kappa=mean_over_tasks([one.kappa for one in folds]),
         active=active,
-        notices=found.notices if active <= len(who) else (*found.notices, _some(who, load)),
+        notices=notices,
     )
 
 
@@ -335,13 +344,6 @@ def _chosen(found: StudyScorer, annotations: Annotations) -> tuple[Ints, Ints]:
         raise InputError("leave_one_out", got, "votes that count", do)
     order = active[np.argsort(-load[active], kind="stable")]
     return np.sort(order[:MOST]), load
-
-
-def _some(who: Ints, load: Ints) -> Notice:
-    """Say that not everybody is left out."""
-    share = float(load[who].sum() / load.sum())
-    values = {"annotators": int((load > 0).sum()), "most": len(who), "share": share}
-    return Notice("few_of_many_annotators", FEW_OF_MANY, (), values)
 
 
 def _fold(subject: TaskScorer, annotations: Annotations, who: Ints) -> _Folds:

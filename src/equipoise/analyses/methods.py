@@ -11,13 +11,13 @@ from importlib.metadata import version
 import numpy as np
 
 from equipoise.analyses.study import Study, StudyOptions
-from equipoise.analyses.words import IN_FULL, as_notices, level_text
+from equipoise.analyses.words import IN_FULL, as_notices
 from equipoise.annotations import Annotations
 from equipoise.evaluation import MACRO, Evaluation
 from equipoise.findings import Report
 from equipoise.findings.bibliography import cite
 from equipoise.metrics import Metric, hard_labels_rule
-from equipoise.numbers import count
+from equipoise.numbers import count, exact_percent
 
 _OF_VALUES = {
     "two-way": ("owen2007", "cameron2011"),
@@ -53,11 +53,6 @@ class StudyData:
             scored_groups=0 if group is None else len(np.unique(group[scored])),
         )
 
-    def known(self) -> tuple[str, ...]:
-        """For the line under a title."""
-        people = count(self.annotators, "annotator") if self.annotators else "anonymous votes"
-        return (count(self.items, "item"), count(self.votes, "vote"), people)
-
     def sentence(self, what: str, tasks: Sequence[str], metrics: Sequence[Metric]) -> str:
         """Begin the methods: what was done on how much data, by which metrics."""
         single = [task for task in tasks if task != MACRO]
@@ -83,25 +78,21 @@ class StudyData:
 
 
 def study_report(study: Study) -> Report:
-    """What reports of a study share, without a title and findings."""
+    """What every report of a study begins with: models, settings, notices and sources."""
     asked, evaluation = study.options, study.evaluation
-    data = StudyData.of(evaluation, study.annotations)
-    metrics, resamples = evaluation.metrics, count(study.replicates, "resample")
-    sources = dict.fromkeys(key for metric in metrics for key in metric.references)
+    every = (key for metric in evaluation.metrics for key in metric.references)
     return Report(
         title="",
         findings=(),
         models=evaluation.models,
-        known=(*data.known(), resamples),
-        terms=tuple((metric.title, metric.definition) for metric in metrics),
         settings=(
             ("Labels", asked.labels),
             ("Resamples", count(study.replicates)),
-            ("Level of the intervals", level_text(asked.level)),
+            ("Level of the intervals", exact_percent(asked.level)),
             ("Seed", str(asked.seed)),
         ),
         notices=as_notices(evaluation.notices),
-        references=tuple(sources),
+        references=tuple(dict.fromkeys(every)),
     )
 
 
@@ -127,7 +118,7 @@ def intervals_sentence(evaluation: Evaluation, *, sources: bool = True) -> str:
     both = (_OF_VALUES[evaluation.inference], _OF_PAIRS)
     own, pairs = (cite(*keys) if sources else "" for keys in both)
     return (
-        f"{level_text(evaluation.level)} intervals of values and of paired differences are "
+        f"{exact_percent(evaluation.level)} intervals of values and of paired differences are "
         f"{evaluation.interval}, for {evaluation.population.whom}{own}, each of one number "
         "by itself; models are separated, and ranks possible, by step-down max-t over all "
         f"pairs{pairs}. Shares of resamples are from {count(plan.replicates)} "

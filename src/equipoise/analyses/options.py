@@ -1,9 +1,10 @@
 """What is asked of an analysis: which metric, labels and task, and how it is resampled."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, TypedDict, TypeVar
 
+from equipoise.annotations import Annotations
 from equipoise.arrays import (
     InputError,
     choice,
@@ -15,8 +16,11 @@ from equipoise.arrays import (
 from equipoise.arrays import wrong_type as wrong
 from equipoise.evaluation import LABELS, Settings
 from equipoise.evaluation.alignment import ON_MISSING
+from equipoise.evaluation.arguments import Truths
 from equipoise.evaluation.blocks import TIES
 from equipoise.metrics import Metric, named
+from equipoise.plausibilities import Plausibilities
+from equipoise.resampling import Resampling, resample
 
 Progress = Callable[[int, int], None]
 USUAL = "1,000 is usual"
@@ -63,6 +67,28 @@ class ResamplingOptions(Resamples):
         Resamples.__post_init__(self)
         if not isinstance(self.settings, Settings):
             raise wrong("settings", self.settings, "Settings", "try Settings(level=0.9)")
+
+    def plan(self, truth: Truths, kind: str | None) -> Resampling:
+        """One plan over the items of all tasks; without a kind, what fits the truth."""
+        parts = _parts(truth)
+        plan = resample(parts[0], kind, replicates=self.replicates, seed=self.seed)
+        items = dict.fromkeys(name for part in parts for name in part.items)
+        return replace(plan, items=tuple(items))
+
+
+def _parts(truth: Truths) -> Sequence[Annotations | Plausibilities]:
+    """All tasks at once, or one by one."""
+    if isinstance(truth, Annotations | Plausibilities):
+        return [truth]
+    expected, do = "annotations, or plausibilities, one per task", "read annotations first"
+    if isinstance(truth, str) or not isinstance(truth, Sequence):
+        raise wrong("truth", truth, expected, do)
+    if not truth:
+        raise InputError("truth", "nothing", expected, do)
+    for part in truth:
+        if not isinstance(part, Plausibilities):
+            raise wrong("truth", part, expected, do)
+    return truth
 
 
 class AnalysisKeywords(TypedDict, total=False):
@@ -145,14 +171,3 @@ def checked_options(kind: type[Options], how: Mapping[str, Any]) -> Options:
     """
     require_keywords(how, [one.name for one in fields(kind)])
     return kind(**how)
-
-
-def as_options(how: Mapping[str, Any]) -> AnalysisOptions:
-    """Check the keywords of an analysis.
-
-    Examples
-    --------
-    >>> as_options({"metric": "accuracy"}).scored.title
-    'accuracy'
-    """
-    return checked_options(AnalysisOptions, how)

@@ -17,7 +17,7 @@ items and annotators like these are the possible ranks of every model and the pa
 separated, all models at once (`equipoise.inference.families`).
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite, isnan
 from typing import Any, Unpack
@@ -25,8 +25,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from equipoise.analyses.options import ResamplingKeywords, ResamplingOptions, checked_options
-from equipoise.analyses.resampling import Truths, as_drawn, plan_for, simulation_interval
-from equipoise.analyses.result import GridResult
+from equipoise.analyses.result import GridResult, ends_of
 from equipoise.analyses.study import Study
 from equipoise.analyses.words import (
     IN_FILES,
@@ -37,9 +36,9 @@ from equipoise.analyses.words import (
     as_notices,
 )
 from equipoise.arrays import Floats, InputError, short_repr
-from equipoise.estimate import Estimate
+from equipoise.estimate import Estimate, wilson
 from equipoise.evaluation import LABELS, Difference, Evaluation, evaluate
-from equipoise.evaluation.arguments import as_metrics, as_predictions
+from equipoise.evaluation.arguments import Truths, as_metrics, as_predictions
 from equipoise.findings import Chart, Column, Dot, Dots, Finding, Heat
 from equipoise.inference import Population
 from equipoise.metrics import DEFAULT, Metric
@@ -51,7 +50,6 @@ from equipoise.wording import joined
 
 TITLE = "Does the order of the models hold?"
 NAMED = 4  # models that a sentence names
-Triple = tuple[float, float, float]  # a number and the ends of its interval
 SHARED_FIRST = Notice(
     "shared_first",
     "A model's share of being best counts the resamples in which it is first; models that tie "
@@ -139,16 +137,14 @@ class RankStability(GridResult):
 
     def rows(self) -> list[dict[str, Any]]:
         """One row per task, metric and labels: how stable the order is."""
-        found = []
-        for cell, names in self._cells():
-            found.append(
-                names
-                | _with_ends("spearman", self._mean(self.spearman[cell]))
-                | _with_ends("kendall_tau_b", self._mean(self.kendall[cell]), "kendall")
-                | {"undefined": float(np.isnan(self.spearman[cell]).mean())}
-                | self._best(cell)
-            )
-        return found
+        return [
+            names
+            | ends_of("spearman", *self._mean(self.spearman[cell]))
+            | ends_of("kendall_tau_b", *self._mean(self.kendall[cell]), stem="kendall")
+            | {"undefined": float(np.isnan(self.spearman[cell]).mean())}
+            | self._best(cell)
+            for cell, names in self.cells()
+        ]
 
     def model_rows(self) -> list[dict[str, Any]]:
         """One row per model: value, possible ranks, and how often it holds each rank.
@@ -156,15 +152,18 @@ class RankStability(GridResult):
         The interval of the share counts the error of the simulation alone.
         """
         found = []
-        for cell, names in self._cells():
+        for cell, names in self.cells():
             for m, model in enumerate(self.models):
                 shares = [float(share) for share in self.ranks[cell][m]]
-                ends = simulation_interval(shares[0], int(self.counted[cell]), self.level)
-                value = {"model": model, "value": float(self.values[cell][m])}
-                low, high = (float(one) for one in self.possible[cell][m])
-                ranks = _with_ends("rank", (float(self.value_ranks[cell][m]), low, high))
-                best = _with_ends("p_best", (shares[0], *ends))
-                found.append(names | value | ranks | best | {"rank_shares": shares})
+                off = _simulation_interval(shares[0], int(self.counted[cell]), self.level)
+                rank, possible = float(self.value_ranks[cell][m]), self.possible[cell][m]
+                found.append(
+                    names
+                    | {"model": model, "value": float(self.values[cell][m])}
+                    | ends_of("rank", rank, possible.tolist())
+                    | ends_of("p_best", shares[0], off)
+                    | {"rank_shares": shares}
+                )
         return found
 
     def pair_rows(self) -> list[dict[str, Any]]:
@@ -278,28 +277,22 @@ class RankStability(GridResult):
     def _best(self, cell: tuple[int, ...]) -> dict[str, Any]:
         """The two that are best most often, with their shares, and who may be the best."""
         share = self.ranks[cell][:, 0]
-        first = np.argsort(-np.round(share, 12), kind="stable")[:2]
+        first, second = np.argsort(-np.round(share, 12), kind="stable")[:2]
         known = not np.isnan(share).any()
-        best = [(self.models[m], float(share[m])) if known else (None, np.nan) for m in first]
-        keys = ("most_often_best", "p_best"), ("runner_up", "p_runner_up")
-        found = {
-            k: v for pair in zip(keys, best, strict=True) for k, v in zip(*pair, strict=True)
-        }
         may = np.flatnonzero(self.possible[cell][:, 0] == 1)
-        return found | {"possibly_best": tuple(self.models[m] for m in may)}
+        return {
+            "most_often_best": self.models[first] if known else None,
+            "p_best": float(share[first]),
+            "runner_up": self.models[second] if known else None,
+            "p_runner_up": float(share[second]),
+            "possibly_best": tuple(self.models[m] for m in may),
+        }
 
-    def _cells(self) -> Iterator[tuple[tuple[int, ...], dict[str, Any]]]:
-        axes = (self.tasks, self.metrics, LABELS)
-        for cell in np.ndindex(self.spearman.shape[:-1]):
-            names = (axis[place] for axis, place in zip(axes, cell, strict=True))
-            yield cell, dict(zip(("task", "metric", "labels"), names, strict=True))
-
-    def _mean(self, replicates: Floats) -> Triple:
+    def _mean(self, replicates: Floats) -> tuple[float, tuple[float, float]]:
         """Mean of the defined replicates, and the middle of all."""
         known = replicates[~np.isnan(replicates)]
         value = float(known.mean()) if len(known) else np.nan
-        ends = Estimate(value, replicates, "", (-1.0, 1.0)).interval(self.level)
-        return value, *ends
+        return value, Estimate(value, replicates, "", (-1.0, 1.0)).interval(self.level)
 
 
 def rank_stability(
@@ -323,7 +316,7 @@ def rank_stability(
     """
     told = checked_options(ResamplingOptions, how)
     given, chosen = as_predictions(predictions), as_metrics(metrics)
-    plan = plan_for(annotations, kind, told)
+    plan = told.plan(annotations, kind)
     done = evaluate(given, annotations, metrics=chosen, resampling=plan, settings=told.settings)
     told.tell(1, 1)
     return _stability_of(done)
@@ -367,6 +360,25 @@ def _stability_of(done: Evaluation) -> RankStability:
     )
 
 
+def as_drawn(done: Evaluation) -> Floats:
+    """Replicates as drawn, shape (tasks, metrics, labels, models, replicates)."""
+    cells = np.ndindex(*done.values.shape[:-1])
+    return np.array([done.drawn(*cell) for cell in cells]).reshape(done.replicates.shape)
+
+
+def _simulation_interval(share: float, number: int, level: float) -> tuple[float, float]:
+    """How far a share of replicates can be off because their number is finite: Wilson's.
+
+    Examples
+    --------
+    >>> _simulation_interval(0.5, 1000, 0.95)
+    (0.469, 0.531)
+    """
+    if not number or np.isnan(share):
+        return float("nan"), float("nan")
+    return wilson(share * number, number, level)
+
+
 def analyse(study: Study) -> Finding:
     """How stable the order of the models of a study is."""
     return _stability_of(study.evaluation).report(study.options.labels)
@@ -388,9 +400,3 @@ def _leaders(row: Mapping[str, Any]) -> str:
         f"{first} is best in {most} of the resamples, followed by {second} with {next_most} "
         "(ties for first are shared)"
     )
-
-
-def _with_ends(key: str, value: Triple, stem: str = "") -> dict[str, Any]:
-    """A number and the ends of its interval, which may have a shorter name."""
-    stem = stem or key
-    return dict(zip((key, f"{stem}_low", f"{stem}_high"), value, strict=True))

@@ -10,7 +10,7 @@ draws, so that changes are paired. An item that is drawn twice is two items, eac
 
 import inspect
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -301,10 +301,6 @@ class _Stratum:
         even = np.full(self.units, 1 / self.units)
         return np.asarray(random.multinomial(self.units, even)[self.unit])
 
-    def worth(self, drawn: int) -> float:
-        """How many items each of so many drawn ones stands for."""
-        return 1.0 if self.size is None else self.size / drawn
-
 
 def reevaluate(
     predictions: Predictions | Iterable[Predictions],
@@ -340,18 +336,17 @@ def reevaluate(
     items = (*old.items, *new.items)
     hard = audited.labels == "hard"
     labels = [majority(one.shares)[0] if hard else one.shares[0] for one in (old, new)]
-    label = np.concatenate(labels)
     strata = _strata((old, new), annotations, audited)
     score = _metric(metric)
-    values = {
-        one.model: one.aligned(items, old.classes)[:, 0] if one.classes else one.aligned(items)
+    values = [
+        one.aligned(items, old.classes)[:, 0] if one.classes else one.aligned(items)
         for one in models
-    }
-    found = _values(score, (label, values), strata, audited)
+    ]
+    found = _values(score, np.concatenate(labels), values, strata, audited)
     return Reevaluation(
         metric,
         audited.labels,
-        tuple(_lines(found, list(values), audited, metric)),
+        tuple(_lines(found, [one.model for one in models], audited, metric)),
         (len(old.items), len(new.items), sum(one.size or 0 for one in strata)),
         groups=0 if annotations.group is None else strata[0].units,
         replicates=audited.replicates,
@@ -411,40 +406,32 @@ def _groups(annotations: Annotations, question: TaskTruth, rows: Ints) -> Ints:
 
 def _values(
     score: Score,
-    task: tuple[PerItem, dict[str, PerItem]],
+    label: PerItem,
+    models: Sequence[PerItem],
     strata: Sequence[_Stratum],
     audited: Audited,
 ) -> Floats:
-    """Values of shape (versions, models, 1 + replicates); the first is the data as they are."""
-    label, models = task
-    random = np.random.default_rng(audited.seed)
-    out = np.empty((3, len(models), audited.replicates + 1))
-    for number in range(audited.replicates + 1):
-        counts = np.ones(len(label), dtype=np.int64)
-        for one in strata if number else ():
-            counts[one.rows] = one.resampled(random)
-        for version, rows, weight in _versions(counts, strata):
-            out[version, :, number] = [
-                score(label[rows], one[rows], weight) for one in models.values()
-            ]
-        if audited.progress is not None:
-            audited.progress(number + 1, audited.replicates + 1)
-    return out
-
-
-def _versions(counts: Ints, strata: Sequence[_Stratum]) -> Iterator[tuple[int, Ints, PerItem]]:
-    """Every version: its number, its items one by one, and how much each of them counts.
+    """Values of shape (versions, models, 1 + replicates); the first is the data as they are.
 
     An item that was drawn c times stands there c times: copies are items, not weights.
     """
-    drawn = np.repeat(np.arange(len(counts)), counts)
-    old = drawn[drawn < len(strata[0].rows)]
-    worth = np.ones(len(counts))
-    for one in strata[1:]:
-        worth[one.rows] = one.worth(int(counts[one.rows].sum()))
-    yield 0, old, np.ones(len(old))
-    yield 1, drawn, np.ones(len(drawn))
-    yield 2, drawn, worth[drawn]
+    random = np.random.default_rng(audited.seed)
+    out = np.empty((len(VERSIONS), len(models), audited.replicates + 1))
+    counts, worth = np.ones(len(label), dtype=np.int64), np.ones(len(label))
+    for number in range(audited.replicates + 1):
+        for one in strata:
+            if number:
+                counts[one.rows] = one.resampled(random)
+            if one.size is not None:  # a pool: each drawn item stands for several
+                worth[one.rows] = one.size / int(counts[one.rows].sum())
+        drawn = np.repeat(np.arange(len(label)), counts)
+        old, alike = drawn[drawn < len(strata[0].rows)], np.ones(len(drawn))
+        versions = ((old, alike[: len(old)]), (drawn, alike), (drawn, worth[drawn]))
+        for version, (rows, weight) in enumerate(versions):
+            out[version, :, number] = [score(label[rows], one[rows], weight) for one in models]
+        if audited.progress is not None:
+            audited.progress(number + 1, audited.replicates + 1)
+    return out
 
 
 def _lines(

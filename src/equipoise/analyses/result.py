@@ -1,6 +1,6 @@
 """What all results of an analysis of a study hold: what was scored, and how rows begin."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from equipoise.analyses.scoring import freeze
 from equipoise.analyses.words import score_title, with_titles
-from equipoise.arrays import Floats
+from equipoise.evaluation import LABELS
 from equipoise.findings import Cell, Column, Table
 from equipoise.metrics import titled
 from equipoise.notices import Notice
@@ -66,10 +66,6 @@ class StudyResult:
         """What every row begins with."""
         return {"task": self.task, "metric": self.metric, "labels": self.labels}
 
-    def best_first(self, values: Floats) -> list[int]:
-        """Places by value, the best first and undefined ones last."""
-        return [int(place) for place in np.argsort(-self.sign * values, kind="stable")]
-
     def with_ends(self, name: str, key: str = "", at: Any = ...) -> dict[str, Any]:
         """A quantity and the ends of its interval as columns, under another key if given."""
         return {f"{key or name}{end}": getattr(self, f"{name}{end}")[at] for end in ENDS}
@@ -99,6 +95,13 @@ class GridResult:
         """What stands in front, in words: the last task by the first metric."""
         return score_title(self.metrics[0], labels, self.tasks[-1])
 
+    def cells(self) -> Iterator[tuple[tuple[int, ...], dict[str, Any]]]:
+        """Every task, metric and kind of labels: its place, and what its rows begin with."""
+        axes = {"task": self.tasks, "metric": self.metrics, "labels": LABELS}
+        for cell in np.ndindex(*map(len, axes.values())):
+            places = zip(axes.items(), cell, strict=True)
+            yield cell, {name: axis[place] for (name, axis), place in places}
+
     def in_front(self, rows: Sequence[dict[str, Any]], labels: str) -> list[dict[str, Any]]:
         """Rows of what stands in front."""
         front = (self.tasks[-1], self.metrics[0], labels)
@@ -110,12 +113,13 @@ class GridResult:
         return Table(name=name, caption=caption, columns=named, **parts)
 
 
-def ends_of(name: str, value: Floats, ends: Sequence[Floats] | Floats) -> dict[str, Any]:
-    """The fields of a quantity with its interval.
+def ends_of(name: str, value: Any, ends: Iterable[Any], *, stem: str = "") -> dict[str, Any]:
+    """A quantity with the ends of its interval, which may be named by a shorter stem.
 
     Examples
     --------
-    >>> list(ends_of("limit", np.zeros(2), np.ones((2, 2))))
-    ['limit', 'limit_low', 'limit_high']
+    >>> ends_of("limit", 0.5, (0.4, 0.6))
+    {'limit': 0.5, 'limit_low': 0.4, 'limit_high': 0.6}
     """
-    return {f"{name}{end}": one for end, one in zip(ENDS, (value, *ends), strict=True)}
+    low, high = ends
+    return {name: value, f"{stem or name}_low": low, f"{stem or name}_high": high}

@@ -5,14 +5,14 @@ models stay sorted as they are. With several tasks every number is the average o
 which the metric is defined on the whole panel.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.analyses.options import AnalysisOptions
+from equipoise.analyses.options import AnalysisOptions, checked_options
 from equipoise.analyses.words import as_notices
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, Ints, frozen, listed
@@ -171,19 +171,29 @@ class StudyScorer:
         """The votes of each subject."""
         return [one.votes for one in self.subjects]
 
+    @property
+    def cells(self) -> int:
+        """Labels of all items, times models: what scoring everything once costs."""
+        questions = [one.question for one in self.subjects]
+        labels = sum(len(one.items) * len(one.classes) for one in questions)
+        return labels * len(self.models)
+
     def ends(self, value: Any, replicates: Any, *, difference: bool = False) -> Floats:
-        """Lower and upper ends; value (...), replicates (..., replicates), result (2, ...)."""
+        """Percentile intervals; value (...), replicates (..., replicates), result (2, ...)."""
         low, high = self.metric.bounds
         bounds = (low - high, high - low) if difference else (low, high)
-        return interval_ends(
-            np.asarray(value), np.asarray(replicates), self.asked.level, bounds
-        )
+        shape, number = np.shape(value), np.shape(replicates)[-1]
+        each = zip(np.ravel(value), np.reshape(replicates, (-1, number)), strict=True)
+        ends = [
+            Estimate(float(one), drawn, "", bounds).interval(self.asked.level)
+            for one, drawn in each
+        ]
+        return np.array(ends).reshape(-1, 2).T.reshape(2, *shape)
 
 
 def affordable(scorer: StudyScorer) -> StudyScorer:
     """The same with fewer resamples where the items are so many that all would take long."""
-    cells = sum(len(one.question.items) * len(one.question.classes) for one in scorer.subjects)
-    number, told = affordable_resamples(scorer.plan, cells * len(scorer.models))
+    number, told = affordable_resamples(scorer.plan, scorer.cells)
     if not told:
         return scorer
     plan = replace(scorer.plan, replicates=number)
@@ -195,28 +205,25 @@ def affordable_resamples(plan: Resampling, cells: int) -> tuple[int, list[Notice
     number = max(FEWEST, BUDGET // cells)
     if number >= plan.replicates:
         return plan.replicates, []
+    return number, [fewer_drawn("resamples", plan, number)]
+
+
+def fewer_drawn(what: str, plan: Resampling, number: int) -> Notice:
+    """Say that fewer resamples, or panels of a size, are drawn than were asked for."""
     text = (
-        "For {items:count} items {drawn:count} resamples are drawn instead of {asked:count}, "
-        "to keep the time in bounds."
+        f"For {{items:count}} items {{drawn:count}} {what} are drawn instead of "
+        "{asked:count}, to keep the time in bounds."
     )
     values = {"items": len(plan.items), "drawn": number, "asked": plan.replicates}
-    return number, [Notice("fewer_resamples", text, (), values)]
+    return Notice(f"fewer_{what.split()[0]}", text, (), values)
 
 
-def interval_ends(
-    value: Floats, replicates: Floats, level: float, bounds: tuple[float, float]
-) -> Floats:
-    """Percentile intervals of many numbers at once, shape (2, ...)."""
-    flat = replicates.reshape(-1, replicates.shape[-1])
-    found = [
-        Estimate(float(one), each, "", bounds).interval(level)
-        for one, each in zip(value.ravel(), flat, strict=True)
-    ]
-    return np.array(found).reshape(-1, 2).T.reshape(2, *value.shape)
+def study(predictions: Given, annotations: Annotations, how: Mapping[str, Any]) -> StudyScorer:
+    """Align models and votes, and make the plan over items that everything shares.
 
-
-def study(predictions: Given, annotations: Annotations, wanted: AnalysisOptions) -> StudyScorer:
-    """Align models and votes, and make the plan over items that everything shares."""
+    `how` are keywords of a caller, which are checked: see `AnalysisOptions`.
+    """
+    wanted = checked_options(AnalysisOptions, how)
     metric = wanted.scored
     given, annotations = as_predictions(predictions), as_annotations(annotations)
     if wanted.task is not None:

@@ -32,7 +32,7 @@ from typing import Unpack
 import numpy as np
 
 from equipoise.analyses.cuts import Cuts, cut
-from equipoise.analyses.options import AnalysisKeywords, as_options
+from equipoise.analyses.options import AnalysisKeywords
 from equipoise.analyses.scoring import Given, affordable, study
 from equipoise.analyses.study import Study
 from equipoise.analyses.tables import spanned
@@ -172,7 +172,7 @@ def vote_cutoffs(
         See `equipoise.analyses.options.AnalysisOptions`; replicates resample items.
     """
     steps = _checked(cutoffs)
-    found = affordable(study(predictions, annotations, as_options(how)))
+    found = affordable(study(predictions, annotations, how))
     kept, known = [], 0
     for votes in found.votes:
         gold = np.add.reduceat(votes.annotator < 0, votes.start[:-1]) > 0

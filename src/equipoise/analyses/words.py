@@ -92,17 +92,6 @@ def lowest_by(rows: Iterable[dict[str, Any]], by: str, key: str) -> list[dict[st
     return list(best.values())
 
 
-def level_text(level: float) -> str:
-    """The level of intervals, in full.
-
-    Examples
-    --------
-    >>> level_text(0.95), level_text(0.999)
-    ('95%', '99.9%')
-    """
-    return f"{100 * level:g}%"
-
-
 def scored_again(models: Sequence[str]) -> str:
     """Begin a sentence of the methods."""
     one = "The model was scored again"
@@ -119,21 +108,6 @@ def as_notices(*groups: Iterable[Notice | str]) -> tuple[Notice, ...]:
     """
     every = (as_notice(notice) for group in groups for notice in group)
     return tuple({str(notice): notice for notice in every}.values())
-
-
-def largest_finite(shifts: Floats) -> tuple[int, int] | None:
-    """Position of the largest finite shift; None when there is none.
-
-    Examples
-    --------
-    >>> largest_finite(np.array([[0.1, np.nan], [-0.3, np.inf]]))
-    (1, 0)
-    """
-    size = np.where(np.isfinite(shifts), np.abs(shifts), -1.0)
-    if not size.size or size.max() < 0:
-        return None
-    row, column = np.unravel_index(int(size.argmax()), size.shape)
-    return int(row), int(column)
 
 
 def not_finite(
@@ -171,16 +145,3 @@ def not_finite(
         if names:
             said.append(f"that of {joined(names, most=NAMED)} is {words}")
     return said
-
-
-def odd_words(values: Floats, models: Sequence[str]) -> str:
-    """Whether values (sizes, models) are infinite, and whose, or undefined, for some panels.
-
-    Examples
-    --------
-    >>> odd_words(np.array([[0.5, np.inf]]), ["a", "b"])
-    'infinite for b with some of the panels'
-    """
-    infinite = np.flatnonzero(np.isinf(values).any(axis=0))
-    whose = joined([models[int(m)] for m in infinite], most=NAMED)
-    return f"{f'infinite for {whose}' if whose else 'undefined'} with some of the panels"

@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from equipoise.analyses.words import level_text
 from equipoise.answer.standing import Answer, Standing, all_inside, typical_reach
 from equipoise.answer.standing import Column as Question
 from equipoise.evaluation import MACRO
@@ -17,7 +16,7 @@ from equipoise.findings import Cell, Column, Dot, Dots, Finding, Heat, Standings
 from equipoise.findings import Standing as Place
 from equipoise.metrics import confusion_matrix
 from equipoise.nouns import Nouns, in_words, some
-from equipoise.numbers import bound, chosen, percent
+from equipoise.numbers import bound, chosen, exact_percent, percent
 from equipoise.wording import capital, joined
 
 NAMED = 3
@@ -206,8 +205,8 @@ def _values_table(answer: Answer) -> Table:
     return Table(
         name="values",
         caption=f"Every model by {'task, ' * (len(answer.tasks) > 1)}metric and labels; "
-        f"{level_text(done.level)} intervals of single values, possible ranks of all models at "
-        "once",
+        f"{exact_percent(done.level)} intervals of single values, possible ranks of all models "
+        "at once",
         columns=(
             Column("task", "task"),
             Column("metric", "metric", words=titles),
@@ -265,7 +264,7 @@ def distance_chart(standing: Standing, *, level: float, margin: float | None) ->
     return Dots(
         name="distance",
         caption=f"How far {side} the best model, whichever it is. Dot: gap seen. Line: "
-        f"{level_text(level)}, all models together.{inside}",
+        f"{exact_percent(level)}, all models together.{inside}",
         axis=f"{metric.title}, distance from the best",
         rows=rows,
         zero=True,

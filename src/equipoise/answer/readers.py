@@ -8,12 +8,11 @@ import numpy as np
 
 from equipoise.agreement import AgreementTable, agreement_summaries
 from equipoise.analyses.experts import Experts
-from equipoise.analyses.words import level_text
 from equipoise.annotations import Annotations
 from equipoise.arrays import Bools, Floats, Ints
 from equipoise.findings import Column, Dot, Dots, Finding, Strip, Strips, Table
 from equipoise.nouns import Nouns, in_words
-from equipoise.numbers import UNDEFINED, change, number, percent
+from equipoise.numbers import UNDEFINED, change, exact_percent, number, percent
 from equipoise.votes import Votes, collect_votes
 from equipoise.wording import capital
 
@@ -113,7 +112,7 @@ def gains_finding(found: Experts, leader: str, hollow: Sequence[str], nouns: Nou
             Dots(
                 name="gains",
                 caption=f"{what} Each dot one model; numbers and the "
-                f"last row: {name}, {level_text(found.level)}.",
+                f"last row: {name}, {exact_percent(found.level)}.",
                 axis=f"gain in {found.score}",
                 rows=rows,
                 zero=True,

@@ -422,12 +422,16 @@ class Evaluation:
 
     def _good(self, t: int, k: int, label: int) -> Floats:
         """Replicates as drawn, as higher-is-better, shape (models, replicates)."""
-        good = higher_is_better(self._drawn(t, k, label), self.metrics[k].better)
-        undefined = np.isnan(self.values[t, k, label]).any()
-        return np.full(good.shape, np.nan) if undefined else good
+        return higher_is_better(self.drawn(t, k, label), self.metrics[k].better)
 
-    def _drawn(self, t: int, k: int, label: int) -> Floats:
-        """Replicates as drawn, before their spread was widened, shape (models, replicates)."""
+    def drawn(self, t: int, k: int, label: int) -> Floats:
+        """Replicates of a task, metric and kind of labels before their spread was widened.
+
+        Shape (models, replicates). Where the value of any model is undefined, so are the
+        replicates of all: models are compared on the same tasks or not at all.
+        """
+        if np.isnan(self.values[t, k, label]).any():
+            return np.full(self.replicates.shape[3:], np.nan)
         if not self.widening or set(self.widening) == {1.0}:
             return np.asarray(self.replicates[t, k, label])
         tasks = range(len(self.widening)) if self.tasks[t] == MACRO else [t]

@@ -5,7 +5,7 @@ mean vote of the other experts. A model has a score and an expert a yes or no, s
 would reward the finer scale: the model's threshold is set to give *exactly the expert's
 specificity*, and the gain is how much more sensitive it is there. With several classes the
 truth is the left-out expert, and the gain is how much better the model agrees with it than the
-other experts do: by accuracy, or by quadratic weighted kappa for grades. See `experts.gains`.
+other experts do: by accuracy, or by quadratic weighted kappa for grades (`experts.compared`).
 
 The mean over experts has an interval for items and experts like these (`equipoise.inference`),
 and so has the difference of two models, on the same items and experts. A model is said to beat
@@ -33,19 +33,13 @@ from equipoise.analyses.experts.compared import (
     compare_task,
     uncertainty,
 )
+from equipoise.analyses.options import AnalysisOptions
 from equipoise.analyses.result import StudyResult, ends_of
 from equipoise.analyses.scoring import Given
 from equipoise.analyses.study import Study
 from equipoise.analyses.words import as_notices
 from equipoise.annotations import Annotations
-from equipoise.arrays import (
-    Floats,
-    InputError,
-    Ints,
-    require_number,
-    short_repr,
-    wrong_type,
-)
+from equipoise.arrays import Floats, InputError, Ints, short_repr
 from equipoise.evaluation import MACRO
 from equipoise.evaluation.alignment import align
 from equipoise.evaluation.arguments import as_annotations, as_predictions
@@ -211,11 +205,6 @@ class Experts(StudyResult):
         }
         return rows_of(self.named, {"who": self.models}, columns)
 
-    def _every_gap(self) -> list[dict[str, Cell]]:
-        axes = {"who": self.experts, "model": self.models}
-        columns = {"model": None, "value": self.model_values, "gap": self.gap}
-        return rows_of(self.named, axes, columns)
-
     def report(self) -> Finding:
         """The finding for every surface."""
         methods = METHODS_YES_NO if self.yes_no else METHODS_CLASSES.format(score=self.score)
@@ -231,7 +220,7 @@ class Experts(StudyResult):
         )
 
     def _tables(self) -> tuple[Table, ...]:
-        rows, order = self._model_rows(), self.best_first(self.mean_gap)
+        rows, order = self._model_rows(), np.argsort(-self.mean_gap, kind="stable")
         whose = "the expert's, at the same specificity" if self.yes_no else "the others'"
         own = [Column("value", self.score if self.yes_no else "others' agreement", "number")]
         if self.yes_no:
@@ -266,23 +255,28 @@ class Experts(StudyResult):
                     Column("value", self.score, "number"),
                     Column("gap", "gain", "change"),
                 ),
-                rows=self._every_gap(),
+                rows=rows_of(
+                    self.named,
+                    {"who": self.experts, "model": self.models},
+                    {"value": self.model_values, "gap": self.gap},
+                ),
                 brief=(),
             ),
         )
 
     def _charts(self) -> tuple[Dots, Heat]:
         """The mean gain of every model, and its gain over every expert; the best first."""
-        order, people = self.best_first(self.mean_gap), list(self.experts[:SHOWN])
-        what = "gain in sensitivity" if self.yes_no else f"gain in {self.score}"
-        low, high = self.mean_gap_low, self.mean_gap_high
-        ends = [(float(self.mean_gap[m]), float(low[m]), float(high[m])) for m in order]
-        names = [self.models[m] for m in order]
+        order = np.argsort(-self.mean_gap, kind="stable")
+        what, names = f"gain in {self.score}", [self.models[m] for m in order]
+        gains = np.stack([*self.with_ends("mean_gap").values()])[:, order].T.tolist()
         dots = Dots(
             name="experts",
             caption=f"Mean {what} over the experts; right of 0: better than a typical expert",
             axis=what,
-            rows=[Dot(one, *at, model=one) for one, at in zip(names, ends, strict=True)],
+            rows=[
+                Dot(name, value, low, high, name)
+                for name, (value, low, high) in zip(names, gains, strict=True)
+            ],
             zero=True,
         )
         values = np.asarray(self.gap[:SHOWN, order].T, dtype=np.float64)
@@ -291,7 +285,7 @@ class Experts(StudyResult):
             name="experts-gains",
             caption=f"{what.capitalize()} of every model over every expert{few}",
             rows=names,
-            columns=people,
+            columns=self.experts[:SHOWN],
             values=values,
             scale="signed",
             row_models=True,
@@ -322,9 +316,7 @@ def experts(
     on_missing
         As in `equipoise.evaluation.Settings`.
     """
-    require_number("level", level, above=0, below=1, do="try 0.95")
-    if task is not None and not isinstance(task, str):
-        raise wrong_type("task", task, "the name of a task", "leave it out")
+    AnalysisOptions(task=task, level=level, on_missing=on_missing)  # checks them
     given, annotations = as_predictions(predictions), as_annotations(annotations)
     _refuse(annotations)
     if task is not None:

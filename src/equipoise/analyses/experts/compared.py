@@ -32,7 +32,7 @@ where the specificities meet (a secant whose width falls with the fifth root of 
 by :math:`h_i = (D_i - \mathrm{gain}) / P + \lambda D_i / Q`.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -54,7 +54,7 @@ NARROW = 0.1  # least spread of a share that the width of a secant is taken from
 ROUNDING = 1e-9
 
 
-class Gains(NamedTuple):
+class _Gains(NamedTuple):
     """One expert next to all models, on the items that the expert read.
 
     Attributes
@@ -84,7 +84,7 @@ class Gains(NamedTuple):
     prevalence: float = np.nan
 
 
-def at_specificity(own: Floats, others: Floats, scores: Floats) -> Gains | None:
+def at_specificity(own: Floats, others: Floats, scores: Floats) -> _Gains | None:
     """Models at the expert's own specificity; None where a class is empty.
 
     Parameters
@@ -115,7 +115,7 @@ def at_specificity(own: Floats, others: Floats, scores: Floats) -> Gains | None:
         slope.append(steep)
     gain, ahead = np.array(values) - sensitivity, np.array(called)
     first, second = (ahead - gain[:, None]) / yes, np.array(slope)[:, None] * ahead / no
-    return Gains(
+    return _Gains(
         sensitivity,
         1 - wrong / no,
         np.array(values),
@@ -148,7 +148,7 @@ def _called(score: Floats, truth: Floats, wrong: float) -> tuple[Floats, float]:
     return decided, float((rise[1] - rise[0]) / yes[-1] / ((high - low) / no[-1]))
 
 
-def agreement_gains(own: Floats, others: Floats, decided: Floats, *, grades: bool) -> Gains:
+def agreement_gains(own: Floats, others: Floats, decided: Floats, *, grades: bool) -> _Gains:
     """Agreement with the expert: of the models' decisions, and of the other experts.
 
     Parameters
@@ -174,7 +174,7 @@ def agreement_gains(own: Floats, others: Floats, decided: Floats, *, grades: boo
     theirs, their_influence, by_share = _agreement(own, others, far, chance=grades)
     ours = [_agreement(own, one, far, chance=grades) for one in decided]
     values = np.array([value for value, _, _ in ours])
-    return Gains(
+    return _Gains(
         theirs,
         np.nan,
         values,
@@ -221,10 +221,22 @@ class Answers(NamedTuple):
     whole: Floats
     share: Floats
 
-    def of(self, who: int) -> slice:
-        """Where the pairs of an annotator stand."""
-        first, last = np.searchsorted(self.annotator, [who, who + 1])
-        return slice(int(first), int(last))
+    @classmethod
+    def of_pairs(
+        cls, place: Ints, annotator: Ints, item: Ints, weight: Floats, mass: Floats
+    ) -> "Answers":
+        """Sum up what the pairs say of each item."""
+        items = len(place)
+        whole: Floats = np.bincount(item, weight, items).astype(np.float64)
+        total = np.stack([np.bincount(item, one, items) for one in mass.T], axis=1)
+        share = total / np.where(whole > 0, whole, 1.0)[:, None]
+        return cls(place, annotator, item, weight, mass, whole, share)
+
+    def by_truth(self, slope: Floats) -> Floats:
+        """What each pair adds as a part of the truth: slopes are (models, items, classes)."""
+        apart = self.mass / self.weight[:, None] - self.share[self.item]
+        moved = np.einsum("mvc,vc->mv", slope[:, self.item], apart)
+        return np.asarray(moved * (self.weight / self.whole[self.item]))
 
     def ballots(self, unit: Ints) -> Ballots:
         """The same as inference wants it; `unit` is the group of each pair's item."""
@@ -258,50 +270,41 @@ def answers_of(aligned: Aligned) -> Answers:
     weight: Floats = np.bincount(pair, votes.weight[keep], len(code)).astype(np.float64)
     parts = [(votes.weight * one)[keep] for one in truth.masses]
     mass: Floats = np.stack([np.bincount(pair, one, len(code)) for one in parts], axis=1)
-    whole: Floats = np.bincount(item, weight, items).astype(np.float64)
-    total = np.stack([np.bincount(item, one, items) for one in mass.T], 1)
-    share = total / np.where(whole > 0, whole, 1.0)[:, None]
-    return Answers(truth.place, annotator, item, weight, mass, whole, share)
+    return Answers.of_pairs(truth.place, annotator, item, weight, mass)
 
 
-class Compared(NamedTuple):
+class _Compared(NamedTuple):
     """One expert in one task: the gains, on these items, at these places among the pairs."""
 
-    gains: Gains
+    gains: _Gains
     item: Ints
     pair: Ints
 
 
-def _comparison(aligned: Aligned) -> Callable[[Floats, Floats, Ints], Gains | None]:
-    """How an expert's answers, against the others', are compared with the models on items."""
-    names, grades = list(aligned.scores), aligned.question.ordered
-    if len(aligned.question.classes) > 1:
-        decided = np.stack([decide(aligned.distributions(one)) for one in names])
-        return lambda own, others, item: agreement_gains(
-            own, others, decided[:, item], grades=grades
-        )
-    scores = np.stack([aligned.scores[one] for one in names])
-    return lambda own, others, item: at_specificity(own[:, 0], others[:, 0], scores[:, item])
-
-
-def compare_task(aligned: Aligned, laid: Answers, people: Ints) -> list[Compared | None]:
+def compare_task(aligned: Aligned, laid: Answers, people: Ints) -> list[_Compared | None]:
     """Every expert next to all models in one task; None where nothing can be compared."""
-    compare, made = _comparison(aligned), list[Compared | None]()
+    several, scores = len(aligned.question.classes) > 1, aligned.scores
+    said = [decide(aligned.distributions(one)) if several else scores[one] for one in scores]
+    models, made = np.stack(said), list[_Compared | None]()
     for who in people:
-        span = laid.of(int(who))
-        pair = np.arange(span.start, span.stop)
+        pair = np.arange(*np.searchsorted(laid.annotator, [who, who + 1]))
         left = laid.whole[laid.item[pair]] - laid.weight[pair]
         pair, left = pair[left > 1e-9], left[left > 1e-9, None]
         item = laid.item[pair]
         others = (laid.share[item] * laid.whole[item, None] - laid.mass[pair]) / left
-        own = laid.mass[pair] / laid.weight[pair, None]
-        gains = compare(own, np.clip(others, 0, 1), item) if len(pair) else None
+        own, others = laid.mass[pair] / laid.weight[pair, None], np.clip(others, 0, 1)
+        gains = None
+        if len(pair) and several:
+            grades = aligned.question.ordered
+            gains = agreement_gains(own, others, models[:, item], grades=grades)
+        elif len(pair):
+            gains = at_specificity(own[:, 0], others[:, 0], models[:, item])
         known = gains is not None and not np.isnan(gains.gain).any()
-        made.append(Compared(gains, item, pair) if gains is not None and known else None)
+        made.append(_Compared(gains, item, pair) if gains is not None and known else None)
     return made
 
 
-def averages(compared: Sequence[Sequence[Compared | None]], models: int) -> dict[str, Any]:
+def averages(compared: Sequence[Sequence[_Compared | None]], models: int) -> dict[str, Any]:
     """Every expert and the models there, on average over the tasks that are known."""
     nothing = [np.nan, np.nan, *[np.nan] * 2 * models]
     rows, items = [], []
@@ -324,7 +327,7 @@ def averages(compared: Sequence[Sequence[Compared | None]], models: int) -> dict
 
 
 def uncertainty(
-    compared: Sequence[Sequence[Compared | None]],
+    compared: Sequence[Sequence[_Compared | None]],
     laid: Sequence[Answers],
     annotations: Annotations,
     gain: Floats,
@@ -332,36 +335,22 @@ def uncertainty(
     """Covariances of the mean gains, (models,), for items and experts like these."""
     known = np.array([[one is not None for one in each] for each in compared]).sum(axis=0)
     weight: Floats = 1 / np.maximum(known, 1) / max(int((known > 0).sum()), 1)
-    grouped = annotations.group is not None
-    group = np.asarray(annotations.group) if grouped else np.arange(len(annotations.items))
     used, place = np.unique(
         np.concatenate([one.place[one.item] for one in laid]), return_inverse=True
     )
-    unit = np.unique(group[used], return_inverse=True)[1]
     parts = np.split(place, np.cumsum([len(one.item) for one in laid])[:-1])
     influence = np.zeros((len(gain), len(used)))
-    designs, moved, cell = [], [], []
+    votes = []
     for each, answers, where in zip(compared, laid, parts, strict=True):
         for one, share in zip(each, weight, strict=True):
             if one is not None:
                 influence[:, where[one.pair]] += share * one.gains.influence
-        moved.append(_by_vote(each, answers, weight, len(gain)))
-        cell.append(unit[where])
-        designs.append(answers.ballots(unit[where]).design)
-    people = np.concatenate([one.annotator for one in laid])
-    whole = joint_design(designs, unit_design(unit))
-    return two_way(
-        gain,
-        influence,
-        unit,
-        design=whole,
-        population=population_of(whole, named=True, units="groups" if grouped else "items"),
-        votes=_squares(np.concatenate(moved, axis=1), people, np.concatenate(cell)),
-    )
+        votes.append((answers, where, _by_vote(each, answers, weight, len(gain))))
+    return _covariances(gain, influence, used, votes, annotations)
 
 
 def reader_intervals(
-    compared: Sequence[Compared | None],
+    compared: Sequence[_Compared | None],
     laid: Answers,
     annotations: Annotations,
     level: float,
@@ -381,53 +370,56 @@ def reader_intervals(
     return ends
 
 
-def _alone(one: Compared, laid: Answers, annotations: Annotations) -> TwoWay:
+def _alone(one: _Compared, laid: Answers, annotations: Annotations) -> TwoWay:
     """Covariances of one expert's gains, (models,): its own votes make no truth here."""
     where = np.full(len(laid.whole), -1)
     where[one.item] = np.arange(len(one.item))
     keep = (laid.annotator != laid.annotator[one.pair[0]]) & (where[laid.item] >= 0)
-    item, weight = where[laid.item[keep]], laid.weight[keep]
-    whole = np.bincount(item, weight, len(one.item))
-    mass = laid.mass[keep]
-    share = np.stack([np.bincount(item, each, len(one.item)) for each in mass.T], axis=1)
-    others = Answers(
-        laid.place[one.item],
-        laid.annotator[keep],
-        item,
-        weight,
-        mass,
-        whole.astype(np.float64),
-        share / whole[:, None],
+    item, place = where[laid.item[keep]], laid.place[one.item]
+    others = Answers.of_pairs(
+        place, laid.annotator[keep], item, laid.weight[keep], laid.mass[keep]
     )
-    grouped = annotations.group is not None
-    group = np.asarray(annotations.group) if grouped else np.arange(len(annotations.items))
-    unit = np.unique(group[others.place], return_inverse=True)[1]
-    design = joint_design([others.ballots(unit[item]).design], unit_design(unit))
-    apart = mass / weight[:, None] - others.share[item]
-    by_vote = np.einsum("mvc,vc->mv", one.gains.by_share[:, item], apart)
+    votes = [(others, item, others.by_truth(one.gains.by_share))]
+    return _covariances(one.gains.gain, one.gains.influence, place, votes, annotations)
+
+
+def _covariances(
+    gain: Floats,
+    influence: Floats,
+    place: Ints,
+    votes: Sequence[tuple[Answers, Ints, Floats]],
+    annotations: Annotations,
+) -> TwoWay:
+    """Covariances of gains by what items, at their places, and votes add to them.
+
+    `votes` are the answers of each task, which items they are about, and what each adds.
+    """
+    group, units = place, "items"
+    if annotations.group is not None:
+        group, units = annotations.group[place], "groups"
+    unit = np.unique(group, return_inverse=True)[1]
+    designs = [answers.ballots(unit[where]).design for answers, where, _ in votes]
+    design = joint_design(designs, unit_design(unit))
+    people = np.concatenate([answers.annotator for answers, _, _ in votes])
+    cells = np.concatenate([unit[where] for _, where, _ in votes])
+    psi = np.concatenate([added for _, _, added in votes], axis=1)
+    code = people.astype(np.int64) * (int(cells.max()) + 1) + cells
+    sums: list[Floats] = [  # by annotator, and by annotator and unit
+        np.stack([np.bincount(cell, one) for one in psi]).astype(np.float64)
+        for cell in (people, np.unique(code, return_inverse=True)[1])
+    ]
     return two_way(
-        one.gains.gain,
-        one.gains.influence,
+        gain,
+        influence,
         unit,
         design=design,
-        population=population_of(design, named=True, units="groups" if grouped else "items"),
-        votes=_squares(by_vote * (weight / whole[item]), others.annotator, unit[item]),
+        population=population_of(design, named=True, units=units),
+        votes=(sums[0] @ sums[0].T, sums[1] @ sums[1].T),
     )
-
-
-def _squares(psi: Floats, people: Ints, unit: Ints) -> tuple[Floats, Floats]:
-    """Squares of the sums of psi (models, votes) by annotator, and by annotator and unit."""
-    code = people.astype(np.int64) * (int(unit.max()) + 1) + unit
-    cell = np.unique(code, return_inverse=True)[1]
-    sums: list[Floats] = [
-        np.stack([np.bincount(where, one) for one in psi]).astype(np.float64)
-        for where in (people, cell)
-    ]
-    return sums[0] @ sums[0].T, sums[1] @ sums[1].T
 
 
 def _by_vote(
-    each: Sequence[Compared | None], answers: Answers, weight: Floats, models: int
+    each: Sequence[_Compared | None], answers: Answers, weight: Floats, models: int
 ) -> Floats:
     """What every vote adds: by being the expert, and by being in the truth of the others.
 
@@ -452,6 +444,4 @@ def _by_vote(
     rival /= np.maximum(readers, 1)
     for one, share in known:
         psi[:, one.pair] = (psi[:, one.pair] - rival[:, one.item]) * share / len(one.pair)
-    part = answers.weight / answers.whole[item]
-    psi += np.einsum("mvc,vc->mv", slope[:, item], apart) * part
-    return psi
+    return np.asarray(psi + answers.by_truth(slope))

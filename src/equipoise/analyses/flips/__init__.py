@@ -38,7 +38,7 @@ from equipoise.analyses.flips.moves import (
     SmallestSet,
     TaskMoves,
 )
-from equipoise.analyses.options import AnalysisOptions, Progress
+from equipoise.analyses.options import Progress
 from equipoise.analyses.scoring import StudyScorer, TaskScorer, study
 from equipoise.analyses.study import Study
 from equipoise.annotations import Annotations
@@ -51,7 +51,7 @@ from equipoise.arrays import (
     short_repr,
 )
 from equipoise.evaluation import MACRO
-from equipoise.findings import Cell, Column, Dot, Dots, Finding, Row, Table, left_out
+from equipoise.findings import Cell, Column, Dot, Dots, Finding, Row, Table, columns, left_out
 from equipoise.metrics import Metric, titled
 from equipoise.notices import Notice
 from equipoise.numbers import count, percent, significant
@@ -101,9 +101,7 @@ MEMBER_COLUMNS = (
     Column("task", "task"),
     Column("within", "of task"),
     Column("item", "item or group"),
-    Column("annotator", "annotator"),
-    Column("said", "said"),
-    Column("instead", "instead"),
+    *columns("text", "annotator", "said", "instead"),
 )
 
 
@@ -303,7 +301,7 @@ def flips(
         ``progress``.
     """
     require_keywords(how, list(FlipKeywords.__annotations__))
-    options: dict[str, Any] = dict(how)
+    options: dict[str, Any] = {"metric": metric, "replicates": 2, **how}
     most = require_whole("flips, most", options.pop("most", 50), least=1, do="50 is usual")
     choice("flips, unit", unit, UNITS)
     if how.get("labels") == "hard" and unit != "items":
@@ -313,8 +311,7 @@ def flips(
             "soft labels: single votes rarely turn a majority",
             hint("choose {}, or take items away", Option("labels", "soft")),
         )
-    wanted = AnalysisOptions(metric=metric, replicates=2, **options)
-    scorer = study(predictions, annotations, wanted)
+    scorer = study(predictions, annotations, options)
     if unit == "items" and scorer.plan.group is not None:
         unit = "groups"
     tasks = [_task_moves(task, unit, scorer, annotations) for task in scorer.subjects]
@@ -327,17 +324,19 @@ def flips(
         done.append(flip)
         if len(flip.leaders) > 1 and not flip.idle:
             ties.append(_tied_notice(flip, scorer))
-        wanted.tell(number, len(searches))
+        scorer.asked.tell(number, len(searches))
     notices = (*scorer.notices, *ties)
-    return Flips(scorer.metric.name, wanted.labels, unit, most, tuple(done), notices)
+    return Flips(scorer.metric.name, scorer.asked.labels, unit, most, tuple(done), notices)
 
 
 def _task_moves(
     task: TaskScorer, unit: str, scorer: StudyScorer, annotations: Annotations
 ) -> TaskMoves:
     """The moves of a task; the groups are those of its items."""
-    if unit != "groups" or scorer.plan.group is None:
+    if unit not in ("items", "groups"):
         return TaskMoves(task, unit)
+    if scorer.plan.group is None:
+        return TaskMoves(task, unit, np.arange(len(task.question.items)), task.question.items)
     codes, group = np.unique(scorer.plan.group[task.question.place], return_inverse=True)
     names = annotations.groups or ()
     known = tuple(names[code] if names else str(code) for code in codes)
@@ -397,8 +396,8 @@ def _finding(results: Sequence[Flips]) -> Finding:
     sets = "Smallest sets found, and who is then first"
     parts = "Items and votes of the smallest sets found"
     shown = (("flips", sets, COLUMNS, rows), ("flips_members", parts, MEMBER_COLUMNS, members))
-    for name, caption, columns, own in shown:
-        known = [column for column in columns if column.key not in unnamed]
+    for name, caption, every, own in shown:
+        known = [column for column in every if column.key not in unnamed]
         if own:
             tables.append(Table(name=name, caption=caption, columns=known, rows=own, brief=()))
     return Finding(
@@ -418,12 +417,6 @@ def _finding(results: Sequence[Flips]) -> Finding:
 def _summary(results: Sequence[Flips]) -> Table:
     """A row per task and a column per kind of move, as people read it."""
     margin = f"ahead by ({titled(results[0].metric, results[0].labels)})"
-    columns = [
-        Column("task", "task"),
-        Column("best", "best"),
-        Column("margin", margin, "number"),
-        *(Column(result.unit, f"fewest {VERBS[result.unit][1]}") for result in results),
-    ]
     rows: list[Row] = [
         {
             "task": flip.task or "all items",
@@ -436,7 +429,11 @@ def _summary(results: Sequence[Flips]) -> Table:
     return Table(
         name="flips_summary",
         caption="Smallest sets found, their share of all, and who is then first",
-        columns=columns,
+        columns=(
+            *columns("text", "task", "best"),
+            Column("margin", margin, "number"),
+            *(Column(result.unit, f"fewest {VERBS[result.unit][1]}") for result in results),
+        ),
         rows=rows,
         legend=LEGEND,
         file=False,

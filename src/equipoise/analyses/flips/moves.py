@@ -35,9 +35,9 @@ from numpy.typing import NDArray
 from equipoise.analyses.scoring import TaskScorer
 from equipoise.annotations import Annotations
 from equipoise.arrays import Bools, Floats, InputError, Ints
-from equipoise.evaluation.blocks import every_class, pair
-from equipoise.evaluation.uncertainty import class_average
-from equipoise.metrics import Block, Influence, Prepared
+from equipoise.evaluation.blocks import every_class
+from equipoise.evaluation.uncertainty import influence_of
+from equipoise.metrics import Block
 from equipoise.ranks import TIE
 
 UNITS = ("items", "votes", "changed votes")
@@ -71,14 +71,6 @@ class Moves(NamedTuple):
         return Moves(self.which[:number], self.target[:number])
 
 
-class _Sets(NamedTuple):
-    """Several sets of moves: all their moves, and the set of each."""
-
-    moves: Moves
-    place: Ints
-    number: int
-
-
 @dataclass(frozen=True, eq=False)
 class TaskMoves:
     """One task, its models, and the moves of one kind.
@@ -90,7 +82,8 @@ class TaskMoves:
     unit
         ``items``, ``groups``, ``votes`` or ``changed votes``.
     group, groups
-        Group of every item and their names, where groups are left out as wholes.
+        Group of every item and their names, where items are left out; those that stand alone
+        are groups of one.
     """
 
     task: TaskScorer
@@ -106,9 +99,7 @@ class TaskMoves:
     @property
     def number(self) -> int:
         """How many items, groups or votes there are."""
-        if self.unit == "items":
-            return self.items
-        return len(self.groups) if self.unit == "groups" else len(self._own)
+        return len(self._own) if self.group is None else len(self.groups)
 
     @property
     def sign(self) -> float:
@@ -120,17 +111,12 @@ class TaskMoves:
         """Goodness of every model on all data, (models,)."""
         return self.sign * self.task.full()
 
-    @property
-    def whole_items(self) -> bool:
-        """Whether moves leave out items or groups of them."""
-        return self.unit in ("items", "groups")
-
     @cached_property
     def additive(self) -> bool:
         """Whether what moves take from a lead adds up exactly."""
         if self._each is None or self.unit == "votes":
             return False
-        if self.whole_items:
+        if self.group is not None:
             return True
         shares = np.stack(every_class(self.task.question.shares))
         even = self._scores(np.full(shares.shape, 1 / len(shares)))
@@ -152,7 +138,7 @@ class TaskMoves:
 
         The lead is infinite as long as an item on which the rival's score is remains.
         """
-        if not self.whole_items:
+        if self.group is None:
             taken = [self._vote_gains([a], rival, moves) for a in leaders]
             fall = np.cumsum(np.pad(np.stack(taken), ((0, 0), (1, 0))), axis=1)
             return np.asarray((self.full[list(leaders)] - self.full[rival])[:, None] - fall)
@@ -174,11 +160,11 @@ class TaskMoves:
         which = np.concatenate([np.arange(size) for size in sizes])
         place = np.repeat(np.arange(len(sizes)), sizes)
         every = Moves(moves.which[which], moves.target[which])
-        return self._scored(_Sets(every, place, len(sizes)), models)
+        return self._scored(every, place, len(sizes), models)
 
     def fresh(self, moves: Moves) -> Floats:
         """Goodness of every model with everything, also the sorting, made anew, (models,)."""
-        shares, left = self._changed(_Sets(moves, np.zeros(len(moves.which), int), 1))
+        shares, left = self._changed(moves, np.zeros(len(moves.which), int), 1)
         keep = np.flatnonzero(left[:, 0])
         if not len(keep):
             return np.full(len(self.full), np.nan)
@@ -191,9 +177,8 @@ class TaskMoves:
     def member(self, which: int, target: int, annotations: Annotations) -> Member:
         """Name what a move is about."""
         question = self.task.question
-        if self.whole_items:
-            names = question.items if self.unit == "items" else self.groups
-            return Member(names[which], within=question.task)
+        if self.group is not None:
+            return Member(self.groups[which], within=question.task)
         votes, vote = self.task.votes, self._own[which]
         known = annotations.annotators
         who = None if known is None else known[votes.annotator[vote]]
@@ -207,12 +192,12 @@ class TaskMoves:
     def _gains(self, leaders: Sequence[int], rival: int) -> tuple[Floats, Ints]:
         """What every move alone takes from the mean lead, (moves,), and its target."""
         gone = np.full(self.number, -1)
-        if self.whole_items and self._each is not None:
+        if self.group is not None and self._each is not None:
             each = self._differences(leaders, rival)
             return self._unit_sums(np.where(np.isnan(each), 0.0, each)), gone
         if self._slopes is None:
             return self._tried(leaders, rival)
-        if self.whole_items:
+        if self.group is not None:
             own = self._slopes.items * self._counted
             gain, target = self._unit_sums(own[leaders].mean(axis=0) - own[rival]), gone
         else:
@@ -254,7 +239,7 @@ class TaskMoves:
         gains = []
         for code in classes:
             moves = Moves(every, np.full(self.number, code))
-            after = self._scored(_Sets(moves, every, self.number), models)
+            after = self._scored(moves, every, self.number, models)
             gap = after[:-1].mean(axis=0) - after[-1]
             gains.append(np.where(np.isnan(gap), -np.inf, lead - gap))
         best = np.argmax(gains, axis=0)
@@ -267,47 +252,45 @@ class TaskMoves:
             return np.asarray(self._each[list(leaders)].mean(axis=0) - self._each[rival])
 
     def _unit_sums(self, each: Floats) -> Floats:
-        """Sums of items by group, or the items themselves."""
-        if self.group is None or self.unit != "groups":
-            return each
+        """Sums of items by group."""
+        assert self.group is not None
         return np.bincount(self.group, each, len(self.groups)).astype(np.float64)
 
     # ---- the labels, and scores after sets -------------------------------------------------
 
-    def _scored(self, sets: _Sets, models: Sequence[int]) -> Floats:
-        """Goodness of models after each set, (models, sets); nan where undefined."""
+    def _scored(self, moves: Moves, place: Ints, sets: int, models: Sequence[int]) -> Floats:
+        """Goodness of models after each set, (models, sets); nan where undefined.
+
+        `place` is the set that each of the moves belongs to.
+        """
         prepared = [self.task.prepared[m] for m in models]
-        out = np.empty((len(models), sets.number))
+        out = np.empty((len(models), sets))
         width = max(WIDTH // self.items, 1)
-        for first in range(0, sets.number, width):
-            use = (sets.place >= first) & (sets.place < first + width)
-            moves = Moves(sets.moves.which[use], sets.moves.target[use])
-            some = min(width, sets.number - first)
-            shares, left = self._changed(_Sets(moves, sets.place[use] - first, some))
+        for first in range(0, sets, width):
+            use = (place >= first) & (place < first + width)
+            own, some = Moves(moves.which[use], moves.target[use]), min(width, sets - first)
+            shares, left = self._changed(own, place[use] - first, some)
             out[:, first : first + some] = self.sign * self.task.scored(shares, left, prepared)
         return out
 
-    def _changed(self, sets: _Sets) -> tuple[list[Floats], NDArray[np.uint8]]:
+    def _changed(
+        self, moves: Moves, place: Ints, sets: int
+    ) -> tuple[list[Floats], NDArray[np.uint8]]:
         """Soft labels by class, and which items are left, (items, sets)."""
-        shares, which = self.task.question.shares, sets.moves.which
-        if self.unit == "items":
-            left = np.ones((self.items, sets.number), dtype=np.uint8)
-            left[which, sets.place] = 0
-            return list(shares), left
-        if self.unit == "groups":
-            gone = np.zeros((len(self.groups), sets.number), dtype=bool)
-            gone[which, sets.place] = True
+        shares, (which, target) = self.task.question.shares, moves
+        if self.group is not None:
+            gone = np.zeros((len(self.groups), sets), dtype=bool)
+            gone[which, place] = True
             return list(shares), (~gone[self.group]).astype(np.uint8)
-        place = (self._item[which], sets.place)
+        cell = (self._item[which], place)
         weight, mass = self._weight[which], self._mass[:, which]
-        lost = weight * (sets.moves.target < 0)
-        total = np.repeat(self._total[:, None], sets.number, axis=1)
-        np.subtract.at(total, place, lost)
+        total = np.repeat(self._total[:, None], sets, axis=1)
+        np.subtract.at(total, cell, weight * (target < 0))
         some, changed = total > NOTHING, []
         codes = range(len(mass))[-len(shares) :]
         for code, old in zip(codes, shares, strict=True):
-            after = np.repeat((old * self._total)[:, None], sets.number, axis=1)
-            np.add.at(after, place, weight * ((sets.moves.target == code) - mass[code]))
+            after = np.repeat((old * self._total)[:, None], sets, axis=1)
+            np.add.at(after, cell, weight * ((target == code) - mass[code]))
             share = np.where(some, after / np.where(some, total, 1.0), old[:, None])
             changed.append(np.clip(share, 0.0, 1.0))
         return changed, some.astype(np.uint8)
@@ -362,10 +345,8 @@ class TaskMoves:
     @cached_property
     def _block(self) -> Block:
         """Labels as the metric sees them, and which items count: those tied may not."""
-        question, whole = self.task.question, self.task.metric.labels == "distribution"
-        once = np.ones((self.items, 1), dtype=np.uint8)
-        both = pair(list(question.shares), once, whole=whole, ties=question.ties)
-        return both[self.task.labels == "soft"]
+        kind = self.task.metric.labels
+        return self.task.question.once([kind])[kind][self.task.labels == "soft"]
 
     @property
     def _truth(self) -> Floats:
@@ -382,20 +363,12 @@ class TaskMoves:
         """Derivatives of every model's goodness; None without an influence function."""
         if self.task.metric.influence is None:
             return None
-        found = [self._influence(one) for one in self.task.prepared]
+        metric, truth = self.task.metric, self._truth
+        found = [influence_of(metric, one, truth) for one in self.task.prepared]
         labels = np.stack([one.shares.T for one in found])
         if labels.shape[1] == 1:  # a yes/no question: by the share of the positive class
             labels = np.pad(labels, ((0, 0), (1, 0), (0, 0)))
         return _Slopes(self.sign * np.stack([one.items for one in found]), self.sign * labels)
-
-    def _influence(self, prepared: Prepared) -> Influence:
-        """Value of a model and its derivatives."""
-        metric, truth = self.task.metric, self._truth
-        assert metric.influence is not None
-        if metric.labels == "distribution":
-            return metric.influence(prepared, truth.T)
-        parts = [metric.influence(o, p) for o, p in zip(prepared, truth, strict=True)]
-        return class_average(parts, truth, metric.average)
 
 
 class _Slopes(NamedTuple):
@@ -470,19 +443,16 @@ class LeaderSearch:
     def smallest(self, most: int) -> SmallestSet:
         """Find the smallest set of at most `most` moves over all rivals."""
         best, every = SmallestSet(), True
+        additive = all(one.additive for one in self.scorers)
+        search = self._added_up if additive else self._by_influence
         for rival in self.rivals:
             limit = best.size - 1 if best.size else most
             if not limit:
                 break
-            found = self._added_up if self._additive else self._by_influence
-            one = found(rival, limit)
+            one = search(rival, limit)
             every &= one.exact
             best = one if one.size else best
         return SmallestSet(best.moves, every or best.size == 1)
-
-    @property
-    def _additive(self) -> bool:
-        return all(one.additive for one in self.scorers)
 
     def _added_up(self, rival: int, most: int) -> SmallestSet:
         """The smallest set where what moves take adds up; exact unless said otherwise."""

@@ -39,22 +39,18 @@ from typing import NamedTuple, Unpack
 
 import numpy as np
 
-from equipoise.analyses.options import AnalysisKeywords, as_options
+from equipoise.analyses.options import AnalysisKeywords
 from equipoise.analyses.panel_size.panels import (
     PanelValues,
-    between_separate,
     fewer_votes,
     fitted,
-    half_widths,
-    limit_ends,
     quantile,
-    separate_ends,
     smaller_panels,
 )
 from equipoise.analyses.result import StudyResult, ends_of
-from equipoise.analyses.scoring import Given, StudyScorer, study
+from equipoise.analyses.scoring import Given, StudyScorer, fewer_drawn, study
 from equipoise.analyses.study import Study
-from equipoise.analyses.words import odd_words
+from equipoise.analyses.words import NAMED, scored_again
 from equipoise.annotations import Annotations
 from equipoise.arrays import (
     Floats,
@@ -79,7 +75,7 @@ from equipoise.notices import Notice
 from equipoise.numbers import count, number
 from equipoise.ranks import higher_is_better
 from equipoise.resampling import Resampling
-from equipoise.wording import capital
+from equipoise.wording import capital, joined
 
 __all__ = ["PanelSize", "Range", "analyse", "panel_size"]
 
@@ -194,7 +190,13 @@ class PanelSize(StudyResult):
         panels can be compared, or when they do not agree at all.
         """
         wanted = require_number("correlation", correlation, above=-1, below=1, do="try 0.95")
-        return fewest(self.sizes, self.separate, wanted)
+        known = self._compared
+        if not len(known):
+            return None
+        reached = known[self.separate[known] >= wanted - 1e-12]
+        if len(reached):
+            return int(self.sizes[reached[0]])
+        return prophecy(int(self.sizes[known[-1]]), float(self.separate[known[-1]]), wanted)
 
     def range_for_order(self, correlation: float = CLOSE) -> Range | None:
         """From how many to how many annotators may be enough for such an order.
@@ -203,11 +205,17 @@ class PanelSize(StudyResult):
         nothing is known of how well they agree, or where some size was seen to be enough.
         """
         wanted = require_number("correlation", correlation, above=-1, below=1, do="try 0.95")
-        known = self.sizes[~np.isnan(self.separate)]
-        enough = self.enough_for_order(wanted)
+        known, enough = self.sizes[self._compared], self.enough_for_order(wanted)
         if not len(known) or (enough is not None and enough <= known[-1]):
             return None
-        return _order_range(int(known[-1]), (self.separate_low, self.separate_high), wanted)
+        ends = (self.separate_high, self.separate_low)
+        least, most = (prophecy(int(known[-1]), end, wanted) for end in ends)
+        return None if least is None else Range(max(2, least), most)
+
+    @property
+    def _compared(self) -> Ints:
+        """Places of the sizes of which two separate panels were compared."""
+        return np.flatnonzero(~np.isnan(self.separate))
 
     @property
     def _noun(self) -> str:
@@ -223,16 +231,70 @@ class PanelSize(StudyResult):
             f"{whose} is at most {number(width)}."
         )
         if np.isnan(width):
-            odd = odd_words(self.mean, self.models)
-            sentence = f"{capital(self.score)} is {odd}: its half-width cannot be told."
-        models, ends = len(self.models), (self.separate_low, self.separate_high)
-        if models > 1:
-            enough = order_words(self.sizes, self.separate, models, self._noun, ends)
-        else:
-            people = self.enough_for_width(NARROW)
-            span = None if people is None else _width_range(people, self.degrees, self.level)
-            enough = width_words(people, most, self._noun, span)
+            endless = np.flatnonzero(np.isinf(self.mean).any(axis=0))
+            whose = joined([self.models[m] for m in endless], most=NAMED)
+            sentence = (
+                f"{capital(self.score)} is {f'infinite for {whose}' if whose else 'undefined'} "
+                "with some of the panels: its half-width cannot be told."
+            )
+        enough = self._order_words() if len(self.models) > 1 else self._width_words()
         return f"{sentence} {enough}"
+
+    def _width_words(self) -> str:
+        """How many are enough for one model, in words."""
+        enough = self.enough_for_width(NARROW)
+        if enough is None:
+            return "How many are enough cannot be told."
+        about = self._about(enough, int(self.sizes[-1]), self._width_range(enough))
+        return f"For a half-width of {number(NARROW, 2)}, {about}."
+
+    def _width_range(self, enough: int) -> Range | None:
+        """How many annotators a half-width needs, as their variance is known from so few."""
+        from scipy.special import chdtri
+
+        if np.isinf(self.degrees):
+            return None
+        tails = ((1 - self.level) / 2, (1 + self.level) / 2)
+        ends = (enough * self.degrees / float(chdtri(self.degrees, tail)) for tail in tails)
+        return Range(*(max(2, ceil(round(end, 9))) for end in ends))
+
+    def _order_words(self) -> str:
+        """How many are enough for the order of the models, in words."""
+        known, models = self._compared, len(self.models)
+        if not len(known):
+            return (
+                "How many are enough cannot be told: no two separate panels can be compared by "
+                f"how they order the {models} models."
+            )
+        enough, last = self.enough_for_order(), int(known[-1])
+        if enough is not None and enough <= self.sizes[last]:
+            last = int(np.flatnonzero(self.sizes == enough)[0])
+        size = int(self.sizes[last])
+        near = np.floor(round(float(self.separate[last]) * 100, 6)) / 100  # never rounded up
+        seen = (
+            f"Two separate panels of {count(size, self._noun)} order the {models} models "
+            f"with a mean rank correlation of {number(float(near), 2)}"
+        )
+        if enough is None:
+            return f"{seen}: how many are enough cannot be told."
+        if enough == size:
+            return f"{seen}; so many are enough, if that is to be at least {number(CLOSE, 2)}."
+        about = self._about(enough, size, self.range_for_order())
+        return f"{seen}; if that is to be at least {number(CLOSE, 2)}, {about}."
+
+    def _about(self, enough: int, most: int, span: Range | None) -> str:
+        """A number that may be an extrapolation, with its range, and that it is enough."""
+        if enough <= most:
+            return f"{count(enough, self._noun)} are enough"
+        words, far = f"about {count(enough, self._noun)}", max(FAR, most)
+        if enough > far:
+            words = f"more than {count(far, self._noun)}"
+        if span is None:
+            return f"{words} would be enough (extrapolated)"
+        ends = f"{count(span.low)} or more"
+        if span.high is not None and span.high <= far:
+            ends = f"{count(span.low)} to {count(span.high)}"
+        return f"{words} ({ends}) would be enough (extrapolated)"
 
     def rows(self) -> list[dict[str, Cell]]:
         """One plain dict per size and model."""
@@ -290,7 +352,7 @@ class PanelSize(StudyResult):
         last, sizes = int(self.sizes[-1]), self.sizes.astype(float).tolist()
         more = sorted({last + max(1, last * step // 4) for step in range(1, 5)})
         good = higher_is_better(self.mean[-1], self.better)
-        best = self.best_first(self.sign * good)[:DRAWN]
+        best = np.argsort(-good, kind="stable")[:DRAWN]
         values: list[Line] = []
         widths: list[Line] = []
         for m in best:
@@ -328,10 +390,9 @@ class PanelSize(StudyResult):
     def _methods(self) -> tuple[str, tuple[str, ...]]:
         """The sentence for a paper, and its sources."""
         keys: list[str] = []
-        start = "The model was" if len(self.models) == 1 else "All models were"
         what = "smaller panels" if self.unit == "annotators" else "fewer votes per item"
-        text = f"{start} scored again on the labels of {what}"
-        known = self.sizes[~np.isnan(self.separate)]
+        text = f"{scored_again(self.models)} on the labels of {what}"
+        known = self.sizes[self._compared]
         if len(known):
             text += (
                 ", and the orders by separate parts of the votes compared by rank correlation"
@@ -353,30 +414,6 @@ class PanelSize(StudyResult):
         return f"{text}.", tuple(keys)
 
 
-def fewest(sizes: Ints, separate: Floats, wanted: float) -> int | None:
-    """Fewest annotators with which separate panels correlate so much.
-
-    Parameters
-    ----------
-    sizes, separate
-        Sizes of panels and the mean correlation of two separate ones, nan where unknown.
-
-    Examples
-    --------
-    >>> fewest(np.array([2, 3]), np.array([0.7, 0.8]), 0.75)
-    3
-    >>> fewest(np.array([2, 3]), np.array([0.7, 0.8]), 0.9)
-    7
-    """
-    known = np.flatnonzero(~np.isnan(separate))
-    if not len(known):
-        return None
-    reached = known[separate[known] >= wanted - 1e-12]
-    if len(reached):
-        return int(sizes[reached[0]])
-    return prophecy(int(sizes[known[-1]]), float(separate[known[-1]]), wanted)
-
-
 def prophecy(size: int, correlation: float, wanted: float) -> int | None:
     """How many annotators separate panels need for a wanted correlation (Spearman-Brown).
 
@@ -393,110 +430,6 @@ def prophecy(size: int, correlation: float, wanted: float) -> int | None:
     return max(
         1, ceil(round(size * wanted * (1 - correlation) / correlation / (1 - wanted), 9))
     )
-
-
-def _order_range(size: int, ends: tuple[float, float], wanted: float) -> Range | None:
-    """How many annotators separate panels need, by the interval of their correlation.
-
-    Parameters
-    ----------
-    size, ends
-        A size of panels, and the interval of their mean correlation.
-
-    Examples
-    --------
-    >>> _order_range(4, (0.5, 0.9), 0.95), _order_range(4, (-0.1, 0.9), 0.95)
-    (Range(low=9, high=76), Range(low=9, high=None))
-    """
-    least = prophecy(size, ends[1], wanted)
-    return None if least is None else Range(max(2, least), prophecy(size, ends[0], wanted))
-
-
-def _width_range(enough: float, degrees: float, level: float) -> Range | None:
-    """How many annotators a half-width needs, as their variance is known from so few.
-
-    Examples
-    --------
-    >>> _width_range(20, 7, 0.95), _width_range(20, float("inf"), 0.95)
-    (Range(low=9, high=83), None)
-    """
-    from scipy.special import chdtri
-
-    if np.isinf(degrees):
-        return None
-    tails = ((1 - level) / 2, (1 + level) / 2)
-    low, high = (enough * degrees / float(chdtri(degrees, tail)) for tail in tails)
-    return Range(max(2, ceil(round(low, 9))), max(2, ceil(round(high, 9))))
-
-
-def width_words(enough: int | None, most: int, noun: str, span: Range | None = None) -> str:
-    """How many are enough for one model, in words; `most` is the size of the panel."""
-    if enough is None:
-        return "How many are enough cannot be told."
-    return f"For a half-width of {number(NARROW, 2)}, {_about(enough, most, noun, span)}."
-
-
-def order_words(
-    sizes: Ints,
-    separate: Floats,
-    models: int,
-    noun: str,
-    ends: tuple[float, float] = (np.nan, np.nan),
-) -> str:
-    """How many are enough for the order of the models, in words.
-
-    Parameters
-    ----------
-    noun
-        What is counted: ``annotator``, or ``vote per item``.
-    ends
-        Interval of the last correlation that is known.
-
-    Examples
-    --------
-    >>> order_words(np.array([2, 3, 4]), np.array([0.9, np.nan, np.nan]), 3, "annotator")
-    'Two separate panels of 2 annotators order the 3 models with a mean rank correlation of...'
-    """
-    known = np.flatnonzero(~np.isnan(separate))
-    if not len(known):
-        return (
-            "How many are enough cannot be told: no two separate panels can be compared by "
-            f"how they order the {models} models."
-        )
-    enough, last = fewest(sizes, separate, CLOSE), int(known[-1])
-    if enough is not None and enough <= sizes[last]:
-        last = int(np.flatnonzero(sizes == enough)[0])
-    seen = (
-        f"Two separate panels of {count(int(sizes[last]), noun)} order the {models} models "
-        f"with a mean rank correlation of {_cut_off(float(separate[last]))}"
-    )
-    if enough is None:
-        return f"{seen}: how many are enough cannot be told."
-    if enough == sizes[last]:
-        return f"{seen}; so many are enough, if that is to be at least {number(CLOSE, 2)}."
-    span = _order_range(int(sizes[last]), ends, CLOSE)
-    about = _about(enough, int(sizes[last]), noun, span)
-    return f"{seen}; if that is to be at least {number(CLOSE, 2)}, {about}."
-
-
-def _cut_off(correlation: float) -> str:
-    """Two decimals, cut off so that no value is rounded up to the limit."""
-    return number(float(np.floor(round(correlation * 100, 6)) / 100), 2)
-
-
-def _about(enough: int, most: int, noun: str, span: Range | None) -> str:
-    """A number that may be an extrapolation, with its range, and that it is enough."""
-    if enough <= most:
-        return f"{count(enough, noun)} are enough"
-    words, far = f"about {count(enough, noun)}", max(FAR, most)
-    if enough > far:
-        words = f"more than {count(far, noun)}"
-    if span is None:
-        return f"{words} would be enough (extrapolated)"
-    ends = f"{count(span.low)} or more"
-    if span.high is not None and span.high <= far:
-        ends = f"{count(span.low)} to {count(span.high)}"
-    return f"{words} ({ends}) would be enough (extrapolated)"
 
 
 def _ticks(known: Sequence[int], more: Sequence[int]) -> list[tuple[float, str]]:
@@ -529,16 +462,14 @@ def panel_size(
     **how
         See `equipoise.analyses.options.AnalysisOptions`; replicates are subsets per size.
     """
-    scorer = study(predictions, annotations, as_options(how))
+    scorer = study(predictions, annotations, how)
     panels, unit = _panels(scorer, annotations)
     mean = np.stack([one.mean(axis=1) for one in panels.values])
     spread = np.stack([one.std(axis=1) for one in panels.values])
     times = quantile(scorer.asked.level, panels.degrees)
-    variance, half = half_widths(panels, spread, times)
+    variance, half = panels.half_widths(spread, times)
     limit, slope = fitted(panels.sizes, mean)
-    ends = limit_ends(panels, limit, scorer)
-    separate = between_separate(panels, len(scorer.models))
-    agree = separate_ends(panels, separate, scorer.asked.level)
+    separate = panels.between_separate()
     return PanelSize(
         **scorer.facts,
         unit=unit,
@@ -549,10 +480,8 @@ def panel_size(
         mean=mean,
         spread=spread,
         half_width=half,
-        separate=separate,
-        separate_low=agree[0],
-        separate_high=agree[1],
-        **ends_of("limit", limit, ends),
+        **ends_of("separate", separate, panels.separate_ends(separate, scorer.asked.level)),
+        **ends_of("limit", limit, panels.limit_ends(limit, scorer)),
         slope=slope,
         variance=variance,
         notices=(*scorer.notices, *_cautions(panels, scorer.plan)),
@@ -567,9 +496,7 @@ def _panels(scorer: StudyScorer, annotations: Annotations) -> tuple[PanelValues,
             return smaller_panels(scorer, active, people), "annotators"
         got = count(len(active), "annotator")
     else:
-        votes = [one.question.votes for one in scorer.subjects]
-        sizes = np.concatenate([one.sizes for one in votes if one is not None])
-        most = int(np.median(sizes))
+        most = int(np.median(np.concatenate([one.sizes for one in scorer.votes])))
         if most >= 3:
             return fewer_votes(scorer, most), "votes per item"
         got = f"anonymous votes, {most} on a typical item"
@@ -589,12 +516,7 @@ def _cautions(panels: PanelValues, plan: Resampling) -> list[Notice]:
         made.append(Notice("panel_coverage", text, (), where))
     drawn = max(one.shape[1] for one in panels.values)
     if drawn == panels.most < plan.replicates:
-        text = (
-            "For {items:count} items {drawn:count} panels of a size are drawn instead of "
-            "{asked:count}, to keep the time in bounds."
-        )
-        values = {"items": len(plan.items), "drawn": drawn, "asked": plan.replicates}
-        made.append(Notice("fewer_panels", text, (), values))
+        made.append(fewer_drawn("panels of a size", plan, drawn))
     return made
 
 

@@ -81,6 +81,45 @@ class PanelValues(NamedTuple):
     fold_size: int
     most: int
 
+    def half_widths(self, spread: Floats, times: float) -> tuple[Floats, Floats]:
+        """Fitted variance of one annotator (models,), half-width by size (sizes, models)."""
+        told = np.flatnonzero(self.room > LEAST_ROOM)
+        if not len(told):
+            return np.full(spread.shape[1], np.nan), np.full(spread.shape, np.nan)
+        fresh = spread[told] ** 2 / self.room[told, None]
+        variance = (fresh * self.sizes[told, None]).mean(axis=0)
+        half = np.sqrt(variance / self.sizes[:, None])
+        half[told] = np.sqrt(fresh)
+        return variance, np.asarray(times * half)
+
+    def limit_ends(self, limit: Floats, scorer: StudyScorer) -> Floats:
+        """Interval of a by the jackknife, shape (2, models)."""
+        folds = len(self.limits)
+        if folds < 2:
+            return np.full((2, len(limit)), np.nan)
+        gap = self.limits - self.limits.mean(axis=0)
+        times = quantile(scorer.asked.level, folds - 1)
+        half = times * np.sqrt((folds - 1) / folds * (gap**2).sum(axis=0))
+        return np.asarray(
+            np.clip(np.stack([limit - half, limit + half]), *scorer.metric.bounds)
+        )
+
+    def between_separate(self) -> Floats:
+        """Mean rank correlation of separate panels, over the pairs that have one, (sizes,)."""
+        if len(self.values[0]) < 2:
+            return np.full(len(self.sizes), np.nan)
+        return np.array([_mean_correlation(one, two) for one, two in self.twins])
+
+    def separate_ends(self, separate: Floats, level: float) -> tuple[float, float]:
+        """Interval of the last correlation of separate panels that is known."""
+        known = np.flatnonzero(~np.isnan(separate))
+        if not len(known) or len(self.folds) < 2:
+            return float("nan"), float("nan")
+        last = int(known[-1])
+        times = float(self.sizes[last] / self.fold_size)
+        student = quantile(level, len(self.folds) - 1)
+        return correlation_ends(float(separate[last]), self.folds, times, student)
+
 
 def _some_sizes(most: int) -> Ints:
     """Sizes from 2 to the most, all of them or about twenty.
@@ -97,8 +136,7 @@ def _some_sizes(most: int) -> Ints:
 
 def _affordable(scorer: StudyScorer, times: int, most: int) -> int:
     """How many panels may be scored, each so many times: at most so many, fewer if large."""
-    cells = sum(len(one.question.items) * len(one.question.classes) for one in scorer.subjects)
-    return min(most, max(FEWEST, BUDGET // (cells * len(scorer.models) * times)))
+    return min(most, max(FEWEST, BUDGET // (scorer.cells * times)))
 
 
 def smaller_panels(scorer: StudyScorer, active: Ints, people: int) -> PanelValues:
@@ -215,7 +253,7 @@ def fewer_votes(scorer: StudyScorer, most: int) -> PanelValues:
     parts = [_thinned(one, sizes, number, scorer) for one in scorer.subjects]
     left = mean_over_tasks([part[0] for part in parts])
     halves = mean_over_tasks([part[1] for part in parts])
-    votes = np.concatenate([one.votes.sizes for one in scorer.subjects])
+    votes = np.concatenate([one.sizes for one in scorer.votes])
     fit = int((2 * sizes <= most).sum())
     twins = [halves[s, :, :, 0, : number if s < fit else 0] for s in range(len(sizes))]
     last = np.moveaxis(halves[fit - 1, :, :, 1:], 2, 0) if fit else halves[:0, 0, :, 0]
@@ -282,18 +320,6 @@ def _some_votes(task: TaskScorer, sizes: Ints, random: np.random.Generator) -> F
     return np.stack([summed(votes.weight * mass) / total for mass in masses], axis=2)
 
 
-def half_widths(panels: PanelValues, spread: Floats, times: float) -> tuple[Floats, Floats]:
-    """Fitted variance of one annotator (models,), half-width by size (sizes, models)."""
-    told = np.flatnonzero(panels.room > LEAST_ROOM)
-    if not len(told):
-        return np.full(spread.shape[1], np.nan), np.full(spread.shape, np.nan)
-    fresh = spread[told] ** 2 / panels.room[told, None]
-    variance = (fresh * panels.sizes[told, None]).mean(axis=0)
-    half = np.sqrt(variance / panels.sizes[:, None])
-    half[told] = np.sqrt(fresh)
-    return variance, np.asarray(times * half)
-
-
 def fitted(sizes: Ints, mean: Floats) -> tuple[Floats, Floats]:
     """Least squares of a + b/m to means (sizes, ...): a and b; undefined for one size."""
     if len(sizes) < 2:
@@ -301,17 +327,6 @@ def fitted(sizes: Ints, mean: Floats) -> tuple[Floats, Floats]:
     x = 1 / sizes - (1 / sizes).mean()
     slope = np.tensordot(x, mean, axes=1) / (x @ x)
     return np.asarray(mean.mean(axis=0) - slope * (1 / sizes).mean()), np.asarray(slope)
-
-
-def limit_ends(panels: PanelValues, limit: Floats, scorer: StudyScorer) -> Floats:
-    """Interval of a by the jackknife, shape (2, models)."""
-    folds = len(panels.limits)
-    if folds < 2:
-        return np.full((2, len(limit)), np.nan)
-    gap = panels.limits - panels.limits.mean(axis=0)
-    times = quantile(scorer.asked.level, folds - 1)
-    half = times * np.sqrt((folds - 1) / folds * (gap**2).sum(axis=0))
-    return np.asarray(np.clip(np.stack([limit - half, limit + half]), *scorer.metric.bounds))
 
 
 def quantile(level: float, degrees: float) -> float:
@@ -327,24 +342,6 @@ def quantile(level: float, degrees: float) -> float:
     if np.isinf(degrees):
         return NormalDist().inv_cdf(0.5 + level / 2)
     return float(stdtrit(degrees, 0.5 + level / 2))
-
-
-def between_separate(panels: PanelValues, models: int) -> Floats:
-    """Mean rank correlation of separate panels, over the pairs that have one, (sizes,)."""
-    if models < 2:
-        return np.full(len(panels.sizes), np.nan)
-    return np.array([_mean_correlation(one, two) for one, two in panels.twins])
-
-
-def separate_ends(panels: PanelValues, separate: Floats, level: float) -> tuple[float, float]:
-    """Interval of the last correlation of separate panels that is known."""
-    known = np.flatnonzero(~np.isnan(separate))
-    if not len(known) or len(panels.folds) < 2:
-        return float("nan"), float("nan")
-    last = int(known[-1])
-    times = float(panels.sizes[last] / panels.fold_size)
-    student = quantile(level, len(panels.folds) - 1)
-    return correlation_ends(float(separate[last]), panels.folds, times, student)
 
 
 def _mean_correlation(one: Floats, two: Floats) -> float:

@@ -30,14 +30,15 @@ from typing import NamedTuple, Unpack
 
 import numpy as np
 
-from equipoise.analyses.options import AnalysisKeywords, as_options
+from equipoise.analyses.options import AnalysisKeywords
 from equipoise.analyses.result import StudyResult
-from equipoise.analyses.scoring import Given, StudyScorer, TaskScorer, interval_ends, study
+from equipoise.analyses.scoring import Given, StudyScorer, TaskScorer, study
 from equipoise.analyses.study import Study
 from equipoise.analyses.subgroups.attributes import Attributes, read_attributes
-from equipoise.analyses.subgroups.groups import Groups, holm, measures, quantities
+from equipoise.analyses.subgroups.groups import Groups, holm
 from equipoise.annotations import Annotations
 from equipoise.arrays import Bools, InputError, Ints, choice, short_repr, wrong_type
+from equipoise.estimate import Estimate
 from equipoise.evaluation.blocks import hard_labels
 from equipoise.findings import Cell as TableCell
 from equipoise.findings import Column, Dot, Dots, Finding, Row, Table
@@ -345,32 +346,25 @@ def subgroups(
     if not attributes.columns:
         wanted, do = "at least one attribute", "add one, such as sex or site"
         raise InputError("attributes", "no column", wanted, do)
-    scorer = study(predictions, annotations, as_options(how))
+    scorer = study(predictions, annotations, how)
     codes, notices = _codes(scorer, annotations, attributes)
-    named = quantities(scorer, annotations)
-    drawn = list(_groups(attributes, codes, against))
-    parts = [measures(one, annotations, scorer) for one in scorer.subjects]
-    groups = Groups(scorer, annotations, named, parts)
+    drawn, groups = list(_groups(attributes, codes, against)), Groups(scorer, annotations)
     cells: list[Cell] = []
     compared: list[frozenset[bytes]] = []
     for step, (size, group, other) in enumerate(drawn):
-        cells += _cells(size, groups, group, other)
-        compared += [frozenset((group.tobytes(), other.tobytes()))] * len(named)
+        own = _cells(size, groups, group, other)
+        cells += own
+        compared += [frozenset((group.tobytes(), other.tobytes()))] * len(own)
         if size.measured:
-            notices += _undefined(size, group, cells[-len(named) :], scorer)
+            notices += _undefined(size, group, own, scorer)
         scorer.asked.tell(step + 1, len(drawn))
-    cells = _adjusted(cells, compared)
+    adjusted, many = _adjusted(cells, compared)
     return Subgroups(
         **scorer.facts,
         against=against,
         sizes=tuple(size for size, _, _ in drawn),
-        cells=tuple(cells),
-        notices=(
-            *scorer.notices,
-            *attributes.notices,
-            *notices,
-            *_cautions(cells, compared),
-        ),
+        cells=tuple(adjusted),
+        notices=(*scorer.notices, *attributes.notices, *notices, *many),
     )
 
 
@@ -418,8 +412,8 @@ def _cells(size: Size, groups: Groups, group: Bools, other: Bools) -> list[Cell]
     cells = []
     for quantity, one, rest, p in zip(named, inside, outside, p_values, strict=True):
         width, gap = quantity.bounds[1] - quantity.bounds[0], one - rest
-        ends = interval_ends(one[:1], one[None, 1:], level, quantity.bounds)[:, 0]
-        apart = interval_ends(gap[:1], gap[None, 1:], level, (-width, width))[:, 0]
+        ends = Estimate(float(one[0]), one[1:], "", quantity.bounds).interval(level)
+        apart = Estimate(float(gap[0]), gap[1:], "", (-width, width)).interval(level)
         status = UNDEFINED if np.isnan(one[0]) else MEASURED
         names = (size.column, size.level, size.items, quantity.name, quantity.model)
         values = [float(x) for x in (one[0], *ends, rest[0], gap[0], *apart, p, np.nan)]
@@ -427,19 +421,28 @@ def _cells(size: Size, groups: Groups, group: Bools, other: Bools) -> list[Cell]
     return cells
 
 
-def _adjusted(cells: list[Cell], compared: list[frozenset[bytes]]) -> list[Cell]:
+def _adjusted(
+    cells: Sequence[Cell], compared: Sequence[frozenset[bytes]]
+) -> tuple[list[Cell], list[Notice]]:
     """Fill in p-values that count all differences of the same quantity, each once."""
+    same: dict[str, dict[tuple[str, frozenset[bytes]], list[int]]] = {}
+    for k, (one, pair) in enumerate(zip(cells, compared, strict=True)):
+        if not np.isnan(one.p):
+            same.setdefault(one.quantity, {}).setdefault((one.model, pair), []).append(k)
     out = list(cells)
-    for name in dict.fromkeys(one.quantity for one in cells):
-        same: dict[tuple[str, frozenset[bytes]], list[int]] = {}
-        for k, (one, pair) in enumerate(zip(cells, compared, strict=True)):
-            if one.quantity == name and not np.isnan(one.p):
-                same.setdefault((one.model, pair), []).append(k)
-        adjusted = holm([cells[rows[0]].p for rows in same.values()])
-        for rows, p in zip(same.values(), adjusted, strict=True):
+    for each in same.values():
+        adjusted = holm([cells[rows[0]].p for rows in each.values()])
+        for rows, p in zip(each.values(), adjusted, strict=True):
             for k in rows:
                 out[k] = cells[k]._replace(p_holm=float(p))
-    return out
+    number = sum(map(len, same.values()))
+    if number < 2:
+        return out, []
+    text = (
+        "{number:count} differences are looked at: some intervals leave out zero by chance "
+        "alone. The adjusted p-values (Holm) allow for it, quantity by quantity."
+    )
+    return out, [Notice("subgroups_many", text, (), {"number": number})]
 
 
 def _undefined(
@@ -468,18 +471,6 @@ def _why_undefined(task: TaskScorer, group: Bools) -> str:
     soft = task.labels == "soft"
     labels = np.stack(shares if soft else hard_labels(shares, question.ties))
     return f"all its labels{which} are the same" if np.ptp(labels, axis=1).max() == 0 else ""
-
-
-def _cautions(cells: list[Cell], compared: list[frozenset[bytes]]) -> list[Notice]:
-    both = zip(cells, compared, strict=True)
-    number = len({(o.quantity, o.model, pair) for o, pair in both if not np.isnan(o.p)})
-    if number < 2:
-        return []
-    text = (
-        "{number:count} differences are looked at: some intervals leave out zero by chance "
-        "alone. The adjusted p-values (Holm) allow for it, quantity by quantity."
-    )
-    return [Notice("subgroups_many", text, (), {"number": number})]
 
 
 def analyse(study: Study) -> Finding:

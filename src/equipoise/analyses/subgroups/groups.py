@@ -23,7 +23,8 @@ the two sides, with n - 1 degrees of freedom.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -32,7 +33,7 @@ from numpy.typing import NDArray
 from equipoise.aggregate import dirichlet
 from equipoise.agreement import krippendorff_alpha
 from equipoise.analyses.scoring import StudyScorer, TaskScorer, mean_over_tasks
-from equipoise.annotations import COLUMNS, Annotations
+from equipoise.annotations import Annotations
 from equipoise.arrays import Bools, Floats, Ints, PerItem
 from equipoise.evaluation.blocks import every_class
 from equipoise.metrics.distributions import entropy
@@ -44,7 +45,7 @@ TOGETHER = 32  # replicates that are summed together
 KNOWN = 0.95  # share of the shuffles that must have a value
 
 
-class Quantity(NamedTuple):
+class _Quantity(NamedTuple):
     """What is measured: its name, whose it is, and its bounds."""
 
     name: str
@@ -52,7 +53,7 @@ class Quantity(NamedTuple):
     bounds: tuple[float, float]
 
 
-class Measures(NamedTuple):
+class _Measures(NamedTuple):
     """One task, ready to be measured on any group of items.
 
     `scores` are numbers per item whose mean over the group is a quantity, by name; `counts` has
@@ -64,45 +65,45 @@ class Measures(NamedTuple):
     counts: NDArray[np.uint8]
 
 
-def quantities(scorer: StudyScorer, annotations: Annotations) -> list[Quantity]:
-    """Everything that can be measured for these annotations."""
-    metric = scorer.metric
-    named = [Quantity(metric.name, model, metric.bounds) for model in scorer.models]
-    if annotations.kind != "interval":
-        named.append(Quantity("certainty", "", (0.0, 1.0)))
-    named.append(Quantity("entropy", "", (0.0, np.inf)))
-    if annotations.rank is None:
-        named.append(Quantity("agreement", "", (-1.0, 1.0)))
-    return named
-
-
-def measures(task: TaskScorer, annotations: Annotations, scorer: StudyScorer) -> Measures:
-    """Work out what does not depend on the group."""
-    question = task.question
-    scores = {"entropy": entropy(np.stack(every_class(question.shares)))}
-    if annotations.kind != "interval":
-        made = dirichlet(annotations, task=question.task)
-        sure = dict(zip(made.items, made.certainty, strict=True))
-        scores["certainty"] = np.array([sure[name] for name in question.items])
-    drawn = task.item_counts(scorer.plan)
-    once = np.ones((len(drawn), 1), dtype=np.uint8)
-    return Measures(task, scores, np.concatenate([once, drawn], axis=1))
-
-
 @dataclass(frozen=True, eq=False)
 class Groups:
     """Groups of items, each measured once, and each pair of them tested once.
 
-    `named` are the quantities and `parts` the tasks; `known` and `tested` hold what was
-    measured and tested before.
+    `known` and `tested` hold what was measured and tested before.
     """
 
     scorer: StudyScorer
     annotations: Annotations
-    named: list[Quantity]
-    parts: list[Measures]
     known: dict[bytes, Floats] = field(default_factory=dict)
     tested: dict[frozenset[bytes], list[float]] = field(default_factory=dict)
+
+    @cached_property
+    def named(self) -> list[_Quantity]:
+        """Everything that can be measured for these annotations."""
+        metric = self.scorer.metric
+        named = [_Quantity(metric.name, model, metric.bounds) for model in self.scorer.models]
+        if self.annotations.kind != "interval":
+            named.append(_Quantity("certainty", "", (0.0, 1.0)))
+        named.append(_Quantity("entropy", "", (0.0, np.inf)))
+        if self.annotations.rank is None:
+            named.append(_Quantity("agreement", "", (-1.0, 1.0)))
+        return named
+
+    @cached_property
+    def _parts(self) -> list[_Measures]:
+        """Every task, with what does not depend on the group."""
+        parts = []
+        for task in self.scorer.subjects:
+            question = task.question
+            scores = {"entropy": entropy(np.stack(every_class(question.shares)))}
+            if self.annotations.kind != "interval":
+                made = dirichlet(self.annotations, task=question.task)
+                sure = dict(zip(made.items, made.certainty, strict=True))
+                scores["certainty"] = np.array([sure[name] for name in question.items])
+            drawn = task.item_counts(self.scorer.plan)
+            once = np.ones((len(drawn), 1), dtype=np.uint8)
+            parts.append(_Measures(task, scores, np.concatenate([once, drawn], axis=1)))
+        return parts
 
     def of(self, group: Bools) -> Floats:
         """All quantities of a group of the annotations' items, (quantities, 1 + replicates)."""
@@ -110,7 +111,7 @@ class Groups:
         if key not in self.known:
             counts = [
                 one.counts * group[one.task.question.place][:, None].astype(np.uint8)
-                for one in self.parts
+                for one in self._parts
             ]
             self.known[key] = self._valued(counts, group, self.scorer.plan)
         return self.known[key]
@@ -133,7 +134,7 @@ class Groups:
 
     def _shuffled(self, plan: "_Shuffles") -> Floats:
         """All quantities of shuffled groups, (quantities, replicates)."""
-        counts = [plan.members[one.task.question.place] for one in self.parts]
+        counts = [plan.members[one.task.question.place] for one in self._parts]
         return self._valued(counts, np.asarray(plan.members.any(axis=1)), plan)
 
     def _valued(
@@ -141,7 +142,7 @@ class Groups:
     ) -> Floats:
         """All quantities on items that stand so often, over tasks, (quantities, columns)."""
         tasks = []
-        for one, times in zip(self.parts, counts, strict=True):
+        for one, times in zip(self._parts, counts, strict=True):
             models = one.task.scored(list(one.task.question.shares), times)
             rows, means = list(models), _means(one.scores, times)
             for quantity in self.named[len(models) :]:
@@ -184,12 +185,7 @@ def _agreement(
         rows &= ~annotations.is_gold
     if not rows.any():
         return np.full(1 + plan.replicates, np.nan)
-    columns = {
-        name: getattr(annotations, name)[rows]
-        for name in COLUMNS
-        if name != "group" and getattr(annotations, name) is not None
-    }
-    alpha = krippendorff_alpha(replace(annotations, **columns), task=question.task, plan=plan)
+    alpha = krippendorff_alpha(annotations.rows(rows), task=question.task, plan=plan)
     return np.append(alpha.value, alpha.replicates)
 
 
