@@ -147,6 +147,12 @@ def guest(tmp_path, monkeypatch):
     return write
 
 
+def unload():
+    """Forget the command line; what it was."""
+    names = [one for one in sys.modules if one.startswith("equipoise.cli")]
+    return {name: sys.modules.pop(name) for name in names}
+
+
 @pytest.fixture
 def equipoise(tmp_path, monkeypatch, capsys):
     """The command line, loaded after the guest came, on a study of probabilities."""
@@ -159,12 +165,10 @@ def equipoise(tmp_path, monkeypatch, capsys):
     text = "\n".join([head, *(",".join(map(str, row)) for row in rows)])
     (tmp_path / "chances.csv").write_text(text + "\n")
 
-    loaded = []
+    loaded, before = [], unload()
 
     def load():
         monkeypatch.setattr(package, "cli", package.cli)
-        for name in [one for one in sys.modules if one.startswith("equipoise.cli")]:
-            monkeypatch.delitem(sys.modules, name)
         loaded.append(import_module("equipoise.cli"))
 
     def call(*words):
@@ -176,7 +180,9 @@ def equipoise(tmp_path, monkeypatch, capsys):
         assert code == 0, said.err
         return said.out
 
-    return call
+    yield call
+    unload()  # what has met the guest
+    sys.modules.update(before)
 
 
 def test_a_guest_metric_is_one_file_and_one_line(guest, equipoise, tmp_path, monkeypatch):
