@@ -67,8 +67,7 @@ def is_canonical(path: AnyPath) -> bool:
 def is_study(file: Content) -> bool:
     """Whether the content of a file is a whole study."""
     if file.suffix in parquet.ENDINGS:
-        footer = int.from_bytes(file.data[-8:-4], "little") + 8
-        return _KEY in file.data[-footer:]
+        return _KEY in parquet.footer(file.data)
     return file.data.startswith(_MARK)
 
 

@@ -17,7 +17,6 @@ from equipoise.annotations import Annotations
 from equipoise.arrays import InputError
 from equipoise.notices import Notice
 from equipoise.predictions import Predictions
-from equipoise.read import delimited, parquet
 from equipoise.read.annotations import read_annotations
 from equipoise.read.canonical import is_study, study_of
 from equipoise.read.files import (
@@ -29,8 +28,8 @@ from equipoise.read.files import (
     listed_paths,
     read_array,
     read_json,
-    unknown_ending,
 )
+from equipoise.read.formats import read_table
 from equipoise.read.headers import side_of
 from equipoise.read.label_studio import is_label_studio
 from equipoise.read.layouts import NamedTable, layouts_of
@@ -43,7 +42,6 @@ from equipoise.read.options import (
 from equipoise.read.predictions import PredictionsRead, predictions_read
 from equipoise.read.tables import Table, code_names, numbers
 
-_ENDINGS = (*delimited.ENDINGS, *parquet.ENDINGS, *JSON, *NUMPY)
 _SHOWN = 3  # rows of a preview
 _OF_SCORES = {"layout": "prediction_layout", "columns": "prediction_columns"}
 
@@ -150,14 +148,12 @@ class _Role(NamedTuple):
 def check_study(paths: StudyPaths, how: StudyKeywords) -> StudyCheck:
     """Read files, and say how."""
     given = [
-        *(
-            (_opened(path), _Role("annotations", "as given"))
-            for path in _listed(paths.annotations)
-        ),
-        *(
-            (_opened(path), _Role("predictions", "as given"))
-            for path in _listed(paths.predictions)
-        ),
+        (_opened(path), _Role(side, "as given"))
+        for side, some in (
+            ("annotations", paths.annotations),
+            ("predictions", paths.predictions),
+        )
+        for path in _listed(some)
     ]
     bare = [_opened(path) for path in _listed(paths.any)]
     files = [*given, *_with_roles(bare, {role.side for _, role in given})]
@@ -212,11 +208,10 @@ def _read_sides(
                 "one or the other",
                 "leave one of them out",
             )
-        annotations_options = annotation_options(how.annotations)
-        name = sides["study"][0].content.name
+        file = sides["study"][0].content
         refused = ("layout", "kind", "classes", "columns", "repeats", "exchangeable")
-        annotations_options.refuse(*refused, where=name)
-        annotations, own = study_of(sides["study"][0].content)
+        annotation_options(how.annotations).refuse(*refused, where=file.name)
+        annotations, own = study_of(file)
         models = PredictionsRead(own)
     elif votes:
         annotations = read_annotations(votes, **how.annotations)
@@ -249,17 +244,12 @@ def _opened(path: AnyPath) -> _File:
         return _File(
             path, file, None, len(annotations) + sum(len(p.items) for p in predictions)
         )
-    if file.suffix in delimited.ENDINGS:
-        table = delimited.read_delimited(file)
-        return _File(path, file, table, len(table))
-    if file.suffix in parquet.ENDINGS:
-        table = parquet.parquet_table(file, parquet.read_arrow(file))
-        return _File(path, file, table, len(table))
     if file.suffix in NUMPY:
         return _File(path, file, None, len(np.atleast_1d(read_array(file))))
     if file.suffix in JSON:
         return _File(path, file, None, len(read_json(file)))
-    raise unknown_ending(file, _ENDINGS)
+    table = read_table(file, *JSON, *NUMPY)
+    return _File(path, file, table, len(table))
 
 
 def _with_roles(files: Sequence[_File], taken: set[str]) -> list[tuple[_File, _Role]]:

@@ -318,15 +318,20 @@ def _similar(place: Path) -> str:
     return f"did you mean {listed(near)}?" if near else ""
 
 
+def cut_gzip(name: str, error: Exception) -> InputError:
+    """Say that a packed file cannot be unpacked."""
+    return InputError(
+        name, f"cannot be unpacked ({error})", "a whole gzip file", "fetch the file again"
+    )
+
+
 def _unpacked(name: str, data: bytes) -> bytes:
     most = max(LEAST_UNPACKED, TIMES_PACKED * len(data))
     try:
         with gzip.GzipFile(fileobj=BytesIO(data)) as file:
             whole = file.read(most + 1)
     except (OSError, EOFError, zlib.error) as error:
-        raise InputError(
-            name, f"cannot be unpacked ({error})", "a whole gzip file", "fetch the file again"
-        ) from error
+        raise cut_gzip(name, error) from error
     if len(whole) > most:
         raise InputError(
             name,

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from equipoise.arrays import InputError, listed
-from equipoise.notices import Notice, Value
+from equipoise.notices import Notice, notice
 from equipoise.read.options import AnnotationOptions, PredictionOptions
 from equipoise.read.tables import Table, code_names
 from equipoise.wording import Option, hint, joined
@@ -121,10 +121,9 @@ def annotation_headers(table: Table, options: AnnotationOptions) -> Headers:
     return _headers(table, options.columns, found, Option("columns"))
 
 
-def prediction_headers(
-    table: Table, options: PredictionOptions, tasks: Sequence[str] = ()
-) -> Headers:
+def prediction_headers(table: Table, options: PredictionOptions) -> Headers:
     """Our columns in a table of predictions; columns named like tasks are theirs."""
+    tasks = options.tasks or ()
     columns = {name: one for name, one in table.columns.items() if name not in tasks}
     found = _found(replace(table, columns=columns), options.columns, _PREDICTIONS)
     for ours in ("model", "task"):
@@ -180,10 +179,8 @@ def group_hint(unused: Iterable[str]) -> tuple[Notice, ...]:
     if not near:
         return ()
     text = "if items of one {column} belong together, say {columns}: whole groups are resampled"
-    values: dict[str, Value] = {
-        "column": near[0], "columns": Option("columns", {"group": near[0]})
-    }  # fmt: skip
-    return (Notice("possible_group", text, (), values),)
+    option = Option("columns", {"group": near[0]})
+    return (notice("possible_group", text, column=near[0], columns=option),)
 
 
 def require_header(table: Table, known: Mapping[str, str]) -> None:
@@ -276,8 +273,8 @@ def _headers(
     side = "predictions are " if option.flag else ""
     text = f"{side}read by their headers: {{pairs}}; {{columns}} says otherwise"
     pairs = joined([f"{theirs!r} as {ours}" for ours, theirs in single.items()])
-    values: dict[str, Value] = {"pairs": pairs, "columns": option}
-    return Headers({**named, **single}, (Notice("columns_by_synonym", text, (), values),))
+    said = notice("columns_by_synonym", text, pairs=pairs, columns=option)
+    return Headers({**named, **single}, (said,))
 
 
 def _all_numbers(table: Table, column: str) -> bool:

@@ -60,6 +60,11 @@ def read_arrow(file: Content) -> Any:
         raise damaged_parquet(file, error) from error
 
 
+def footer(data: bytes) -> bytes:
+    """The end of a Parquet file, where the notes of its writer stand."""
+    return data[-(int.from_bytes(data[-8:-4], "little") + 8) :]
+
+
 def parquet_table(file: Content, arrow: Any) -> Table:
     """Take the columns of a Parquet file; rows are counted from 0."""
     names = [str(name).strip() for name in arrow.column_names]
@@ -194,13 +199,16 @@ def write_annotations(annotations: Annotations, path: AnyPath) -> None:
         ) from error
 
 
-def stored_annotations(file: Content, arrow: Any) -> Annotations | None:
+def stored_annotations(file: Content) -> Annotations | None:
     """Decode a file that `write_annotations` made; None if another program made it."""
     import pyarrow as pa
 
-    footer = int.from_bytes(file.data[-8:-4], "little") + 8
-    if _KEY not in file.data[-footer:] and _SEAL not in file.data[-footer:]:
+    if file.suffix not in ENDINGS:
         return None
+    notes = footer(file.data)
+    if _KEY not in notes and _SEAL not in notes:
+        return None
+    arrow = read_arrow(file)
     try:
         metadata = arrow.schema.metadata or {}
         facts = json.loads(metadata[_KEY])

@@ -28,6 +28,7 @@ _NUMBER = re.compile(r"[-+]?\d+(\.\d*)?")
 _MISSING_LABELS = frozenset({"", "nan", "null", "<na>"})
 _TRUE = frozenset({"true", "t", "yes", "y", "1", "1.0"})
 _FALSE = frozenset({"false", "f", "no", "n", "0", "0.0", ""})
+ITEMS_BY_ROW = Notice("items_by_row", "there is no column of items: rows are numbered from 0")
 
 
 def _plain_row(row: int) -> str:
@@ -220,8 +221,14 @@ def array_table(array: Any, name: str, tasks: Sequence[str] | None = None) -> Ta
         )
     numbered = values.astype(np.int64) if values.dtype.kind == "b" else values
     columns = dict(zip(tasks or names, map(pa.array, numbered.T), strict=True))
-    items = pa.array([str(row) for row in range(len(values))])
-    return Table(name=name, columns={"item": items, **columns})
+    return Table(name=name, columns={"item": row_numbers(len(values)), **columns})
+
+
+def row_numbers(rows: int) -> Column:
+    """Names for the rows of a table without items, from 0."""
+    import pyarrow as pa
+
+    return pa.array([str(row) for row in range(rows)])
 
 
 def _refuse_index(index: Any, columns: Sequence[str]) -> None:
