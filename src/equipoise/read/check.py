@@ -219,20 +219,16 @@ def _read_sides(
     if not scores:
         return annotations, models
     try:
-        annotations, read = _read_predictions(annotations, scores, how)
+        if annotations is None:
+            read = predictions_read(scores, **how.predictions)
+        else:
+            known = how.annotations.get("classes") is not None
+            annotations, read = predictions_for(
+                annotations, scores, classes_known=known, **how.predictions
+            )
     except InputError as error:
         raise error.renamed(_OF_SCORES) from None
     return annotations, read._replace(predictions=(*models.predictions, *read.predictions))
-
-
-def _read_predictions(
-    annotations: Annotations | None, paths: Sequence[AnyPath], how: StudyKeywords
-) -> tuple[Annotations | None, PredictionsRead]:
-    """Predictions alone, or for annotations."""
-    if annotations is None:
-        return None, predictions_read(paths, **how.predictions)
-    known = how.annotations.get("classes") is not None
-    return predictions_for(annotations, paths, classes_known=known, **how.predictions)
 
 
 def _opened(path: AnyPath) -> _File:

@@ -31,11 +31,6 @@ _FALSE = frozenset({"false", "f", "no", "n", "0", "0.0", ""})
 ITEMS_BY_ROW = Notice("items_by_row", "there is no column of items: rows are numbered from 0")
 
 
-def _plain_row(row: int) -> str:
-    """Name a row of a table that has no line numbers."""
-    return f"row {row}"
-
-
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Table:
     """Named columns of one length.
@@ -54,7 +49,7 @@ class Table:
 
     name: str
     columns: Mapping[str, Column]
-    place: Callable[[int], str] = _plain_row
+    place: Callable[[int], str] = "row {}".format
     notices: tuple[Notice, ...] = ()
 
     def __len__(self) -> int:
