@@ -47,7 +47,7 @@ _OF_SCORES = {"layout": "prediction_layout", "columns": "prediction_columns"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FileReport:
+class _FileReport:
     """How one file was read.
 
     Attributes
@@ -75,7 +75,7 @@ class FileReport:
 class StudyCheck:
     """What was read: every file, and the study they make."""
 
-    files: tuple[FileReport, ...]
+    files: tuple[_FileReport, ...]
     annotations: Annotations | None = None
     predictions: tuple[Predictions, ...] = ()
     notices: tuple[Notice, ...] = ()
@@ -291,7 +291,7 @@ def _layouts(
     return layouts | {str(one.path): "study" for one in sides["study"]}
 
 
-def _reported(file: _File, layout: str) -> FileReport:
+def _reported(file: _File, layout: str) -> _FileReport:
     preview: tuple[tuple[str, ...], ...] = ()
     columns: tuple[str, ...] = ()
     if file.table is not None:
@@ -299,7 +299,7 @@ def _reported(file: _File, layout: str) -> FileReport:
         first = file.table.subset(np.arange(len(file.table)) < _SHOWN)
         cells = [_cells(first, name) for name in columns]
         preview = tuple(zip(*cells, strict=True))
-    return FileReport(
+    return _FileReport(
         name=file.content.name,
         role=file.side,
         why=file.why,

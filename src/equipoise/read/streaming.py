@@ -29,6 +29,7 @@ from equipoise.arrays import Bools, Floats, InputError, Ints, name_order, unknow
 from equipoise.notices import notice
 from equipoise.read import delimited, parquet
 from equipoise.read.files import AnyPath, Content, content, require_file, unknown_ending
+from equipoise.read.formats import TABULAR
 from equipoise.read.headers import annotation_headers
 from equipoise.read.options import AnnotationOptions, annotation_options
 from equipoise.read.tables import BatchedTable, Table, code_ids, flags, ratings
@@ -148,13 +149,12 @@ def _open_batched(path: AnyPath) -> BatchedTable:
         ) from error
     if small:
         content(place)
-    inner = place.with_suffix("") if place.suffix.lower() == ".gz" else place
-    file = Content(place.name, inner.stem, inner.suffix.lower(), b"")
+    file = Content.of(place)
     if file.suffix in delimited.ENDINGS:
         return delimited.batched_text(file, place)
     if file.suffix in parquet.ENDINGS:
         return parquet.batched_parquet(file, place)
-    raise unknown_ending(file, (*delimited.ENDINGS, *parquet.ENDINGS))
+    raise unknown_ending(file, TABULAR)
 
 
 def _options(source: BatchedTable, keywords: Mapping[str, Any]) -> AnnotationOptions:
@@ -200,17 +200,15 @@ def _batches(source: BatchedTable, header: Table, progress: Progress | None) -> 
     done = 0
     for batch in source.batches(list(header.columns.values())):
         columns = {ours: batch[theirs] for ours, theirs in header.columns.items()}
-        table = replace(header, columns=columns, place=_shifted(header.place, done))
+        table = replace(
+            header, columns=columns, place=lambda row, before=done: header.place(before + row)
+        )
         if not len(table):
             continue
         yield table
         done += len(table)
         if progress is not None:
             progress(done, max(done, source.rows))
-
-
-def _shifted(place: Callable[[int], str], by: int) -> Callable[[int], str]:
-    return lambda row: place(by + row)
 
 
 class Sums:
