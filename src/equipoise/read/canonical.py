@@ -278,14 +278,7 @@ def _typed(table: Any, types: Mapping[str, str]) -> Any:
 
 
 def _prediction(table: Any, about: Mapping[str, Any]) -> Predictions:
-    import pyarrow as pa
-
-    scores = table["score"].combine_chunks()
-    values = (
-        np.array([float(word) for word in scores.to_pylist()])
-        if pa.types.is_string(scores.type)
-        else np.asarray(scores, dtype=np.float64)
-    )
+    values = np.asarray(_typed(table, {"score": "f8"})["score"], dtype=np.float64)
     names, classes = table["item"].to_pylist(), tuple(about["classes"])
     items = tuple(dict.fromkeys(names))
     if classes:

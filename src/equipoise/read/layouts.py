@@ -35,6 +35,7 @@ from equipoise.read.tables import (
     code_names,
     from_frame,
     is_missing,
+    joint_codes,
     numbers,
     repeated_rows,
     row_numbers,
@@ -248,8 +249,8 @@ def _with_reader(one: _Reading, tidy: Table) -> Table:
 def _repeated_item(table: Table) -> tuple[int, str] | None:
     """The first row whose item an earlier row has, for the same task, and the item's name."""
     item = code_names(table, "item")
-    task = code_names(table, "task").codes if "task" in table.columns else 0
-    twice = repeated_rows(task * len(item.names) + item.codes)
+    task = code_names(table, "task") if "task" in table.columns else None
+    twice = repeated_rows(joint_codes(task, item))
     return (int(twice[0]), item.names[item.codes[twice[0]]]) if len(twice) else None
 
 

@@ -45,6 +45,7 @@ from equipoise.read.tables import (
     code_ids,
     code_names,
     is_missing,
+    joint_codes,
     numbers,
     repeated_rows,
     row_numbers,
@@ -321,11 +322,7 @@ class _Rows:
 
     def split(self, answers: _Answers) -> Iterator[Predictions]:
         """Split answers into one `Predictions` per model and task."""
-        group = np.zeros(len(self.table), dtype=np.int64)
-        for ids in (self.model, self.task):
-            if ids is not None:
-                group = group * len(ids.names) + ids.codes
-        twice = repeated_rows(group * len(self.item.names) + self.item.codes)
+        twice = repeated_rows(joint_codes(self.model, self.task, self.item))
         if len(twice):
             raise InputError(
                 self.where(int(twice[0]), answers.model),
@@ -334,6 +331,7 @@ class _Rows:
                 "remove the later rows",
             )
         items = np.array(self.item.names, dtype=object)
+        group = np.resize(joint_codes(self.model, self.task), len(self.table))
         firsts = np.sort(np.unique(group, return_index=True)[1])
         for first in firsts:
             rows = np.flatnonzero(group == group[first])

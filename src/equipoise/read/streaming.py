@@ -200,15 +200,17 @@ def _batches(source: BatchedTable, header: Table, progress: Progress | None) -> 
     done = 0
     for batch in source.batches(list(header.columns.values())):
         columns = {ours: batch[theirs] for ours, theirs in header.columns.items()}
-        table = replace(
-            header, columns=columns, place=lambda row, before=done: header.place(before + row)
-        )
+        table = replace(header, columns=columns, place=_shifted(header.place, done))
         if not len(table):
             continue
         yield table
         done += len(table)
         if progress is not None:
             progress(done, max(done, source.rows))
+
+
+def _shifted(place: Callable[[int], str], by: int) -> Callable[[int], str]:
+    return lambda row: place(by + row)
 
 
 class Sums:

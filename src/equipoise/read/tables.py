@@ -326,6 +326,22 @@ def code_ids(table: Table, column: str, *, ours: str = "", of: str = "label") ->
     return ids
 
 
+def joint_codes(*ids: CodedNames | None) -> Ints:
+    """One number per row, equal where all ids are; None says nothing.
+
+    Examples
+    --------
+    >>> reader = CodedNames(np.array([0, 1, 1]), ("ana", "bo"))
+    >>> joint_codes(CodedNames(np.array([4, 4, 5]), tuple("abcdef")), reader, None)
+    array([ 8,  9, 11])
+    """
+    key = np.zeros(1, dtype=np.int64)
+    for one in ids:
+        if one is not None:
+            key = key * len(one.names) + one.codes
+    return key
+
+
 def repeated_rows(key: Ints) -> Ints:
     """Rows whose key an earlier row has, in order.
 

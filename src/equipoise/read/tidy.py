@@ -32,6 +32,7 @@ from equipoise.read.tables import (
     code_names,
     flags,
     is_missing,
+    joint_codes,
     numbers,
     ratings,
     repeated_rows,
@@ -66,11 +67,7 @@ class _RowIds:
 
     def key(self) -> Ints:
         """One number per row, equal where item, annotator and task are."""
-        key = self.item.codes.astype(np.int64)
-        for each in (self.annotator, self.task):
-            if each is not None:
-                key = key * len(each.names) + each.codes
-        return key
+        return joint_codes(self.item, self.annotator, self.task)
 
     def columns(self, *, exchangeable: bool) -> dict[str, Any]:
         """Return the ids as columns of `Annotations`."""
