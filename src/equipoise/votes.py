@@ -295,7 +295,7 @@ def row_weights(annotations: Annotations, rows: Ints, *, apart: bool = False) ->
     return weight * annotations.count[rows]
 
 
-def dense_blocks(annotations: Annotations, rows: Ints) -> Ints:
+def dense_blocks(annotations: Annotations, rows: np.ndarray) -> np.ndarray:
     """Number the blocks of each reading 0, 1, 2, ... whatever the ranks were."""
     assert annotations.rank is not None and annotations.reading is not None
     return dense_ranks(annotations.reading[rows], annotations.rank[rows])
