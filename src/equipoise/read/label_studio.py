@@ -109,9 +109,8 @@ def label_studio_annotations(
     questions = _Questions(name, replies, controls, options)
     form = _form_of(questions)
     answers = _FORMS[form](questions)
-    table = _tidy_table(answers.rows, name, tasks=len(controls) > 1 or form == "ticks")
-    if form != "ranker":
-        table = replace(table, columns={k: v for k, v in table.columns.items() if k != "rank"})
+    several = len(controls) > 1 or form == "ticks"
+    table = _tidy_table(answers.rows, name, tasks=several, ranks=form == "ranker")
     table = table.noting(*notices, *unused, *answers.notices)
     return tidy_annotations(table, replace(answers.options, columns={}))
 
@@ -447,7 +446,7 @@ _FORMS: Mapping[str, Callable[[_Questions], _Answers]] = {
 }
 
 
-def _tidy_table(rows: Sequence[_Row], name: str, *, tasks: bool) -> Table:
+def _tidy_table(rows: Sequence[_Row], name: str, *, tasks: bool, ranks: bool) -> Table:
     """Lay the rows out as a tidy table."""
     import pyarrow as pa
 
@@ -462,7 +461,8 @@ def _tidy_table(rows: Sequence[_Row], name: str, *, tasks: bool) -> Table:
     }
     columns = {key: pa.array(values, pa.string()) for key, values in text.items()}
     columns = {k: v for k, v in columns.items() if v.null_count < len(v) or k == "label"}
-    columns["rank"] = pa.array([row.rank for row in rows])
+    if ranks:
+        columns["rank"] = pa.array([row.rank for row in rows])
     if any(reply.duration_ms is not None for reply in replies):
         columns["duration_ms"] = pa.array([r.duration_ms for r in replies], pa.float64())
     if any(reply.is_gold for reply in replies):
