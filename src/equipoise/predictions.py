@@ -70,11 +70,7 @@ class Predictions:
                 f"{expected}",
                 "give one score per item, or one row of class probabilities with class names",
             )
-        if not self.items:
-            raise InputError(self.where, "no items", "at least one", "check the file")
-        one_row = "keep one row per item, task and model"
-        require_unique(self.items, where=f"{self.where}, items", do=one_row)
-        require_unique(self.classes, where=f"{self.where}, classes")
+        self._check_items()
         if self.classes:
             require_simplex(values, where=self.where, names=self.items)
         else:
@@ -127,6 +123,13 @@ class Predictions:
 
         options = prediction_options(keywords)
         return table_predictions(from_frame(frame), options).predictions
+
+    def _check_items(self) -> None:
+        if not self.items:
+            raise InputError(self.where, "no items", "at least one", "check the file")
+        one_row = "keep one row per item, task and model"
+        require_unique(self.items, where=f"{self.where}, items", do=one_row)
+        require_unique(self.classes, where=f"{self.where}, classes")
 
     def __repr__(self) -> str:
         what = f"{len(self.classes)} classes" if self.classes else "scores"

@@ -174,8 +174,14 @@ def _comments(data: bytes) -> tuple[int, int]:
     return len(re.findall(rb"\r\n|\r|\n", ahead.group())), ahead.end()
 
 
-def _uncommented(text: Iterable[str]) -> Iterator[str]:
+def _without_comments(data: bytes) -> bytes:
     """Leave the lines before the header blank, so that all keep their numbers."""
+    lines, end = _comments(data)
+    return b"\n" * lines + data[end:]
+
+
+def _uncommented(text: Iterable[str]) -> Iterator[str]:
+    """The same for lines of text that are not held in memory."""
     before = True
     for line in text:
         before = before and line.lstrip()[:1] in ("", "#")
@@ -219,9 +225,8 @@ def _look_over(file: Content, opener: Callable[[], Any]) -> tuple[_Text, _Survey
                 "save the table as UTF-8",
             ) from error
     encoding = survey.encoding
-    start = survey.start[:_BLOCK_OF_HEADER]
-    start = start[_comments(start)[1] :].lstrip(b"\r\n")
-    delimiter, header = _header(file, start.decode(encoding, errors="ignore"))
+    ahead = _without_comments(survey.start[:_BLOCK_OF_HEADER]).lstrip(b"\r\n")
+    delimiter, header = _header(file, ahead.decode(encoding, errors="ignore"))
     return _Text(
         file.name,
         delimiter,
