@@ -21,7 +21,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from io import BytesIO, StringIO, TextIOWrapper
+from io import StringIO, TextIOWrapper
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
@@ -49,7 +49,6 @@ class _Text:
     delimiter: str
     header: tuple[str, ...]
     open: Callable[[], TextIO]
-    notices: tuple[Notice, ...] = ()
 
     def records(self, *, strict: bool = False) -> Iterator[tuple[int, list[str]]]:
         """Every record that is not an empty line, with the line it starts on."""
@@ -133,23 +132,27 @@ def read_delimited(file: Content) -> Table:
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
-    data = file.data.removeprefix(_MARK)
-    text, survey = _look_over(file, lambda: BytesIO(data))
+    data, notices = _utf8(file)
+    data = _without_comments(data)
+    text = _headed(file, data, lambda: StringIO(data.decode(errors="ignore"), newline=""))
+    ended = data if data.endswith((b"\n", b"\r")) else data + b"\n"
+    quotes = data.count(b'"')
     try:
         table = arrow_csv.read_csv(
-            pa.BufferReader(data if survey.ended else data + b"\n"),
-            read_options=survey.arrow_options(_BLOCK),
-            **text.arrow_options(quotes=survey.quotes > 0),
+            pa.BufferReader(ended),
+            read_options=arrow_csv.ReadOptions(block_size=_BLOCK),
+            **text.arrow_options(quotes=quotes > 0),
         )
     except pa.ArrowException as error:
         raise text.ragged(error) from error
-    text.check_quotes(table.num_rows, survey.lines, survey.quotes)
+    if quotes:
+        lines = data.count(b"\n") or data.count(b"\r")
+        text.check_quotes(table.num_rows, lines, quotes)
     columns = {
         unguarded(name.strip()): unguarded_column(column)
         for name, column in zip(text.header, table.columns, strict=True)
     }
-    table = Table(name=file.name, columns=columns, place=text.place, notices=text.notices)
-    return table.nonempty()
+    return Table(name=file.name, columns=columns, place=text.place, notices=notices).nonempty()
 
 
 def unguarded_column(column: Any) -> Any:
@@ -188,6 +191,64 @@ def _uncommented(text: Iterable[str]) -> Iterator[str]:
         yield "\n" if before else line
 
 
+def _utf8(file: Content) -> tuple[bytes, tuple[Notice, ...]]:
+    """Return the text as UTF-8 without a mark, and what to say about it."""
+    data = file.data.removeprefix(_MARK)
+    if b"\0" in data or _CONTROL.search(data[: 1 << 16]):
+        raise _binary(file)
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        try:
+            return data.decode("cp1252").encode(), (_read_as_windows(file),)
+        except UnicodeDecodeError as error:
+            raise _no_text(file, error) from error
+    return data, ()
+
+
+def _read_as_windows(file: Content) -> Notice:
+    text = "{file} is not UTF-8 and was read as Windows-1252"
+    return notice("windows_1252", text, file=file.name)
+
+
+def _binary(file: Content) -> InputError:
+    return InputError(
+        file.name, "binary data", "text, UTF-8 or Windows-1252", "save the table as CSV"
+    )
+
+
+def _no_text(file: Content, error: UnicodeDecodeError) -> InputError:
+    return InputError(
+        file.name,
+        f"byte {error.start} is no text",
+        "UTF-8 or Windows-1252",
+        "save the table as UTF-8",
+    )
+
+
+def _headed(file: Content, data: bytes, opener: Callable[[], TextIO]) -> _Text:
+    """Find the delimiter and the names of the columns in the first bytes."""
+    start = _without_comments(data[:_BLOCK_OF_HEADER]).lstrip(b"\r\n")
+    line = re.split(rb"[\r\n]", start, maxsplit=1)[0].decode(errors="ignore")
+    bare = re.sub(r'"[^"]*"', "", line)
+    most = max((",", ";", "\t"), key=bare.count)
+    if not bare.count(most):
+        most = "\t" if file.suffix == ".tsv" else ","
+    head = _Text(
+        file.name, most, (), lambda: StringIO(start.decode(errors="ignore"), newline="")
+    )
+    _, header = next(head.records(), (1, []))
+    if not header:
+        raise InputError(
+            file.name,
+            "nothing but blank lines and comments, as far as a header is looked for",
+            "a header and rows",
+            "check the file",
+        )
+    unique_names([unguarded(name.strip()) for name in header], where=file.name)
+    return _Text(file.name, most, tuple(header), opener)
+
+
 class _Survey(NamedTuple):
     """What one pass over the bytes tells; `comments` are the lines before the header."""
 
@@ -198,73 +259,28 @@ class _Survey(NamedTuple):
     encoding: str
     ended: bool
 
-    def arrow_options(self, block: int) -> Any:
-        """How arrow reads it, so many bytes at a time."""
-        from pyarrow import csv as arrow_csv
-
-        return arrow_csv.ReadOptions(
-            block_size=block, encoding=self.encoding, skip_rows=self.comments
-        )
-
-
-def _look_over(file: Content, opener: Callable[[], Any]) -> tuple[_Text, _Survey]:
-    """Pass over the text once, and find its delimiter and the names of its columns."""
-    notices: tuple[Notice, ...] = ()
-    try:
-        survey = _survey(file, opener, "utf-8")
-    except UnicodeDecodeError:
-        said = "{file} is not UTF-8 and was read as Windows-1252"
-        notices = (notice("windows_1252", said, file=file.name),)
-        try:
-            survey = _survey(file, opener, "cp1252")
-        except UnicodeDecodeError as error:
-            raise InputError(
-                file.name,
-                f"byte {error.start} is no text",
-                "UTF-8 or Windows-1252",
-                "save the table as UTF-8",
-            ) from error
-    encoding = survey.encoding
-    ahead = _without_comments(survey.start[:_BLOCK_OF_HEADER]).lstrip(b"\r\n")
-    delimiter, header = _header(file, ahead.decode(encoding, errors="ignore"))
-    return _Text(
-        file.name,
-        delimiter,
-        header,
-        lambda: TextIOWrapper(opener(), encoding=encoding, errors="ignore", newline=""),
-        notices,
-    ), survey
-
-
-def _header(file: Content, start: str) -> tuple[str, tuple[str, ...]]:
-    """Find the delimiter and the names of the columns where a text starts with them."""
-    line = re.split(r"[\r\n]", start, maxsplit=1)[0]
-    bare = re.sub(r'"[^"]*"', "", line)
-    most = max((",", ";", "\t"), key=bare.count)
-    if not bare.count(most):
-        most = "\t" if file.suffix == ".tsv" else ","
-    head = _Text(file.name, most, (), lambda: StringIO(start, newline=""))
-    _, header = next(head.records(), (1, []))
-    if not header:
-        raise InputError(
-            file.name,
-            "nothing but blank lines and comments, as far as a header is looked for",
-            "a header and rows",
-            "check the file",
-        )
-    unique_names([unguarded(name.strip()) for name in header], where=file.name)
-    return most, tuple(header)
-
 
 def batched_text(file: Content, path: Path) -> BatchedTable:
     """Look over the text and find its columns; the bytes are not in `file`."""
-    opener = partial(_unpacked, path)
-    text, survey = _look_over(file, opener)
+    try:
+        survey = _survey(file, path, "utf-8")
+    except UnicodeDecodeError:
+        try:
+            survey = _survey(file, path, "cp1252")
+        except UnicodeDecodeError as error:
+            raise _no_text(file, error) from error
+
+    def opener() -> TextIO:
+        encoding = survey.encoding
+        return TextIOWrapper(_unpacked(path), encoding=encoding, errors="ignore", newline="")
+
+    text = _headed(file, survey.start, opener)
     names = {unguarded(name.strip()): name for name in text.header}
+    notices = (_read_as_windows(file),) if survey.encoding == "cp1252" else ()
     return BatchedTable(
-        header=Table(name=file.name, columns=names, place=text.place, notices=text.notices),
+        header=Table(name=file.name, columns=names, place=text.place, notices=notices),
         rows=max(survey.lines - survey.comments - (1 if survey.ended else 0), 0),
-        batches=partial(_batches, text, opener, survey),
+        batches=partial(_batches, text, path, survey),
         coded=frozenset(names),
     )
 
@@ -278,17 +294,19 @@ def _unpacked(path: Path) -> Any:
 
 
 def _batches(
-    text: _Text, opener: Callable[[], Any], survey: _Survey, names: list[str]
+    text: _Text, path: Path, survey: _Survey, names: list[str]
 ) -> Iterator[Mapping[str, Any]]:
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
     rows = 0
-    with opener() as file:
+    with _unpacked(path) as file:
         try:
             reader = arrow_csv.open_csv(
                 file,
-                read_options=survey.arrow_options(BATCH),
+                read_options=arrow_csv.ReadOptions(
+                    block_size=BATCH, encoding=survey.encoding, skip_rows=survey.comments
+                ),
                 **text.arrow_options(quotes=survey.quotes > 0, columns=names),
             )
             for batch in reader:
@@ -300,17 +318,15 @@ def _batches(
     text.check_quotes(rows, survey.lines, survey.quotes)
 
 
-def _survey(file: Content, opener: Callable[[], Any], encoding: str) -> _Survey:
+def _survey(file: Content, path: Path, encoding: str) -> _Survey:
     """Pass over the bytes once, and raise if they have another encoding."""
     decoder = codecs.getincrementaldecoder(encoding)()
     start, last = b"", b""
     lines = returns = quotes = done = 0
-    for piece in _pieces(file, opener):
+    for piece in _pieces(file, path):
         start = start if len(start) >= _BLOCK_OF_HEADER else start + piece
         if b"\0" in piece or (done < 1 << 16 and _CONTROL.search(start[: 1 << 16])):
-            raise InputError(
-                file.name, "binary data", "text, UTF-8 or Windows-1252", "save the table as CSV"
-            )
+            raise _binary(file)
         try:
             decoder.decode(piece)
         except UnicodeDecodeError as error:
@@ -323,9 +339,9 @@ def _survey(file: Content, opener: Callable[[], Any], encoding: str) -> _Survey:
     return _Survey(start, _comments(start)[0], lines or returns, quotes, encoding, ended)
 
 
-def _pieces(file: Content, opener: Callable[[], Any]) -> Iterator[bytes]:
+def _pieces(file: Content, path: Path) -> Iterator[bytes]:
     try:
-        with opener() as opened:
+        with _unpacked(path) as opened:
             while piece := opened.read(PIECE):
                 yield piece
     except (OSError, EOFError, zlib.error) as error:
