@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.stats import kendalltau, rankdata, spearmanr
+from scipy.stats import binomtest, kendalltau, rankdata, spearmanr
 
 from equipoise.ranks import (
     average_ranks,
@@ -18,6 +18,7 @@ from equipoise.ranks import (
     rank_probabilities,
     spearman,
 )
+from equipoise.reproduce._sign_test import sign_test
 from tests.strategies import SCORE, arrays
 
 GOLDEN = json.loads((Path(__file__).parent / "golden" / "metrics.json").read_text("utf-8"))
@@ -32,6 +33,17 @@ def test_golden_correlations(case):
     for ours, key in ((spearman, "spearman"), (kendall_tau_b, "kendall_tau_b")):
         expected = np.nan if case[key] is None else case[key]
         assert_allclose(ours(a, b), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("case", GOLDEN["sign_test_one_sided_greater"])
+def test_golden_sign_tests(case):
+    assert sign_test(case["wins"], case["losses"]) == pytest.approx(case["p"], rel=1e-12)
+
+
+@given(wins=st.integers(0, 60), losses=st.integers(1, 60))
+def test_sign_test_is_scipys(wins, losses):
+    expected = binomtest(wins, wins + losses, alternative="greater").pvalue
+    assert sign_test(wins, losses) == pytest.approx(expected, rel=1e-9)
 
 
 @given(data=st.integers(2, 8).flatmap(lambda n: st.tuples(arrays(SCORE, n), arrays(SCORE, n))))
