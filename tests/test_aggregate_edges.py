@@ -22,7 +22,7 @@ from equipoise.agreement import reading_agreement
 from equipoise.certainty import annotation_certainty, mass_certainty
 from equipoise.choosing import cautions
 from equipoise.groupings import Grouping
-from equipoise.posteriors import dirichlet_top
+from equipoise.posteriors import Dirichlet
 
 
 def votes(label, **columns):
@@ -52,7 +52,7 @@ def test_many_votes_leave_a_chance(counts, certainty):
 def test_top_chances_of_any_shapes_are_chances(powers, others, power):
     shapes = 10.0 ** np.array(powers)
     rest = np.array([others * 10.0**power])
-    entry, spare = dirichlet_top(shapes, rest, np.array([0, len(shapes)]), np.array([others]))
+    entry, spare = Dirichlet(shapes, rest).top(np.array([0, len(shapes)]), np.array([others]))
     assert entry.min() >= 0 and spare.min() >= 0
     assert entry.sum() + spare.sum() == pytest.approx(1, abs=1e-12)
     assert (np.diff(entry[np.argsort(shapes)]) >= -1e-6).all()
@@ -62,9 +62,8 @@ def test_two_shapes_are_a_beta_distribution():
     from scipy.stats import beta
 
     for a, b in ((0.003, 0.002), (1e-7, 3e-7), (2.5, 0.5), (60.0, 55.0), (2601, 2501)):
-        entry, _ = dirichlet_top(
-            np.array([a, b]), np.zeros(1), np.array([0, 2]), np.zeros(1, dtype=int)
-        )
+        law = Dirichlet(np.array([a, b]), np.zeros(1))
+        entry, _ = law.top(np.array([0, 2]), np.zeros(1, dtype=int))
         assert entry[0] == pytest.approx(beta(a, b).sf(0.5), abs=1e-9)
 
 

@@ -18,13 +18,12 @@ from equipoise.arrays import (
     Ints,
     choice,
     frozen,
-    listed,
-    meant,
     name_order,
     nearest,
     require_unique,
+    unknown_name,
 )
-from equipoise.notices import Notice, Value, as_notice
+from equipoise.notices import Notice, as_notice, notice
 from equipoise.wording import AT_LEAST, ONE_CLASS, Option, hint
 
 if TYPE_CHECKING:
@@ -149,12 +148,12 @@ class Annotations:
         >>> Annotations.from_dataframe(votes)
         Annotations(binary, 1 items, 2 annotators, 2 rows)
         """
-        from equipoise.read.layouts import table_annotations
+        from equipoise.read.layouts import NamedTable, annotations_of_tables
         from equipoise.read.options import annotation_options
         from equipoise.read.tables import from_frame
 
         options = annotation_options(keywords)
-        return table_annotations(from_frame(frame), options)
+        return annotations_of_tables([NamedTable(from_frame(frame))], options)
 
     @classmethod
     def from_wide(cls, frame: Any, **keywords: "Unpack[AnnotationKeywords]") -> "Annotations":
@@ -222,10 +221,7 @@ class Annotations:
     def in_task(self, task: str) -> Bools:
         """Which rows belong to a task, shape (rows,)."""
         if task not in self.tasks:
-            known = meant(task, self.tasks)
-            raise InputError(
-                "annotations, task", f"{task!r}", f"one of {listed(self.tasks)}", known
-            )
+            raise unknown_name("annotations, task", f"{task!r}", task, self.tasks, most=3)
         if self.task is None:
             return np.ones(len(self), dtype=bool)
         return np.asarray(self.task == self.tasks.index(task))
@@ -261,12 +257,8 @@ class Annotations:
                 hint("turn ratings into a yes/no question with {}", AT_LEAST),
             )
         if positive not in self.classes:
-            raise InputError(
-                "annotations, positive class",
-                f"{positive!r}",
-                f"one of {listed(self.classes, most=8)}",
-                meant(positive, self.classes),
-            )
+            where = "annotations, positive class"
+            raise unknown_name(where, f"{positive!r}", positive, self.classes)
         if self.kind == "ranking":
             return self._first_choices(positive)
         label = np.asarray(self.label == self.classes.index(positive), dtype=np.intp)
@@ -276,8 +268,8 @@ class Annotations:
         if len(others) < 2:
             return made
         text = "Votes for {others:listed} count as not {positive}."
-        values: dict[str, Value] = {"others": others, "positive": positive}
-        return replace(made, notices=(*made.notices, Notice("other_classes", text, (), values)))
+        said = notice("other_classes", text, others=others, positive=positive)
+        return replace(made, notices=(*made.notices, said))
 
     def at_least(self, threshold: str | float) -> "Annotations":
         """Turn grades or ratings into a yes/no question: is it at least `threshold`?
@@ -398,15 +390,13 @@ class Annotations:
             "rows are left out."
         )
         order = "the order of the rows" if self.timestamp is None else "their timestamps"
-        values: dict[str, Value] = {
-            "votes": number, "order": order, "left": int((~keep).sum())
-        }  # fmt: skip
+        left = int((~keep).sum())
         part = self.rows(keep)
-        said = Notice("first_votes", text, (), values)
+        said = notice("first_votes", text, votes=number, order=order, left=left)
         return replace(part, notices=(*part.notices, said))
 
-    def rows(self, keep: Bools) -> "Annotations":
-        """Only some rows, with all names as they were."""
+    def rows(self, keep: Bools | Ints) -> "Annotations":
+        """Only some rows, marked or by position, with all names as they were."""
         columns = {
             name: getattr(self, name)[keep]
             for name in COLUMNS
@@ -485,22 +475,14 @@ class Annotations:
         hit = first & (self.label == self.classes.index(positive))
         mass = np.bincount(self.reading[hit], minlength=len(size)) / np.maximum(size, 1)
         row = np.flatnonzero(first)[np.unique(self.reading[first], return_index=True)[1]]
-        columns = {
-            name: getattr(self, name)[row]
-            for name in COLUMNS
-            if name not in ("group", "label", "rank", "reading", "value")
-            and getattr(self, name) is not None
-        }
-        value = mass[self.reading[row]]
         return replace(
-            self,
+            self.rows(row),
             kind="interval",
             classes=(f"not {positive}", positive),
-            value=value,
+            value=mass[self.reading[row]],
             label=None,
             rank=None,
             reading=None,
-            **columns,
         )
 
 

@@ -266,6 +266,21 @@ def meant(name: str, known: Iterable[str], otherwise: str = "choose one of these
     return f"did you mean {quoted(match[0])}?" if match else otherwise
 
 
+def unknown_name(
+    where: str, got: str, name: object, known: Iterable[str], *, most: int = 8
+) -> InputError:
+    """The error for a name that is none of those known, to be raised by the caller.
+
+    Examples
+    --------
+    >>> print(unknown_name("column x", "unknown", "lable", ["item", "label"]))
+    column x: unknown, expected one of 'item', 'label'; did you mean 'label'?
+    """
+    every = list(known)
+    expected = f"one of {listed(every, most=most)}"
+    return InputError(where, got, expected, meant(str(name), every))
+
+
 def choice(name: str, value: str, known: Sequence[str]) -> str:
     """Return `value` if it is one of the known words, else say which was meant."""
     if not isinstance(value, str) or value not in known:
@@ -286,12 +301,7 @@ def require_keywords(how: Iterable[str], known: Sequence[str]) -> None:
     """
     for name in how:
         if name not in known:
-            raise InputError(
-                f"keyword {name!r}",
-                "unknown",
-                f"one of {listed(known, most=len(known))}",
-                meant(name, known),
-            )
+            raise unknown_name(f"keyword {name!r}", "unknown", name, known, most=len(known))
 
 
 def positions(names: Sequence[str], within: Sequence[str], *, where: str) -> Ints:

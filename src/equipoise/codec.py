@@ -41,16 +41,15 @@ def encode(value: Any) -> Any:
         return value.to_json()
     if is_dataclass(value):
         made = {one.name.rstrip("_"): _field(value, one) for one in written(value)}
-        return {"kind": type(value).__name__, **made} if _tagged(value) else made
+        tagged = getattr(type(value), "TAGGED", False)
+        return {"kind": type(value).__name__, **made} if tagged else made
     if hasattr(value, "_asdict"):
         value = value._asdict()
     if isinstance(value, Mapping):
         return {str(name): encode(one) for name, one in value.items()}
-    return _several(value) if isinstance(value, np.ndarray | tuple | list) else _one(value)
-
-
-def _several(value: Any) -> list[Any]:
-    return [encode(one) for one in (value.tolist() if hasattr(value, "tolist") else value)]
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    return [encode(one) for one in value] if isinstance(value, tuple | list) else _one(value)
 
 
 def _one(value: Any) -> Any:
@@ -62,10 +61,6 @@ def _one(value: Any) -> Any:
         advises = any(not isinstance(part, str) for part in value.parts)
         return value_to_json(value) if advises else str(value)
     return str(value) if isinstance(value, str) else value
-
-
-def _tagged(value: Any) -> bool:
-    return bool(getattr(type(value), "TAGGED", False))
 
 
 def _field(value: Any, one: Field[Any]) -> Any:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from equipoise.arrays import Floats
-from equipoise.notices import Notice
+from equipoise.notices import Notice, notice
 from equipoise.wording import joined
 
 _TEXT = (
@@ -79,5 +79,6 @@ def duplicate_notices(duplicates: Sequence[Duplicates]) -> tuple[Notice, ...]:
     if not duplicates:
         return ()
     whole = all(group.everywhere for group in duplicates)
-    values = {"groups": "; ".join(map(str, duplicates)), "there": "" if whole else " there"}
-    return (Notice("duplicate_models", _TEXT, (), values),)
+    groups = "; ".join(map(str, duplicates))
+    there = "" if whole else " there"
+    return (notice("duplicate_models", _TEXT, groups=groups, there=there),)

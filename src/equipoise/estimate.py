@@ -178,7 +178,9 @@ def wilson(successes: float, trials: float, level: float = 0.95) -> tuple[float,
     >>> wilson(39, 100)
     (0.300, 0.488)
     """
-    z = _z(level)
+    from statistics import NormalDist
+
+    z = NormalDist().inv_cdf(0.5 + level / 2)
     share = successes / trials
     below = 1 + z * z / trials
     centre = (share + z * z / (2 * trials)) / below
@@ -186,13 +188,6 @@ def wilson(successes: float, trials: float, level: float = 0.95) -> tuple[float,
     low = 0.0 if successes <= 0 else max(0.0, centre - half)
     high = 1.0 if successes >= trials else min(1.0, centre + half)
     return low, high
-
-
-def _z(level: float) -> float:
-    """Two-sided normal quantile."""
-    from statistics import NormalDist
-
-    return NormalDist().inv_cdf(0.5 + level / 2)
 
 
 def _quantiles(known: Floats, number: int, tail: float) -> tuple[float, float]:

@@ -12,6 +12,7 @@ from equipoise.arrays import InputError, listed
 from equipoise.findings import Column, Kind, Row, Table
 from equipoise.findings import text as _text
 from equipoise.findings.bibliography import bibtex as _entries
+from equipoise.folders import write_text
 from equipoise.metrics import named
 from equipoise.read.files import replaced
 from equipoise.read.frames import to_frame
@@ -65,8 +66,7 @@ def write_table(rows: Sequence[Row], path: Path) -> Path:
     if ending not in makers:
         known = listed([*makers, PARQUET], most=4)
         raise InputError(str(path), f"ending {path.suffix!r}", f"one of {known}", "rename it")
-    with replaced(path) as file:
-        file.write(makers[ending](rows).encode("utf-8"))
+    write_text(path, makers[ending](rows))
     return path
 
 

@@ -45,7 +45,7 @@ from equipoise.evaluation import Evaluation, Row
 from equipoise.evaluation.truth import TaskTruth
 from equipoise.findings import Chart, Dot, Dots, Finding, Heat, Line, Lines, Matrix, Report
 from equipoise.folders import write_text
-from equipoise.inference import Family
+from equipoise.inference import Family, TwoWay
 from equipoise.metrics import Metric, precision_recall_curve, roc_curve
 from equipoise.numbers import estimate, exact_percent, number
 from equipoise.page import figures, render
@@ -205,6 +205,7 @@ class _Asked(NamedTuple):
     metric: Metric
     labels: str
     task: str
+    cell: TwoWay
 
     @property
     def family(self) -> Family:
@@ -214,8 +215,7 @@ class _Asked(NamedTuple):
     @property
     def good(self) -> Floats:
         """Values as higher-is-better, shape (models,)."""
-        cell = self.evaluation.two_way(self.metric.name, labels=self.labels, task=self.task)
-        return higher_is_better(cell.values, self.metric.better)
+        return higher_is_better(self.cell.values, self.metric.better)
 
     @property
     def order(self) -> list[int]:
@@ -235,14 +235,13 @@ class _Asked(NamedTuple):
 
     def leads(self) -> tuple[Floats, Floats]:
         """By how much each model leads each other, and the standard error of that."""
-        cell = self.evaluation.two_way(self.metric.name, labels=self.labels, task=self.task)
         good, number_of = self.good, len(self.good)
         with np.errstate(invalid="ignore"):
             lead = good[:, None] - good[None, :]
         error = np.zeros((number_of, number_of))
         for a in range(number_of):
             for b in range(a):
-                error[a, b] = error[b, a] = cell.between(a, b).standard_error
+                error[a, b] = error[b, a] = self.cell.between(a, b).standard_error
         return lead, error
 
 
@@ -362,14 +361,12 @@ class Plots:
         if wrong := sorted(set(question) - set(known)):
             raise InputError("plot", repr(wrong[0]), "metric, labels or task", "leave it out")
         done = self.evaluation
-        name, labels = (
-            question.get("metric", done.metrics[0].name),
-            question.get("labels", "soft"),
-        )
+        name = question.get("metric", done.metrics[0].name)
+        labels = question.get("labels", "soft")
         task = question.get("task", done.tasks[-1])
-        done.two_way(name, labels=labels, task=task)  # refuses what there is not
+        cell = done.two_way(name, labels=labels, task=task)  # refuses what there is not
         metric = next(one for one in done.metrics if one.name == name)
-        return _Asked(done, metric, labels, task)
+        return _Asked(done, metric, labels, task, cell)
 
     def _drawn(self, chart: Chart) -> Figure:
         finding = Finding(key=chart.name, title="", sentence="", charts=(chart,))

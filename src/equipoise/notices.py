@@ -185,15 +185,15 @@ def worded(
     """
     groups: dict[tuple[str, str, tuple[str, ...]], list[Notice]] = {}
     for one in notices:
-        fixed = tuple(repr(v) for k, v in one.values.items() if not _numeric(v))
+        fixed = tuple(
+            repr(value)
+            for value in one.values.values()
+            if isinstance(value, bool) or not isinstance(value, float | int)
+        )
         groups.setdefault((one.code, one.text, fixed), []).append(one)
     write = _Words(command=command, options=options)
     every = (said for same in groups.values() for said in _said(same, write))
     return list(dict.fromkeys(shortened(said, LONGEST) for said in every))
-
-
-def _numeric(value: Value) -> bool:
-    return isinstance(value, float | int) and not isinstance(value, bool)
 
 
 def _said(same: Sequence[Notice], write: "_Words") -> list[str]:

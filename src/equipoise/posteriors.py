@@ -131,7 +131,22 @@ class Dirichlet:
         >>> law.top(np.array([0, 2]), np.array([0]))[0]
         array([0.75, 0.25])
         """
-        return dirichlet_top(self.concentration, self.rest, start, others)
+        each = np.divide(self.rest, others, out=np.zeros(len(self.rest)), where=others > 0)
+        chance, spare = np.zeros(len(self.concentration)), np.zeros(len(self.rest))
+        sizes = np.diff(start)
+        for size in np.unique(sizes):
+            items = np.flatnonzero(sizes == size)
+            entry = start[items][:, None] + np.arange(size)
+            shape = self.concentration[entry]
+            order = np.argsort(shape, axis=1)
+            sorted_ = np.take_along_axis(shape, order, axis=1)
+            pattern = np.column_stack([sorted_, each[items], others[items]])
+            kinds, kind = np.unique(pattern, axis=0, return_inverse=True)
+            values, left = _of_patterns(kinds)
+            kind = kind.ravel()
+            chance[np.take_along_axis(entry, order, axis=1)] = values[kind]
+            spare[items] = left[kind]
+        return chance, spare
 
     def subset(self, entries: Ints, items: Ints) -> "Dirichlet":
         """The posterior of some items and their entries."""
@@ -265,36 +280,6 @@ def _log_gamma(random: "np.random.Generator", shape: Floats) -> Floats:
 def _item_of(start: Ints) -> Ints:
     """Item of each entry."""
     return np.repeat(np.arange(len(start) - 1), np.diff(start))
-
-
-def dirichlet_top(
-    concentration: Floats, rest: Floats, start: Ints, others: Ints
-) -> tuple[Floats, Floats]:
-    """Chance of each entry, and of any of an item's other classes, to be the largest.
-
-    Parameters
-    ----------
-    concentration, start
-        Shapes of the mentioned classes of item i: ``concentration[start[i]:start[i + 1]]``.
-    rest, others
-        Concentration of all other classes of an item together, and how many they are.
-    """
-    each = np.divide(rest, others, out=np.zeros(len(rest)), where=others > 0)
-    chance, spare = np.zeros(len(concentration)), np.zeros(len(rest))
-    sizes = np.diff(start)
-    for size in np.unique(sizes):
-        items = np.flatnonzero(sizes == size)
-        entry = start[items][:, None] + np.arange(size)
-        shape = concentration[entry]
-        order = np.argsort(shape, axis=1)
-        sorted_ = np.take_along_axis(shape, order, axis=1)
-        pattern = np.column_stack([sorted_, each[items], others[items]])
-        kinds, kind = np.unique(pattern, axis=0, return_inverse=True)
-        values, left = _of_patterns(kinds)
-        kind = kind.ravel()
-        chance[np.take_along_axis(entry, order, axis=1)] = values[kind]
-        spare[items] = left[kind]
-    return chance, spare
 
 
 def _of_patterns(kinds: Floats) -> tuple[Floats, Floats]:

@@ -122,7 +122,7 @@ class Predictions:
         from equipoise.read.tables import from_frame
 
         options = prediction_options(keywords)
-        return tuple(table_predictions(from_frame(frame), options))
+        return table_predictions(from_frame(frame), options).predictions
 
     def _check_items(self) -> None:
         if not self.items:

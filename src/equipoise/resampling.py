@@ -48,7 +48,6 @@ from equipoise.arrays import (
     choice,
     frozen,
     listed,
-    meant,
     name_order,
     name_ranks,
     require_drawn,
@@ -458,9 +457,7 @@ def normalised(kind: str) -> str:
     for known in KINDS:
         if letters == known.replace(" ", ""):
             return known
-    raise InputError(
-        "resampling, kind", f"{kind!r}", f"one of {', '.join(KINDS)}", meant(kind, KINDS)
-    )
+    return choice("resampling, kind", kind, KINDS)
 
 
 def _held(kind: str, reason: str, fixed: str | None) -> tuple[str, str]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from equipoise.annotations import Annotations
 from equipoise.arrays import Bools, Floats, InputError, Ints, PerItem, listed
-from equipoise.notices import Notice, Value
+from equipoise.notices import Notice, notice
 from equipoise.wording import AT_LEAST, Option, hint
 
 ENOUGH = 0.05  # share of items with so many votes, to be compared with those that have more
@@ -267,14 +267,16 @@ def _added(item: Ints, label: Ints, place: Ints, *, timed: bool) -> list[Notice]
         "{others:percent} (p < 0.001; by {order}). Votes added after disagreement bias scores: "
         "use the planned first votes alone, {advice}."
     )
-    values: dict[str, Value] = {
-        "k": k,
-        "more": table[0] / (table[0] + table[1]),
-        "others": table[2] / (table[2] + table[3]),
-        "order": "timestamps" if timed else "the order of the rows",
-        "advice": Option("first_votes", k, python=f"annotations.first_votes({k})"),
-    }
-    return [Notice("added_votes", text, (), values)]
+    said = notice(
+        "added_votes",
+        text,
+        k=k,
+        more=table[0] / (table[0] + table[1]),
+        others=table[2] / (table[2] + table[3]),
+        order="timestamps" if timed else "the order of the rows",
+        advice=Option("first_votes", k, python=f"annotations.first_votes({k})"),
+    )
+    return [said]
 
 
 def _fisher(a: int, b: int, c: int, d: int) -> float:
@@ -301,13 +303,24 @@ def row_weights(annotations: Annotations, rows: Ints, *, apart: bool = False) ->
 def dense_blocks(annotations: Annotations, rows: np.ndarray) -> np.ndarray:
     """Number the blocks of each reading 0, 1, 2, ... whatever the ranks were."""
     assert annotations.rank is not None and annotations.reading is not None
-    rank, reading = annotations.rank[rows], annotations.reading[rows]
+    return dense_ranks(annotations.reading[rows], annotations.rank[rows])
+
+
+def dense_ranks(reading: Ints, rank: Ints | Floats) -> Ints:
+    """Count the distinct ranks before each one within its reading.
+
+    Examples
+    --------
+    >>> dense_ranks(np.array([0, 0, 0, 1]), np.array([2., 5., 2., 9.]))
+    array([0, 1, 0, 0])
+    """
     order = np.lexsort((rank, reading))
     new = np.diff(reading[order], prepend=-1) != 0
-    step = (np.diff(rank[order], prepend=-1) != 0) & ~new
+    step = ~new
+    step[1:] &= rank[order][1:] != rank[order][:-1]
     number = np.cumsum(step)
     first = np.maximum.accumulate(np.where(new, number, 0))
-    block = np.empty(len(rows), dtype=np.int64)
+    block = np.empty(len(rank), dtype=np.int64)
     block[order] = number - first
     return block
 

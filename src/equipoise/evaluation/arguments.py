@@ -70,11 +70,11 @@ def _with_frame(
     if not isinstance(truth, Annotations):
         return [*found, *Predictions.from_dataframe(frame)], truth
     from equipoise.read.options import PredictionOptions
-    from equipoise.read.predictions import told_predictions
+    from equipoise.read.predictions import table_predictions
     from equipoise.read.tables import from_frame
 
     options = PredictionOptions(classes=truth.classes or None, tasks=truth.tasks)
-    read = told_predictions(from_frame(frame), options)
+    read = table_predictions(from_frame(frame), options)
     told = replace(truth, notices=(*truth.notices, *read.notices))
     return [*found, *read.predictions], told
 

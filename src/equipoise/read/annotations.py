@@ -5,7 +5,7 @@ from typing import Unpack
 
 from equipoise.annotations import Annotations
 from equipoise.arrays import InputError, choice
-from equipoise.read import delimited, parquet
+from equipoise.read import parquet
 from equipoise.read.canonical import is_study, study_of
 from equipoise.read.files import (
     JSON,
@@ -16,20 +16,13 @@ from equipoise.read.files import (
     listed_paths,
     read_array,
     read_json,
-    unknown_ending,
 )
+from equipoise.read.formats import TABULAR, read_table
 from equipoise.read.label_studio import is_label_studio, label_studio_annotations
-from equipoise.read.layouts import (
-    NamedTable,
-    annotations_of_tables,
-    count_annotations,
-    table_annotations,
-)
+from equipoise.read.layouts import NamedTable, annotations_of_tables, count_annotations
 from equipoise.read.options import AnnotationKeywords, AnnotationOptions, annotation_options
 from equipoise.read.rankings import ranking_annotations
 from equipoise.read.tables import array_table
-
-_ENDINGS = (*delimited.ENDINGS, *parquet.ENDINGS, *JSON, *NUMPY)
 
 
 def read_annotations(
@@ -66,15 +59,17 @@ def read_annotations(
     file = content(paths[0])
     if is_study(file):
         return _of_study(file, options)
-    if file.suffix in delimited.ENDINGS:
-        return table_annotations(delimited.read_delimited(file), options, file.stem)
-    if file.suffix in parquet.ENDINGS:
-        return _from_parquet(file, options)
     if file.suffix in JSON:
         return _from_json(file, options)
     if file.suffix in NUMPY:
         return _from_array(file, options)
-    raise unknown_ending(file, _ENDINGS)
+    stored = None
+    if options == AnnotationOptions(exchangeable=options.exchangeable):
+        stored = parquet.stored_annotations(file)
+    if stored is not None:  # a file of ours, taken as written unless told how to read it
+        return stored.anonymous() if options.exchangeable else stored
+    table = read_table(file, *JSON, *NUMPY)
+    return annotations_of_tables([NamedTable(table, file.stem)], options)
 
 
 def _named_table(path: AnyPath, options: AnnotationOptions) -> NamedTable:
@@ -87,16 +82,14 @@ def _named_table(path: AnyPath, options: AnnotationOptions) -> NamedTable:
             "tables of annotations",
             "give the study alone",
         )
-    if file.suffix in delimited.ENDINGS:
-        return NamedTable(delimited.read_delimited(file), file.stem)
-    if file.suffix in parquet.ENDINGS:
-        return NamedTable(parquet.parquet_table(file, parquet.read_arrow(file)), file.stem)
+    if file.suffix in TABULAR:
+        return NamedTable(read_table(file), file.stem)
     if file.suffix in NUMPY and options.layout == "tasks":
         return NamedTable(array_table(read_array(file), file.name), file.stem)
     raise InputError(
         file.name,
         "one of several files of annotations",
-        f"tables ending in {', '.join((*delimited.ENDINGS, *parquet.ENDINGS))}",
+        f"tables ending in {', '.join(TABULAR)}",
         "give it alone",
     )
 
@@ -114,18 +107,9 @@ def _from_array(file: Content, options: AnnotationOptions) -> Annotations:
     options.refuse("columns", where=file.name)
     array = read_array(file)
     if options.layout == "tasks":
-        return table_annotations(array_table(array, file.name), options, file.stem)
+        table = array_table(array, file.name)
+        return annotations_of_tables([NamedTable(table, file.stem)], options)
     return count_annotations(array, options, name=file.name)
-
-
-def _from_parquet(file: Content, options: AnnotationOptions) -> Annotations:
-    """Take a file of ours as it was written unless told how to read it."""
-    arrow = parquet.read_arrow(file)
-    if options == AnnotationOptions(exchangeable=options.exchangeable):
-        stored = parquet.stored_annotations(file, arrow)
-        if stored is not None:
-            return stored.anonymous() if options.exchangeable else stored
-    return table_annotations(parquet.parquet_table(file, arrow), options, file.stem)
 
 
 def _from_json(file: Content, options: AnnotationOptions) -> Annotations:

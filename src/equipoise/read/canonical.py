@@ -67,8 +67,7 @@ def is_canonical(path: AnyPath) -> bool:
 def is_study(file: Content) -> bool:
     """Whether the content of a file is a whole study."""
     if file.suffix in parquet.ENDINGS:
-        footer = int.from_bytes(file.data[-8:-4], "little") + 8
-        return _KEY in file.data[-footer:]
+        return _KEY in parquet.footer(file.data)
     return file.data.startswith(_MARK)
 
 
@@ -279,14 +278,7 @@ def _typed(table: Any, types: Mapping[str, str]) -> Any:
 
 
 def _prediction(table: Any, about: Mapping[str, Any]) -> Predictions:
-    import pyarrow as pa
-
-    scores = table["score"].combine_chunks()
-    values = (
-        np.array([float(word) for word in scores.to_pylist()])
-        if pa.types.is_string(scores.type)
-        else np.asarray(scores, dtype=np.float64)
-    )
+    values = np.asarray(_typed(table, {"score": "f8"})["score"], dtype=np.float64)
     names, classes = table["item"].to_pylist(), tuple(about["classes"])
     items = tuple(dict.fromkeys(names))
     if classes:

@@ -17,7 +17,6 @@ from equipoise.annotations import Annotations
 from equipoise.arrays import InputError
 from equipoise.notices import Notice
 from equipoise.predictions import Predictions
-from equipoise.read import delimited, parquet
 from equipoise.read.annotations import read_annotations
 from equipoise.read.canonical import is_study, study_of
 from equipoise.read.files import (
@@ -29,8 +28,8 @@ from equipoise.read.files import (
     listed_paths,
     read_array,
     read_json,
-    unknown_ending,
 )
+from equipoise.read.formats import read_table
 from equipoise.read.headers import side_of
 from equipoise.read.label_studio import is_label_studio
 from equipoise.read.layouts import NamedTable, layouts_of
@@ -43,13 +42,12 @@ from equipoise.read.options import (
 from equipoise.read.predictions import PredictionsRead, predictions_read
 from equipoise.read.tables import Table, code_names, numbers
 
-_ENDINGS = (*delimited.ENDINGS, *parquet.ENDINGS, *JSON, *NUMPY)
 _SHOWN = 3  # rows of a preview
 _OF_SCORES = {"layout": "prediction_layout", "columns": "prediction_columns"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FileReport:
+class _FileReport:
     """How one file was read.
 
     Attributes
@@ -77,7 +75,7 @@ class FileReport:
 class StudyCheck:
     """What was read: every file, and the study they make."""
 
-    files: tuple[FileReport, ...]
+    files: tuple[_FileReport, ...]
     annotations: Annotations | None = None
     predictions: tuple[Predictions, ...] = ()
     notices: tuple[Notice, ...] = ()
@@ -125,71 +123,68 @@ class StudyKeywords:
     first_votes: int | None = None
 
 
-class FileRole(NamedTuple):
-    """A file, the side that it holds, and how that is known."""
-
-    path: AnyPath
-    side: str
-    why: str
-
-
 class _File(NamedTuple):
-    """A file that was opened once: its table where it holds one."""
+    """A file that was opened once: its table where it holds one, its side and a sign of it."""
 
     path: AnyPath
     content: Content
     table: Table | None
     rows: int
-
-
-class _Role(NamedTuple):
-    side: str
-    why: str
+    side: str = ""
+    why: str = ""
 
 
 def check_study(paths: StudyPaths, how: StudyKeywords) -> StudyCheck:
     """Read files, and say how."""
-    given = [
-        *(
-            (_opened(path), _Role("annotations", "as given"))
-            for path in _listed(paths.annotations)
-        ),
-        *(
-            (_opened(path), _Role("predictions", "as given"))
-            for path in _listed(paths.predictions)
-        ),
-    ]
-    bare = [_opened(path) for path in _listed(paths.any)]
-    files = [*given, *_with_roles(bare, {role.side for _, role in given})]
+    taken = [side for side in ("annotations", "predictions") if getattr(paths, side)]
     files = [
-        (file, _Role("study", "its first line says so") if is_study(file.content) else role)
-        for file, role in files
+        _told(_opened(path), side, "as given")
+        for side in taken
+        for path in _listed(getattr(paths, side))
     ]
+    files += roles_of(paths.any, taken)
     order = ("study", "annotations", "predictions")
-    files.sort(key=lambda one: order.index(one[1].side))
+    files.sort(key=lambda one: order.index(one.side))
     if not files:
         raise InputError("check", "no files", "at least one", "name a file")
-    sides = {side: [file for file, role in files if role.side == side] for side in order}
+    sides = {side: [one for one in files if one.side == side] for side in order}
     annotations, models = _read_sides(sides, how)
     layouts = _layouts(sides, how, models.layouts)
     return StudyCheck(
-        files=tuple(_reported(file, role, layouts[str(file.path)]) for file, role in files),
+        files=tuple(_reported(one, layouts[str(one.path)]) for one in files),
         annotations=annotations,
         predictions=models.predictions,
         notices=models.notices if annotations is None else annotations.notices,
     )
 
 
-def roles_of(paths: Sequence[AnyPath], taken: Sequence[str] = ()) -> list[FileRole]:
-    """What each of some files holds, as `check_study` tells it.
+def roles_of(paths: Sequence[AnyPath], taken: Sequence[str] = ()) -> list[_File]:
+    """What each of some files holds, and how that is known.
 
     Parameters
     ----------
     taken
         Sides that other files hold: ``annotations`` or ``predictions``.
     """
-    files = _with_roles([_opened(path) for path in _listed(paths)], set(taken))
-    return [FileRole(file.path, *role) for file, role in files]
+    files = [_told(one, *_sign(one)) for one in map(_opened, _listed(paths))]
+    sides = {*taken, *(one.side for one in files)}
+    alike = len({one.table and frozenset(one.table.columns) for one in files}) == 1
+    roles: list[_File] = []
+    for number, file in enumerate(files):
+        guess = ("predictions", "guessed: the first file holds the annotations")
+        if {"annotations", "study"} & sides:
+            guess = ("predictions", "guessed: other files hold the annotations")
+        elif "predictions" in sides:
+            guess = ("annotations", "guessed: other files hold the predictions")
+        elif number == 0 or alike:
+            guess = ("annotations", "guessed: no column says models or scores")
+        roles.append(_told(file, *guess))
+    return roles
+
+
+def _told(file: _File, side: str, why: str) -> _File:
+    """A file with its side, unless that is known."""
+    return file if file.side else file._replace(side=side, why=why)
 
 
 def _listed(paths: Sequence[AnyPath]) -> list[AnyPath]:
@@ -212,11 +207,10 @@ def _read_sides(
                 "one or the other",
                 "leave one of them out",
             )
-        annotations_options = annotation_options(how.annotations)
-        name = sides["study"][0].content.name
+        file = sides["study"][0].content
         refused = ("layout", "kind", "classes", "columns", "repeats", "exchangeable")
-        annotations_options.refuse(*refused, where=name)
-        annotations, own = study_of(sides["study"][0].content)
+        annotation_options(how.annotations).refuse(*refused, where=file.name)
+        annotations, own = study_of(file)
         models = PredictionsRead(own)
     elif votes:
         annotations = read_annotations(votes, **how.annotations)
@@ -225,20 +219,16 @@ def _read_sides(
     if not scores:
         return annotations, models
     try:
-        annotations, read = _read_predictions(annotations, scores, how)
+        if annotations is None:
+            read = predictions_read(scores, **how.predictions)
+        else:
+            known = how.annotations.get("classes") is not None
+            annotations, read = predictions_for(
+                annotations, scores, classes_known=known, **how.predictions
+            )
     except InputError as error:
         raise error.renamed(_OF_SCORES) from None
     return annotations, read._replace(predictions=(*models.predictions, *read.predictions))
-
-
-def _read_predictions(
-    annotations: Annotations | None, paths: Sequence[AnyPath], how: StudyKeywords
-) -> tuple[Annotations | None, PredictionsRead]:
-    """Predictions alone, or for annotations."""
-    if annotations is None:
-        return None, predictions_read(paths, **how.predictions)
-    known = how.annotations.get("classes") is not None
-    return predictions_for(annotations, paths, classes_known=known, **how.predictions)
 
 
 def _opened(path: AnyPath) -> _File:
@@ -246,61 +236,30 @@ def _opened(path: AnyPath) -> _File:
     file = content(path)
     if is_study(file):
         annotations, predictions = study_of(file)
-        return _File(
-            path, file, None, len(annotations) + sum(len(p.items) for p in predictions)
-        )
-    if file.suffix in delimited.ENDINGS:
-        table = delimited.read_delimited(file)
-        return _File(path, file, table, len(table))
-    if file.suffix in parquet.ENDINGS:
-        table = parquet.parquet_table(file, parquet.read_arrow(file))
-        return _File(path, file, table, len(table))
+        rows = len(annotations) + sum(len(one.items) for one in predictions)
+        return _File(path, file, None, rows, "study", "its first line says so")
     if file.suffix in NUMPY:
         return _File(path, file, None, len(np.atleast_1d(read_array(file))))
     if file.suffix in JSON:
         return _File(path, file, None, len(read_json(file)))
-    raise unknown_ending(file, _ENDINGS)
+    table = read_table(file, *JSON, *NUMPY)
+    return _File(path, file, table, len(table))
 
 
-def _with_roles(files: Sequence[_File], taken: set[str]) -> list[tuple[_File, _Role]]:
-    """Tell the role of each file, those without a sign by what the others are."""
-    found = [_sign(one) for one in files]
-    sides = taken | {role.side for role in found if role is not None}
-    alike = len({one.table and frozenset(one.table.columns) for one in files}) == 1
-    roles: list[tuple[_File, _Role]] = []
-    for number, (file, role) in enumerate(zip(files, found, strict=True)):
-        if role is None and {"annotations", "study"} & sides:
-            role = _Role("predictions", "guessed: other files hold the annotations")
-        elif role is None and "predictions" in sides:
-            role = _Role("annotations", "guessed: other files hold the predictions")
-        elif role is None and (number == 0 or alike):
-            role = _Role("annotations", "guessed: no column says models or scores")
-        roles.append(
-            (
-                file,
-                role or _Role("predictions", "guessed: the first file holds the annotations"),
-            )
-        )
-    return roles
-
-
-def _sign(file: _File) -> _Role | None:
-    """The role of a file by what stands in it; None where nothing tells."""
-    if is_study(file.content):
-        return _Role("study", "its first line says so")
+def _sign(file: _File) -> tuple[str, str]:
+    """The side of a file by what stands in it, and by which sign; empty where nothing tells."""
     if file.content.suffix in JSON:
-        return _Role("annotations", "rankings and exports of votes are JSON")
+        return "annotations", "rankings and exports of votes are JSON"
     if file.content.suffix in NUMPY:
         whole = bool(np.asarray(read_array(file.content)).dtype.kind in "iub")
         side = "annotations" if whole else "predictions"
-        return _Role(side, f"guessed: an array of {'whole numbers' if whole else 'scores'}")
-    assert file.table is not None
-    named = side_of(file.table)
-    if named is not None:
-        return _Role(*named)
+        return side, f"guessed: an array of {'whole numbers' if whole else 'scores'}"
+    named = None if file.table is None else side_of(file.table)
+    if file.table is None or named is not None:
+        return named or ("", "")
     if any(_has_fractions(file.table, name) for name in file.table.columns):
-        return _Role("predictions", "numbers with fractions")
-    return None
+        return "predictions", "numbers with fractions"
+    return "", ""
 
 
 def _has_fractions(table: Table, column: str) -> bool:
@@ -332,7 +291,7 @@ def _layouts(
     return layouts | {str(one.path): "study" for one in sides["study"]}
 
 
-def _reported(file: _File, role: _Role, layout: str) -> FileReport:
+def _reported(file: _File, layout: str) -> _FileReport:
     preview: tuple[tuple[str, ...], ...] = ()
     columns: tuple[str, ...] = ()
     if file.table is not None:
@@ -340,10 +299,10 @@ def _reported(file: _File, role: _Role, layout: str) -> FileReport:
         first = file.table.subset(np.arange(len(file.table)) < _SHOWN)
         cells = [_cells(first, name) for name in columns]
         preview = tuple(zip(*cells, strict=True))
-    return FileReport(
+    return _FileReport(
         name=file.content.name,
-        role=role.side,
-        why=role.why,
+        role=file.side,
+        why=file.why,
         layout=layout,
         rows=file.rows,
         columns=columns,

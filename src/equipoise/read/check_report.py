@@ -6,8 +6,6 @@ where that is no accident of rounding, and names that differ only in case, space
 nobody sees.
 """
 
-import re
-import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 
@@ -21,6 +19,8 @@ from equipoise.notices import worded
 from equipoise.numbers import count, number, percent
 from equipoise.predictions import Predictions
 from equipoise.read.check import StudyCheck
+from equipoise.read.spelling import alike_names
+from equipoise.votes import row_weights
 from equipoise.wording import capital, joined
 
 _SAME_VOTES = 20  # items from which equal votes make two annotators the same
@@ -206,13 +206,10 @@ def _agreement(table: Annotations, use: Bools, each: Floats) -> dict[str, float 
     if table.label is None or table.kind == "interval":
         return {}
     first = use if table.rank is None else use & (table.rank == 0)
-    weight = np.ones(len(table)) if table.weight is None else table.weight
-    if table.count is not None:
-        weight = weight * table.count
     size = len(table.classes)
     key = table.item[first].astype(np.int64) * size + table.label[first]
     cells, place = np.unique(key, return_inverse=True)
-    mass = np.bincount(place, weight[first], len(cells))
+    mass = np.bincount(place, row_weights(table, np.flatnonzero(first)), len(cells))
     items, start = np.unique(cells // size, return_index=True)
     top = np.maximum.reduceat(mass, start)
     whole = np.add.reduceat(mass, start)
@@ -255,14 +252,11 @@ def _class_table(table: Annotations) -> tuple[Table, ...]:
             for name, size in zip(table.classes, each, strict=True)
         ]
     shown = (
-        Column("task", "task"),
-        Column("class", "class"),
-        Column("votes", "votes", "count"),
+        *columns("text", "task", "class"),
+        *columns("count", "votes"),
+        *columns("percent", "share"),
     )
-    share = Column("share", "share", "percent")
-    return (
-        Table(name="classes", caption="Votes by class", columns=(*shown, share), rows=rows),
-    )
+    return (Table(name="classes", caption="Votes by class", columns=shown, rows=rows),)
 
 
 def _annotator_table(table: Annotations) -> tuple[Table, ...]:
@@ -297,11 +291,10 @@ def _models(check: StudyCheck) -> Finding:
                 name="models",
                 caption="Predictions",
                 columns=(
-                    *(Column(name, name) for name in ("model", "task")),
+                    *columns("text", "model", "task"),
                     Column("kind", "what"),
                     *columns("count", "items", "without", "unknown"),
-                    Column("lowest", "lowest", "number"),
-                    Column("highest", "highest", "number"),
+                    *columns("number", "lowest", "highest"),
                 ),
                 rows=rows,
                 legend="without: annotated items that the model did not predict; unknown: "
@@ -340,7 +333,7 @@ def _twins(check: StudyCheck) -> Finding:
             f"{capital(what)} {joined([repr(name) for name in names])} differ only in case, "
             "spaces or signs that nobody sees."
             for what, every in vocabularies
-            for names in _alike_names(every)
+            for names in alike_names(every)
         ]
     copies = duplicate_models(_by_task(check.predictions))
     said += [f"Models with identical predictions: {one}." for one in copies]
@@ -393,16 +386,6 @@ def _votes_of(cell: Ints, what: Ints | Floats, use: Bools) -> tuple[Ints, Ints |
     """Cells and labels of one annotator, the last vote where there are several."""
     cells, last = np.unique(cell[use][::-1], return_index=True)
     return cells, what[use][::-1][last]
-
-
-def _alike_names(names: Sequence[str]) -> list[list[str]]:
-    """Names that are the same to the eye."""
-    groups: dict[str, list[str]] = {}
-    for name in names:
-        shown = "".join(one for one in name if unicodedata.category(one) != "Cf")
-        key = re.sub(r"\s+", " ", unicodedata.normalize("NFKC", shown)).strip().casefold()
-        groups.setdefault(key, []).append(name)
-    return [alike for alike in groups.values() if len(alike) > 1]
 
 
 def _by_task(
@@ -494,9 +477,7 @@ def _preview(check: StudyCheck) -> Finding:
             Table(
                 name="preview",
                 caption="The first rows, as understood",
-                columns=tuple(
-                    Column(name, name) for name in ("as", "task", "item", "who", "says")
-                ),
+                columns=columns("text", "as", "task", "item", "who", "says"),
                 rows=rows,
             ),
         ),

@@ -27,8 +27,8 @@ from typing import Any, NamedTuple, TextIO
 
 from equipoise.arrays import InputError
 from equipoise.csv_text import unguarded, unguarded_all
-from equipoise.notices import Notice
-from equipoise.read.files import Content
+from equipoise.notices import Notice, notice
+from equipoise.read.files import Content, cut_gzip
 from equipoise.read.tables import BatchedTable, Table, unique_names
 
 ENDINGS = (".csv", ".tsv", ".txt")
@@ -169,13 +169,17 @@ def unguarded_column(column: Any) -> Any:
     return words.dictionary_encode() if coded else words
 
 
-def _without_comments(data: bytes) -> bytes:
-    """Leave the lines before the header blank, so that all keep their numbers."""
+def _comments(data: bytes) -> tuple[int, int]:
+    """How many lines before the header are comments or among them, and where they end."""
     ahead = _COMMENTS.match(data)
     if ahead is None or b"#" not in ahead.group():
-        return data
-    end = ahead.end()
-    lines = len(re.findall(rb"\r\n|\r|\n", data[:end]))
+        return 0, 0
+    return len(re.findall(rb"\r\n|\r|\n", ahead.group())), ahead.end()
+
+
+def _without_comments(data: bytes) -> bytes:
+    """Leave the lines before the header blank, so that all keep their numbers."""
+    lines, end = _comments(data)
     return b"\n" * lines + data[end:]
 
 
@@ -204,7 +208,7 @@ def _utf8(file: Content) -> tuple[bytes, tuple[Notice, ...]]:
 
 def _read_as_windows(file: Content) -> Notice:
     text = "{file} is not UTF-8 and was read as Windows-1252"
-    return Notice("windows_1252", text, (), {"file": file.name})
+    return notice("windows_1252", text, file=file.name)
 
 
 def _binary(file: Content) -> InputError:
@@ -331,13 +335,8 @@ def _survey(file: Content, path: Path, encoding: str) -> _Survey:
         lines, returns = lines + piece.count(b"\n"), returns + piece.count(b"\r")
         quotes, done, last = quotes + piece.count(b'"'), done + len(piece), piece[-1:]
     decoder.decode(b"", final=True)
-    ahead = _COMMENTS.match(start)
-    comments = (
-        0
-        if ahead is None or b"#" not in ahead.group()
-        else len(re.findall(rb"\r\n|\r|\n", ahead.group()))
-    )
-    return _Survey(start, comments, lines or returns, quotes, encoding, last in (b"\n", b"\r"))
+    ended = last in (b"\n", b"\r")
+    return _Survey(start, _comments(start)[0], lines or returns, quotes, encoding, ended)
 
 
 def _pieces(file: Content, path: Path) -> Iterator[bytes]:
@@ -346,9 +345,4 @@ def _pieces(file: Content, path: Path) -> Iterator[bytes]:
             while piece := opened.read(PIECE):
                 yield piece
     except (OSError, EOFError, zlib.error) as error:
-        raise InputError(
-            file.name,
-            f"cannot be unpacked ({error})",
-            "a whole gzip file",
-            "fetch the file again",
-        ) from error
+        raise cut_gzip(file.name, error) from error

@@ -66,6 +66,12 @@ class Content:
     suffix: str
     data: bytes
 
+    @classmethod
+    def of(cls, place: Path, data: bytes = b"") -> "Content":
+        """The content of a file at some place; without data, for messages."""
+        inner = place.with_suffix("") if place.suffix.lower() == ".gz" else place
+        return cls(place.name, inner.stem, inner.suffix.lower(), data)
+
 
 def content(path: AnyPath) -> Content:
     """Read a file once, unpacking ``.gz``."""
@@ -79,12 +85,11 @@ def content(path: AnyPath) -> Content:
         data = place.read_bytes()
     except (OSError, ValueError) as error:
         raise unreadable(path, error) from error
-    inner = place
     if place.suffix.lower() == ".gz":
-        inner, data = place.with_suffix(""), _unpacked(place.name, data)
+        data = _unpacked(place.name, data)
     if len(data) < _LONGEST_BLANK and not data.strip(b"\xef\xbb\xbf \t\r\n"):
         raise InputError(place.name, "an empty file", "a file with data", "check the path")
-    return Content(place.name, inner.stem, inner.suffix.lower(), data)
+    return Content.of(place, data)
 
 
 def require_file(place: Path) -> None:
@@ -114,7 +119,11 @@ def listed_paths(paths: AnyPath | Sequence[AnyPath]) -> list[AnyPath]:
         if not isinstance(path, str | os.PathLike) or not Path(path).is_dir():
             every.append(path)
             continue
-        inside = sorted(one for one in Path(path).iterdir() if _ending(one) in TABLES)
+        inside = sorted(
+            one
+            for one in Path(path).iterdir()
+            if Content.of(one).suffix in TABLES and not one.name.startswith(".")
+        )
         if not inside:
             raise InputError(
                 f"{path}",
@@ -126,12 +135,6 @@ def listed_paths(paths: AnyPath | Sequence[AnyPath]) -> list[AnyPath]:
     if not every:
         raise InputError("paths", "an empty list", "at least one file", "name a file")
     return every
-
-
-def _ending(place: Path) -> str:
-    """The ending in lower case, that of the packed file for ``.gz``."""
-    inner = place.with_suffix("") if place.suffix.lower() == ".gz" else place
-    return "" if place.name.startswith(".") else inner.suffix.lower()
 
 
 def unreadable(path: AnyPath, error: OSError | ValueError) -> InputError:
@@ -219,9 +222,9 @@ def read_arrays(path: AnyPath | Content) -> dict[str, NDArray[Any]]:
     What their headers claim is held against what the file has before memory is taken for it.
     """
     if isinstance(path, Content):
-        name, source = path.name, cast(Any, BytesIO(path.data))
+        name, where, source = path.name, path.name, cast(Any, BytesIO(path.data))
     else:
-        name, source = Path(path).name, Path(path)
+        name, where, source = Path(path).name, str(path), Path(path)
         require_file(source)
     try:
         with zipfile.ZipFile(source) as packed:
@@ -230,12 +233,12 @@ def read_arrays(path: AnyPath | Content) -> dict[str, NDArray[Any]]:
                 name.removesuffix(".npy"): _member(packed, name) for name in packed.namelist()
             }
     except OSError as error:
-        raise unreadable(name if isinstance(path, Content) else path, error) from error
+        raise unreadable(where, error) from error
     except InputError:
         raise
     except DAMAGE as error:
         raise InputError(
-            name if isinstance(path, Content) else str(path),
+            where,
             f"damaged or something else ({_first_line(error)})",
             "arrays of numbers saved with numpy.savez",
             "write the file again",
@@ -318,15 +321,20 @@ def _similar(place: Path) -> str:
     return f"did you mean {listed(near)}?" if near else ""
 
 
+def cut_gzip(name: str, error: Exception) -> InputError:
+    """Say that a packed file cannot be unpacked."""
+    return InputError(
+        name, f"cannot be unpacked ({error})", "a whole gzip file", "fetch the file again"
+    )
+
+
 def _unpacked(name: str, data: bytes) -> bytes:
     most = max(LEAST_UNPACKED, TIMES_PACKED * len(data))
     try:
         with gzip.GzipFile(fileobj=BytesIO(data)) as file:
             whole = file.read(most + 1)
     except (OSError, EOFError, zlib.error) as error:
-        raise InputError(
-            name, f"cannot be unpacked ({error})", "a whole gzip file", "fetch the file again"
-        ) from error
+        raise cut_gzip(name, error) from error
     if len(whole) > most:
         raise InputError(
             name,

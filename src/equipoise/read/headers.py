@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from equipoise.arrays import InputError, listed
-from equipoise.notices import Notice, Value
+from equipoise.notices import Notice, notice
 from equipoise.read.options import AnnotationOptions, PredictionOptions
 from equipoise.read.tables import Table, code_names
 from equipoise.wording import Option, hint, joined
@@ -84,7 +84,7 @@ _GROUPS = frozenset({"patient", "subject", "participant", "person", "night", "si
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?", re.IGNORECASE)
 
 
-class Headers(NamedTuple):
+class _Headers(NamedTuple):
     """The columns of a table by our names, and what to say of them."""
 
     columns: Mapping[str, str]
@@ -102,7 +102,7 @@ def plain(header: str) -> str:
     return re.sub(r"[\W_]+", "", header).casefold()
 
 
-def annotation_headers(table: Table, options: AnnotationOptions) -> Headers:
+def annotation_headers(table: Table, options: AnnotationOptions) -> _Headers:
     """Our columns in a table of annotations; those that the caller named stay.
 
     Examples
@@ -112,7 +112,7 @@ def annotation_headers(table: Table, options: AnnotationOptions) -> Headers:
     {'item': 'Case', 'annotator': 'Rater', 'label': 'Diagnosis'}
     """
     if _is_crowd_kit(table, options):
-        return Headers(options.columns, ())
+        return _Headers(options.columns, ())
     found = _found(table, options.columns, _ANNOTATIONS)
     if options.layout == "tasks":
         found = {ours: one for ours, one in found.items() if ours not in _OF_VOTES}
@@ -121,10 +121,9 @@ def annotation_headers(table: Table, options: AnnotationOptions) -> Headers:
     return _headers(table, options.columns, found, Option("columns"))
 
 
-def prediction_headers(
-    table: Table, options: PredictionOptions, tasks: Sequence[str] = ()
-) -> Headers:
+def prediction_headers(table: Table, options: PredictionOptions) -> _Headers:
     """Our columns in a table of predictions; columns named like tasks are theirs."""
+    tasks = options.tasks or ()
     columns = {name: one for name, one in table.columns.items() if name not in tasks}
     found = _found(replace(table, columns=columns), options.columns, _PREDICTIONS)
     for ours in ("model", "task"):
@@ -180,10 +179,8 @@ def group_hint(unused: Iterable[str]) -> tuple[Notice, ...]:
     if not near:
         return ()
     text = "if items of one {column} belong together, say {columns}: whole groups are resampled"
-    values: dict[str, Value] = {
-        "column": near[0], "columns": Option("columns", {"group": near[0]})
-    }  # fmt: skip
-    return (Notice("possible_group", text, (), values),)
+    option = Option("columns", {"group": near[0]})
+    return (notice("possible_group", text, column=near[0], columns=option),)
 
 
 def require_header(table: Table, known: Mapping[str, str]) -> None:
@@ -269,15 +266,15 @@ def _headers(
     named: Mapping[str, str],
     found: Mapping[str, Sequence[str]],
     option: Option,
-) -> Headers:
+) -> _Headers:
     if not found:
-        return Headers(named, ())
+        return _Headers(named, ())
     single = {ours: _single(table, ours, alike) for ours, alike in found.items()}
     side = "predictions are " if option.flag else ""
     text = f"{side}read by their headers: {{pairs}}; {{columns}} says otherwise"
     pairs = joined([f"{theirs!r} as {ours}" for ours, theirs in single.items()])
-    values: dict[str, Value] = {"pairs": pairs, "columns": option}
-    return Headers({**named, **single}, (Notice("columns_by_synonym", text, (), values),))
+    said = notice("columns_by_synonym", text, pairs=pairs, columns=option)
+    return _Headers({**named, **single}, (said,))
 
 
 def _all_numbers(table: Table, column: str) -> bool:

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from equipoise.annotations import Annotations
-from equipoise.arrays import WORDS, InputError, listed, meant, quoted
-from equipoise.notices import Notice, Value
+from equipoise.arrays import WORDS, InputError, listed, quoted, unknown_name
+from equipoise.notices import Notice, notice
 from equipoise.read.options import AnnotationOptions
 from equipoise.read.tables import Table
 from equipoise.read.tidy import tidy_annotations
@@ -109,9 +109,8 @@ def label_studio_annotations(
     questions = _Questions(name, replies, controls, options)
     form = _form_of(questions)
     answers = _FORMS[form](questions)
-    table = _tidy_table(answers.rows, name, tasks=len(controls) > 1 or form == "ticks")
-    if form != "ranker":
-        table = replace(table, columns={k: v for k, v in table.columns.items() if k != "rank"})
+    several = len(controls) > 1 or form == "ticks"
+    table = _tidy_table(answers.rows, name, tasks=several, ranks=form == "ranker")
     table = table.noting(*notices, *unused, *answers.notices)
     return tidy_annotations(table, replace(answers.options, columns={}))
 
@@ -132,10 +131,10 @@ def _collect_replies(
     notices = []
     if cancelled:
         text = "{annotations:count} cancelled annotations are left out"
-        notices.append(Notice("cancelled", text, (), {"annotations": cancelled}))
+        notices.append(notice("cancelled", text, annotations=cancelled))
     if silent:
         text = "{tasks:count} tasks have no annotations and are left out"
-        notices.append(Notice("tasks_without_annotations", text, (), {"tasks": silent}))
+        notices.append(notice("tasks_without_annotations", text, tasks=silent))
     if not replies:
         raise InputError(
             name,
@@ -284,12 +283,8 @@ def _choose_controls(
     }
     wanted = options.columns.get("label")
     if wanted is not None and wanted not in kinds:
-        raise InputError(
-            f"{name}, control {wanted!r}",
-            "not in the export",
-            f"one of {listed(kinds, most=8)}",
-            meant(wanted, kinds),
-        )
+        where = f"{name}, control {wanted!r}"
+        raise unknown_name(where, "not in the export", wanted, kinds)
     chosen = [wanted] if wanted is not None else list(kinds)
     read = [control for control in chosen if kinds[control] in _READ]
     if not read:
@@ -304,7 +299,7 @@ def _choose_controls(
     text = "controls {controls:names} are not used"
     if len(others) == 1:
         text = "control {controls:names} is not used"
-    unused = [Notice("unused_controls", text, (), {"controls": others})]
+    unused = [notice("unused_controls", text, controls=others)]
     return read, unused if others else []
 
 
@@ -384,10 +379,10 @@ def _ticks(questions: _Questions) -> _Answers:
                 got, expected = f"choice {min(unknown)!r}", f"one of {listed(classes or ())}"
                 raise questions.fault(reply, control, got, expected)
     text = "{annotations:count} annotations tick nothing and are read as no to every choice"
-    notice = Notice("nothing_ticked", text, (), {"annotations": blank})
+    said = notice("nothing_ticked", text, annotations=blank)
     kind = questions.options.kind or "binary"
     options = replace(questions.options, kind=kind, classes=("no", "yes"))
-    return _Answers(rows, options, (notice,) if blank else ())
+    return _Answers(rows, options, (said,) if blank else ())
 
 
 def _numbers(questions: _Questions) -> list[_Row]:
@@ -421,12 +416,9 @@ def _rating(questions: _Questions) -> _Answers:
         "ratings are read as grades 1 to {highest}, the highest given; say {scale} if there "
         "are more"
     )
-    values: dict[str, Value] = {
-        "highest": int(highest),
-        "scale": Option("classes", python="classes=[...]"),
-    }
-    notice = Notice("highest_rating", text, (), values)
-    return _Answers(rows, replace(options, kind="ordinal", classes=classes), (notice,))
+    scale = Option("classes", python="classes=[...]")
+    said = notice("highest_rating", text, highest=int(highest), scale=scale)
+    return _Answers(rows, replace(options, kind="ordinal", classes=classes), (said,))
 
 
 def _ranker(questions: _Questions) -> _Answers:
@@ -454,7 +446,7 @@ _FORMS: Mapping[str, Callable[[_Questions], _Answers]] = {
 }
 
 
-def _tidy_table(rows: Sequence[_Row], name: str, *, tasks: bool) -> Table:
+def _tidy_table(rows: Sequence[_Row], name: str, *, tasks: bool, ranks: bool) -> Table:
     """Lay the rows out as a tidy table."""
     import pyarrow as pa
 
@@ -469,7 +461,8 @@ def _tidy_table(rows: Sequence[_Row], name: str, *, tasks: bool) -> Table:
     }
     columns = {key: pa.array(values, pa.string()) for key, values in text.items()}
     columns = {k: v for k, v in columns.items() if v.null_count < len(v) or k == "label"}
-    columns["rank"] = pa.array([row.rank for row in rows])
+    if ranks:
+        columns["rank"] = pa.array([row.rank for row in rows])
     if any(reply.duration_ms is not None for reply in replies):
         columns["duration_ms"] = pa.array([r.duration_ms for r in replies], pa.float64())
     if any(reply.is_gold for reply in replies):

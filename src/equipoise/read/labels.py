@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from equipoise.annotations import are_steps
-from equipoise.arrays import InputError, Ints, listed, meant
-from equipoise.notices import Notice, Value
+from equipoise.arrays import InputError, Ints, listed, unknown_name
+from equipoise.notices import Notice, notice
 from equipoise.read.options import AnnotationOptions, Kind
-from equipoise.read.tables import CodedNames, is_whole
+from equipoise.read.tables import CodedNames, is_whole, word_number
 from equipoise.wording import GRADES, Option, hint
 
 _PAIRS = (
@@ -101,12 +101,7 @@ def class_codes(
         row = int(np.flatnonzero(outside)[0])
         word = labels.names[labels.codes[row]]
         got = f"grade {word!r} outside the scale" if kind == "ordinal" else f"label {word!r}"
-        raise InputError(
-            where(row),
-            got,
-            f"one of {listed(scale.classes, most=8)}",
-            meant(word, scale.classes),
-        )
+        raise unknown_name(where(row), got, word, scale.classes)
     return codes
 
 
@@ -138,8 +133,8 @@ def _binary_scale(words: Sequence[str], pair: tuple[str, str]) -> Scale:
     label = np.array([pair.index(word.lower()) for word in words], dtype=np.int64)
     odd = tuple(word for word in words if word not in classes)
     text = "labels {labels:names} are read as {classes:names}, apart from upper case"
-    notice = Notice("case_of_labels", text, (), {"labels": odd, "classes": classes})
-    return Scale("binary", classes, label, (notice,) if odd else ())
+    said = notice("case_of_labels", text, labels=odd, classes=classes)
+    return Scale("binary", classes, label, (said,) if odd else ())
 
 
 def _nominal_scale(words: Sequence[str], options: AnnotationOptions, *, name: str) -> Scale:
@@ -177,28 +172,27 @@ def _other_readings(
     doubtful = tuple(word for word in classes if word.lower() in _DOUBTFUL)
     if doubtful:
         text = "{classes:names} is kept as a class; leave the cell blank if missing"
-        notices.append(Notice("missing_as_class", text, (), {"classes": doubtful}))
+        notices.append(notice("missing_as_class", text, classes=doubtful))
     if whole and options.kind is None and len(classes) > 2:
         text = (
             "the numbers {classes:names} are read as unordered classes; say {ordinal} with "
             "{scale} for grades, or {interval} for amounts"
         )
-        values: dict[str, Value] = {
-            "classes": classes,
-            "ordinal": Option("kind", "ordinal"),
-            "scale": Option("classes", classes) if are_steps(classes) else GRADES,
-            "interval": Option("kind", "interval"),
-        }
-        notices.append(Notice("numbers_as_classes", text, (), values))
+        said = notice(
+            "numbers_as_classes",
+            text,
+            classes=classes,
+            ordinal=Option("kind", "ordinal"),
+            scale=Option("classes", classes) if are_steps(classes) else GRADES,
+            interval=Option("kind", "interval"),
+        )
+        notices.append(said)
     return tuple(notices)
 
 
 def _value(word: str) -> float | None:
-    try:
-        value = float(word)
-    except ValueError:
-        return None
-    return value if np.isfinite(value) and "_" not in word else None
+    value = word_number(word)
+    return value if value is not None and np.isfinite(value) else None
 
 
 def _matching_key(word: str) -> str:

@@ -16,7 +16,7 @@ become no row. The columns are the classes in their own order, except that a kno
 0/1, ...) is binary.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from typing import Any, NamedTuple
@@ -24,18 +24,21 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from equipoise.annotations import MOST_VOTES, Annotations
-from equipoise.arrays import Floats, InputError, choice, listed, meant
-from equipoise.notices import Notice, Value
+from equipoise.arrays import Floats, InputError, Ints, choice, listed, unknown_name
+from equipoise.notices import Notice, notice
 from equipoise.read.headers import annotation_headers, require_header
 from equipoise.read.labels import pair_of
 from equipoise.read.options import TIDY, AnnotationOptions
 from equipoise.read.tables import (
+    ITEMS_BY_ROW,
     Table,
     code_names,
     from_frame,
     is_missing,
+    joint_codes,
     numbers,
     repeated_rows,
+    row_numbers,
     words_of,
 )
 from equipoise.read.tidy import name_columns, tidy_annotations
@@ -56,31 +59,20 @@ class NamedTable(NamedTuple):
     reader: str = ""
 
 
-class _Layout(NamedTuple):
-    """How a table is laid out, and whether that is a guess."""
+class _Reading(NamedTuple):
+    """A table with its columns found, how it is read, its layout, whether that is a guess."""
 
-    name: str
+    table: Table
+    reader: str
+    options: AnnotationOptions
+    layout: str = ""
     guessed: bool = False
-
-
-def table_annotations(
-    table: Table, options: AnnotationOptions, reader: str = ""
-) -> Annotations:
-    """Turn a table in any layout into annotations; `reader` is whose file of tasks it is."""
-    sure = _confirmed(options)
-    table, options = _by_header(table, options)
-    layout = _layout(table, options)
-    if layout.name == "counts":
-        beside, others = _split_items(table, options)
-        return _count_annotations(beside, _cells(table, others), others, options)
-    tidy = _tidied(NamedTable(table, reader), options, layout)
-    return tidy_annotations(tidy, replace(options, columns=sure))
 
 
 def annotations_of_tables(
     tables: Sequence[NamedTable], options: AnnotationOptions
 ) -> Annotations:
-    """Read several tables as one, each in its layout; files without annotators are theirs.
+    """Read tables as one, each in its layout; of several, files without annotators are theirs.
 
     Examples
     --------
@@ -92,110 +84,111 @@ def annotations_of_tables(
     >>> both.annotators, both.tasks, both.label
     (('ana', 'bo'), ('edema',), array([0, 1, 1, 1]))
     """
-    if len(tables) == 1:
-        return table_annotations(tables[0].table, options, tables[0].reader)
-    headed = [_by_header(one.table, options) for one in tables]
-    named = [NamedTable(own[0], one.reader) for one, own in zip(tables, headed, strict=True)]
-    each = [own[1] for own in headed]
-    layouts = _layouts(named, each, options.layout)
-    parts = [
-        _with_reader(one, _tidied(one, own, layout), own)
-        for one, own, layout in zip(named, each, layouts, strict=True)
-    ]
-    return tidy_annotations(_stacked(parts), replace(options, columns=_confirmed(options)))
+    parts = _laid_out(tables, options)
+    first = parts[0]
+    if first.layout == "counts":
+        beside, others = _split_items(first.table, first.options)
+        return _count_annotations(beside, _cells(first.table, others), others, first.options)
+    if len(parts) == 1:
+        table = _tidied(first)
+    else:
+        table = _stacked([_with_reader(one, _tidied(one)) for one in parts])
+    # columns that the caller named have our names by now, and are not in doubt
+    sure = {ours: ours for ours in ("item", "annotator") if ours in options.columns}
+    return tidy_annotations(table, replace(options, columns=sure))
 
 
 def layouts_of(tables: Sequence[NamedTable], options: AnnotationOptions) -> list[str]:
     """How each of some tables is laid out, read alone or as one."""
-    headed = [_by_header(one.table, options) for one in tables]
-    if len(headed) == 1:
-        return [_layout(*headed[0]).name]
-    named = [NamedTable(own[0], one.reader) for one, own in zip(tables, headed, strict=True)]
-    return [one.name for one in _layouts(named, [own[1] for own in headed], options.layout)]
+    return [one.layout for one in _laid_out(tables, options)]
 
 
-def _confirmed(options: AnnotationOptions) -> dict[str, str]:
-    """Columns that the caller named, by our names once they have them: not in doubt."""
-    return {ours: ours for ours in ("item", "annotator") if ours in options.columns}
+def _laid_out(tables: Sequence[NamedTable], options: AnnotationOptions) -> list[_Reading]:
+    """Find the columns that go by other names, and the layout of every table."""
+    parts = [_by_header(one, options) for one in tables]
+    if len(parts) > 1 and _are_tasks(parts, options.layout):
+        return [one._replace(layout="tasks", guessed=True) for one in parts]
+    if options.layout != "auto":
+        return [
+            one._replace(layout=choice(f"{one.table.name}, layout", options.layout, _LAYOUTS))
+            for one in parts
+        ]
+    guesses = [_guess_layout(one.table, one.options) for one in parts]
+    return [
+        one._replace(layout=guess, guessed=guess != "tidy")
+        for one, guess in zip(parts, guesses, strict=True)
+    ]
 
 
-def _by_header(table: Table, options: AnnotationOptions) -> tuple[Table, AnnotationOptions]:
+def _by_header(one: NamedTable, options: AnnotationOptions) -> _Reading:
     """Find the columns that go by other names, and say so."""
-    known = annotation_headers(table, options)
+    known = annotation_headers(one.table, options)
     if options.layout == "auto":
-        require_header(table, known.columns)
-    return table.noting(*known.notices), replace(options, columns=known.columns)
+        require_header(one.table, known.columns)
+    own = replace(options, columns=known.columns)
+    return _Reading(one.table.noting(*known.notices), one.reader, own)
 
 
-def _layout(table: Table, options: AnnotationOptions) -> _Layout:
-    if options.layout == "auto":
-        name = _guess_layout(table, options)
-        return _Layout(name, guessed=name != "tidy")
-    return _Layout(choice(f"{table.name}, layout", options.layout, _LAYOUTS))
-
-
-def _layouts(
-    tables: Sequence[NamedTable], each: Sequence[AnnotationOptions], asked: str
-) -> list[_Layout]:
-    """Layouts of several tables: alike without labels, about the same items, they are tasks."""
+def _are_tasks(parts: Sequence[_Reading], asked: str) -> bool:
+    """Whether several tables are tasks: alike without labels, about the same items."""
     if asked == "counts":
         raise InputError(
             "annotations",
-            f"{len(tables)} files of counts",
+            f"{len(parts)} files of counts",
             "one",
             "put the counts of all items into one table",
         )
-    pairs = list(zip(tables, each, strict=True))
-    if asked != "auto" or any(one.table.column_of("label", own.columns) for one, own in pairs):
-        return [_layout(one.table, own) for one, own in pairs]
-    split = [_split_items(one.table, own) for one, own in pairs]
+    if asked != "auto" or any(
+        one.table.column_of("label", one.options.columns) for one in parts
+    ):
+        return False
+    split = [_split_items(one.table, one.options) for one in parts]
     if len({frozenset(others) for _, others in split}) > 1:
-        return [_layout(one.table, own) for one, own in pairs]
+        return False
     items = [set(code_names(beside, "item").names) for beside, _ in split]
     if not set.intersection(*items):
         raise InputError(
-            f"{tables[0].table.name} and {len(tables) - 1} more, columns {listed(split[0][1])}",
+            f"{parts[0].table.name} and {len(parts) - 1} more, columns {listed(split[0][1])}",
             "the same columns in every file, and no item that all files have",
             "columns that can be told apart",
             hint("say {} if columns are annotators, or {} for one annotator per file",
                  _WIDE, _TASKS),
         )  # fmt: skip
-    return [_Layout("tasks", guessed=True)] * len(tables)
+    return True
 
 
-def _tidied(one: NamedTable, options: AnnotationOptions, layout: _Layout) -> Table:
+def _tidied(one: _Reading) -> Table:
     """A table in the tidy layout with our names."""
-    table = one.table
-    if layout.name == "tidy":
+    table, options = one.table, one.options
+    if one.layout == "tidy":
         return name_columns(table, options)
-    if layout.name == "tasks":
-        return _tasks(one, options, layout)
+    if one.layout == "tasks":
+        return _tasks(one)
     beside, others = _split_items(table, options)
-    if layout.guessed:
+    if one.guessed:
         _refuse_nonsense(beside, table, others, options)
         first = table.column_of("item", options.columns) or next(iter(table.columns))
         text = (
             "there is no column 'label': read as a wide table, items in column {column!r}, "
             "annotators {annotators:names}; say {tasks} if these are questions to one annotator"
         )
-        values: dict[str, Value] = {"column": first, "annotators": others, "tasks": _TASKS}
-        guess = Notice("read_as_wide", text, (), values)
+        guess = notice("read_as_wide", text, column=first, annotators=others, tasks=_TASKS)
         beside = replace(beside, notices=(guess, *beside.notices))
     return _melted(beside, table, others, "annotator")
 
 
-def _tasks(one: NamedTable, options: AnnotationOptions, layout: _Layout) -> Table:
+def _tasks(one: _Reading) -> Table:
     """One annotator's answers, a column per task."""
     import pyarrow as pa
 
     table = one.table
-    known = {ours: table.column_of(ours, options.columns) for ours in _BESIDE_TASKS}
+    known = {ours: table.column_of(ours, one.options.columns) for ours in _BESIDE_TASKS}
     columns = {ours: table.columns[name] for ours, name in known.items() if name is not None}
     notices: list[Notice] = []
     taken = {name for name in known.values() if name is not None}
     if "item" not in columns:
-        item, notice = _item_column(table)
-        columns, notices = {"item": item[1], **columns}, [notice]
+        item, said = _item_column(table)
+        columns, notices = {"item": item[1], **columns}, [said]
         taken.add(item[0])
     tasks = tuple(name for name in table.columns if name not in taken)
     if not tasks or is_missing(tasks).any():
@@ -207,43 +200,38 @@ def _tasks(one: NamedTable, options: AnnotationOptions, layout: _Layout) -> Tabl
         )
     if "annotator" not in columns and one.reader:
         columns["annotator"] = pa.array([one.reader] * len(table))
-    if layout.guessed:
+    if one.guessed:
         text = (
             "each file is read as one annotator's, named like the file, with a column per "
             "task: {tasks:names}"
         )
-        notices.insert(0, Notice("read_as_tasks", text, (), {"tasks": tasks}))
+        notices.insert(0, notice("read_as_tasks", text, tasks=tasks))
     beside = replace(table, columns=columns, notices=(*notices, *table.notices))
     return _melted(beside, table, tasks, "task")
 
 
 def _item_column(table: Table) -> tuple[tuple[str, Any], Notice]:
     """The first column where it names every row, else numbers of rows; and what to say."""
-    import pyarrow as pa
-
     first = next(iter(table.columns))
     names = code_names(table, first)
-    values: dict[str, Value] = {"column": first}
     if len(names.names) == len(table) and len(table) > 1 and len(table.columns) > 1:
         text = "items are in the first column, {column!r}, which is different in every row"
-        return (first, table.columns[first]), Notice("items_in_first", text, (), values)
-    text = "there is no column of items: rows are numbered from 0"
-    return ("", pa.array([str(row) for row in range(len(table))])), Notice("items_by_row", text)
+        return (first, table.columns[first]), notice("items_in_first", text, column=first)
+    return ("", row_numbers(len(table))), ITEMS_BY_ROW
 
 
-def _with_reader(one: NamedTable, tidy: Table, options: AnnotationOptions) -> Table:
+def _with_reader(one: _Reading, tidy: Table) -> Table:
     """Name the annotator of a file that names none."""
     import pyarrow as pa
 
     if "annotator" in tidy.columns or not one.reader:
         return tidy
-    item = code_names(tidy, "item")
-    task = code_names(tidy, "task").codes if "task" in tidy.columns else 0
-    twice = repeated_rows(task * len(item.names) + item.codes)
-    if len(twice) and not options.exchangeable:
+    twice = _repeated_item(tidy)
+    if twice is not None and not one.options.exchangeable:
+        row, name = twice
         raise InputError(
-            tidy.where(int(twice[0])),
-            f"item {item.names[item.codes[twice[0]]]!r} a second time, and no annotators",
+            tidy.where(row),
+            f"item {name!r} a second time, and no annotators",
             "one vote on each item in the file of one annotator",
             hint("add a column 'annotator', or say {}", Option("exchangeable", value=True)),
         )
@@ -254,31 +242,28 @@ def _with_reader(one: NamedTable, tidy: Table, options: AnnotationOptions) -> Ta
     return replace(
         tidy,
         columns={**tidy.columns, "annotator": who},
-        notices=(Notice("file_is_annotator", text), *tidy.notices),
+        notices=(notice("file_is_annotator", text), *tidy.notices),
     )
+
+
+def _repeated_item(table: Table) -> tuple[int, str] | None:
+    """The first row whose item an earlier row has, for the same task, and the item's name."""
+    item = code_names(table, "item")
+    task = code_names(table, "task") if "task" in table.columns else None
+    twice = repeated_rows(joint_codes(task, item))
+    return (int(twice[0]), item.names[item.codes[twice[0]]]) if len(twice) else None
 
 
 def _stacked(tables: Sequence[Table]) -> Table:
     """Tables one below the other; a column that some lack is blank there."""
-    import pyarrow as pa
-
-    lengths = [len(one) for one in tables]
-    starts = np.cumsum([0, *lengths])
-    columns: dict[str, Any] = {}
-    for name in dict.fromkeys(name for one in tables for name in one.columns):
-        words: list[str] = []
-        codes = []
-        for one in tables:
-            if name not in one.columns:
-                codes.append(np.full(len(one), -1, dtype=np.int64))
-                continue
-            own, some = words_of(one, name)
-            codes.append(np.where(own < 0, -1, own + len(words)))
-            words += some
-        flat = np.concatenate(codes)
-        columns[name] = pa.DictionaryArray.from_arrays(
-            pa.array(flat, mask=flat < 0), pa.array(words, pa.large_string())
+    starts = np.cumsum([0, *map(len, tables)])
+    columns = {
+        name: _one_column(
+            words_of(one, name) if name in one.columns else (np.full(len(one), -1), [])
+            for one in tables
         )
+        for name in dict.fromkeys(name for one in tables for name in one.columns)
+    }
 
     def place(row: int) -> str:
         number = int(np.searchsorted(starts, row, side="right")) - 1
@@ -286,28 +271,39 @@ def _stacked(tables: Sequence[Table]) -> Table:
 
     said: dict[Notice, list[str]] = {}
     for one in tables:
-        for notice in one.notices:
-            said.setdefault(notice, []).append(one.name)
+        for each in one.notices:
+            said.setdefault(each, []).append(one.name)
     notices = tuple(
-        notice if len(names) == len(tables) else notice.of(*names)
-        for notice, names in said.items()
+        each if len(names) == len(tables) else each.of(*names) for each, names in said.items()
     )
     return Table(name=f"{len(tables)} files", columns=columns, place=place, notices=notices)
+
+
+def _one_column(parts: Iterable[tuple[Ints, list[str]]], *, across: bool = False) -> Any:
+    """Columns of coded words as one: one below the other, or `across`, row by row."""
+    import pyarrow as pa
+
+    words: list[str] = []
+    codes = []
+    for own, some in parts:
+        codes.append(np.where(own < 0, -1, own + len(words)))
+        words += some
+    flat = np.column_stack(codes).ravel() if across else np.concatenate(codes)
+    return pa.DictionaryArray.from_arrays(
+        pa.array(flat, mask=flat < 0), pa.array(words, pa.large_string())
+    )
 
 
 def _refuse_nonsense(
     beside: Table, table: Table, others: Sequence[str], options: AnnotationOptions
 ) -> None:
     """Refuse a guess by which a table repeats items, or has columns that hold no labels."""
-    item = code_names(beside, "item")
-    task = code_names(beside, "task").codes if "task" in beside.columns else 0
-    twice = repeated_rows(task * len(item.names) + item.codes)
+    twice = _repeated_item(beside)
     first = table.column_of("item", options.columns) or next(iter(table.columns))
-    if len(twice):
-        name = item.names[item.codes[twice[0]]]
+    if twice is not None:
         raise InputError(
             f"{table.name}, column {first!r}",
-            f"there is no column 'label', and {name!r} stands in several rows",
+            f"there is no column 'label', and {twice[1]!r} stands in several rows",
             "a column of labels, or one row per item (a wide table)",
             hint("say {} if rows are votes, or {} if columns are questions to one annotator",
                  _TIDY, _TASKS),
@@ -473,16 +469,7 @@ def _melted(beside: Table, table: Table, names: tuple[str, ...], ours: str) -> T
     import pyarrow as pa
 
     size = len(names)
-    words: list[str] = []
-    codes = np.empty((len(table), size), dtype=np.int64)
-    for number, name in enumerate(names):
-        each, some = words_of(table, name)
-        codes[:, number] = np.where(each < 0, -1, each + len(words))
-        words += some
-    flat = codes.ravel()
-    label = pa.DictionaryArray.from_arrays(
-        pa.array(flat, mask=flat < 0), pa.array(words, pa.large_string())
-    )
+    label = _one_column((words_of(table, name) for name in names), across=True)
     column = pa.DictionaryArray.from_arrays(
         np.tile(np.arange(size), len(table)), pa.array(names)
     )
@@ -546,12 +533,8 @@ def _check_classes(beside: Table, classes: Sequence[str], options: AnnotationOpt
         )
     for name in classes:
         if options.classes is not None and name not in options.classes:
-            raise InputError(
-                f"{beside.name}, column {name!r}",
-                "not a class",
-                f"one of {listed(options.classes, most=8)}",
-                meant(name, options.classes),
-            )
+            where = f"{beside.name}, column {name!r}"
+            raise unknown_name(where, "not a class", name, options.classes)
 
 
 def _check_counts(beside: Table, matrix: Floats, classes: Sequence[str]) -> None:

@@ -10,7 +10,7 @@ from typing import Unpack
 
 from equipoise.annotations import Annotations
 from equipoise.arrays import InputError
-from equipoise.notices import Notice
+from equipoise.notices import notice
 from equipoise.read.files import AnyPath
 from equipoise.read.options import PredictionKeywords
 from equipoise.read.predictions import (
@@ -72,6 +72,6 @@ def _with_classes(annotations: Annotations, read: PredictionsRead) -> Annotation
     named = dict.fromkeys(name for one in read.predictions for name in one.classes)
     extra = tuple(name for name in named if name not in annotations.classes)
     text = "Classes that nobody named are taken from the predictions: {classes:names}."
-    notice = Notice("classes_of_predictions", text, (), {"classes": extra})
+    said = notice("classes_of_predictions", text, classes=extra)
     classes = (*annotations.classes, *extra)
-    return replace(annotations, classes=classes, notices=(*annotations.notices, notice))
+    return replace(annotations, classes=classes, notices=(*annotations.notices, said))

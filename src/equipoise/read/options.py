@@ -11,7 +11,7 @@ from typing import Any, Literal, TypedDict, TypeVar
 
 from equipoise.annotations import KINDS as KINDS
 from equipoise.annotations import Kind as Kind
-from equipoise.arrays import InputError, choice, listed, meant, require_keywords
+from equipoise.arrays import InputError, choice, listed, require_keywords, unknown_name
 from equipoise.wording import Option, hint
 
 ANNOTATION_LAYOUTS = ("auto", "tidy", "wide", "tasks", "counts", "rankings", "label-studio")
@@ -208,10 +208,5 @@ def _mapping(columns: Any, known: Sequence[str]) -> Mapping[str, str]:
         )
     for ours in columns:
         if ours not in known:
-            raise InputError(
-                f"columns, name {ours!r}",
-                "unknown",
-                f"one of {listed(known, most=12)}",
-                meant(str(ours), known),
-            )
+            raise unknown_name(f"columns, name {ours!r}", "unknown", ours, known, most=12)
     return MappingProxyType({str(ours): str(theirs) for ours, theirs in columns.items()})

@@ -32,16 +32,7 @@ _BUFFER = 1 << 22  # bytes read at a time of each column
 _KEY = b"equipoise.annotations"
 _SEAL = b"equipoise.seal"  # the key of the digest; damage cannot hide both keys
 _NAMES = {"item": "items", "annotator": "annotators", "task": "tasks"}
-_NUMBERS = (
-    "rank",
-    "reading",
-    "count",
-    "weight",
-    "confidence",
-    "timestamp",
-    "duration_ms",
-    "is_gold",
-)
+_NUMBERS = [name for name in COLUMNS if name not in (*_NAMES, "label", "value", "group")]
 
 
 def read_arrow(file: Content) -> Any:
@@ -58,6 +49,11 @@ def read_arrow(file: Content) -> Any:
             return table
     except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
         raise damaged_parquet(file, error) from error
+
+
+def footer(data: bytes) -> bytes:
+    """The end of a Parquet file, where the notes of its writer stand."""
+    return data[-(int.from_bytes(data[-8:-4], "little") + 8) :]
 
 
 def parquet_table(file: Content, arrow: Any) -> Table:
@@ -171,9 +167,12 @@ def write_annotations(annotations: Annotations, path: AnyPath) -> None:
 
     The file appears whole or not at all: it is written beside its place, then renamed.
     """
+    import pyarrow as pa
     from pyarrow import parquet
 
-    table = _encoded(annotations)
+    columns, facts = annotation_columns(annotations)
+    notes = {_KEY: json.dumps(facts), _SEAL: _digest(annotations)}
+    table = pa.table(columns).replace_schema_metadata(notes)
     place = Path(path)
     if place.suffix.lower() not in ENDINGS:
         raise InputError(
@@ -194,13 +193,16 @@ def write_annotations(annotations: Annotations, path: AnyPath) -> None:
         ) from error
 
 
-def stored_annotations(file: Content, arrow: Any) -> Annotations | None:
+def stored_annotations(file: Content) -> Annotations | None:
     """Decode a file that `write_annotations` made; None if another program made it."""
     import pyarrow as pa
 
-    footer = int.from_bytes(file.data[-8:-4], "little") + 8
-    if _KEY not in file.data[-footer:] and _SEAL not in file.data[-footer:]:
+    if file.suffix not in ENDINGS:
         return None
+    notes = footer(file.data)
+    if _KEY not in notes and _SEAL not in notes:
+        return None
+    arrow = read_arrow(file)
     try:
         metadata = arrow.schema.metadata or {}
         facts = json.loads(metadata[_KEY])
@@ -210,15 +212,6 @@ def stored_annotations(file: Content, arrow: Any) -> Annotations | None:
     except (pa.ArrowException, ValueError, LookupError, TypeError, SyntaxError) as error:
         raise damaged_parquet(file, str(error)) from error
     return annotations
-
-
-def _encoded(table: Annotations) -> Any:
-    """Return an arrow table in the tidy layout, with the facts in its metadata."""
-    import pyarrow as pa
-
-    columns, facts = annotation_columns(table)
-    notes = {_KEY: json.dumps(facts), _SEAL: _digest(table)}
-    return pa.table(columns).replace_schema_metadata(notes)
 
 
 def annotation_columns(table: Annotations) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -237,7 +230,11 @@ def annotation_columns(table: Annotations) -> tuple[dict[str, Any], dict[str, An
             known = getattr(table, names)
             columns[column] = _texts(present[column], known)
             facts.setdefault(names, None if _plain(present[column], len(known)) else known)
-    columns |= _labels(present, table)
+    labels, numbers = _answers(table.kind)
+    if "label" in present:
+        columns[labels] = _texts(present["label"], table.classes)
+    if "value" in present:
+        columns[numbers] = _native(present["value"])
     if table.groups is not None:
         facts["groups"] = table.groups
     if table.group is not None and table.groups is not None:
@@ -248,12 +245,9 @@ def annotation_columns(table: Annotations) -> tuple[dict[str, Any], dict[str, An
     return columns, facts
 
 
-def _labels(present: Mapping[str, Any], table: Annotations) -> dict[str, Any]:
-    """Return the answers: numbers of kind ``interval`` or names, in the column ``label``."""
-    names = "class" if table.kind == "interval" else "label"
-    numbers = "label" if table.kind == "interval" else "value"
-    columns = {names: _texts(present["label"], table.classes)} if "label" in present else {}
-    return columns | ({numbers: _native(present["value"])} if "value" in present else {})
+def _answers(kind: str) -> tuple[str, str]:
+    """Columns of classes and of ratings: what a kind is about is the column ``label``."""
+    return ("class", "label") if kind == "interval" else ("label", "value")
 
 
 def annotation_fields(arrow: Any, facts: Mapping[str, Any]) -> dict[str, Any]:
@@ -267,8 +261,7 @@ def annotation_fields(arrow: Any, facts: Mapping[str, Any]) -> dict[str, Any]:
         if column in facts["types"]:
             known = facts[names] or arrow[column].unique().to_pylist()
             columns |= {names: tuple(known), column: _codes(arrow[column], known)}
-    numbers = "label" if facts["kind"] == "interval" else "value"
-    labels = "class" if facts["kind"] == "interval" else "label"
+    labels, numbers = _answers(facts["kind"])
     if "label" in facts["types"]:
         columns["label"] = _codes(arrow[labels], facts["classes"])
     if "value" in facts["types"]:

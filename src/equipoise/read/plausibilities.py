@@ -39,16 +39,15 @@ def write_plausibilities(plausibilities: Plausibilities, path: str | Path) -> No
     }
     if plausibilities.difficulty is not None:
         arrays["difficulty"] = plausibilities.difficulty
-    law = plausibilities.law
-    numbers = {} if law is None or law.name not in POSTERIORS else _parts(law, float)
     header: dict[str, Any] = {"schema": SCHEMAS[-1]}
     header |= {name: getattr(plausibilities, name) for name in PLAIN}
     header["notices"] = [to_json(notice) for notice in plausibilities.notices]
     header["diagnostics"] = dict(plausibilities.diagnostics)
     header |= {"ordered": True} if plausibilities.ordered else {}
     header |= {"model": plausibilities.model} if plausibilities.model else {}
+    law = plausibilities.law
     if law is not None and law.name in POSTERIORS:
-        header["law"] = law.name
+        header["law"], numbers = law.name, _parts(law, float)
         header |= {"law_numbers": numbers} if numbers else {}
         arrays |= {f"law_{name}": array for name, array in _parts(law, np.ndarray).items()}
     if plausibilities.skills is not None:

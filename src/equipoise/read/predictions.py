@@ -23,20 +23,12 @@ from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
-from equipoise.arrays import Floats, InputError, Ints, listed, meant
-from equipoise.notices import Notice
+from equipoise.arrays import Floats, InputError, Ints, listed, meant, unknown_name
+from equipoise.notices import Notice, notice
 from equipoise.predictions import Predictions
-from equipoise.read import delimited, parquet
 from equipoise.read.canonical import is_study, study_of
-from equipoise.read.files import (
-    NUMPY,
-    AnyPath,
-    Content,
-    content,
-    listed_paths,
-    read_array,
-    unknown_ending,
-)
+from equipoise.read.files import NUMPY, AnyPath, content, listed_paths, read_array
+from equipoise.read.formats import read_table
 from equipoise.read.headers import prediction_headers, require_header
 from equipoise.read.options import (
     TIDY,
@@ -46,18 +38,21 @@ from equipoise.read.options import (
 )
 from equipoise.read.spelling import alike_notices
 from equipoise.read.tables import (
+    ITEMS_BY_ROW,
     CodedNames,
     Table,
     array_table,
     code_ids,
     code_names,
     is_missing,
+    joint_codes,
     numbers,
     repeated_rows,
+    row_numbers,
+    word_number,
 )
 from equipoise.wording import Option, hint
 
-_ENDINGS = (*delimited.ENDINGS, *parquet.ENDINGS, *NUMPY)
 _RESERVED = (set(TIDY) - {"count"}) | {"truth", "worker"}  # never a model
 PREFIXES = ("", "prob_", "p_", "proba_", "probability_")
 _FEWEST_CLASSES = 3  # below which 0 and 1 are scores
@@ -138,13 +133,13 @@ def predictions_read(
 def prediction_columns(path: AnyPath) -> tuple[str, ...]:
     """Names of the columns of a table; none for an array."""
     file = content(path)
-    return () if file.suffix in NUMPY else tuple(_read_table(file).columns)
+    return () if file.suffix in NUMPY else tuple(read_table(file, *NUMPY).columns)
 
 
 def table_predictions(
     table: Table, options: PredictionOptions, *, model: str = "model"
-) -> list[Predictions]:
-    """Turn a table into one `Predictions` per model and task.
+) -> PredictionsRead:
+    """Turn a table into one `Predictions` per model and task, with what there is to say of it.
 
     `model` is the name where neither the table nor the caller gives one.
 
@@ -153,23 +148,17 @@ def table_predictions(
     >>> import pyarrow
     >>> from equipoise.read.tables import from_frame
     >>> table = from_frame(pyarrow.table({"item": ["a", "b"], "resnet": [0.2, 0.9]}))
-    >>> table_predictions(table, PredictionOptions())
-    [Predictions('resnet', 2 items, scores)]
+    >>> table_predictions(table, PredictionOptions()).predictions
+    (Predictions('resnet', 2 items, scores),)
     >>> chosen = from_frame(pyarrow.table({"item": ["a", "b"], "cnn": [2, 0]}))
-    >>> table_predictions(chosen, PredictionOptions(classes=("0", "1", "2")))[0].values
+    >>> three = PredictionOptions(classes=("0", "1", "2"))
+    >>> table_predictions(chosen, three).predictions[0].values
     array([[0., 0., 1.],
            [1., 0., 0.]])
-    >>> table_predictions(chosen, PredictionOptions(classes=("0", "1")))[0].values
+    >>> table_predictions(chosen, PredictionOptions(classes=("0", "1"))).predictions[0].values
     array([2., 0.])
     """
-    return list(told_predictions(table, options, model=model).predictions)
-
-
-def told_predictions(
-    table: Table, options: PredictionOptions, *, model: str = "model"
-) -> PredictionsRead:
-    """As `table_predictions`, with what there is to say of it."""
-    known = prediction_headers(table, options, options.tasks or ())
+    known = prediction_headers(table, options)
     if options.layout == "auto":
         require_header(table, known.columns)
     table, options = table.noting(*known.notices), replace(options, columns=known.columns)
@@ -198,21 +187,13 @@ def _read_file(path: AnyPath, options: PredictionOptions) -> PredictionsRead:
     if is_study(file):
         return PredictionsRead(study_of(file)[1], (), ("study",))
     if file.suffix not in NUMPY:
-        return told_predictions(_read_table(file), options, model=file.stem)
+        return table_predictions(read_table(file, *NUMPY), options, model=file.stem)
     array = read_array(file)
     if _is_tasks(np.asarray(array), options):
         table = array_table(array, file.name, options.tasks)
-        return told_predictions(table, replace(options, layout="tasks"), model=file.stem)
+        return table_predictions(table, replace(options, layout="tasks"), model=file.stem)
     one = _from_array(array, options, name=file.name, model=file.stem)
     return PredictionsRead((one,), (), ("classes" if one.classes else "long",))
-
-
-def _read_table(file: Content) -> Table:
-    if file.suffix in delimited.ENDINGS:
-        return delimited.read_delimited(file)
-    if file.suffix in parquet.ENDINGS:
-        return parquet.parquet_table(file, parquet.read_arrow(file))
-    raise unknown_ending(file, _ENDINGS)
 
 
 def _is_tasks(array: Any, options: PredictionOptions) -> bool:
@@ -341,11 +322,7 @@ class _Rows:
 
     def split(self, answers: _Answers) -> Iterator[Predictions]:
         """Split answers into one `Predictions` per model and task."""
-        group = np.zeros(len(self.table), dtype=np.int64)
-        for ids in (self.model, self.task):
-            if ids is not None:
-                group = group * len(ids.names) + ids.codes
-        twice = repeated_rows(group * len(self.item.names) + self.item.codes)
+        twice = repeated_rows(joint_codes(self.model, self.task, self.item))
         if len(twice):
             raise InputError(
                 self.where(int(twice[0]), answers.model),
@@ -354,6 +331,7 @@ class _Rows:
                 "remove the later rows",
             )
         items = np.array(self.item.names, dtype=object)
+        group = np.resize(joint_codes(self.model, self.task), len(self.table))
         firsts = np.sort(np.unique(group, return_index=True)[1])
         for first in firsts:
             rows = np.flatnonzero(group == group[first])
@@ -374,16 +352,12 @@ class _Rows:
 
 def _numbered(table: Table, options: PredictionOptions) -> Table:
     """Number the rows of a table that has nothing but tasks."""
-    import pyarrow as pa
-
     named = table.column_of("item", options.columns) is not None
     tasks = set(options.tasks or ())
     if named or not (tasks and set(table.columns) <= {*tasks, "model"}):
         return table
-    text = "there is no column of items: rows are numbered from 0"
-    items = pa.array([str(row) for row in range(len(table))])
-    numbered = replace(table, columns={"item": items, **table.columns})
-    return numbered.noting(Notice("items_by_row", text))
+    numbered = {"item": row_numbers(len(table)), **table.columns}
+    return replace(table, columns=numbered).noting(ITEMS_BY_ROW)
 
 
 def _name(ids: CodedNames | None, row: int) -> str:
@@ -450,12 +424,12 @@ def _by_task(
         text = (
             "columns of predictions named like annotated tasks are read as tasks: {tasks:names}"
         )
-        notices += (Notice("predicted_tasks", text, (), {"tasks": tuple(chosen)}),)
+        notices += (notice("predicted_tasks", text, tasks=tuple(chosen)),)
     if unused:
         text = "columns {columns:names} are no annotated tasks and are not used"
         if len(unused) == 1:
             text = "column {columns:names} is no annotated task and is not used"
-        notices += (Notice("unused_predictions", text, (), {"columns": unused}),)
+        notices += (notice("unused_predictions", text, columns=unused),)
     answers = []
     for column in chosen:
         part = _scores_or_decisions(rows, replace(options, task=None), {who: column})
@@ -534,10 +508,8 @@ def _classes_named(
 
 def _is_number(word: str) -> bool:
     """Whether a word is meant as a number, be it with a decimal comma."""
-    try:
-        return "_" not in word and not np.isnan(float(word.replace(",", ".")))
-    except ValueError:
-        return False
+    value = word_number(word.replace(",", "."))
+    return value is not None and not np.isnan(value)
 
 
 def _decisions(
@@ -553,12 +525,8 @@ def _decisions(
         unknown = [name for name in cells.names if name not in place]
         if unknown and len(unknown) < len(cells.names) and not any(map(_is_number, unknown)):
             row = int(np.flatnonzero(cells.codes == cells.names.index(unknown[0]))[0])
-            raise InputError(
-                rows.where(row, model),
-                f"class {unknown[0]!r}",
-                f"one of {listed(classes, most=8)}",
-                meant(unknown[0], classes),
-            )
+            where, got = rows.where(row, model), f"class {unknown[0]!r}"
+            raise unknown_name(where, got, unknown[0], classes)
         if (cells.codes < 0).any() or unknown:
             return None
         codes.append(

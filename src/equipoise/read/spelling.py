@@ -8,7 +8,7 @@ cannot be seen, in one Unicode form (NFKC), with single spaces and without upper
 import unicodedata
 from collections.abc import Sequence
 
-from equipoise.notices import Notice
+from equipoise.notices import Notice, notice
 
 _MOST = 200_000  # names up to which they are compared
 
@@ -21,12 +21,17 @@ def alike_notices(what: str, names: Sequence[str]) -> tuple[Notice, ...]:
     >>> [str(one) for one in alike_notices("annotators", ["Ana", "Ben", "ana\u200b"])]
     ["'Ana' and 'ana\\u200b' are read as different annotators, though they look alike"]
     """
-    alike: dict[str, list[str]] = {}
-    for name in names if len(names) <= _MOST else ():
-        alike.setdefault(_look(name), []).append(name)
-    sets = [same for same in alike.values() if len(same) > 1]
+    sets = alike_names(names) if len(names) <= _MOST else []
     text = f"{{names:names}} are read as different {what}, though they look alike"
-    return tuple(Notice("alike_names", text, (), {"names": tuple(same)}) for same in sets[:3])
+    return tuple(notice("alike_names", text, names=tuple(same)) for same in sets[:3])
+
+
+def alike_names(names: Sequence[str]) -> list[list[str]]:
+    """Names that are the same to the eye."""
+    alike: dict[str, list[str]] = {}
+    for name in names:
+        alike.setdefault(_look(name), []).append(name)
+    return [same for same in alike.values() if len(same) > 1]
 
 
 def _look(name: str) -> str:

@@ -25,10 +25,11 @@ import numpy as np
 
 from equipoise.aggregate.normal import Moments, Ratings
 from equipoise.annotations import Annotations, Kind
-from equipoise.arrays import Bools, Floats, InputError, Ints, listed, meant, name_order
-from equipoise.notices import Notice
+from equipoise.arrays import Bools, Floats, InputError, Ints, name_order, unknown_name
+from equipoise.notices import notice
 from equipoise.read import delimited, parquet
 from equipoise.read.files import AnyPath, Content, content, require_file, unknown_ending
+from equipoise.read.formats import TABULAR
 from equipoise.read.headers import annotation_headers
 from equipoise.read.options import AnnotationOptions, annotation_options
 from equipoise.read.tables import BatchedTable, Table, code_ids, flags, ratings
@@ -98,8 +99,8 @@ def stream_votes(
     votes = tally.annotations(header, whole, replace(options, columns={}))
     assert votes.count is not None  # a tally always has it
     text = "{votes:count} votes are counted by item and class; who gave them is not kept"
-    notice = Notice("votes_counted", text, (), {"votes": int(votes.count.sum())})
-    return replace(votes, notices=(*votes.notices, notice))
+    said = notice("votes_counted", text, votes=int(votes.count.sum()))
+    return replace(votes, notices=(*votes.notices, said))
 
 
 def stream_ratings(
@@ -148,13 +149,12 @@ def _open_batched(path: AnyPath) -> BatchedTable:
         ) from error
     if small:
         content(place)
-    inner = place.with_suffix("") if place.suffix.lower() == ".gz" else place
-    file = Content(place.name, inner.stem, inner.suffix.lower(), b"")
+    file = Content.of(place)
     if file.suffix in delimited.ENDINGS:
         return delimited.batched_text(file, place)
     if file.suffix in parquet.ENDINGS:
         return parquet.batched_parquet(file, place)
-    raise unknown_ending(file, (*delimited.ENDINGS, *parquet.ENDINGS))
+    raise unknown_ending(file, TABULAR)
 
 
 def _options(source: BatchedTable, keywords: Mapping[str, Any]) -> AnnotationOptions:
@@ -190,7 +190,7 @@ def _header(source: BatchedTable, options: AnnotationOptions) -> Table:
     idle = tuple(ours for ours in header.columns if ours not in _READ)
     if idle:
         text = "columns {columns:names} are not kept when streamed"
-        header = header.noting(Notice("columns_not_streamed", text, (), {"columns": idle}))
+        header = header.noting(notice("columns_not_streamed", text, columns=idle))
     read = {ours: theirs for ours, theirs in header.columns.items() if ours in _READ}
     return replace(header, columns=read).noting(*source.notices)
 
@@ -291,13 +291,8 @@ class _RatingSums:
         names = code_ids(cells, "item")
         rated = np.bincount(names.codes, self.sums.number[raw]) > 0
         if not rated.any():
-            known = tuple(self.tasks)
-            raise InputError(
-                "annotations, task",
-                f"{self.task!r}",
-                f"one of {listed(known)}",
-                meant(self.task, known),
-            )
+            where, got = "annotations, task", f"{self.task!r}"
+            raise unknown_name(where, got, self.task, self.tasks, most=3)
         step = self.step if np.isfinite(self.step) else 0.0
         joined = self._joined(names.codes, raw, len(names.names))
         there = np.flatnonzero(rated)

@@ -22,7 +22,7 @@ import numpy as np
 
 from equipoise.annotations import Annotations
 from equipoise.arrays import InputError, Ints, listed
-from equipoise.notices import Notice, Value
+from equipoise.notices import Notice, notice
 from equipoise.predictions import Predictions
 from equipoise.read.headers import is_named_like
 from equipoise.read.tables import CodedNames
@@ -65,10 +65,10 @@ def swapped_notices(
         "swapped, say {columns}"
     )
     more = ", and labels that hang on the annotator rather than on the item" * backwards
-    values: dict[str, Value] = {
-        "annotators": people, "items": things, "more": more, "columns": _COLUMNS
-    }  # fmt: skip
-    return (Notice("many_annotators", text, (), values),)
+    said = notice(
+        "many_annotators", text, annotators=people, items=things, more=more, columns=_COLUMNS
+    )
+    return (said,)
 
 
 def refuse_swapped_items(annotations: Annotations, predictions: "list[Predictions]") -> None:

@@ -28,11 +28,7 @@ _NUMBER = re.compile(r"[-+]?\d+(\.\d*)?")
 _MISSING_LABELS = frozenset({"", "nan", "null", "<na>"})
 _TRUE = frozenset({"true", "t", "yes", "y", "1", "1.0"})
 _FALSE = frozenset({"false", "f", "no", "n", "0", "0.0", ""})
-
-
-def _plain_row(row: int) -> str:
-    """Name a row of a table that has no line numbers."""
-    return f"row {row}"
+ITEMS_BY_ROW = Notice("items_by_row", "there is no column of items: rows are numbered from 0")
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -53,7 +49,7 @@ class Table:
 
     name: str
     columns: Mapping[str, Column]
-    place: Callable[[int], str] = _plain_row
+    place: Callable[[int], str] = "row {}".format
     notices: tuple[Notice, ...] = ()
 
     def __len__(self) -> int:
@@ -220,8 +216,14 @@ def array_table(array: Any, name: str, tasks: Sequence[str] | None = None) -> Ta
         )
     numbered = values.astype(np.int64) if values.dtype.kind == "b" else values
     columns = dict(zip(tasks or names, map(pa.array, numbered.T), strict=True))
-    items = pa.array([str(row) for row in range(len(values))])
-    return Table(name=name, columns={"item": items, **columns})
+    return Table(name=name, columns={"item": row_numbers(len(values)), **columns})
+
+
+def row_numbers(rows: int) -> Column:
+    """Names for the rows of a table without items, from 0."""
+    import pyarrow as pa
+
+    return pa.array([str(row) for row in range(rows)])
 
 
 def _refuse_index(index: Any, columns: Sequence[str]) -> None:
@@ -322,6 +324,22 @@ def code_ids(table: Table, column: str, *, ours: str = "", of: str = "label") ->
             "fill it in or remove the row",
         )
     return ids
+
+
+def joint_codes(*ids: CodedNames | None) -> Ints:
+    """One number per row, equal where all ids are; None says nothing.
+
+    Examples
+    --------
+    >>> reader = CodedNames(np.array([0, 1, 1]), ("ana", "bo"))
+    >>> joint_codes(CodedNames(np.array([4, 4, 5]), tuple("abcdef")), reader, None)
+    array([ 8,  9, 11])
+    """
+    key = np.zeros(1, dtype=np.int64)
+    for one in ids:
+        if one is not None:
+            key = key * len(one.names) + one.codes
+    return key
 
 
 def repeated_rows(key: Ints) -> Ints:

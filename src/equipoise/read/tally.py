@@ -72,11 +72,8 @@ class Vocabulary:
         """Return codes as an arrow column; values that no row has are left out or kept."""
         import pyarrow as pa
 
-        values = self.values
-        if not whole:
-            used = np.bincount(codes, minlength=len(values)) > 0
-            values, codes = values.filter(pa.array(used)), (np.cumsum(used) - 1)[codes]
-        return pa.DictionaryArray.from_arrays(pa.array(codes), values)
+        array = pa.DictionaryArray.from_arrays(pa.array(codes), self.values)
+        return array if whole else _only_used(array)
 
 
 class Cells(NamedTuple):
@@ -279,16 +276,22 @@ def only_used(table: Table) -> Table:
     """Leave out words that no row has, as columns of codes may hold those of other batches."""
     import pyarrow as pa
 
-    columns = dict(table.columns)
-    for name, array in table.columns.items():
-        if pa.types.is_dictionary(array.type):
-            index = np.asarray(array.indices.cast(pa.int64()).fill_null(-1))
-            used = np.bincount(index[index >= 0], minlength=len(array.dictionary)) > 0
-            code = np.append(np.cumsum(used) - 1, -1)[index]
-            columns[name] = pa.DictionaryArray.from_arrays(
-                pa.array(code, mask=code < 0), array.dictionary.filter(pa.array(used))
-            )
+    columns = {
+        name: _only_used(array) if pa.types.is_dictionary(array.type) else array
+        for name, array in table.columns.items()
+    }
     return replace(table, columns=columns)
+
+
+def _only_used(array: Any) -> Any:
+    import pyarrow as pa
+
+    index = np.asarray(array.indices.cast(pa.int64()).fill_null(-1))
+    used = np.bincount(index[index >= 0], minlength=len(array.dictionary)) > 0
+    code = np.append(np.cumsum(used) - 1, -1)[index]
+    return pa.DictionaryArray.from_arrays(
+        pa.array(code, mask=code < 0), array.dictionary.filter(pa.array(used))
+    )
 
 
 def _encoded(table: Table, column: str) -> Any:

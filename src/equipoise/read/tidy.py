@@ -19,7 +19,7 @@ import numpy as np
 
 from equipoise.annotations import MOST_VOTES, Annotations, Kind
 from equipoise.arrays import Bools, Floats, InputError, Ints, listed
-from equipoise.notices import Notice
+from equipoise.notices import Notice, notice
 from equipoise.read.headers import group_hint, is_named_like
 from equipoise.read.labels import class_codes, scale_of
 from equipoise.read.options import TIDY, AnnotationOptions
@@ -32,11 +32,13 @@ from equipoise.read.tables import (
     code_names,
     flags,
     is_missing,
+    joint_codes,
     numbers,
     ratings,
     repeated_rows,
 )
 from equipoise.read.times import times
+from equipoise.votes import dense_ranks
 from equipoise.wording import Option, hint
 
 _CROWD_KIT = {"item": "task", "annotator": "worker"}
@@ -65,11 +67,7 @@ class _RowIds:
 
     def key(self) -> Ints:
         """One number per row, equal where item, annotator and task are."""
-        key = self.item.codes.astype(np.int64)
-        for each in (self.annotator, self.task):
-            if each is not None:
-                key = key * len(each.names) + each.codes
-        return key
+        return joint_codes(self.item, self.annotator, self.task)
 
     def columns(self, *, exchangeable: bool) -> dict[str, Any]:
         """Return the ids as columns of `Annotations`."""
@@ -113,7 +111,8 @@ def tidy_annotations(table: Table, options: AnnotationOptions) -> Annotations:
     >>> annotations.kind, annotations.classes, annotations.label
     ('binary', ('no', 'yes'), array([0, 1]))
     """
-    table, options = _settle_rankings(name_columns(table, options), options)
+    table = name_columns(table, options)
+    options = _settle_rankings(table, options)
     labels, there = _read_labels(table, options)
     table, labels = _note_blank_labels(table, there).subset(there), labels.subset(there)
     ids = _RowIds.of(table)
@@ -126,8 +125,7 @@ def tidy_annotations(table: Table, options: AnnotationOptions) -> Annotations:
         )
         table, labels = table.noting(*notices).subset(keep), labels.subset(keep)
         ids = ids if keep.all() else _RowIds.of(table)
-    table = table.noting(*_doubts(table, ids, labels, options))
-    table = table.noting(*_alike(ids, labels, options))
+    table = table.noting(*_doubts(table, ids, labels, options), *_alike(ids, labels, options))
     extras, notices = optional_columns(table, ids.item)
     return Annotations(
         kind=labels.kind,
@@ -169,7 +167,7 @@ def name_columns(table: Table, options: AnnotationOptions) -> Table:
         text = (
             "columns 'task' and 'worker' are read as item and annotator, as crowd-kit has them"
         )
-        table = table.noting(Notice("crowd_kit", text))
+        table = table.noting(notice("crowd_kit", text))
     theirs = {ours: table.column_of(ours, chosen) for ours in TIDY}
     theirs |= {ours: table.required(ours, chosen) for ours in ("item", "label")}
     if chosen.get("item") == "task" and "task" not in chosen:
@@ -184,7 +182,7 @@ def name_columns(table: Table, options: AnnotationOptions) -> Table:
         text = "columns {columns:names} are not used"
         if len(unused) == 1:
             text = "column {columns:names} is not used"
-        table = table.noting(Notice("unused_columns", text, (), {"columns": unused}))
+        table = table.noting(notice("unused_columns", text, columns=unused))
         table = table.noting(*(group_hint(unused) if theirs["group"] is None else ()))
     named = {ours: table.columns[name] for ours, name in theirs.items() if name is not None}
     return replace(table, columns=named)
@@ -212,11 +210,11 @@ def blank_labels(blank: int, lost: int) -> Notice:
     """
     text = f"{{labels:count}} blank {'label is' if blank == 1 else 'labels are'} left out"
     if not lost:
-        return Notice("blank_labels", text, (), {"labels": blank})
+        return notice("blank_labels", text, labels=blank)
     text += (
         f", and with them {{items:count}} {'item' if lost == 1 else 'items'} without any other"
     )
-    return Notice("blank_labels", text, (), {"labels": blank, "items": lost})
+    return notice("blank_labels", text, labels=blank, items=lost)
 
 
 def no_labels(table: Table) -> InputError:
@@ -226,9 +224,7 @@ def no_labels(table: Table) -> InputError:
     )
 
 
-def _settle_rankings(
-    table: Table, options: AnnotationOptions
-) -> tuple[Table, AnnotationOptions]:
+def _settle_rankings(table: Table, options: AnnotationOptions) -> AnnotationOptions:
     """Say whether these are rankings, and refuse ranks that nobody stands behind."""
     ranked = "rank" in table.columns
     if ranked and options.kind not in (None, "ranking"):
@@ -250,7 +246,7 @@ def _settle_rankings(
                 Option("exchangeable", value=True),
             ),
         )
-    return table, replace(options, kind="ranking") if ranked else options
+    return replace(options, kind="ranking") if ranked else options
 
 
 def _read_labels(table: Table, options: AnnotationOptions) -> tuple[_Labels, Bools]:
@@ -328,10 +324,9 @@ def _select_repeats(
     verb = "vote repeats" if again == 1 else "votes repeat"
     text = f"{{votes:count}} {verb} an (item, annotator, task) seen before; "
     if repeats == "keep":
-        notice = Notice("repeats_kept", f"{text}all are kept", (), {"votes": again})
-        return everything, (notice,)
+        return everything, (notice("repeats_kept", f"{text}all are kept", votes=again),)
     text += "only the last of each is kept"
-    return _last_votes(table, key), (Notice("repeats_dropped", text, (), {"votes": again}),)
+    return _last_votes(table, key), (notice("repeats_dropped", text, votes=again),)
 
 
 def _last_votes(table: Table, key: Ints) -> Bools:
@@ -379,12 +374,8 @@ def _readings(
         raise InputError(
             table.where(blank[0]), f"rank {place[blank[0]]}", "a number", "fill in the rank"
         )
-    codes = np.unique(key, return_inverse=True)[1]
-    first = np.full(int(codes.max()) + 1, len(codes), dtype=np.int64)
-    first[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)
-    position = np.empty(len(first), dtype=np.int64)
-    position[np.argsort(first, kind="stable")] = np.arange(len(first))
-    reading = position[codes]
+    _, first, codes = np.unique(key, return_index=True, return_inverse=True)
+    reading = np.argsort(np.argsort(first))[codes]
     twice = repeated_rows(reading * len(classes) + label)
     if len(twice):
         row = int(twice[0])
@@ -394,25 +385,7 @@ def _readings(
             "each class at most once for each item, annotator and task",
             "remove the later mention",
         )
-    return {"rank": _dense_ranks(reading, place), "reading": reading}
-
-
-def _dense_ranks(reading: Ints, place: Floats) -> Ints:
-    """Count the distinct places before each one within its reading.
-
-    Examples
-    --------
-    >>> _dense_ranks(np.array([0, 0, 0, 1]), np.array([2., 5., 2., 9.]))
-    array([0, 1, 0, 0])
-    """
-    order = np.lexsort((place, reading))
-    starts = np.append(True, reading[order][1:] != reading[order][:-1])
-    steps = np.append(True, place[order][1:] != place[order][:-1]) | starts
-    level = np.cumsum(steps) - 1
-    first = np.maximum.accumulate(np.where(starts, level, 0))
-    rank = np.empty(len(place), dtype=np.int64)
-    rank[order] = level - first
-    return rank
+    return {"rank": dense_ranks(reading, place), "reading": reading}
 
 
 def optional_columns(
@@ -435,7 +408,7 @@ def optional_columns(
         columns["count"] = columns["count"].astype(np.int64)
     if "confidence" in columns:
         text = "confidence is kept, but mean votes do not use it"
-        notices.append(Notice("unused_confidence", text))
+        notices.append(notice("unused_confidence", text))
     if "is_gold" in table.columns:
         columns["is_gold"] = flags(table, "is_gold")
     if "timestamp" in table.columns:
@@ -443,7 +416,7 @@ def optional_columns(
         rows = int((~there).sum())
         if rows:
             text = "timestamp is left out: {rows:count} rows have none"
-            notices.append(Notice("blank_timestamps", text, (), {"rows": rows}))
+            notices.append(notice("blank_timestamps", text, rows=rows))
         else:
             columns["timestamp"] = moment
     if "group" in table.columns:

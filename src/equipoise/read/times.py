@@ -29,7 +29,7 @@ _EXPECTED = (
 )
 
 
-class Times(NamedTuple):
+class _Times(NamedTuple):
     """Moments, one per row.
 
     Attributes
@@ -47,7 +47,7 @@ class Times(NamedTuple):
     there: Bools
 
 
-def times(table: Table, column: str) -> Times:
+def times(table: Table, column: str) -> _Times:
     """Read a column of moments.
 
     Examples
@@ -75,7 +75,7 @@ def times(table: Table, column: str) -> Times:
     place[np.flatnonzero(there)] = np.arange(len(known))
     spot = place[codes]
     moment, order = np.append(moment, 0), np.append(order, 0)
-    return Times(moment[spot], order[spot], spot >= 0)
+    return _Times(moment[spot], order[spot], spot >= 0)
 
 
 def _rows_of(codes: Ints, there: Bools) -> Ints:
@@ -85,7 +85,7 @@ def _rows_of(codes: Ints, there: Bools) -> Ints:
     return first[:-1][there]
 
 
-def _dates(table: Table, column: str, array: Any) -> Times:
+def _dates(table: Table, column: str, array: Any) -> _Times:
     """Moments of a column of dates or times of a known unit."""
     import pyarrow as pa
 
@@ -100,7 +100,7 @@ def _dates(table: Table, column: str, array: Any) -> Times:
             _EXPECTED,
             "write them as 2024-05-01T12:30:00Z",
         ) from error
-    return Times(fine // _PER_MILLISECOND[unit], fine, np.asarray(stamp.is_valid()))
+    return _Times(fine // _PER_MILLISECOND[unit], fine, np.asarray(stamp.is_valid()))
 
 
 def _numbers(table: Table, column: str, words: Sequence[str], rows: Ints) -> tuple[Ints, Ints]:

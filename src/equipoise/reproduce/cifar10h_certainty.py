@@ -10,8 +10,6 @@ from dataclasses import replace
 import numpy as np
 
 from equipoise.aggregate import dirichlet
-from equipoise.annotations import Annotations
-from equipoise.arrays import Bools
 from equipoise.certainty import annotation_certainty
 from equipoise.datasets import cifar10h
 from equipoise.plausibilities import Plausibilities
@@ -31,7 +29,7 @@ def reproduce(tell: Tell = silent) -> Reproduction:
     steps = len(PRIORS) * SEEDS
     for place, prior in enumerate(PRIORS):
         exact = annotation_certainty(dirichlet(annotations, prior=prior)).value
-        open_ = dirichlet(_only(annotations, exact < CLEAR), prior=prior)
+        open_ = dirichlet(annotations.of_items(exact < CLEAR), prior=prior)
         counts = []
         for seed in range(SEEDS):
             tell(place * SEEDS + seed, steps)
@@ -72,19 +70,6 @@ def _notes() -> tuple[str, ...]:
         "those too finds more than there are.",
         f"Only images with an exact certainty below {CLEAR:g} are drawn: that any of the "
         "others falls below the threshold has a chance below 1e-14.",
-    )
-
-
-def _only(annotations: Annotations, keep: Bools) -> Annotations:
-    """The counts of some images; every image has votes."""
-    assert annotations.label is not None and annotations.count is not None
-    rows = keep[annotations.item]
-    return replace(
-        annotations,
-        items=tuple(name for name, kept in zip(annotations.items, keep, strict=True) if kept),
-        item=(np.cumsum(keep) - 1)[annotations.item[rows]],
-        label=annotations.label[rows],
-        count=annotations.count[rows],
     )
 
 
