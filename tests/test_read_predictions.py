@@ -142,12 +142,17 @@ def test_two_files_with_one_model_are_refused(file):
     text = "item,m\na,1\n"
     with pytest.raises(InputError, match=r"predictions of 'm': already given by .*one.csv"):
         read_predictions([file(text, "one.csv"), file(text, "two.csv")])
+    three = [file(text, "one.csv"), file("item,n\na,1\n", "two.csv"), file(text, "three.csv")]
+    with pytest.raises(InputError, match=r"already given by .*one.csv"):
+        read_predictions(three)
     with pytest.raises(InputError, match="named by its stem"):
         read_predictions([file(text, "one.csv"), file(text, "two.csv")], model="x")
     with pytest.raises(InputError, match="an empty list"):
         read_predictions([])
     with pytest.raises(InputError, match=r"ending '\.json'"):
         read_predictions(file("{}", "x.json"))
+    with pytest.raises(InputError, match=r"is given beside the votes: truth='truth\.npz'"):
+        read_predictions(file("{}", "truth.npz"))
 
 
 @pytest.mark.parametrize(

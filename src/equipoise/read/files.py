@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 
 from equipoise.arrays import InputError, listed, quoted
 from equipoise.read.whole import whole_file
+from equipoise.wording import Option, hint
 
 AnyPath = str | os.PathLike[str]
 JSON = (".json",)
@@ -299,12 +300,11 @@ def replaced(path: AnyPath) -> Iterator[IO[bytes]]:
 
 def unknown_ending(file: Content, endings: tuple[str, ...]) -> InputError:
     """Say which endings are known."""
-    return InputError(
-        file.name,
-        f"ending {file.suffix!r}",
-        f"one of {', '.join(endings)}",
-        "rename or convert the file",
-    )
+    do: str = "rename or convert the file"
+    if file.suffix == ".npz":
+        beside = "a truth that aggregate wrote is given beside the votes: {}"
+        do = hint(beside, Option("truth", file.name))
+    return InputError(file.name, f"ending {file.suffix!r}", f"one of {', '.join(endings)}", do)
 
 
 def _similar(place: Path) -> str:

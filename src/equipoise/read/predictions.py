@@ -125,7 +125,7 @@ def predictions_read(
             everything.append(each)
         notices += read.notices
         layouts += read.layouts
-        origin |= {(each.model, each.task): str(path) for each in everything}
+        origin |= {(each.model, each.task): str(path) for each in read.predictions}
     notices += alike_notices("models", tuple(dict.fromkeys(one.model for one in everything)))
     return PredictionsRead(tuple(everything), tuple(dict.fromkeys(notices)), tuple(layouts))
 
