@@ -10,6 +10,7 @@ unanimity that is seen.
 
 import shutil
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,8 @@ from equipoise.aggregate.dawid_skene import FLOOR, Fit, Smoothing, checked_fit, 
 from equipoise.arrays import Floats, require_whole, short_repr
 from equipoise.disk.coded import Checkpoint, CodedVotes, Codes, code_votes, working_folder
 from equipoise.disk.soft_labels import part_path, write_facts, write_items
-from equipoise.disk.votes import Progress, VotesOnDisk
+from equipoise.disk.votes import VotesOnDisk
+from equipoise.engine import Progress
 from equipoise.notices import Notice
 from equipoise.read.files import AnyPath
 from equipoise.read.whole import whole_folder
@@ -160,7 +162,7 @@ def _log_prior(classes: Floats) -> Floats:
 def _pass(known: CodedVotes, log: Floats, prior: Floats) -> _Sums:
     """Read all votes once."""
     answers = len(known.annotators) * known.size
-    one = _Pass(known.codes, answers, log, prior)
+    one = partial(_add_up, known.codes, answers, log, prior)
     counts, totals, likelihood = np.zeros((answers, known.size)), np.zeros(known.size), 0.0
     for sums in known.map_groups(one, counts.size):
         counts += sums.counts
@@ -169,47 +171,32 @@ def _pass(known: CodedVotes, log: Floats, prior: Floats) -> _Sums:
     return _Sums(counts, totals, likelihood)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Pass:
-    """Reads the votes of a run of partitions once."""
+def _add_up(codes: Codes, answers: int, log: Floats, prior: Floats, group: range) -> _Sums:
+    """Read the votes of a run of partitions once."""
+    from equipoise.kernels.disk import dawid_skene_pass
 
-    codes: Codes
-    answers: int
-    log: Floats
-    prior: Floats
-
-    def __call__(self, group: range) -> _Sums:
-        from equipoise.kernels.disk import dawid_skene_pass
-
-        size, likelihood = self.codes.size, 0.0
-        counts, totals = np.zeros((self.answers, size)), np.zeros(size)
-        for number in group:
-            rows = self.codes.rows(number)
-            likelihood += dawid_skene_pass(rows, self.log, self.prior, counts, totals)
-        return _Sums(counts, totals, likelihood)
+    size, likelihood = codes.size, 0.0
+    counts, totals = np.zeros((answers, size)), np.zeros(size)
+    for number in group:
+        rows = codes.rows(number)
+        likelihood += dawid_skene_pass(rows, log, prior, counts, totals)
+    return _Sums(counts, totals, likelihood)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Posteriors:
-    """Writes the posterior classes of one partition's items; how decisions moved."""
+def _write_posteriors(
+    codes: Codes, place: Path, log: Floats, prior: Floats, names: tuple[str, ...], number: int
+) -> Any:
+    """Write the posterior classes of one partition's items; how decisions moved."""
+    from equipoise.kernels.disk import class_posteriors
 
-    codes: Codes
-    place: Path
-    log: Floats
-    prior: Floats
-    names: tuple[str, ...]
-
-    def __call__(self, number: int) -> Any:
-        from equipoise.kernels.disk import class_posteriors
-
-        rows = self.codes.rows(number)
-        shares = np.empty((len(rows[0]) - 1, self.codes.size))
-        posterior = np.empty_like(shares)
-        class_posteriors(rows, self.log, self.prior, shares, posterior)
-        columns = {"votes": votes_of_items(rows)}
-        columns |= {f"p_{name}": posterior[:, k] for k, name in enumerate(self.names)}
-        write_items(part_path(self.place, number), self.codes.item_names(number), columns)
-        return decisions(shares, posterior)
+    rows = codes.rows(number)
+    shares = np.empty((len(rows[0]) - 1, codes.size))
+    posterior = np.empty_like(shares)
+    class_posteriors(rows, log, prior, shares, posterior)
+    columns = {"votes": votes_of_items(rows)}
+    columns |= {f"p_{name}": posterior[:, k] for k, name in enumerate(names)}
+    write_items(part_path(place, number), codes.item_names(number), columns)
+    return decisions(shares, posterior)
 
 
 def _written(
@@ -226,7 +213,8 @@ def _written(
     with whole_folder(target) as scratch:
         place = scratch / "items"
         place.mkdir()
-        one = _Posteriors(known.codes, place, log, _log_prior(classes), names)
+        prior = _log_prior(classes)
+        one = partial(_write_posteriors, known.codes, place, log, prior, names)
         decided = np.sum(known.votes.map(one, known.folder, place), axis=0)
         notices = (*known.votes.notices, *decisions_notice(decided, names, "Dawid-Skene"))
         if not converged:

@@ -9,8 +9,9 @@ squares by item, annotator and cell (`equipoise.inference`).
 import math
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -308,20 +309,17 @@ class _Evaluation:
             )
             for one in metrics
         }
-        notices = self.study.notices
+        notices = votes.votes.notices
         if self.masses.unused:
             text = "{items:count} items have scores but no votes, and are not used"
             told = {"items": self.masses.unused}
             notices = (*notices, Notice("items_without_votes", text, (), told))
         names = self.study.scores.models
+        rows = [_compared(one, names, cells[one.name], level) for one in metrics]
         return EvaluationOnDisk(
             positive=votes.votes.classes[self.yes],
-            models=tuple(
-                row for one in metrics for row in _models(one, names, cells[one.name], level)
-            ),
-            gaps=tuple(
-                row for one in metrics for row in _gaps(one, names, cells[one.name], level)
-            ),
+            models=tuple(row for models, _ in rows for row in models),
+            gaps=tuple(row for _, gaps in rows for row in gaps),
             population=population,
             items=self.masses.items,
             cells=MappingProxyType(cells),
@@ -384,7 +382,7 @@ class _Evaluation:
 
         votes, people, few = self.study.votes, len(weight), len(weight) <= DENSE
         height = people if few else max(1, _STRIPE // people)
-        one = _Stripe(votes.codes, votes.partitions, weight, height, few)
+        one = partial(_stripe, votes.codes, votes.partitions, weight, height)
         tasks = range(0, people, height)
         found = map_partitions(one, tasks, votes.votes.workers, (votes.folder,))
         if few:
@@ -406,57 +404,44 @@ class _Striped(NamedTuple):
     diagonal: Floats
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Stripe:
-    """Makes a stripe of annotators by annotators, from one of them on."""
+def _stripe(codes: Codes, partitions: int, weight: Floats, height: int, low: int) -> _Striped:
+    """Make a stripe of annotators by annotators, from one of them on."""
+    from scipy.sparse import csr_matrix
 
-    codes: Codes
-    partitions: int
-    weight: Floats
-    height: int
-    few: bool
+    from equipoise.kernels.disk import rated_together
 
-    def __call__(self, low: int) -> _Striped:
-        from scipy.sparse import csr_matrix
-
-        from equipoise.kernels.disk import rated_together
-
-        people = len(self.weight)
-        left = np.zeros((min(self.height, people - low), people))
-        for number in range(self.partitions):
-            rated_together(self.codes.rows(number), self.codes.size, low, left)
-        np.negative(left, out=left)
-        own = np.arange(len(left))
-        left[own, low + own] += self.weight[low : low + len(left)]
-        diagonal, trace = left[own, low + own].copy(), float(np.vdot(left, left))
-        entries = int(np.count_nonzero(left))
-        kept = left if self.few else csr_matrix(left) if entries <= CROWD // 100 else None
-        return _Striped(kept, trace, entries, diagonal)
+    people = len(weight)
+    left = np.zeros((min(height, people - low), people))
+    for number in range(partitions):
+        rated_together(codes.rows(number), codes.size, low, left)
+    np.negative(left, out=left)
+    own = np.arange(len(left))
+    left[own, low + own] += weight[low : low + len(left)]
+    diagonal, trace = left[own, low + own].copy(), float(np.vdot(left, left))
+    entries = int(np.count_nonzero(left))
+    kept = left if people <= DENSE else csr_matrix(left) if entries <= CROWD // 100 else None
+    return _Striped(kept, trace, entries, diagonal)
 
 
-def _models(
+def _compared(
     metric: Metric, names: tuple[str, ...], cell: TwoWay, level: float
-) -> Iterator[ScoredModel]:
+) -> tuple[list[ScoredModel], list[ModelGap]]:
+    """Every model, and every pair of them, by one metric."""
     together = family(cell, higher=metric.better == "higher", level=level)
+    models, gaps = list[ScoredModel](), list[ModelGap]()
+    far = metric.bounds[1] - metric.bounds[0]
     for m, name in enumerate(names):
         spread, value = cell.of(m), float(cell.values[m])
         low, high = spread.interval(value, level, metric.bounds)
-        ranks = (int(one) for one in together.ranks[m])
-        yield ScoredModel(metric.name, name, value, low, high, spread.standard_error, *ranks)
-
-
-def _gaps(
-    metric: Metric, names: tuple[str, ...], cell: TwoWay, level: float
-) -> Iterator[ModelGap]:
-    together = family(cell, higher=metric.better == "higher", level=level)
-    far = metric.bounds[1] - metric.bounds[0]
-    for a, name in enumerate(names):
-        for b in range(a + 1, len(names)):
+        ranks, error = (int(one) for one in together.ranks[m]), spread.standard_error
+        models.append(ScoredModel(metric.name, name, value, low, high, error, *ranks))
+        for b in range(m + 1, len(names)):
             with np.errstate(invalid="ignore"):
-                value = float(cell.values[a] - cell.values[b])
-            low, high = cell.between(a, b).interval(value, level, (-far, far))
-            p = float(together.p[a, b])
-            yield ModelGap(metric.name, name, names[b], value, low, high, p)
+                value = float(cell.values[m] - cell.values[b])
+            low, high = cell.between(m, b).interval(value, level, (-far, far))
+            p = float(together.p[m, b])
+            gaps.append(ModelGap(metric.name, name, names[b], value, low, high, p))
+    return models, gaps
 
 
 def _is_panel(load: Floats) -> bool:

@@ -14,6 +14,7 @@ import shutil
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -101,7 +102,7 @@ def _graph(coded: CodedVotes) -> _Graph:
 
     people = len(coded.annotators)
     load, sizes = np.zeros(people), Counter[float]()
-    found = coded.map_groups(_Links(coded.codes, people), 2 * people)
+    found = coded.map_groups(partial(_link, coded.codes, people), 2 * people)
     for one in found:
         load += one.load
         sizes.update(one.sizes)
@@ -121,25 +122,19 @@ class _Linked(NamedTuple):
     sizes: Counter[float]
 
 
-@dataclass(frozen=True, slots=True)
-class _Links:
-    """Finds who shares items in a run of partitions."""
+def _link(codes: Codes, people: int, group: range) -> _Linked:
+    """Find who shares items in a run of partitions."""
+    from equipoise.kernels.disk import join_annotators
 
-    codes: Codes
-    people: int
-
-    def __call__(self, group: range) -> _Linked:
-        from equipoise.kernels.disk import join_annotators
-
-        root, load = np.arange(self.people, dtype=np.int64), np.zeros(self.people)
-        sizes = Counter[float]()
-        for number in group:
-            rows = self.codes.rows(number)
-            join_annotators(rows, 2, root)
-            load += np.bincount(rows[1] >> 1, rows[2] if len(rows[2]) else None, self.people)
-            size, times = np.unique(votes_of_items(rows), return_counts=True)
-            sizes.update(dict(zip(map(float, size), times.tolist(), strict=True)))
-        return _Linked(root, load, sizes)
+    root, load = np.arange(people, dtype=np.int64), np.zeros(people)
+    sizes = Counter[float]()
+    for number in group:
+        rows = codes.rows(number)
+        join_annotators(rows, 2, root)
+        load += np.bincount(rows[1] >> 1, rows[2] if len(rows[2]) else None, people)
+        size, times = np.unique(votes_of_items(rows), return_counts=True)
+        sizes.update(dict(zip(map(float, size), times.tolist(), strict=True)))
+    return _Linked(root, load, sizes)
 
 
 def _median(sizes: Mapping[float, int]) -> float:
@@ -353,36 +348,34 @@ class _Sweep:
         return (*sums, bound, moved)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Chances:
-    """Writes chance and difficulty of one partition's items; how decisions moved."""
+def _write_chances(
+    items: _State,
+    place: Path,
+    parts: tuple[Ints, Floats],
+    typical: float,
+    names: tuple[str, ...],
+    number: int,
+) -> Any:
+    """Write chance and difficulty of one partition's items; how decisions moved."""
+    from scipy.special import ndtr
 
-    state: _State
-    place: Path
-    parts: tuple[Ints, Floats]
-    typical: float
-    names: tuple[str, ...]
-
-    def __call__(self, number: int) -> Any:
-        from scipy.special import ndtr
-
-        codes, (part, factor) = self.state.codes, self.parts
-        rows, state = codes.rows(number), self.state.read(number)
-        own = factor[part[rows[1][rows[0][:-1]] >> 1]]
-        mean, variance = state[0] * own, state[1] * own**2
-        chance = ndtr(mean / np.sqrt(variance))
-        both = np.stack([1 - chance, chance], axis=1)
-        columns = {"votes": votes_of_items(rows)}
-        columns |= {f"p_{name}": both[:, k] for k, name in enumerate(self.names)}
-        columns["difficulty"] = np.exp(-np.logaddexp(0.0, self.typical * np.abs(mean)))
-        write_items(part_path(self.place, number), codes.item_names(number), columns)
-        yes = np.bincount(
-            np.repeat(np.arange(len(mean)), np.diff(rows[0])),
-            (rows[1] & 1) * (rows[2] if len(rows[2]) else 1.0),
-            len(mean),
-        )
-        share = yes / columns["votes"]
-        return decisions(np.stack([1 - share, share], axis=1), both)
+    codes, (part, factor) = items.codes, parts
+    rows, state = codes.rows(number), items.read(number)
+    own = factor[part[rows[1][rows[0][:-1]] >> 1]]
+    mean, variance = state[0] * own, state[1] * own**2
+    chance = ndtr(mean / np.sqrt(variance))
+    both = np.stack([1 - chance, chance], axis=1)
+    columns = {"votes": votes_of_items(rows)}
+    columns |= {f"p_{name}": both[:, k] for k, name in enumerate(names)}
+    columns["difficulty"] = np.exp(-np.logaddexp(0.0, typical * np.abs(mean)))
+    write_items(part_path(place, number), codes.item_names(number), columns)
+    yes = np.bincount(
+        np.repeat(np.arange(len(mean)), np.diff(rows[0])),
+        (rows[1] & 1) * (rows[2] if len(rows[2]) else 1.0),
+        len(mean),
+    )
+    share = yes / columns["votes"]
+    return decisions(np.stack([1 - share, share], axis=1), both)
 
 
 def _written(climb: _Climb, target: Path) -> FitOnDisk:
@@ -392,7 +385,8 @@ def _written(climb: _Climb, target: Path) -> FitOnDisk:
     with whole_folder(target) as scratch:
         place = scratch / "items"
         place.mkdir()
-        one = _Chances(climb.state, place, (graph.part, climb.factor), typical, names)
+        scales = (graph.part, climb.factor)
+        one = partial(_write_chances, climb.state, place, scales, typical, names)
         decided = np.sum(coded.votes.map(one, coded.folder, place), axis=0)
         turned, parts = int(climb.turned.sum()), graph.parts
         notices = (
