@@ -8,7 +8,6 @@ one configuration: another is refused, so that its cells can be compared.
 
 import hashlib
 import json
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -238,12 +237,10 @@ class Folder(NamedTuple):
         text = json.dumps(configuration, indent=1, sort_keys=True)
         if path.exists():
             kept = _read_json(path)
-            now = json.loads(text)
-            other = sorted(k for k in {*kept, *now} if kept.get(k) != now.get(k))
-            if other:
+            differences = _differences(kept, json.loads(text))
+            if differences:
                 raise InputError(
-                    f"{self.root}",
-                    f"a grid of another configuration ({_differences(kept, now)})",
+                    f"{self.root}", f"a grid of another configuration ({differences})",
                     "a new folder, or the same configuration", "name another folder",
                 )  # fmt: skip
             return
@@ -278,9 +275,8 @@ def _shape(data: ImageData) -> str:
 
 def _differences(kept: dict[str, Any], now: dict[str, Any]) -> str:
     """What differs between two configurations, in words."""
-    names: Iterable[str] = sorted({*kept, *now})
     return "; ".join(
         f"{name:.40} was {kept.get(name)!s:.80}, is {now.get(name)!s:.80}"
-        for name in names
+        for name in sorted({*kept, *now})
         if kept.get(name) != now.get(name)
     )

@@ -20,7 +20,7 @@ from equipoise.uq.training.networks import ImageShape
 _STREAM = 2**62  # seeds are whole numbers below this
 
 
-class Labelled(NamedTuple):
+class _Labelled(NamedTuple):
     """Images (8-bit, channels first), labels in {0, 1} and where they are known."""
 
     images: torch.Tensor
@@ -53,9 +53,9 @@ class DeviceData:
 
     def _labelled(
         self, images: NDArray[np.uint8], labels: Floats, policy: LabelPolicy
-    ) -> Labelled:
+    ) -> _Labelled:
         y, known = (torch.from_numpy(one).to(self.device) for one in policy.targets(labels))
-        return Labelled(self.images(images), y, known)
+        return _Labelled(self.images(images), y, known)
 
     def images(self, images: NDArray[np.uint8]) -> torch.Tensor:
         """8-bit images, channels first, on the device if they fit, else pinned."""
