@@ -45,10 +45,10 @@ from equipoise.uq.decomposition import DECOMPOSITIONS, IMAGE_LEVEL, Beta
 from equipoise.uq.disentanglement import CorrelationRow, PartsRow, correlations, parts_rows
 from equipoise.uq.study import (
     Outputs,
-    PartLabels,
     Prediction,
     Run,
     UncertaintyStudy,
+    other_images,
     part_labels,
 )
 from equipoise.uq.tasks import (
@@ -322,36 +322,21 @@ def evaluate_uncertainty(
     """
     how = UncertaintyOptions(**options)
     test = part_labels(labels, groups=groups)
-    parts: dict[str, tuple[Any, PartLabels]] = {"test": (probs, test)}
+    known, given = {"test": test}, {"test": probs}
     if validation is not None:
-        parts["val"] = validation[0], part_labels(validation[1])
-    said: dict[tuple[str, str], dict[str, Outputs]] = {}
+        given["val"], known["val"] = validation[0], part_labels(validation[1])
     if ood is not None:
-        number = _items(ood)
-        alike = number == len(test.items)
-        names = test.items if alike else tuple(f"other {k}" for k in range(number))
-        parts["ood"] = ood, PartLabels(names, None, test.groups if alike else None)
-    for part, (given, _) in parts.items():
-        for method, seed, one in _by_run(given, how):
+        given["ood"] = ood
+    said: dict[tuple[str, str], dict[str, Outputs]] = {}
+    for part, every in given.items():
+        for method, seed, one in _by_run(every, how):
             said.setdefault((method, seed), {})[part] = one
+            if part == "ood":
+                known.setdefault("ood", other_images(len(one.mean), test, "other"))
     runs = tuple(Run(method, "", seed, found) for (method, seed), found in said.items())
     assert test.labels is not None
     names = how.classes or tuple(f"label {k + 1}" for k in range(test.labels.shape[1]))
-    known = {part: one for part, (_, one) in parts.items()}
     return evaluate_study(UncertaintyStudy(names, known, runs, how.image), how)
-
-
-def _items(given: Any) -> int:
-    """How many images something was said of."""
-    first = next(iter(given.values())) if isinstance(given, Mapping) else given
-    one = first[0] if isinstance(first, list | tuple) and _several(first) else first
-    said = one.members if isinstance(one, Prediction) else one
-    shape = np.shape(said.a if isinstance(said, Beta) else said)
-    return shape[-2] if len(shape) > 1 else 0
-
-
-def _several(runs: Sequence[Any]) -> bool:
-    return all(isinstance(one, Prediction | Beta | np.ndarray) for one in runs)
 
 
 def _by_run(given: Any, how: UncertaintyOptions) -> list[tuple[str, str, Outputs]]:
@@ -359,7 +344,9 @@ def _by_run(given: Any, how: UncertaintyOptions) -> list[tuple[str, str, Outputs
     methods = given if isinstance(given, Mapping) else {"model": given}
     found = []
     for name, runs in methods.items():
-        several = isinstance(runs, list | tuple) and _several(runs)
+        several = isinstance(runs, list | tuple) and all(
+            isinstance(one, Prediction | Beta | np.ndarray) for one in runs
+        )
         for seed, one in enumerate(runs if several else [runs]):
             said = one if isinstance(one, Prediction) else Prediction(one)
             made = Outputs.of(said, how.decomposition, f"predictions of {name!r}")

@@ -325,3 +325,10 @@ def part_labels(
     names = tuple(map(str, range(len(array)) if items is None else items))
     known = None if groups is None else tuple(map(str, groups))
     return PartLabels(names, frozen(array), known)
+
+
+def other_images(number: int, test: PartLabels | None, name: str) -> PartLabels:
+    """Images without names: those of the test transformed, where they are as many."""
+    if test is not None and number == len(test.items):
+        return PartLabels(test.items, None, test.groups)
+    return PartLabels(tuple(f"{name} {k}" for k in range(number)))
