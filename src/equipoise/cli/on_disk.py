@@ -319,10 +319,7 @@ def check_on_disk(paths: Sequence[Path] | None, reading: VoteReading, *, as_json
         f"{', '.join(votes.classes)}{people}. {cut}"
     )
     read = Finding(key="votes", title="How are the votes read?", sentence=sentence)
-    from equipoise.findings import Report
-    from equipoise.findings.screen import show
-
-    show(output(), Report(title=f"{votes.folder.name}: how is it read?", findings=(read,)))
+    _show(f"{votes.folder.name}: how is it read?", read)
 
 
 def _evaluation_json(made: "EvaluationOnDisk") -> dict[str, Any]:
@@ -396,9 +393,10 @@ def _tell(notices: "Sequence[Notice]") -> None:
     say(*(f"Note: {one}" for one in worded(tuple(notices), command=True)))
 
 
-def _show(title: str, finding: "Finding", items: int) -> None:
+def _show(title: str, finding: "Finding", items: int | None = None) -> None:
     from equipoise.findings import Report
     from equipoise.findings.screen import show
     from equipoise.numbers import count
 
-    show(output(), Report(title=title, findings=(finding,), known=(count(items, "item"),)))
+    known = () if items is None else (count(items, "item"),)
+    show(output(), Report(title=title, findings=(finding,), known=known))

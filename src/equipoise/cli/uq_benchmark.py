@@ -14,7 +14,6 @@ from equipoise.cli.options import FILES, OutputOptions, command, panel, words
 from equipoise.cli.uq_evaluate import MARK, ScoreOptions, score_rows
 
 if TYPE_CHECKING:
-    from equipoise.uq.evaluate import UncertaintyEvaluation
     from equipoise.uq.saved import Files
     from equipoise.uq.training.grid import Outcome
     from equipoise.uq.training.plan import Setup
@@ -45,7 +44,7 @@ _grid = panel(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ImageOptions:
+class _ImageOptions:
     """Which images, and how their labels enter training."""
 
     data: Annotated[str, _file("data")]
@@ -56,7 +55,7 @@ class ImageOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GridOptions:
+class _GridOptions:
     """Which methods, networks and seeds, where and how long."""
 
     methods: Annotated[str | None, _grid("methods")] = None
@@ -74,7 +73,7 @@ class GridOptions:
 
 @command(heavy="cells")
 def benchmark(
-    images: ImageOptions, grid: GridOptions, asked: ScoreOptions, output: OutputOptions
+    images: _ImageOptions, grid: _GridOptions, asked: ScoreOptions, output: OutputOptions
 ) -> None:
     """Which uncertainty method suits my images? Trains all of them and compares.
 
@@ -109,12 +108,14 @@ def benchmark(
             err=True,
         )
         raise typer.Exit(3)
-    result = _judged(_files(folder, done), asked)
-    files = {"labels": [folder / "labels.npz"]}
-    present(result.report(), output, MARK, {**input_facts(files), "rows": score_rows(result)})
+    files = _files(folder, done)
+    with progress("uncertainty") as tell:
+        result = asked.evaluate(asked.study(files), tell)
+    inputs = {"labels": [folder / "labels.npz"]}
+    present(result.report(), output, MARK, {**input_facts(inputs), "rows": score_rows(result)})
 
 
-def _trained(images: ImageOptions, grid: GridOptions, folder: Path) -> "Outcome":
+def _trained(images: _ImageOptions, grid: _GridOptions, folder: Path) -> "Outcome":
     """Run the grid under a bar."""
     import sys
     from math import inf
@@ -137,7 +138,7 @@ def _trained(images: ImageOptions, grid: GridOptions, folder: Path) -> "Outcome"
         return train_grid(plan, _setup(images, grid), folder, machine, bar.show)
 
 
-def _setup(images: ImageOptions, grid: GridOptions) -> "Setup":
+def _setup(images: _ImageOptions, grid: _GridOptions) -> "Setup":
     from equipoise.uq.training.data import LabelPolicy
     from equipoise.uq.training.methods import settings_of
     from equipoise.uq.training.plan import Setup, default_recipe
@@ -169,21 +170,3 @@ def _files(folder: Path, done: "Outcome") -> "Files":
             err=True,
         )
     return Files([one for one in there.runs if one.name in asked], there.labels)
-
-
-def _judged(files: "Files", asked: ScoreOptions) -> "UncertaintyEvaluation":
-    """Evaluate what the grid left, under a bar."""
-    from equipoise.uq.evaluate import UncertaintyOptions, evaluate_study
-    from equipoise.uq.saved import read_study
-
-    with progress("uncertainty") as tell:
-        study = read_study(files, decomposition=asked.decomposition, image=asked.image)
-        how = UncertaintyOptions(
-            level=asked.level,
-            image=asked.image,
-            decomposition=asked.decomposition,
-            binning=asked.binning,
-            seed=asked.seed,
-            progress=tell,
-        )
-        return evaluate_study(study, how)
