@@ -136,35 +136,33 @@ def soft_labels(
             "a positive reliability and a prior of at least 0, finite",
             "leave both at their defaults",
         )
-    method, known = "mean vote", VotePrior(np.zeros(size), "")
-    later = False
-    if model == "dirichlet":
-        found = given_prior(prior, size)
-        later, known = found is None, found or known
+    known = given_prior(prior, size) if model == "dirichlet" else VotePrior(np.zeros(size), "")
     with whole_folder(Path(out)) as scratch:
         place = scratch / "items"
         place.mkdir()
         with tempfile.TemporaryDirectory(dir=scratch) as held:
             hashes = Path(held)
-            first = None if later else (reliability, known)
-            sums = _counted(votes, hashes, hashes if later else place, first, progress)
-            if later:
+            first = None if known is None else (reliability, known)
+            sums = _counted(votes, hashes, place if first else hashes, first, progress)
+            if known is None:
                 known = prior_of_tally(_tally(sums, size))
                 one = partial(_finish, hashes, place, reliability, known, votes.classes)
                 votes.map(one, hashes, place)
-        if model == "dirichlet":
-            method = f"Dirichlet (reliability {reliability:g}, {known.words})"
+        words = f"Dirichlet (reliability {reliability:g}, {known.words})"
         made = SoftLabels(
             Path(out),
             model,
-            method,
+            words if model == "dirichlet" else "mean vote",
             votes.classes,
             sums.items,
             sums.votes,
             _agreement(votes, sums, None),
             votes.notices,
         )
-        write_facts(scratch / "result.json", _facts(made))
+        names = ("model", "method", "classes", "items", "votes")
+        facts = {name: getattr(made, name) for name in names}
+        facts["agreement"] = made.agreement._asdict()
+        write_facts(scratch / "result.json", facts)
     return made
 
 
@@ -344,14 +342,3 @@ def write_facts(path: Path, facts: dict[str, Any]) -> None:
     from equipoise.findings.json import plain
 
     path.write_text(json.dumps(plain(facts), indent=1) + "\n", encoding="utf-8")
-
-
-def _facts(made: SoftLabels) -> dict[str, Any]:
-    return {
-        "model": made.model,
-        "method": made.method,
-        "classes": list(made.classes),
-        "items": made.items,
-        "votes": made.votes,
-        "agreement": made.agreement._asdict(),
-    }
