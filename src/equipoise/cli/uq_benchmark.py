@@ -16,7 +16,6 @@ from equipoise.cli.uq_evaluate import MARK, ScoreOptions, score_rows
 if TYPE_CHECKING:
     from equipoise.uq.saved import Files
     from equipoise.uq.training.grid import Outcome
-    from equipoise.uq.training.plan import Setup
 
 FOLDER = Path("uq-benchmark")
 _file = panel(
@@ -123,37 +122,31 @@ def _trained(images: _ImageOptions, grid: _GridOptions, folder: Path) -> "Outcom
     from equipoise.engine import current
     from equipoise.uq.grid_tasks import train_grid
     from equipoise.uq.training.bar import Bar
+    from equipoise.uq.training.data import LabelPolicy
     from equipoise.uq.training.grid import Machine
     from equipoise.uq.training.methods import METHODS
-    from equipoise.uq.training.plan import Plan, default_architectures
+    from equipoise.uq.training.plan import Plan, Setup, default_architectures, default_recipe
+    from equipoise.uq.training.settings import settings_of
 
     plan = Plan(
         methods=tuple(words(grid.methods)) or tuple(METHODS),
         architectures=tuple(words(grid.archs)) or default_architectures(images.data),
         seeds=tuple(range(grid.seeds)),
     )
-    minutes = inf if grid.minutes is None else grid.minutes
-    machine = Machine(device=grid.device, workers=current().workers, minutes=minutes)
-    with Bar(sys.stderr) as bar:
-        return train_grid(plan, _setup(images, grid), folder, machine, bar.show)
-
-
-def _setup(images: _ImageOptions, grid: _GridOptions) -> "Setup":
-    from equipoise.uq.training.data import LabelPolicy
-    from equipoise.uq.training.methods import settings_of
-    from equipoise.uq.training.plan import Setup, default_recipe
-
-    own = {"epochs": grid.epochs, "batch": grid.batch}
-    return Setup(
+    setup = Setup(
         source=images.data,
         ood=images.ood,
         size=images.size,
         drop=grid.drop,
         small=images.data == "demo",
         policy=LabelPolicy(uncertain=images.uncertain, blank=images.blank),
-        recipe=default_recipe(images.data, **own),
+        recipe=default_recipe(images.data, epochs=grid.epochs, batch=grid.batch),
         settings=settings_of(grid.setting or ()),
     )
+    minutes = inf if grid.minutes is None else grid.minutes
+    machine = Machine(device=grid.device, workers=current().workers, minutes=minutes)
+    with Bar(sys.stderr) as bar:
+        return train_grid(plan, setup, folder, machine, bar.show)
 
 
 def _files(folder: Path, done: "Outcome") -> "Files":

@@ -45,13 +45,22 @@ class Place(NamedTuple):
     deadline: float
 
 
+class Job(NamedTuple):
+    """What every worker is given: what to do, where its results go, and where it works."""
+
+    plan: Plan
+    setup: Setup
+    folder: Folder
+    place: Place
+
+
 class Bench:
     """Data on a device and the steps of a grid."""
 
-    def __init__(self, setup: Setup, sources: Sources, folder: Folder, place: Place) -> None:
-        self.setup, self.sources, self.folder = setup, sources, folder
-        self.data, self.workers, self.deadline = sources.data, place.workers, place.deadline
-        self.there = DeviceData(self.data, setup.policy, place.device)
+    def __init__(self, job: Job, sources: Sources) -> None:
+        self.plan, self.setup, self.folder, self.place = job
+        self.sources, self.data = sources, sources.data
+        self.there = DeviceData(self.data, self.setup.policy, self.place.device)
         if self.there.device.type == "cuda":
             torch.backends.cudnn.benchmark = True
             torch.set_float32_matmul_precision("high")
@@ -64,14 +73,14 @@ class Bench:
             {
                 "fingerprint": self._fingerprint(cell), "model": model.state_dict(),
                 "auroc": trained.auroc, "epochs": trained.epochs, "seconds": trained.seconds,
-                "peak": self._peak(), "workers": self.workers,
+                "peak": self._peak(), "workers": self.place.workers,
             },
         )  # fmt: skip
         self.folder.checkpoint(cell).unlink(missing_ok=True)
 
-    def calibrate(self, plan: Plan) -> None:
+    def calibrate(self) -> None:
         """Find the severities of corruptions by the mean AUROC of the reference baselines."""
-        models = [self._load(cell)[0].eval() for cell in plan.references()]
+        models = [self._load(cell)[0].eval() for cell in self.plan.references()]
         labels = self.there.val_labels
 
         def auroc_of(images: NDArray[np.uint8]) -> float:
@@ -121,7 +130,7 @@ class Bench:
         return {
             "train_seconds": seconds + settled, "epochs": epochs, "own_epochs": trained.epochs,
             "seconds_per_epoch": seconds / epochs,
-            "workers": max([self.workers, *(kept["workers"] for kept in stands_on)]),
+            "workers": max([self.place.workers, *(kept["workers"] for kept in stands_on)]),
             "peak_bytes": None if None in peaks else max(peaks),
         }  # fmt: skip
 
@@ -170,7 +179,7 @@ class Bench:
         trainer = Trainer(
             method=method, recipe=self.setup.recipe, seed=cell.seed,
             checkpoint=self.folder.checkpoint(cell), fingerprint=self._fingerprint(cell),
-            every=_CHECKPOINT_SECONDS, deadline=self.deadline, tell=tell,
+            every=_CHECKPOINT_SECONDS, deadline=self.place.deadline, tell=tell,
         )  # fmt: skip
         trained = trainer.train(model, self.there)
         return model.eval(), trained

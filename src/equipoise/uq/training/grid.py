@@ -27,7 +27,7 @@ import torch
 from equipoise.arrays import InputError, require_number, require_whole
 from equipoise.numbers import number
 from equipoise.read.files import read_arrays
-from equipoise.uq.training.bench import Bench, Place, save_labels
+from equipoise.uq.training.bench import Bench, Job, Place, save_labels
 from equipoise.uq.training.loop import Epoch, OutOfTimeError, TellEpoch
 from equipoise.uq.training.networks import architecture_of
 from equipoise.uq.training.plan import Cell, Folder, Plan, Setup, Sources
@@ -140,11 +140,11 @@ def run_grid(
     gpu = require_device(machine.device).type == "cuda"
     workers = machine.workers or (_GPU_WORKERS if gpu else 1)
     place = Place(machine.device, max(1, min(workers, board.total)), deadline)
-    run = _Run(plan, setup, folder, place)
+    job = Job(plan, setup, folder, place)
     if board.todo and place.workers == 1:
-        _alone(run, board, sources)
+        _alone(job, board, sources)
     elif board.todo:
-        _together(run, board)
+        _together(job, board)
     every = plan.cells()
     done = tuple(cell for cell in every if _there(cell, setup, folder, sources))
     missing = tuple(cell for cell in every if cell not in done)
@@ -160,15 +160,6 @@ def _store(setup: Setup, sources: Sources, folder: Folder) -> None:
     ):
         if data is not None and Path(str(path)).suffix != ".npz" and not copy.exists():
             data.save(copy)
-
-
-class _Run(NamedTuple):
-    """What every worker is given."""
-
-    plan: Plan
-    setup: Setup
-    folder: Folder
-    place: Place
 
 
 @dataclass(slots=True)
@@ -279,42 +270,42 @@ def _rank(step: Step, plan: Plan, needs: dict[Step, tuple[Step, ...]]) -> tuple[
     return (3 if trained == 1 else 4 if trained else 6, place)
 
 
-def _do(bench: Bench, plan: Plan, step: Step, tell: TellEpoch) -> None:
+def _do(bench: Bench, step: Step, tell: TellEpoch) -> None:
     if step.kind == "train":
         bench.train_baseline(step.cell, tell)
     elif step.kind == "calibrate":
-        bench.calibrate(plan)
+        bench.calibrate()
     else:
         bench.finish(step.cell, tell)
 
 
-def _alone(run: _Run, board: _Board, sources: Sources) -> None:
+def _alone(job: Job, board: _Board, sources: Sources) -> None:
     """Do all steps in this process."""
-    bench = Bench(run.setup, sources, run.folder, run.place)
+    bench = Bench(job, sources)
     threads = torch.get_num_threads()
-    if run.setup.small:  # threads that wait for each other cost more than they bring
+    if job.setup.small:  # threads that wait for each other cost more than they bring
         torch.set_num_threads(1)
     try:
-        _one_by_one(run, board, bench)
+        _one_by_one(job, board, bench)
     finally:
         torch.set_num_threads(threads)
 
 
-def _one_by_one(run: _Run, board: _Board, bench: Bench) -> None:
-    while time.time() < run.place.deadline and (step := board.next()) is not None:
+def _one_by_one(job: Job, board: _Board, bench: Bench) -> None:
+    while time.time() < job.place.deadline and (step := board.next()) is not None:
 
         def tell(epoch: Epoch, step: Step = step) -> None:
             board.report(_text(step, epoch), [epoch.done / epoch.most])
 
         board.report(str(step))
         try:
-            _do(bench, run.plan, step, tell)
+            _do(bench, step, tell)
         except OutOfTimeError:
             return
         except Exception as error:
             board.fail(step, _reason(error))
         else:
-            board.finish(step, run.folder)
+            board.finish(step, job.folder)
         board.report(str(step))
 
 
@@ -328,21 +319,21 @@ def _text(step: Step, epoch: Epoch) -> str:
     return f"{step} epoch {epoch.done}, AUROC {number(epoch.auroc)}"
 
 
-def _together(run: _Run, board: _Board) -> None:
+def _together(job: Job, board: _Board) -> None:
     """Hand steps to worker processes as they become ready; each reads the images itself."""
     context = mp.get_context("spawn")
     pipes: dict[Connection, Any] = {}
-    for _ in range(run.place.workers):
+    for _ in range(job.place.workers):
         ours, theirs = context.Pipe()
-        process = context.Process(target=_work, args=(theirs, run), daemon=True)
+        process = context.Process(target=_work, args=(theirs, job), daemon=True)
         process.start()
         theirs.close()
         pipes[ours] = process
     shares: _Shares = {}
     try:
-        while _assign(run, board, pipes, shares):
+        while _assign(job, board, pipes, shares):
             for pipe in wait(list(shares)):
-                _hear(run, board, pipe, shares, pipes)
+                _hear(job, board, pipe, shares, pipes)
     finally:
         for pipe, process in pipes.items():
             with suppress(OSError):
@@ -352,10 +343,10 @@ def _together(run: _Run, board: _Board) -> None:
                 process.terminate()
 
 
-def _assign(run: _Run, board: _Board, pipes: Iterable[Connection], shares: _Shares) -> bool:
+def _assign(job: Job, board: _Board, pipes: Iterable[Connection], shares: _Shares) -> bool:
     """Give idle workers what is ready; whether some worker is at work."""
     for pipe in [one for one in pipes if one not in shares]:
-        if time.time() >= run.place.deadline or (step := board.next()) is None:
+        if time.time() >= job.place.deadline or (step := board.next()) is None:
             break
         shares[pipe] = (step, 0.0)
         pipe.send(step)
@@ -363,7 +354,7 @@ def _assign(run: _Run, board: _Board, pipes: Iterable[Connection], shares: _Shar
 
 
 def _hear(
-    run: _Run, board: _Board, pipe: Any, shares: _Shares, pipes: dict[Connection, Any]
+    job: Job, board: _Board, pipe: Any, shares: _Shares, pipes: dict[Connection, Any]
 ) -> None:
     """Take in one message of a worker; a worker that died fails its step alone."""
     step = shares[pipe][0]
@@ -378,7 +369,7 @@ def _hear(
         del shares[pipe]
         text = str(step)
         if kind == "done":
-            board.finish(step, run.folder)
+            board.finish(step, job.folder)
         elif kind in ("failed", "died"):
             board.fail(step, content)
         if kind == "died":
@@ -386,14 +377,14 @@ def _hear(
     board.report(text, [share for _, share in shares.values()])
 
 
-def _work(pipe: Connection, run: _Run) -> None:
+def _work(pipe: Connection, job: Job) -> None:
     """A worker process: does the steps it is sent until it is sent none."""
-    gpu = require_device(run.place.device).type == "cuda"
-    torch.set_num_threads(1 if gpu else max(1, (os.cpu_count() or 1) // run.place.workers))
-    bench = Bench(run.setup, run.setup.read(run.folder), run.folder, run.place)
+    gpu = require_device(job.place.device).type == "cuda"
+    torch.set_num_threads(1 if gpu else max(1, (os.cpu_count() or 1) // job.place.workers))
+    bench = Bench(job, job.setup.read(job.folder))
     while (step := pipe.recv()) is not None:
         try:
-            _do(bench, run.plan, step, lambda epoch: pipe.send(("epoch", epoch)))
+            _do(bench, step, lambda epoch: pipe.send(("epoch", epoch)))
         except OutOfTimeError:
             pipe.send(("late", ""))
         except Exception as error:

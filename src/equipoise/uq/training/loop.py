@@ -150,7 +150,9 @@ class Trainer:
         course = self._resume(model, optimiser, data.device)
         written = started = time.time()
         before = course.seconds
-        while course.epoch < most and (how.keep == "last" or not self._stale(course)):
+        while course.epoch < most and (
+            how.keep == "last" or course.since < self.recipe.patience
+        ):
             if time.time() > self.deadline:
                 self._write(model, optimiser, course)
                 raise OutOfTimeError
@@ -166,9 +168,6 @@ class Trainer:
             model.load_state_dict(course.state)
         last = self._validate(model, data, course.epoch) if how.keep == "last" else course.best
         return Trained(last, course.epoch, course.seconds)
-
-    def _stale(self, course: _Course) -> bool:
-        return course.since >= self.recipe.patience
 
     def _epoch(
         self,

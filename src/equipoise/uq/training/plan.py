@@ -19,9 +19,10 @@ from equipoise.read.files import content, read_json
 from equipoise.read.whole import whole_file
 from equipoise.uq.training.data import ImageData, LabelPolicy, read_images
 from equipoise.uq.training.loop import Recipe
-from equipoise.uq.training.methods import METHODS, Setting, method_of, quick
+from equipoise.uq.training.methods import METHODS, method_of, quick
 from equipoise.uq.training.methods.method import Method
-from equipoise.uq.training.networks import ImageShape, Timm, architecture_of
+from equipoise.uq.training.networks import Timm, architecture_of
+from equipoise.uq.training.settings import Setting
 
 SCHEMA = 1
 _DEMO = Recipe(lr=3e-3, weight_decay=0.01, epochs=8, patience=3, batch=64, shift=2)
@@ -113,7 +114,7 @@ class Setup:
         for place, copy in enumerate(copies[: len(paths)]):
             paths[place] = str(copy) if copy.exists() else paths[place]
         read = Sources(*(read_images(path, size=self.size) for path in paths))
-        if read.ood is not None and read.ood.images.shape[1:] != read.data.images.shape[1:]:
+        if read.ood is not None and read.ood.shape != read.data.shape:
             raise InputError(
                 f"ood, {self.ood}", f"images of {_shape(read.ood)}",
                 f"images of {_shape(read.data)}, as the networks are trained on",
@@ -182,16 +183,14 @@ class Plan:
 
     def check(self, data: ImageData) -> None:
         """Refuse images that an architecture cannot take, and methods that do not fit it."""
-        height, width, channels = data.images.shape[1:]
-        shape = ImageShape(channels, height, width)
         for name in self.architectures:
             architecture = architecture_of(name)
-            architecture.check(shape)
+            architecture.check(data.shape)
             if isinstance(architecture, Timm):  # of our own it is known that they fit
                 bare = replace(architecture, pretrained=False)
                 for cell in self.cells():
                     if cell.architecture == name and cell.seed == self.seeds[0]:
-                        method_of(cell.method).build(partial(bare.network, shape), 1)
+                        method_of(cell.method).build(partial(bare.network, data.shape), 1)
 
 
 class Folder(NamedTuple):
@@ -269,7 +268,7 @@ def _read_json(path: Path) -> dict[str, Any]:
 
 def _shape(data: ImageData) -> str:
     """Size of images, in words."""
-    height, width, channels = data.images.shape[1:]
+    channels, height, width = data.shape
     return f"{height} x {width} pixels, {count(channels, 'channel')}"
 
 

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from equipoise.arrays import Floats, InputError
 from equipoise.uq.training.data import ImageData, LabelPolicy
-from equipoise.uq.training.networks import ImageShape
 
 _STREAM = 2**62  # seeds are whole numbers below this
 
@@ -35,9 +34,10 @@ class DeviceData:
         self.device = require_device(device)
         self.classes = len(data.classes)
         train, val = data.part("train"), data.part("val")
-        height, width, channels = train.images.shape[1:]
-        self.shape = ImageShape(channels, height, width)
-        pixels = train.images.reshape(-1, channels)[:: max(1, len(train.images) // 2000)]
+        self.shape = data.shape
+        pixels = train.images.reshape(-1, self.shape.channels)[
+            :: max(1, len(train.images) // 2000)
+        ]
         self._mean = self._channel(pixels.mean(0) / 255)
         self._spread = self._channel(np.maximum(pixels.std(0) / 255, 1e-3))
         self.resident = self._fits(train.images.nbytes)
