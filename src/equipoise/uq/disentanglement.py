@@ -499,10 +499,10 @@ def correlation_sentence(rows: Sequence[CorrelationRow]) -> str:
         f"Constant noise alone would correlate AU and EU by {number(min(middle), 2)} to "
         f"{number(max(middle), 2)}"
     )
-    if above:
-        said += f"; {joined(above, most=MOST)} {_verb(above, 'is', 'are')} surely above that"
-    if below:
-        said += f"; {joined(below, most=MOST)} {_verb(below, 'is', 'are')} surely below it"
+    for names, where in ((above, "above that"), (below, "below it")):
+        if names:
+            verb = "is" if len(names) == 1 else "are"
+            said += f"; {joined(names, most=MOST)} {verb} surely {where}"
     return said + ("." if above or below else "; no method is surely apart from that.")
 
 
@@ -518,7 +518,3 @@ def _correlation_table(key: str, rows: Sequence[CorrelationRow]) -> Table:
         ),
         rows=[row._asdict() for row in rows],
     )
-
-
-def _verb(names: Sequence[str], one: str, several: str) -> str:
-    return one if len(names) == 1 else several

@@ -164,13 +164,12 @@ class TaskRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Contest:
-    """One question of one architecture: the shared evaluation, and who competes in it.
+    """One question: the shared evaluation of an architecture, and who competes in it.
 
     `names` holds the competitors by method and score.
     """
 
     question: Question
-    architecture: str
     evaluation: Evaluation
     names: Mapping[tuple[str, str], str]
 
@@ -416,7 +415,7 @@ def _contest(
     done = evaluate(given, truth, metrics=list(metrics), resampling=plan, settings=settings)
     seeds = {tuple(run.seed for run in each) for each in methods.values() if len(each) > 1}
     done = done.across_seeds(runs, shared=len(seeds) == 1)
-    return Contest(question, architecture, done, names)
+    return Contest(question, done, names)
 
 
 def _prediction(

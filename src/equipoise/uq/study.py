@@ -36,6 +36,7 @@ from equipoise.uq.decomposition import (
     decompose_beta,
     mean_probabilities,
 )
+from equipoise.uq.training.corruptions import Severity
 
 PARTS = ("test", "val", "ood", "val_ood")
 SCORES = ("PU", "AU", "EU", "own")
@@ -141,19 +142,9 @@ class Cost:
 
 
 @dataclass(frozen=True, slots=True)
-class Corruption:
-    """What other images were made by: its severity, and what it did to validation images.
+class Corruption(Severity):
+    """What other images were made by; `goal` is the fall that was aimed at."""
 
-    `fall` is the share by which the AUROC fell from that of the `clean` ones, `reached` whether
-    that is what was aimed at (`goal`).
-    """
-
-    corruption: str
-    severity: float
-    auroc: float
-    clean: float
-    fall: float
-    reached: bool
     goal: float
 
 
