@@ -78,33 +78,31 @@ def reliability_curves(study: UncertaintyStudy, question: Question) -> Iterable[
     if not question.labels:
         return
     truth = np.concatenate([one.truth for one in question.labels])
-    for architecture in study.architectures:
-        for method, runs in study.methods(architecture).items():
-            said = [
-                np.concatenate([question.values(run.parts, "", one) for one in question.labels])
-                for run in runs
-            ]
-            found = reliability_curve(np.tile(truth, len(runs)), np.concatenate(said))
-            full = found.items >= MIN_ITEMS * len(runs)
-            pairs = zip(found.predicted[full], found.observed[full], strict=True)
-            points = tuple((float(x), float(y)) for x, y in pairs)
-            yield MethodCurve(method, architecture, "", points)
+    for architecture, method, runs in study.competitors():
+        said = [
+            np.concatenate([question.values(run.parts, "", one) for one in question.labels])
+            for run in runs
+        ]
+        found = reliability_curve(np.tile(truth, len(runs)), np.concatenate(said))
+        full = found.items >= MIN_ITEMS * len(runs)
+        pairs = zip(found.predicted[full], found.observed[full], strict=True)
+        points = tuple((float(x), float(y)) for x, y in pairs)
+        yield MethodCurve(method, architecture, "", points)
 
 
 def cost_rows(study: UncertaintyStudy) -> Iterable[CostRow]:
     """What every method took, on average over its runs."""
-    for architecture in study.architectures:
-        for method, runs in study.methods(architecture).items():
-            costs = [run.cost for run in runs]
-            mean = [
-                float(np.mean([getattr(cost, name) for cost in costs]))
-                for name in ("training", "epochs", "per_epoch", "prediction")
-            ]
-            most = [
-                float(np.max([getattr(cost, name) for cost in costs]))
-                for name in ("memory", "workers")
-            ]
-            yield CostRow(method, architecture, len(runs), *mean, *most)
+    for architecture, method, runs in study.competitors():
+        costs = [run.cost for run in runs]
+        mean = [
+            float(np.mean([getattr(cost, name) for cost in costs]))
+            for name in ("training", "epochs", "per_epoch", "prediction")
+        ]
+        most = [
+            float(np.max([getattr(cost, name) for cost in costs]))
+            for name in ("memory", "workers")
+        ]
+        yield CostRow(method, architecture, len(runs), *mean, *most)
 
 
 # ---- findings ----------------------------------------------------------------------------

@@ -233,15 +233,14 @@ def correlations(
     asked = [(task.key, questions[task.question]) for task in tasks[:2]]
     asked = [one for one in asked if one[1].labels] or [("test", _all_images(study))]
     found: dict[str, list[CorrelationRow]] = {key: [] for key, _ in asked}
-    for architecture in study.architectures:
-        for method, runs in study.methods(architecture).items():
-            if "EU" not in runs[0].parts["test"].scores:
-                continue
-            nulls = [_null(run, how) for run in runs]
-            for key, question in asked:
-                cell = _correlation_cell(question, runs, nulls)
-                values = _against_null(cell, how.level)
-                found[key].append(CorrelationRow(key, method, architecture, *values))
+    for architecture, method, runs in study.competitors():
+        if "EU" not in runs[0].parts["test"].scores:
+            continue
+        nulls = [_null(run, how) for run in runs]
+        for key, question in asked:
+            cell = _correlation_cell(question, runs, nulls)
+            values = _against_null(cell, how.level)
+            found[key].append(CorrelationRow(key, method, architecture, *values))
     return [row for each in found.values() for row in each]
 
 

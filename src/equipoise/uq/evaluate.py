@@ -437,13 +437,12 @@ def _choices(
     preset: dict[str, list[str]] = {}
     for task in (one for one in tasks if one.scored and questions[one.question].labels):
         known = ask(task.question, study, "val")
-        for architecture in study.architectures:
-            for method, runs in study.methods(architecture).items():
-                scores = scores_of(runs[0].parts["test"])
-                best = _best_score(known, runs, scores, task.metrics[0])
-                chosen[architecture, task.key, method] = best or USUAL
-                if best is None:
-                    preset.setdefault(task.key, []).append(method)
+        for architecture, method, runs in study.competitors():
+            scores = scores_of(runs[0].parts["test"])
+            best = _best_score(known, runs, scores, task.metrics[0])
+            chosen[architecture, task.key, method] = best or USUAL
+            if best is None:
+                preset.setdefault(task.key, []).append(method)
     return chosen, {task: tuple(dict.fromkeys(each)) for task, each in preset.items()}
 
 

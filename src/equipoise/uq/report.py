@@ -149,8 +149,7 @@ def _choice_sentence(result: UncertaintyEvaluation) -> str:
 
 
 def _whom(result: UncertaintyEvaluation) -> str:
-    several = any(len(runs) > 1 for a in result.study.architectures
-                  for runs in result.study.methods(a).values())  # fmt: skip
+    several = any(len(runs) > 1 for _, _, runs in result.study.competitors())
     units = "patients" if result.study.labels["test"].groups is not None else "images"
     return f"{units} and seeds like these" if several else f"{units} like these"
 
@@ -321,9 +320,7 @@ def _caveat(result: UncertaintyEvaluation) -> str:
             f"Methods have {low} to {high} members; fewer see less of the epistemic part "
             "(about 1/M of it is missing)."
         )
-    sizes = [len(runs) for a in result.study.architectures
-             for runs in result.study.methods(a).values()]  # fmt: skip
-    if len(set(sizes)) == 1 and sizes[0] == 1:
+    if all(len(runs) == 1 for _, _, runs in result.study.competitors()):
         return "One seed of each method: what other seeds would change is in no interval."
     return ""
 

@@ -278,6 +278,11 @@ class UncertaintyStudy:
                 found.setdefault(run.method, []).append(run)
         return {name: sorted(each, key=lambda run: run.seed) for name, each in found.items()}
 
+    def competitors(self) -> list[tuple[str, str, list[Run]]]:
+        """Every architecture and method, with its runs."""
+        every = [(one, self.methods(one)) for one in self.architectures]
+        return [(one, name, runs) for one, each in every for name, runs in each.items()]
+
 
 def _check_labels(part: str, known: PartLabels, classes: int) -> None:
     where = f"labels, part {part}"

@@ -94,15 +94,8 @@ class Bench:
 
     def finish(self, cell: Cell, tell: TellEpoch) -> None:
         """Train a cell (or take over what it stands on), predict, and write its file."""
-        method, architecture = (
-            self.setup.method(cell.method),
-            architecture_of(cell.architecture),
-        )
-        if cell.method == "baseline":
-            seeds: tuple[int, ...] = (cell.seed,)
-        else:
-            seeds = method.baselines(architecture, cell.seed)
-        stands_on = [self._load(Cell("baseline", cell.architecture, seed)) for seed in seeds]
+        method, baselines = self.setup.method(cell.method), self.setup.stands_on(cell)
+        stands_on = [self._load(one) for one in baselines]
         states = [model.state_dict() for model, _ in stands_on]
         model, trained = self._trained(cell, states, tell)
         parts, started = self.parts, time.time()
@@ -114,7 +107,7 @@ class Bench:
         meta = {
             **self._facts(cell, method, model),
             **self._cost([kept for _, kept in stands_on], trained, settled), **cost,
-            "baselines": list(seeds), "ood": self._strange_facts(),
+            "baselines": [one.seed for one in baselines], "ood": self._strange_facts(),
             "val_auroc": macro_auroc(_mean(arrays, "val"), self.there.val_labels),
         }  # fmt: skip
         _save_arrays(self.folder.run(cell), {"meta": np.array(json.dumps(meta)), **arrays})
@@ -148,13 +141,9 @@ class Bench:
 
     def _built(self, cell: Cell) -> nn.Module:
         """A new model on the device."""
-        method, architecture = (
-            self.setup.method(cell.method),
-            architecture_of(cell.architecture),
-        )
         with seeded(self.there.device, cell.seed, _BUILD):
-            make = partial(architecture.network, self.there.shape)
-            model = method.build(make, self.there.classes)
+            make = partial(architecture_of(cell.architecture).network, self.there.shape)
+            model = self.setup.method(cell.method).build(make, self.there.classes)
         return model.to(self.there.device, memory_format=self.there.memory_format)
 
     def _load(self, cell: Cell) -> tuple[nn.Module, dict[str, Any]]:

@@ -29,7 +29,6 @@ from equipoise.numbers import number
 from equipoise.read.files import read_arrays
 from equipoise.uq.training.bench import Bench, Job, Place, save_labels
 from equipoise.uq.training.loop import Epoch, OutOfTimeError, TellEpoch
-from equipoise.uq.training.networks import architecture_of
 from equipoise.uq.training.plan import Cell, Folder, Plan, Setup, Sources
 from equipoise.uq.training.resident import require_device
 
@@ -185,7 +184,7 @@ class _Board:
             strange = (Step("calibrate", plan.references()[0]),)
             needs[strange[0]] = tuple(Step("train", cell) for cell in plan.references())
         for cell in missing:
-            stands_on = _stands_on(cell, setup)
+            stands_on = setup.stands_on(cell)
             needs[Step("finish", cell)] = (*strange, *(Step("train", one) for one in stands_on))
             extra[Step("finish", cell)] = tuple(
                 one for one in stands_on if one.seed not in plan.seeds
@@ -232,15 +231,6 @@ class _Board:
         spent = time.time() - self.started
         left = spent * (self.total - worth) / worth if worth >= 1 else math.nan
         self.tell(Progress(done, self.total, left, text))
-
-
-def _stands_on(cell: Cell, setup: Setup) -> list[Cell]:
-    """The trained baselines that a cell needs."""
-    if cell.method == "baseline":
-        return [cell]
-    architecture = architecture_of(cell.architecture)
-    seeds = setup.method(cell.method).baselines(architecture, cell.seed)
-    return [Cell("baseline", cell.architecture, seed) for seed in seeds]
 
 
 def _there(cell: Cell, setup: Setup, folder: Folder, sources: Sources) -> bool:

@@ -107,6 +107,12 @@ class Setup:
         }
         return replace(plain, **own)
 
+    def stands_on(self, cell: Cell) -> list[Cell]:
+        """The trained baselines that a cell needs; of a baseline that is itself."""
+        architecture = architecture_of(cell.architecture)
+        seeds = self.method(cell.method).baselines(architecture, cell.seed)
+        return [Cell("baseline", cell.architecture, seed) for seed in seeds]
+
     def read(self, stored: "Folder | None" = None) -> Sources:
         """The images, from the copies of a folder where it has some; both must fit together."""
         paths = [self.source] if self.ood is None else [self.source, self.ood]
