@@ -9,7 +9,8 @@ unanimity that is seen.
 """
 
 import shutil
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -140,7 +141,19 @@ def dawid_skene(
         sums = following
         if len(trace) % how.every == 0:
             checkpoint.save(counts=sums.counts, totals=sums.totals, trace=np.array(trace))
-    made = _written(known, target, (confusion, log, classes), trace, variant, converged=still)
+    made = FitOnDisk(
+        folder=target,
+        model="dawid_skene",
+        method=f"Dawid-Skene ({variant.replace('_', '-')})",
+        classes=votes.classes,
+        annotators=known.annotators,
+        skill=np.einsum("k,akk->a", classes, confusion),
+        items=known.items,
+        trace=tuple(trace),
+        converged=still,
+        notices=votes.notices,
+    )
+    made = _written(known, made, confusion, log, classes)
     if not how.keep:
         shutil.rmtree(work)
     return made
@@ -183,8 +196,24 @@ def _add_up(codes: Codes, answers: int, log: Floats, prior: Floats, group: range
     return _Sums(counts, totals, likelihood)
 
 
+def _written(
+    known: CodedVotes, made: FitOnDisk, confusion: Floats, log: Floats, classes: Floats
+) -> FitOnDisk:
+    """Write posteriors, annotators and facts."""
+    every = [(t, a) for t in range(known.size) for a in range(known.size)]
+    names = made.classes
+    said = {f"{names[t]} as {names[a]}": confusion[:, t, a] for t, a in every}
+    people = {"accuracy": made.skill, **said}
+    one = partial(_write_posteriors, known.codes, log, _log_prior(classes), names)
+    made = write_fit(known, made, one, people, "Dawid-Skene", classes)
+    if made.converged:
+        return made
+    text = "Dawid-Skene did not converge: raise the iterations."
+    return replace(made, notices=(*made.notices, Notice("not_converged", text)))
+
+
 def _write_posteriors(
-    codes: Codes, place: Path, log: Floats, prior: Floats, names: tuple[str, ...], number: int
+    codes: Codes, log: Floats, prior: Floats, names: tuple[str, ...], place: Path, number: int
 ) -> Any:
     """Write the posterior classes of one partition's items; how decisions moved."""
     from equipoise.kernels.disk import class_posteriors
@@ -199,46 +228,6 @@ def _write_posteriors(
     return decisions(shares, posterior)
 
 
-def _written(
-    known: CodedVotes,
-    target: Path,
-    found: tuple[Floats, Floats, Floats],
-    trace: list[float],
-    variant: str,
-    *,
-    converged: bool,
-) -> FitOnDisk:
-    """Write posteriors, annotators and facts."""
-    (confusion, log, classes), names = found, known.votes.classes
-    with whole_folder(target) as scratch:
-        place = scratch / "items"
-        place.mkdir()
-        prior = _log_prior(classes)
-        one = partial(_write_posteriors, known.codes, place, log, prior, names)
-        decided = np.sum(known.votes.map(one, known.folder, place), axis=0)
-        notices = (*known.votes.notices, *decisions_notice(decided, names, "Dawid-Skene"))
-        if not converged:
-            text = "Dawid-Skene did not converge: raise the iterations."
-            notices = (*notices, Notice("not_converged", text))
-        accuracy = np.einsum("k,akk->a", classes, confusion)
-        made = FitOnDisk(
-            folder=target,
-            model="dawid_skene",
-            method=f"Dawid-Skene ({variant.replace('_', '-')})",
-            classes=names,
-            annotators=known.annotators,
-            skill=accuracy,
-            items=known.items,
-            trace=tuple(trace),
-            converged=converged,
-            notices=notices,
-        )
-        every = [(t, a) for t in range(known.size) for a in range(known.size)]
-        said = {f"{names[t]} as {names[a]}": confusion[:, t, a] for t, a in every}
-        write_fit(scratch, known, made, {"accuracy": accuracy, **said}, classes)
-    return made
-
-
 def votes_of_items(rows: tuple[Any, Any, Any]) -> Any:
     """Weight of the votes of each item, given start, code and weight."""
     start, _, weight = rows
@@ -248,29 +237,44 @@ def votes_of_items(rows: tuple[Any, Any, Any]) -> Any:
 
 
 def write_fit(
-    folder: Path,
     known: CodedVotes,
     made: FitOnDisk,
-    annotators: dict[str, Floats],
+    posteriors: Callable[[Path, int], Any],
+    annotators: Mapping[str, Floats],
+    title: str,
     classes: Floats | None = None,
-) -> None:
-    """Write what a fit says of annotators and of itself."""
+) -> FitOnDisk:
+    """Write what a fit says of items, annotators and itself; the fit, with its notices.
+
+    Parameters
+    ----------
+    posteriors
+        Writes those of one partition's items to a folder, and says how decisions moved.
+    title
+        What notices call the model.
+    """
     import pyarrow as pa
     from pyarrow import parquet
 
     columns = {name: pa.array(np.ascontiguousarray(one)) for name, one in annotators.items()}
     table = pa.table({"annotator": known.votes.annotators, **columns})
-    parquet.write_table(table, folder / "annotators.parquet", write_page_checksum=True)
     facts: dict[str, Any] = {
         "model": made.model,
         "method": made.method,
-        "classes": list(made.classes),
+        "classes": made.classes,
         "items": made.items,
         "annotators": len(made.annotators),
         "converged": made.converged,
         "iterations": len(made.trace),
-        "trace": list(made.trace),
+        "trace": made.trace,
     }
     if classes is not None:
-        facts["class_prior"] = classes.tolist()
-    write_facts(folder / "result.json", facts)
+        facts["class_prior"] = classes
+    with whole_folder(made.folder) as scratch:
+        place = scratch / "items"
+        place.mkdir()
+        found = known.votes.map(partial(posteriors, place), known.folder, place)
+        parquet.write_table(table, scratch / "annotators.parquet", write_page_checksum=True)
+        write_facts(scratch / "result.json", facts)
+    decided = decisions_notice(np.sum(found, axis=0), made.classes, title)
+    return replace(made, notices=(*made.notices, *decided))

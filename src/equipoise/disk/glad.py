@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from equipoise.aggregate._annotator_votes import decisions, decisions_notice
+from equipoise.aggregate._annotator_votes import decisions
 from equipoise.aggregate.glad import (
     GladFit,
     GladPrior,
@@ -37,7 +37,7 @@ from equipoise.disk.dawid_skene import FitOnDisk, OnDisk, votes_of_items, write_
 from equipoise.disk.soft_labels import part_path, write_items
 from equipoise.disk.votes import VotesOnDisk
 from equipoise.read.files import AnyPath
-from equipoise.read.whole import whole_file, whole_folder
+from equipoise.read.whole import whole_file
 from equipoise.wording import ONE_CLASS, hint
 
 _NOW = ("glad-even", "glad-odd")  # items after the last sweep, and after the one before
@@ -201,7 +201,8 @@ class _Climb:
             converged = len(self.heights) > 1 and moved < self.fit.tolerance
             if self.sweeps % self.used.every == 0 and not converged:
                 self._save()
-        return [*self.heights[1:], self._bound()], converged
+        bound = self._pass(write=False, flush=False)[4] - self._divergence()
+        return [*self.heights[1:], float(bound)], converged
 
     def _sweep(self) -> tuple[float, float]:
         """Update items, then annotators; the bound before, and how far a chance moved."""
@@ -221,10 +222,6 @@ class _Climb:
     def _now(self) -> Path:
         """Where the next sweep writes items: never where it reads them."""
         return self.coded.folder / _NOW[self.sweeps % 2]
-
-    def _bound(self) -> float:
-        """Lower bound of the log evidence."""
-        return float(self._pass(write=False, flush=False)[4] - self._divergence())
 
     def _divergence(self) -> float:
         """That of annotators; items have theirs in the pass."""
@@ -350,10 +347,10 @@ class _Sweep:
 
 def _write_chances(
     items: _State,
-    place: Path,
     parts: tuple[Ints, Floats],
     typical: float,
     names: tuple[str, ...],
+    place: Path,
     number: int,
 ) -> Any:
     """Write chance and difficulty of one partition's items; how decisions moved."""
@@ -382,31 +379,23 @@ def _written(climb: _Climb, target: Path) -> FitOnDisk:
     """Write chances and difficulties of items, abilities and facts."""
     coded, graph, names = climb.coded, climb.graph, climb.coded.votes.classes
     typical = float((graph.load * np.abs(climb.mean)).sum() / max(graph.load.sum(), 1e-300))
-    with whole_folder(target) as scratch:
-        place = scratch / "items"
-        place.mkdir()
-        scales = (graph.part, climb.factor)
-        one = partial(_write_chances, climb.state, place, scales, typical, names)
-        decided = np.sum(coded.votes.map(one, coded.folder, place), axis=0)
-        turned, parts = int(climb.turned.sum()), graph.parts
-        notices = (
+    made = FitOnDisk(
+        folder=target,
+        model="glad",
+        method="GLAD (CAVI)",
+        classes=names,
+        annotators=coded.annotators,
+        skill=climb.mean,
+        items=coded.items,
+        trace=tuple(climb.trace),
+        converged=climb.converged,
+        notices=(
             *coded.votes.notices,
-            *separate_groups(parts, 0),
-            *climb_notices(turned, parts, converged=climb.converged),
+            *separate_groups(graph.parts, 0),
+            *climb_notices(int(climb.turned.sum()), graph.parts, converged=climb.converged),
             *small_panel(graph.median, "cavi", 0),
-            *decisions_notice(decided, names, "GLAD"),
-        )
-        made = FitOnDisk(
-            folder=target,
-            model="glad",
-            method="GLAD (CAVI)",
-            classes=names,
-            annotators=coded.annotators,
-            skill=climb.mean,
-            items=coded.items,
-            trace=tuple(climb.trace),
-            converged=climb.converged,
-            notices=notices,
-        )
-        write_fit(scratch, coded, made, {"ability": climb.mean, "votes": graph.load})
-    return made
+        ),
+    )
+    scales = (graph.part, climb.factor)
+    one = partial(_write_chances, climb.state, scales, typical, names)
+    return write_fit(coded, made, one, {"ability": climb.mean, "votes": graph.load}, "GLAD")

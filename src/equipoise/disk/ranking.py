@@ -145,7 +145,11 @@ def rank_items(
     cut = map_partitions(partial(_cut, files, edges), numbers, workers, (folder,))
     cuts = [np.stack([part[m][0] for part in cut]) for m in models]
     mass = [np.sum([part[m][1] for part in cut], axis=0) for m in models]
-    tasks = [_Range(m, r, *_before(mass[m], r)) for m in models for r in range(len(mass[m]))]
+    tasks = [
+        _Range(m, r, *mass[m][:r].sum(axis=0).tolist())
+        for m in models
+        for r in range(len(mass[m]))
+    ]
     merge = _Merge(files, cuts, masses.down, "average_precision" in metrics)
     merged = map_partitions(merge, tasks, workers, (folder,))
     by_model = [[s for t, s in zip(tasks, merged, strict=True) if t.model == m] for m in models]
@@ -172,12 +176,6 @@ def _cut(files: _Files, edges: list[Floats], number: int) -> list[tuple[Ints, Fl
         masses = np.array([(part.sum(), (1 - part).sum()) for part in parts])
         found.append((ends, masses))
     return found
-
-
-def _before(mass: Floats, place: int) -> tuple[float, float]:
-    """Mass of both sides in all ranges above one."""
-    up, down = mass[:place].sum(axis=0)
-    return float(up), float(down)
 
 
 class _Range(NamedTuple):
