@@ -11,7 +11,7 @@ from equipoise.arrays import InputError, listed
 from equipoise.cli._results import input_facts, present
 from equipoise.cli._screen import progress
 from equipoise.cli.options import FILES, OutputOptions, command, panel, words
-from equipoise.cli.uq_evaluate import MARK, ScoreOptions, score_rows
+from equipoise.cli.uq_evaluate import MARK, ScoreOptions
 
 if TYPE_CHECKING:
     from equipoise.uq.saved import Files
@@ -110,8 +110,9 @@ def benchmark(
     files = _files(folder, done)
     with progress("uncertainty") as tell:
         result = asked.evaluate(asked.study(files), tell)
-    inputs = {"labels": [folder / "labels.npz"]}
-    present(result.report(), output, MARK, {**input_facts(inputs), "rows": score_rows(result)})
+    rows = [row._asdict() for row in result.table()]
+    facts = {**input_facts({"labels": [folder / "labels.npz"]}), "rows": rows}
+    present(result.report(), output, MARK, facts)
 
 
 def _trained(images: _ImageOptions, grid: _GridOptions, folder: Path) -> "Outcome":

@@ -1,9 +1,9 @@
 """equipoise uq evaluate: judge the uncertainty of models that were trained elsewhere."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -125,13 +125,5 @@ def evaluate(saved: _SavedFiles, asked: ScoreOptions, output: OutputOptions) -> 
     with progress("uncertainty") as tell:
         result = asked.evaluate(study, tell)
     inputs = {"predictions": files.runs, "labels": [files.labels], "ood": files.ood}
-    facts = {**input_facts(inputs), "rows": score_rows(result)}
+    facts = {**input_facts(inputs), "rows": [row._asdict() for row in result.table()]}
     present(result.report(), output, MARK, facts)
-
-
-def score_rows(result: "UncertaintyEvaluation") -> Sequence[dict[str, Any]]:
-    """Every score as a row, undefined as None."""
-    from equipoise.findings.json import plain
-
-    return [{name: plain(value) for name, value in row._asdict().items()}
-            for row in result.table()]  # fmt: skip
