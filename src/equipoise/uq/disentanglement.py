@@ -58,27 +58,27 @@ _CHUNK = 2000  # items that are drawn together
 USUAL_MEMBERS = 20  # where a method has none
 
 
-class RankCorrelation(NamedTuple):
+class _RankCorrelation(NamedTuple):
     """Spearman's correlation, and the influence of every item on it."""
 
     value: float
     influence: PerItem
 
 
-def rank_correlation(x: PerItem, y: PerItem) -> RankCorrelation:
+def rank_correlation(x: PerItem, y: PerItem) -> _RankCorrelation:
     """Rank correlation with mid-ranks; nan where one of them does not vary."""
     number = len(x)
     first, second = (_Ranked.of(np.round(one, _EQUAL)) for one in (x, y))
     a, b = float((first.rank**2).mean()), float((second.rank**2).mean())
     if not (a > 0 and b > 0):
-        return RankCorrelation(float("nan"), np.full(number, np.nan))
+        return _RankCorrelation(float("nan"), np.full(number, np.nan))
     both = float((first.rank * second.rank).mean())
     shared = first.rank * second.rank + first.above(second.rank) + second.above(first.rank)
     of_first = first.rank**2 + 2 * first.above(first.rank) - 3 * a
     of_second = second.rank**2 + 2 * second.above(second.rank) - 3 * b
     value = both / np.sqrt(a * b)
     moved = (shared - 3 * both) / np.sqrt(a * b) - value / 2 * (of_first / a + of_second / b)
-    return RankCorrelation(float(value), moved / number)
+    return _RankCorrelation(float(value), moved / number)
 
 
 class _Ranked(NamedTuple):

@@ -40,16 +40,14 @@ class DeviceData:
         ]
         self._mean = self._channel(pixels.mean(0) / 255)
         self._spread = self._channel(np.maximum(pixels.std(0) / 255, 1e-3))
-        self.resident = self._fits(train.images.nbytes)
+        gpu, size = self.device.type == "cuda", train.images.nbytes
+        self.resident = not gpu or size < torch.cuda.mem_get_info(self.device)[0] / 2
         self.train = self._labelled(train.images, train.labels, policy)
         self.val = self._labelled(val.images, val.labels, LabelPolicy())
         self.val_labels = val.labels
 
     def _channel(self, values: Floats) -> torch.Tensor:
         return torch.tensor(values, dtype=torch.float32, device=self.device).view(1, -1, 1, 1)
-
-    def _fits(self, size: int) -> bool:
-        return self.device.type != "cuda" or size < torch.cuda.mem_get_info(self.device)[0] / 2
 
     def _labelled(
         self, images: NDArray[np.uint8], labels: Floats, policy: LabelPolicy
