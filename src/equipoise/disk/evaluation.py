@@ -175,52 +175,34 @@ def _positive(votes: VotesOnDisk, positive: str | None) -> int:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Moves:
-    """Sums over items and votes of some partitions, of all models by one metric."""
+class _Sums:
+    """Sums over items and votes of some partitions, of all models by one metric.
+
+    `design`, `weight` and `number` are those of the design, whatever the metric: cells, and
+    weight and items of every annotator.
+    """
 
     influence: Floats
     total: Floats
     fourth: Floats
-    people: Floats
     cells: Floats
-
-    @classmethod
-    def empty(cls, models: int, people: int) -> "_Moves":
-        """All zero."""
-        square = np.zeros((4, models, models))
-        return cls(square[0], square[1], square[2], np.zeros((models, people)), square[3])
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Ballots:
-    """The same of the design: cells, and weight and items of every annotator."""
-
+    people: Floats
     design: Floats
     weight: Floats
     number: Floats
 
     @classmethod
-    def empty(cls, people: int) -> "_Ballots":
+    def empty(cls, models: int, people: int) -> "_Sums":
         """All zero."""
-        return cls(np.zeros(2), np.zeros(people), np.zeros(people))
+        influence, total, fourth, cells = np.zeros((4, models, models))
+        weight, number = np.zeros((2, people))
+        moved, design = np.zeros((models, people)), np.zeros(2)
+        return cls(influence, total, fourth, cells, moved, design, weight, number)
 
-
-class _Summed(NamedTuple):
-    """Sums by metric, and of the design."""
-
-    moves: Mapping[str, _Moves]
-    ballots: _Ballots
-
-    def add(self, other: "_Summed") -> None:
+    def add(self, other: "_Sums") -> None:
         """Add those of later partitions."""
-        _add(self.ballots, other.ballots)
-        for name, one in self.moves.items():
-            _add(one, other.moves[name])
-
-
-def _add(one: _Moves | _Ballots, other: _Moves | _Ballots) -> None:
-    for name in one.__slots__:
-        getattr(one, name).__iadd__(getattr(other, name))
+        for name in self.__slots__:
+            getattr(self, name).__iadd__(getattr(other, name))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -235,30 +217,27 @@ class _Influences:
     means: Means
     values: Mapping[str, Floats]
 
-    def __call__(self, group: range) -> _Summed:
+    def __call__(self, group: range) -> dict[str, _Sums]:
         models = len(next(iter(self.values.values())))
-        moves = {name: _Moves.empty(models, self.people) for name in self.values}
-        ballots = _Ballots.empty(self.people)
+        sums = {name: _Sums.empty(models, self.people) for name in self.values}
         for number in group:
-            self._add(number, moves, ballots)
-        return _Summed(moves, ballots)
+            self._add(number, sums)
+        return sums
 
-    def _add(self, number: int, moves: Mapping[str, _Moves], ballots: _Ballots) -> None:
+    def _add(self, number: int, every: Mapping[str, _Sums]) -> None:
         from equipoise.kernels.disk import vote_moves
 
         share = shares_of(self.codes, number, self.yes)
         kind, rows = (self.codes.size, self.yes), self.codes.rows(number)
-        spare, first = _Ballots.empty(self.people), True
         for name, (items, slopes) in self._moved(number, share).items():
-            sums, once = moves[name], ballots if first else spare
+            sums = every[name]
             sums.influence.__iadd__(items @ items.T)
             for a in range(len(items)):
                 total, fourth = gap_sums(items, a)
                 sums.total[a, a:] += total
                 sums.fourth[a, a:] += fourth
-            parts = (sums.people, sums.cells, once.design, once.weight, once.number)
+            parts = (sums.people, sums.cells, sums.design, sums.weight, sums.number)
             vote_moves(rows, share, kind, np.ascontiguousarray(slopes), parts)
-            first = False
 
     def _moved(self, number: int, share: Floats) -> dict[str, Moved]:
         found = {} if self.ranking is None else self.ranking.moved(number, share)
@@ -296,7 +275,7 @@ class _Evaluation:
     def made(self, metrics: Sequence[Metric], level: float) -> EvaluationOnDisk:
         """Intervals of all models and pairs."""
         values, sums = self._summed(metrics)
-        votes, weighed = self.study.votes, sums.ballots
+        votes, weighed = self.study.votes, next(iter(sums.values()))
         units = single_design(self.masses.items)
         known = "annotator" in votes.votes.columns
         with_ids = known and _is_panel(weighed.number)
@@ -304,9 +283,7 @@ class _Evaluation:
         reason = Reason.ALONE if known and len(votes.annotators) == 1 else Reason.NONE
         population = population_of(design, named=with_ids, reason=reason)
         cells = {
-            one.name: self._cell(
-                one, values[one.name], sums.moves[one.name], design, population
-            )
+            one.name: self._cell(one, values[one.name], sums[one.name], design, population)
             for one in metrics
         }
         notices = votes.votes.notices
@@ -326,10 +303,11 @@ class _Evaluation:
             notices=notices,
         )
 
-    def _summed(self, metrics: Sequence[Metric]) -> tuple[dict[str, Floats], _Summed]:
+    def _summed(self, metrics: Sequence[Metric]) -> tuple[dict[str, Floats], dict[str, _Sums]]:
         """Values of every metric and model, and sums over one more pass."""
         votes, folders = self.study.votes, (self.study.scores.folder, self.folder)
-        known = dict(zip(self.means.metrics, self.masses.means, strict=True))
+        means = self.masses.scores / self.masses.items
+        known = dict(zip(self.means.metrics, means, strict=True))
         if self.ranking is not None:
             known |= {name: self.ranking.values(name) for name in self.ranking.metrics}
         values = {one.name: known[one.name] for one in metrics}
@@ -345,12 +323,13 @@ class _Evaluation:
         )
         size = (models * len(metrics) + 2) * people
         first, *others = votes.map_groups(add, size, *folders)
-        for sums in others:
-            first.add(sums)
+        for other in others:
+            for name, sums in first.items():
+                sums.add(other[name])
         return values, first
 
     def _cell(
-        self, metric: Metric, values: Floats, sums: _Moves, design: Design, whom: Population
+        self, metric: Metric, values: Floats, sums: _Sums, design: Design, whom: Population
     ) -> TwoWay:
         factor = 1.0 if whom.reason is Reason.ANONYMOUS else design.annotator_factor
         units, masses = float(self.masses.items), self.masses
@@ -368,7 +347,7 @@ class _Evaluation:
             population=whom,
         )
 
-    def _design(self, sums: _Ballots, units: Design) -> Design:
+    def _design(self, sums: _Sums, units: Design) -> Design:
         """What the design of items and annotators allows."""
         people = np.flatnonzero(sums.weight)
         trace, square = self._traces(sums.weight)

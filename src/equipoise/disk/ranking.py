@@ -46,7 +46,7 @@ def shares_of(codes: Codes, number: int, yes: int) -> Floats:
 
 
 class Masses(NamedTuple):
-    """Sums over all items.
+    """Sums over items.
 
     Attributes
     ----------
@@ -54,8 +54,8 @@ class Masses(NamedTuple):
         Of p, q and p q.
     items, unused
         Their number, and scored items without votes.
-    means
-        Mean metrics, shape (metrics, models).
+    scores
+        Of mean metrics, shape (metrics, models).
     """
 
     up: float
@@ -63,7 +63,7 @@ class Masses(NamedTuple):
     own: float
     items: int
     unused: int
-    means: Floats
+    scores: Floats
 
     @property
     def pairs(self) -> float:
@@ -87,21 +87,13 @@ class _Files:
         return self.folder / f"range-{model}-{place:05d}.npy"
 
 
-class _Written(NamedTuple):
-    """Sums of p, q and p q of a run, items, unused items, and some scores of every model.
+def _write_run(
+    means: Means, files: _Files, yes: int, number: int, *, sort: bool
+) -> tuple[Masses, list[Floats]]:
+    """Sort the items of a partition by every model, unless only sums are wanted.
 
-    `means` are sums over items of the scores of mean metrics, (metrics, models).
+    Returns the sums, and some scores of every model.
     """
-
-    sums: tuple[float, float, float]
-    items: int
-    unused: int
-    means: Floats
-    samples: list[Floats]
-
-
-def _write_run(means: Means, files: _Files, yes: int, number: int, *, sort: bool) -> _Written:
-    """Sort the items of a partition by every model, unless only sums are wanted."""
     study = means.study
     share = shares_of(study.votes.codes, number, yes)
     scores, unused = study.matched(number)
@@ -113,10 +105,10 @@ def _write_run(means: Means, files: _Files, yes: int, number: int, *, sort: bool
             np.save(files.run(name, number, m), array)
         samples.append(ranked[:: max(1, len(ranked) // _SAMPLED)])
     other = 1 - share
-    sums = (float(share.sum()), float(other.sum()), float((share * other).sum()))
+    up, down, own = (float(one.sum()) for one in (share, other, share * other))
     found = means.of(number, scores, share).values()
     whole = np.array([one.items.sum(axis=1) for one in found])
-    return _Written(sums, len(share), unused, whole, samples)
+    return Masses(up, down, own, len(share), unused, whole), samples
 
 
 def rank_items(
@@ -128,20 +120,19 @@ def rank_items(
     numbers, workers = range(study.votes.partitions), study.votes.votes.workers
     write = partial(_write_run, means, files, yes, sort=bool(metrics))
     found = map_partitions(write, numbers, workers, used)
-    items = sum(part.items for part in found)
-    up, down, own = (math.fsum(part.sums[k] for part in found) for k in range(3))
+    parts = [part for part, _ in found]
     masses = Masses(
-        up=up,
-        down=down,
-        own=own,
-        items=items,
-        unused=sum(part.unused for part in found),
-        means=np.sum([part.means for part in found], axis=0) / items,
+        up=math.fsum(part.up for part in parts),
+        down=math.fsum(part.down for part in parts),
+        own=math.fsum(part.own for part in parts),
+        items=sum(part.items for part in parts),
+        unused=sum(part.unused for part in parts),
+        scores=np.sum([part.scores for part in parts], axis=0),
     )
     if not metrics:
         return masses, None
     models = range(len(study.scores.models))
-    edges = [_edges([part.samples[m] for part in found], masses.items) for m in models]
+    edges = [_edges([samples[m] for _, samples in found], masses.items) for m in models]
     cut = map_partitions(partial(_cut, files, edges), numbers, workers, (folder,))
     cuts = [np.stack([part[m][0] for part in cut]) for m in models]
     mass = [np.sum([part[m][1] for part in cut], axis=0) for m in models]
