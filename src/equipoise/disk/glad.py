@@ -161,7 +161,6 @@ class _Climb:
         self.factor = np.ones(graph.parts)  # of items, not yet in their files
         self.heights = list[float]()  # bounds before the sweeps of this climb
         self.sweeps = 0  # of all climbs
-        self.before = 0  # sweeps when this climb began
         self.turned = np.zeros(graph.parts, dtype=bool)
         self.round = 0
         self.source: Path | None = None  # of items; None at the start
@@ -178,7 +177,7 @@ class _Climb:
                 self.turned = down
                 self._scale(np.where(down, -1.0, 1.0))
             if down.any() and self.priors[1][0] > 0:
-                self.round, self.before, self.heights = 1, self.sweeps, []
+                self.round, self.heights = 1, []
                 self.trace, self.converged = self._ascend()
         require_finite(np.array(self.trace), where="glad, bound after each sweep")
 
@@ -278,7 +277,7 @@ class _Climb:
             factor=self.factor,
             heights=np.array(self.heights),
             turned=self.turned,
-            numbers=np.array([self.sweeps, self.before, self.round]),
+            numbers=np.array([self.sweeps, self.sweeps - len(self.heights), self.round]),
         )
         for other in self.coded.folder.glob("glad-*"):
             if other.is_dir() and other != kept:
@@ -291,7 +290,7 @@ class _Climb:
             return
         self.mean, self.variance, self.factor = held["mean"], held["variance"], held["factor"]
         self.heights, self.turned = held["heights"].tolist(), held["turned"]
-        self.sweeps, self.before, self.round = map(int, held["numbers"])
+        self.sweeps, _, self.round = map(int, held["numbers"])
         self.source = self.coded.folder / f"glad-{self.sweeps}"
 
 
