@@ -157,24 +157,23 @@ def _whom(result: UncertaintyEvaluation) -> str:
 # ---- what to use -----------------------------------------------------------------------------
 
 
-def _judged_rows(
-    result: UncertaintyEvaluation, task: UncertaintyTask, architecture: str
-) -> list[TaskRow]:
-    """A task's headline metric, of the scores that methods are judged by; best first."""
+def _judged(result: UncertaintyEvaluation, task: UncertaintyTask) -> dict[str, list[TaskRow]]:
+    """A task's headline metric, of the scores that methods are judged by; best first.
+
+    By architecture, of those on which the task can be judged.
+    """
+    sign = -1 if task.metric.better == "higher" else 1
     found = [
         row
         for row in result.table()
-        if row.task == task.key and row.architecture == architecture
-        and row.metric == task.metrics[0] and row.chosen
-    ]  # fmt: skip
-    higher = task.metric.better == "higher"
-    known = [row for row in found if not math.isnan(row.value)]
-    return sorted(known, key=lambda row: -row.value if higher else row.value)
-
-
-def _judged(result: UncertaintyEvaluation, task: UncertaintyTask) -> dict[str, list[TaskRow]]:
-    """The same by architecture, of those on which the task can be judged."""
-    every = {one: _judged_rows(result, task, one) for one in result.study.architectures}
+        if (row.task, row.metric) == (task.key, task.metrics[0])
+        and row.chosen
+        and not math.isnan(row.value)
+    ]
+    found.sort(key=lambda row: sign * row.value)
+    every = {
+        a: [row for row in found if row.architecture == a] for a in result.study.architectures
+    }
     return {architecture: rows for architecture, rows in every.items() if rows}
 
 
@@ -252,7 +251,7 @@ def _card(result: UncertaintyEvaluation) -> Card:
 
 def _leaders(result: UncertaintyEvaluation, architecture: str) -> str:
     """Who is first most often on the tasks that tell methods apart; names as they are."""
-    every = [_judged_rows(result, task, architecture) for task in result.tasks]
+    every = [_judged(result, task).get(architecture, []) for task in result.tasks]
     total = sum(bool(rows) for rows in every)
     if not total:
         return NOTHING
@@ -348,10 +347,10 @@ def _standings(result: UncertaintyEvaluation) -> Finding:
 def _board(result: UncertaintyEvaluation, architecture: str, name: str) -> Standings:
     """Methods by tasks, coloured by best group; the most often first on top."""
     by_task = [
-        (task, {row.method: row for row in _judged_rows(result, task, architecture)})
+        (task, {row.method: row for row in rows[architecture]})
         for task in result.tasks
+        if architecture in (rows := _judged(result, task))
     ]
-    by_task = [one for one in by_task if one[1]]
     methods = list(result.study.methods(architecture))
     telling = [list(rows.values()) for _, rows in by_task if _tells(list(rows.values()))]
     firsts = Counter(rows[0].method for rows in telling)
