@@ -175,6 +175,13 @@ class Contest:
 
     __repr__ = short_repr
 
+    def left_out(self, metric: str) -> tuple[str, ...]:
+        """Labels on which a metric is undefined for some competitor."""
+        labels, done = self.question.labels, self.evaluation
+        k = [one.name for one in done.metrics].index(metric)
+        odd = np.flatnonzero(np.isnan(done.values[: len(labels), k, 1]).any(axis=-1))
+        return tuple(labels[place].label for place in odd)
+
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class UncertaintyEvaluation:
@@ -244,7 +251,7 @@ class UncertaintyEvaluation:
             return
         for metric in task.metrics:
             best = dict(zip(judged.models, judged.family(metric).best, strict=True))
-            left = left_out_labels(contest, metric)
+            left = contest.left_out(metric)
             for (method, score), name in contest.names.items():
                 found = contest.evaluation.estimate(name, metric)
                 scale = SCALE.get(metric, 1.0)
@@ -276,15 +283,6 @@ class UncertaintyEvaluation:
         from equipoise.uq.report import evaluation_report
 
         return evaluation_report(self)
-
-
-def left_out_labels(contest: Contest, metric: str) -> tuple[str, ...]:
-    """Labels on which a metric is undefined for some competitor."""
-    done = contest.evaluation
-    k = [one.name for one in done.metrics].index(metric)
-    number = len(contest.question.labels)
-    odd = np.flatnonzero(np.isnan(done.values[:number, k, 1]).any(axis=-1))
-    return tuple(contest.question.labels[place].label for place in odd)
 
 
 # ---- arrays ----------------------------------------------------------------------------------
@@ -482,7 +480,7 @@ def _notices(
             label
             for (_, name), contest in contests.items()
             if name == task.question
-            for label in left_out_labels(contest, task.metrics[0])
+            for label in contest.left_out(task.metrics[0])
         )
         if gone:
             yield notice("left_out_labels", LEFT_OUT, number=task.number, labels=tuple(gone))
