@@ -322,17 +322,17 @@ STOPPED = """
 import os, signal, sys
 from pathlib import Path
 from equipoise import disk
-from equipoise.disk import ranking, soft_labels
+from equipoise.disk import ranking
 def deadly(plain):
-    def one(self, task):
-        plain(self, task)
+    def one(*given):
+        plain(*given)
         os.kill(os.getpid(), signal.SIGKILL)
     return one
 home = Path(sys.argv[1])
 votes = disk.open_votes(home / "votes", workers=1)
-finish = sys.modules["equipoise.disk.soft_labels"]._Finish
-for kind in (finish, ranking._Merge):
-    kind.__call__ = deadly(kind.__call__)
+soft = sys.modules["equipoise.disk.soft_labels"]
+soft._finish = deadly(soft._finish)
+ranking._Merge.__call__ = deadly(ranking._Merge.__call__)
 if sys.argv[2] == "soft":
     disk.soft_labels(votes, home / "soft", model="dirichlet")
 else:

@@ -116,8 +116,8 @@ class Deadly:
 @pytest.mark.parametrize(
     ("name", "work", "turn"),
     [
-        ("dawid_skene", "dawid_skene._Pass", 3), ("glad", "glad._Sweep", 2),
-        ("soft_labels", "soft_labels._Finish", 1), ("evaluate", "ranking._Merge", 1),
+        ("dawid_skene", "dawid_skene.partial", 3), ("glad", "glad._Sweep", 2),
+        ("soft_labels", "soft_labels.partial", 2), ("evaluate", "ranking._Merge", 1),
     ],
 )  # fmt: skip
 def test_a_worker_that_dies_changes_no_byte(

@@ -29,7 +29,6 @@ from equipoise.uq.training.methods.method import (
     Network,
     label_bce,
     log_mean_sigmoid,
-    mean_logit,
 )
 from equipoise.uq.training.methods.swag import SwagModel
 from equipoise.uq.training.methods.temperature_scaling import fit_temperature
@@ -162,7 +161,7 @@ def test_mean_over_normal_noise_is_gauss_hermite():
     node, weight = np.polynomial.hermite_e.hermegauss(60)
     oracle = (weight / (1 + np.exp(-(mean + spread * node)))).sum() / weight.sum()
     output = torch.tensor([[mean, 2 * math.log(spread)], [0.0, 2 * math.log(spread)]])
-    found = mean_logit(HetNn(samples=200_000)._noisy(output)).sigmoid()
+    found = HetNn(samples=200_000).probability(lambda _: output, output)
     np.testing.assert_allclose(found[:, 0], [oracle, 0.5], atol=2e-3)
 
 
@@ -228,7 +227,7 @@ def test_covariance_of_het_xl():
 
     drawn = settings.predict(model, z, Here()).logits[:, 0]
     torch.testing.assert_close(drawn.T.cov(), oracle.detach(), atol=0.03, rtol=0.05)
-    shared = settings._shared_noise(model, z).detach()
+    shared = settings.sample_logits(model, z).detach()
     assert shared.shape == (1000, 1, 2)
 
 

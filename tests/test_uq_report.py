@@ -70,7 +70,7 @@ def test_an_imprecise_method_does_not_take_the_headline(monkeypatch):
         "errors": [row("wide", 0.6, 0.4, best=True), row("a", 0.4, 0.1, best=True)],
     }  # fmt: skip
     monkeypatch.setattr(
-        "equipoise.uq.report._judged_rows", lambda _, task, __: by_task.get(task.key, [])
+        "equipoise.uq.report._judged", lambda _, task: {"": by_task.get(task.key, [])}
     )
 
     class Result:

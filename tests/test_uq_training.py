@@ -24,11 +24,12 @@ from equipoise.uq.training.bar import Bar
 from equipoise.uq.training.data import LabelPolicy, demo_images
 from equipoise.uq.training.grid import Machine, Progress, run_grid
 from equipoise.uq.training.loop import OutOfTimeError, Recipe, Trainer, augmented
-from equipoise.uq.training.methods import METHODS, quick, settings_of
+from equipoise.uq.training.methods import METHODS, quick
 from equipoise.uq.training.networks import ResNet
 from equipoise.uq.training.pack import pack, unpack
 from equipoise.uq.training.plan import Plan, Setup, default_recipe
 from equipoise.uq.training.resident import DeviceData, require_device, seeded
+from equipoise.uq.training.settings import settings_of
 
 SOURCE = str(Path(__file__).parent.parent / "src")
 QUICK = {"PYTHONPATH": SOURCE, "OMP_NUM_THREADS": "1"}

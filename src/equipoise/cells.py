@@ -23,6 +23,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -130,8 +131,14 @@ def run_cells(
             made = before + sum(done[one] is not None for one in missing)
             progress(made * STEPS, len(cells) * STEPS)
 
-    work = _Work([cells[place] for place in missing])
-    current().map(work, range(len(missing)), name=work.name, done=keep, resource=resource)
+    todo = [cells[place] for place in missing]
+    current().map(
+        partial(_make_there, todo),
+        range(len(todo)),
+        name=lambda number: todo[number].name,
+        done=keep,
+        resource=resource,
+    )
     return [one for one in done if one is not None]
 
 
@@ -152,20 +159,10 @@ def _one_by_one(
     return done
 
 
-class _Work:
-    """Cells that workers make, by their places; what they share is sent once."""
-
-    def __init__(self, cells: Sequence[Cell]) -> None:
-        self.cells = cells
-
-    def __call__(self, place: int) -> Outcome:
-        """Make one; the cell itself stays away from what is sent back."""
-        found = _made(self.cells[place], lambda *_: None)
-        return replace(found, cell=Cell(self.cells[place].name, None, _nothing))
-
-    def name(self, place: int) -> str:
-        """What a cell is called."""
-        return self.cells[place].name
+def _make_there(cells: Sequence[Cell], place: int) -> Outcome:
+    """Make a cell on a worker; the cell itself stays away from what is sent back."""
+    found = _made(cells[place], lambda *_: None)
+    return replace(found, cell=Cell(found.cell.name, None, _nothing))
 
 
 def _nothing(_: Progress) -> Arrays:

@@ -14,7 +14,6 @@ from equipoise.cli.options import check_choice, misused, panel
 
 if TYPE_CHECKING:
     from equipoise.cells import CellsWaitError
-    from equipoise.engine import Engine
 
 JOBS = "slurm-array"
 _WITH_CELLS = (("clean", "benchmark"), ("uq", "benchmark"))
@@ -75,19 +74,15 @@ class EngineOptions:
                 yield
             return
         from equipoise.cli._screen import say
-        from equipoise.engine import groups_sent, using
+        from equipoise.engine import choose_engine, groups_sent, using
 
-        with using(self._chosen()) as engine:
+        chosen = choose_engine(self.engine, address=self.address, workers=self.workers)
+        with using(chosen) as engine:
             yield
             if not engine.is_local and not groups_sent():
                 say(
                     f"Note: Nothing took long enough to be sent to {self.engine}: all ran here."
                 )
-
-    def _chosen(self) -> "Engine":
-        from equipoise.engine import choose_engine
-
-        return choose_engine(self.engine, address=self.address, workers=self.workers)
 
 
 @contextmanager

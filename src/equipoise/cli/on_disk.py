@@ -4,6 +4,7 @@ A folder is left on disk with `--on-disk`, or where its partitions lie in folder
 or hold more votes than one reads at once. What needs all votes in memory is refused.
 """
 
+import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -146,7 +147,8 @@ def aggregate_on_disk(
             made = fit(votes, asked.folder, disk=disk.OnDisk(progress=tell))
     _tell(made.notices)
     if asked.as_json:
-        print_json({**_read_json(asked.folder / "result.json"), "folder": str(asked.folder)})
+        facts = json.loads((asked.folder / "result.json").read_text(encoding="utf-8"))
+        print_json({**facts, "folder": str(asked.folder)})
         return
     _show(f"{votes.folder.name}: what is plausibly true?", _aggregated(made), made.items)
     wrote = sorted({one.name for one in asked.folder.iterdir() if one.is_file()})
@@ -160,12 +162,6 @@ def _prior(prior: str | None) -> str | float:
         return float(prior)
     except ValueError:
         return prior
-
-
-def _read_json(path: Path) -> dict[str, Any]:
-    import json
-
-    return dict(json.loads(path.read_text(encoding="utf-8")))
 
 
 def _aggregated(made: Any) -> "Finding":
@@ -275,8 +271,6 @@ def _listed(folder: Path) -> list[dict[str, str | int]]:
 
 
 def _write(path: Path, told: dict[str, Any]) -> None:
-    import json
-
     from equipoise.findings.json import plain
     from equipoise.read.whole import whole_file
 
@@ -319,10 +313,7 @@ def check_on_disk(paths: Sequence[Path] | None, reading: VoteReading, *, as_json
         f"{', '.join(votes.classes)}{people}. {cut}"
     )
     read = Finding(key="votes", title="How are the votes read?", sentence=sentence)
-    from equipoise.findings import Report
-    from equipoise.findings.screen import show
-
-    show(output(), Report(title=f"{votes.folder.name}: how is it read?", findings=(read,)))
+    _show(f"{votes.folder.name}: how is it read?", read)
 
 
 def _evaluation_json(made: "EvaluationOnDisk") -> dict[str, Any]:
@@ -396,9 +387,10 @@ def _tell(notices: "Sequence[Notice]") -> None:
     say(*(f"Note: {one}" for one in worded(tuple(notices), command=True)))
 
 
-def _show(title: str, finding: "Finding", items: int) -> None:
+def _show(title: str, finding: "Finding", items: int | None = None) -> None:
     from equipoise.findings import Report
     from equipoise.findings.screen import show
     from equipoise.numbers import count
 
-    show(output(), Report(title=title, findings=(finding,), known=(count(items, "item"),)))
+    known = () if items is None else (count(items, "item"),)
+    show(output(), Report(title=title, findings=(finding,), known=known))

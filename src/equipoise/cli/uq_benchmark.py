@@ -11,13 +11,11 @@ from equipoise.arrays import InputError, listed
 from equipoise.cli._results import input_facts, present
 from equipoise.cli._screen import progress
 from equipoise.cli.options import FILES, OutputOptions, command, panel, words
-from equipoise.cli.uq_evaluate import MARK, ScoreOptions, score_rows
+from equipoise.cli.uq_evaluate import MARK, ScoreOptions
 
 if TYPE_CHECKING:
-    from equipoise.uq.evaluate import UncertaintyEvaluation
     from equipoise.uq.saved import Files
     from equipoise.uq.training.grid import Outcome
-    from equipoise.uq.training.plan import Setup
 
 FOLDER = Path("uq-benchmark")
 _file = panel(
@@ -45,7 +43,7 @@ _grid = panel(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ImageOptions:
+class _ImageOptions:
     """Which images, and how their labels enter training."""
 
     data: Annotated[str, _file("data")]
@@ -56,7 +54,7 @@ class ImageOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GridOptions:
+class _GridOptions:
     """Which methods, networks and seeds, where and how long."""
 
     methods: Annotated[str | None, _grid("methods")] = None
@@ -74,7 +72,7 @@ class GridOptions:
 
 @command(heavy="cells")
 def benchmark(
-    images: ImageOptions, grid: GridOptions, asked: ScoreOptions, output: OutputOptions
+    images: _ImageOptions, grid: _GridOptions, asked: ScoreOptions, output: OutputOptions
 ) -> None:
     """Which uncertainty method suits my images? Trains all of them and compares.
 
@@ -109,12 +107,15 @@ def benchmark(
             err=True,
         )
         raise typer.Exit(3)
-    result = _judged(_files(folder, done), asked)
-    files = {"labels": [folder / "labels.npz"]}
-    present(result.report(), output, MARK, {**input_facts(files), "rows": score_rows(result)})
+    files = _files(folder, done)
+    with progress("uncertainty") as tell:
+        result = asked.evaluate(asked.study(files), tell)
+    rows = [row._asdict() for row in result.table()]
+    facts = {**input_facts({"labels": [folder / "labels.npz"]}), "rows": rows}
+    present(result.report(), output, MARK, facts)
 
 
-def _trained(images: ImageOptions, grid: GridOptions, folder: Path) -> "Outcome":
+def _trained(images: _ImageOptions, grid: _GridOptions, folder: Path) -> "Outcome":
     """Run the grid under a bar."""
     import sys
     from math import inf
@@ -122,37 +123,31 @@ def _trained(images: ImageOptions, grid: GridOptions, folder: Path) -> "Outcome"
     from equipoise.engine import current
     from equipoise.uq.grid_tasks import train_grid
     from equipoise.uq.training.bar import Bar
+    from equipoise.uq.training.data import LabelPolicy
     from equipoise.uq.training.grid import Machine
     from equipoise.uq.training.methods import METHODS
-    from equipoise.uq.training.plan import Plan, default_architectures
+    from equipoise.uq.training.plan import Plan, Setup, default_architectures, default_recipe
+    from equipoise.uq.training.settings import settings_of
 
     plan = Plan(
         methods=tuple(words(grid.methods)) or tuple(METHODS),
         architectures=tuple(words(grid.archs)) or default_architectures(images.data),
         seeds=tuple(range(grid.seeds)),
     )
-    minutes = inf if grid.minutes is None else grid.minutes
-    machine = Machine(device=grid.device, workers=current().workers, minutes=minutes)
-    with Bar(sys.stderr) as bar:
-        return train_grid(plan, _setup(images, grid), folder, machine, bar.show)
-
-
-def _setup(images: ImageOptions, grid: GridOptions) -> "Setup":
-    from equipoise.uq.training.data import LabelPolicy
-    from equipoise.uq.training.methods import settings_of
-    from equipoise.uq.training.plan import Setup, default_recipe
-
-    own = {"epochs": grid.epochs, "batch": grid.batch}
-    return Setup(
+    setup = Setup(
         source=images.data,
         ood=images.ood,
         size=images.size,
         drop=grid.drop,
         small=images.data == "demo",
         policy=LabelPolicy(uncertain=images.uncertain, blank=images.blank),
-        recipe=default_recipe(images.data, **own),
+        recipe=default_recipe(images.data, epochs=grid.epochs, batch=grid.batch),
         settings=settings_of(grid.setting or ()),
     )
+    minutes = inf if grid.minutes is None else grid.minutes
+    machine = Machine(device=grid.device, workers=current().workers, minutes=minutes)
+    with Bar(sys.stderr) as bar:
+        return train_grid(plan, setup, folder, machine, bar.show)
 
 
 def _files(folder: Path, done: "Outcome") -> "Files":
@@ -169,21 +164,3 @@ def _files(folder: Path, done: "Outcome") -> "Files":
             err=True,
         )
     return Files([one for one in there.runs if one.name in asked], there.labels)
-
-
-def _judged(files: "Files", asked: ScoreOptions) -> "UncertaintyEvaluation":
-    """Evaluate what the grid left, under a bar."""
-    from equipoise.uq.evaluate import UncertaintyOptions, evaluate_study
-    from equipoise.uq.saved import read_study
-
-    with progress("uncertainty") as tell:
-        study = read_study(files, decomposition=asked.decomposition, image=asked.image)
-        how = UncertaintyOptions(
-            level=asked.level,
-            image=asked.image,
-            decomposition=asked.decomposition,
-            binning=asked.binning,
-            seed=asked.seed,
-            progress=tell,
-        )
-        return evaluate_study(study, how)

@@ -1,9 +1,9 @@
 """equipoise uq evaluate: judge the uncertainty of models that were trained elsewhere."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -23,6 +23,7 @@ from equipoise.cli.options import (
 if TYPE_CHECKING:
     from equipoise.uq.evaluate import UncertaintyEvaluation
     from equipoise.uq.saved import Files
+    from equipoise.uq.study import UncertaintyStudy
 
 MARK = "uncertainty.json"
 _file = panel(
@@ -40,7 +41,7 @@ _uncertainty = panel(UNCERTAINTY, seed="Seed of the noise that gives the null of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SavedFiles:
+class _SavedFiles:
     """Files of predictions, the labels last; or the folder that holds them."""
 
     files: Annotated[
@@ -88,9 +89,23 @@ class ScoreOptions:
         check_choice("decomposition", self.decomposition, DECOMPOSITIONS)
         check_choice("binning", self.binning, BINNING)
 
+    def study(self, files: "Files") -> "UncertaintyStudy":
+        """What files say, decomposed."""
+        from equipoise.uq.saved import read_study
+
+        return read_study(files, decomposition=self.decomposition, image=self.image)
+
+    def evaluate(
+        self, study: "UncertaintyStudy", tell: Callable[[int, int], None]
+    ) -> "UncertaintyEvaluation":
+        """Judge all scores, and tell how far that is."""
+        from equipoise.uq.evaluate import UncertaintyOptions, evaluate_study
+
+        return evaluate_study(study, UncertaintyOptions(**asdict(self), progress=tell))
+
 
 @command(heavy="maps")
-def evaluate(saved: SavedFiles, asked: ScoreOptions, output: OutputOptions) -> None:
+def evaluate(saved: _SavedFiles, asked: ScoreOptions, output: OutputOptions) -> None:
     """Does a model's uncertainty flag bad images, ambiguous findings and its own mistakes?
 
     Takes predictions of any framework: arrays `probs` (members, items, classes) in one .npz
@@ -104,35 +119,11 @@ def evaluate(saved: SavedFiles, asked: ScoreOptions, output: OutputOptions) -> N
     """
     files = saved.found()
     output.check_folder(MARK, "report.html")
-    result = _evaluated(files, asked)
-    inputs = {"predictions": files.runs, "labels": [files.labels], "ood": files.ood}
-    facts = {**input_facts(inputs), "rows": score_rows(result)}
-    present(result.report(), output, MARK, facts)
-
-
-def score_rows(result: "UncertaintyEvaluation") -> Sequence[dict[str, Any]]:
-    """Every score as a row, undefined as None."""
-    from equipoise.findings.json import plain
-
-    return [{name: plain(value) for name, value in row._asdict().items()}
-            for row in result.table()]  # fmt: skip
-
-
-def _evaluated(files: "Files", asked: ScoreOptions) -> "UncertaintyEvaluation":
-    """Read and evaluate, under a bar."""
-    from equipoise.uq.evaluate import UncertaintyOptions, evaluate_study
-    from equipoise.uq.saved import read_study
-
     with progress("reading") as tell:
-        study = read_study(files, decomposition=asked.decomposition, image=asked.image)
+        study = asked.study(files)
         tell(1, 1)
     with progress("uncertainty") as tell:
-        how = UncertaintyOptions(
-            level=asked.level,
-            image=asked.image,
-            decomposition=asked.decomposition,
-            binning=asked.binning,
-            seed=asked.seed,
-            progress=tell,
-        )
-        return evaluate_study(study, how)
+        result = asked.evaluate(study, tell)
+    inputs = {"predictions": files.runs, "labels": [files.labels], "ood": files.ood}
+    facts = {**input_facts(inputs), "rows": [row._asdict() for row in result.table()]}
+    present(result.report(), output, MARK, facts)

@@ -14,7 +14,7 @@ import json
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, TypeVar
@@ -24,7 +24,7 @@ import numpy as np
 from equipoise.arrays import InputError
 from equipoise.disk.partitions import ItemCheck
 from equipoise.disk.soft_labels import write_items
-from equipoise.disk.votes import VotesOnDisk, map_partitions, names_of
+from equipoise.disk.votes import VotesOnDisk, map_partitions
 from equipoise.read.whole import whole_file
 
 Result = TypeVar("Result")
@@ -83,7 +83,9 @@ class CodedVotes:
     @cached_property
     def annotators(self) -> tuple[str, ...]:
         """Names of the annotators; one without a name where votes are anonymous."""
-        return names_of(self.votes.annotators) if "annotator" in self.votes.columns else ("",)
+        if "annotator" not in self.votes.columns:
+            return ("",)
+        return tuple(map(str, self.votes.annotators.to_pylist()))
 
     @cached_property
     def items(self) -> int:
@@ -96,21 +98,18 @@ class CodedVotes:
         """How many."""
         return len(self.votes.partitions)
 
-    def groups(self, numbers: int) -> list[range]:
-        """Runs of partitions to be summed apart, given how many numbers a sum has.
-
-        They follow from the data alone, so that results do not depend on the workers.
-        """
-        most = max(1, min(_GROUPS, self.partitions, _ROOM // (8 * max(numbers, 1))))
-        ends = [self.partitions * place // most for place in range(most + 1)]
-        return [range(a, b) for a, b in pairwise(ends)]
-
     def map_groups(
         self, function: Callable[[range], Result], numbers: int, *folders: Path
     ) -> list[Result]:
-        """Apply a function to every run of partitions; it uses these folders, too."""
-        used = (self.folder, *folders)
-        return map_partitions(function, self.groups(numbers), self.votes.workers, used)
+        """Apply a function to runs of partitions, to be summed apart; it uses these folders.
+
+        Runs follow from the data and from how many numbers a sum has, so that results do not
+        depend on the workers.
+        """
+        most = max(1, min(_GROUPS, self.partitions, _ROOM // (8 * max(numbers, 1))))
+        ends = [self.partitions * place // most for place in range(most + 1)]
+        groups = [range(a, b) for a, b in pairwise(ends)]
+        return map_partitions(function, groups, self.votes.workers, (self.folder, *folders))
 
 
 def code_votes(votes: VotesOnDisk, work: Path, *, anonymous: bool = False) -> CodedVotes:
@@ -130,7 +129,7 @@ def code_votes(votes: VotesOnDisk, work: Path, *, anonymous: bool = False) -> Co
     work = work.absolute()
     _prepare(votes, work)
     check = ItemCheck(votes, work)
-    votes.map(_Code(votes, work, check, named), work)
+    votes.map(partial(_code, votes, work, check, named=named), work)
     check.finish()
     made = CodedVotes(votes, work)
     if not made.items:
@@ -139,31 +138,25 @@ def code_votes(votes: VotesOnDisk, work: Path, *, anonymous: bool = False) -> Co
     return made
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Code:
-    """Codes one partition, unless that was done."""
+def _code(
+    votes: VotesOnDisk, work: Path, check: ItemCheck, number: int, *, named: bool
+) -> None:
+    """Code one partition, unless that was done."""
+    from equipoise.kernels.disk import rows_by_item
 
-    votes: VotesOnDisk
-    work: Path
-    check: ItemCheck
-    named: bool
-
-    def __call__(self, number: int) -> None:
-        from equipoise.kernels.disk import rows_by_item
-
-        last = self.work / f"items-{number:05d}.parquet"
-        if last.exists():
-            return
-        rows = self.votes.read(number, annotators=self.named)
-        self.check.add(number, rows.hashes())
-        who = rows.annotator if self.named else np.zeros(len(rows.label), dtype=np.int64)
-        code = (who * len(self.votes.classes) + rows.label).astype(np.uint32)
-        made = rows_by_item(rows.item, code, rows.times, len(rows.items))
-        for name, array in zip(("start", "code", "weight"), made, strict=True):
-            with whole_file(self.work / f"{name}-{number:05d}.npy") as file:
-                np.save(file, array)
-        with whole_file(last) as file:
-            write_items(file, rows.items, {})
+    last = work / f"items-{number:05d}.parquet"
+    if last.exists():
+        return
+    rows = votes.read(number, annotators=named)
+    check.add(number, rows.hashes())
+    who = rows.annotator if named else np.zeros(len(rows.label), dtype=np.int64)
+    code = (who * len(votes.classes) + rows.label).astype(np.uint32)
+    made = rows_by_item(rows.item, code, rows.times, len(rows.items))
+    for name, array in zip(("start", "code", "weight"), made, strict=True):
+        with whole_file(work / f"{name}-{number:05d}.npy") as file:
+            np.save(file, array)
+    with whole_file(last) as file:
+        write_items(file, rows.items, {})
 
 
 def _prepare(votes: VotesOnDisk, work: Path) -> None:

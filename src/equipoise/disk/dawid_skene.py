@@ -9,7 +9,9 @@ unanimity that is seen.
 """
 
 import shutil
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +22,8 @@ from equipoise.aggregate.dawid_skene import FLOOR, Fit, Smoothing, checked_fit, 
 from equipoise.arrays import Floats, require_whole, short_repr
 from equipoise.disk.coded import Checkpoint, CodedVotes, Codes, code_votes, working_folder
 from equipoise.disk.soft_labels import part_path, write_facts, write_items
-from equipoise.disk.votes import Progress, VotesOnDisk
+from equipoise.disk.votes import VotesOnDisk
+from equipoise.engine import Progress
 from equipoise.notices import Notice
 from equipoise.read.files import AnyPath
 from equipoise.read.whole import whole_folder
@@ -138,7 +141,19 @@ def dawid_skene(
         sums = following
         if len(trace) % how.every == 0:
             checkpoint.save(counts=sums.counts, totals=sums.totals, trace=np.array(trace))
-    made = _written(known, target, (confusion, log, classes), trace, variant, converged=still)
+    made = FitOnDisk(
+        folder=target,
+        model="dawid_skene",
+        method=f"Dawid-Skene ({variant.replace('_', '-')})",
+        classes=votes.classes,
+        annotators=known.annotators,
+        skill=np.einsum("k,akk->a", classes, confusion),
+        items=known.items,
+        trace=tuple(trace),
+        converged=still,
+        notices=votes.notices,
+    )
+    made = _written(known, made, confusion, log, classes)
     if not how.keep:
         shutil.rmtree(work)
     return made
@@ -160,7 +175,7 @@ def _log_prior(classes: Floats) -> Floats:
 def _pass(known: CodedVotes, log: Floats, prior: Floats) -> _Sums:
     """Read all votes once."""
     answers = len(known.annotators) * known.size
-    one = _Pass(known.codes, answers, log, prior)
+    one = partial(_add_up, known.codes, answers, log, prior)
     counts, totals, likelihood = np.zeros((answers, known.size)), np.zeros(known.size), 0.0
     for sums in known.map_groups(one, counts.size):
         counts += sums.counts
@@ -169,86 +184,48 @@ def _pass(known: CodedVotes, log: Floats, prior: Floats) -> _Sums:
     return _Sums(counts, totals, likelihood)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Pass:
-    """Reads the votes of a run of partitions once."""
+def _add_up(codes: Codes, answers: int, log: Floats, prior: Floats, group: range) -> _Sums:
+    """Read the votes of a run of partitions once."""
+    from equipoise.kernels.disk import dawid_skene_pass
 
-    codes: Codes
-    answers: int
-    log: Floats
-    prior: Floats
-
-    def __call__(self, group: range) -> _Sums:
-        from equipoise.kernels.disk import dawid_skene_pass
-
-        size, likelihood = self.codes.size, 0.0
-        counts, totals = np.zeros((self.answers, size)), np.zeros(size)
-        for number in group:
-            rows = self.codes.rows(number)
-            likelihood += dawid_skene_pass(rows, self.log, self.prior, counts, totals)
-        return _Sums(counts, totals, likelihood)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Posteriors:
-    """Writes the posterior classes of one partition's items; how decisions moved."""
-
-    codes: Codes
-    place: Path
-    log: Floats
-    prior: Floats
-    names: tuple[str, ...]
-
-    def __call__(self, number: int) -> Any:
-        from equipoise.kernels.disk import class_posteriors
-
-        rows = self.codes.rows(number)
-        shares = np.empty((len(rows[0]) - 1, self.codes.size))
-        posterior = np.empty_like(shares)
-        class_posteriors(rows, self.log, self.prior, shares, posterior)
-        columns = {"votes": votes_of_items(rows)}
-        columns |= {f"p_{name}": posterior[:, k] for k, name in enumerate(self.names)}
-        write_items(part_path(self.place, number), self.codes.item_names(number), columns)
-        return decisions(shares, posterior)
+    size, likelihood = codes.size, 0.0
+    counts, totals = np.zeros((answers, size)), np.zeros(size)
+    for number in group:
+        rows = codes.rows(number)
+        likelihood += dawid_skene_pass(rows, log, prior, counts, totals)
+    return _Sums(counts, totals, likelihood)
 
 
 def _written(
-    known: CodedVotes,
-    target: Path,
-    found: tuple[Floats, Floats, Floats],
-    trace: list[float],
-    variant: str,
-    *,
-    converged: bool,
+    known: CodedVotes, made: FitOnDisk, confusion: Floats, log: Floats, classes: Floats
 ) -> FitOnDisk:
     """Write posteriors, annotators and facts."""
-    (confusion, log, classes), names = found, known.votes.classes
-    with whole_folder(target) as scratch:
-        place = scratch / "items"
-        place.mkdir()
-        one = _Posteriors(known.codes, place, log, _log_prior(classes), names)
-        decided = np.sum(known.votes.map(one, known.folder, place), axis=0)
-        notices = (*known.votes.notices, *decisions_notice(decided, names, "Dawid-Skene"))
-        if not converged:
-            text = "Dawid-Skene did not converge: raise the iterations."
-            notices = (*notices, Notice("not_converged", text))
-        accuracy = np.einsum("k,akk->a", classes, confusion)
-        made = FitOnDisk(
-            folder=target,
-            model="dawid_skene",
-            method=f"Dawid-Skene ({variant.replace('_', '-')})",
-            classes=names,
-            annotators=known.annotators,
-            skill=accuracy,
-            items=known.items,
-            trace=tuple(trace),
-            converged=converged,
-            notices=notices,
-        )
-        every = [(t, a) for t in range(known.size) for a in range(known.size)]
-        said = {f"{names[t]} as {names[a]}": confusion[:, t, a] for t, a in every}
-        write_fit(scratch, known, made, {"accuracy": accuracy, **said}, classes)
-    return made
+    every = [(t, a) for t in range(known.size) for a in range(known.size)]
+    names = made.classes
+    said = {f"{names[t]} as {names[a]}": confusion[:, t, a] for t, a in every}
+    people = {"accuracy": made.skill, **said}
+    one = partial(_write_posteriors, known.codes, log, _log_prior(classes), names)
+    made = write_fit(known, made, one, people, "Dawid-Skene", classes)
+    if made.converged:
+        return made
+    text = "Dawid-Skene did not converge: raise the iterations."
+    return replace(made, notices=(*made.notices, Notice("not_converged", text)))
+
+
+def _write_posteriors(
+    codes: Codes, log: Floats, prior: Floats, names: tuple[str, ...], place: Path, number: int
+) -> Any:
+    """Write the posterior classes of one partition's items; how decisions moved."""
+    from equipoise.kernels.disk import class_posteriors
+
+    rows = codes.rows(number)
+    shares = np.empty((len(rows[0]) - 1, codes.size))
+    posterior = np.empty_like(shares)
+    class_posteriors(rows, log, prior, shares, posterior)
+    columns = {"votes": votes_of_items(rows)}
+    columns |= {f"p_{name}": posterior[:, k] for k, name in enumerate(names)}
+    write_items(part_path(place, number), codes.item_names(number), columns)
+    return decisions(shares, posterior)
 
 
 def votes_of_items(rows: tuple[Any, Any, Any]) -> Any:
@@ -260,29 +237,44 @@ def votes_of_items(rows: tuple[Any, Any, Any]) -> Any:
 
 
 def write_fit(
-    folder: Path,
     known: CodedVotes,
     made: FitOnDisk,
-    annotators: dict[str, Floats],
+    posteriors: Callable[[Path, int], Any],
+    annotators: Mapping[str, Floats],
+    title: str,
     classes: Floats | None = None,
-) -> None:
-    """Write what a fit says of annotators and of itself."""
+) -> FitOnDisk:
+    """Write what a fit says of items, annotators and itself; the fit, with its notices.
+
+    Parameters
+    ----------
+    posteriors
+        Writes those of one partition's items to a folder, and says how decisions moved.
+    title
+        What notices call the model.
+    """
     import pyarrow as pa
     from pyarrow import parquet
 
     columns = {name: pa.array(np.ascontiguousarray(one)) for name, one in annotators.items()}
     table = pa.table({"annotator": known.votes.annotators, **columns})
-    parquet.write_table(table, folder / "annotators.parquet", write_page_checksum=True)
     facts: dict[str, Any] = {
         "model": made.model,
         "method": made.method,
-        "classes": list(made.classes),
+        "classes": made.classes,
         "items": made.items,
         "annotators": len(made.annotators),
         "converged": made.converged,
         "iterations": len(made.trace),
-        "trace": list(made.trace),
+        "trace": made.trace,
     }
     if classes is not None:
-        facts["class_prior"] = classes.tolist()
-    write_facts(folder / "result.json", facts)
+        facts["class_prior"] = classes
+    with whole_folder(made.folder) as scratch:
+        place = scratch / "items"
+        place.mkdir()
+        found = known.votes.map(partial(posteriors, place), known.folder, place)
+        parquet.write_table(table, scratch / "annotators.parquet", write_page_checksum=True)
+        write_facts(scratch / "result.json", facts)
+    decided = decisions_notice(np.sum(found, axis=0), made.classes, title)
+    return replace(made, notices=(*made.notices, *decided))

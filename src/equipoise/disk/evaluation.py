@@ -9,8 +9,9 @@ squares by item, annotator and cell (`equipoise.inference`).
 import math
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -174,52 +175,34 @@ def _positive(votes: VotesOnDisk, positive: str | None) -> int:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Moves:
-    """Sums over items and votes of some partitions, of all models by one metric."""
+class _Sums:
+    """Sums over items and votes of some partitions, of all models by one metric.
+
+    `design`, `weight` and `number` are those of the design, whatever the metric: cells, and
+    weight and items of every annotator.
+    """
 
     influence: Floats
     total: Floats
     fourth: Floats
-    people: Floats
     cells: Floats
-
-    @classmethod
-    def empty(cls, models: int, people: int) -> "_Moves":
-        """All zero."""
-        square = np.zeros((4, models, models))
-        return cls(square[0], square[1], square[2], np.zeros((models, people)), square[3])
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Ballots:
-    """The same of the design: cells, and weight and items of every annotator."""
-
+    people: Floats
     design: Floats
     weight: Floats
     number: Floats
 
     @classmethod
-    def empty(cls, people: int) -> "_Ballots":
+    def empty(cls, models: int, people: int) -> "_Sums":
         """All zero."""
-        return cls(np.zeros(2), np.zeros(people), np.zeros(people))
+        influence, total, fourth, cells = np.zeros((4, models, models))
+        weight, number = np.zeros((2, people))
+        moved, design = np.zeros((models, people)), np.zeros(2)
+        return cls(influence, total, fourth, cells, moved, design, weight, number)
 
-
-class _Summed(NamedTuple):
-    """Sums by metric, and of the design."""
-
-    moves: Mapping[str, _Moves]
-    ballots: _Ballots
-
-    def add(self, other: "_Summed") -> None:
+    def add(self, other: "_Sums") -> None:
         """Add those of later partitions."""
-        _add(self.ballots, other.ballots)
-        for name, one in self.moves.items():
-            _add(one, other.moves[name])
-
-
-def _add(one: _Moves | _Ballots, other: _Moves | _Ballots) -> None:
-    for name in one.__slots__:
-        getattr(one, name).__iadd__(getattr(other, name))
+        for name in self.__slots__:
+            getattr(self, name).__iadd__(getattr(other, name))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -234,30 +217,27 @@ class _Influences:
     means: Means
     values: Mapping[str, Floats]
 
-    def __call__(self, group: range) -> _Summed:
+    def __call__(self, group: range) -> dict[str, _Sums]:
         models = len(next(iter(self.values.values())))
-        moves = {name: _Moves.empty(models, self.people) for name in self.values}
-        ballots = _Ballots.empty(self.people)
+        sums = {name: _Sums.empty(models, self.people) for name in self.values}
         for number in group:
-            self._add(number, moves, ballots)
-        return _Summed(moves, ballots)
+            self._add(number, sums)
+        return sums
 
-    def _add(self, number: int, moves: Mapping[str, _Moves], ballots: _Ballots) -> None:
+    def _add(self, number: int, every: Mapping[str, _Sums]) -> None:
         from equipoise.kernels.disk import vote_moves
 
         share = shares_of(self.codes, number, self.yes)
         kind, rows = (self.codes.size, self.yes), self.codes.rows(number)
-        spare, first = _Ballots.empty(self.people), True
         for name, (items, slopes) in self._moved(number, share).items():
-            sums, once = moves[name], ballots if first else spare
+            sums = every[name]
             sums.influence.__iadd__(items @ items.T)
             for a in range(len(items)):
                 total, fourth = gap_sums(items, a)
                 sums.total[a, a:] += total
                 sums.fourth[a, a:] += fourth
-            parts = (sums.people, sums.cells, once.design, once.weight, once.number)
+            parts = (sums.people, sums.cells, sums.design, sums.weight, sums.number)
             vote_moves(rows, share, kind, np.ascontiguousarray(slopes), parts)
-            first = False
 
     def _moved(self, number: int, share: Floats) -> dict[str, Moved]:
         found = {} if self.ranking is None else self.ranking.moved(number, share)
@@ -295,7 +275,7 @@ class _Evaluation:
     def made(self, metrics: Sequence[Metric], level: float) -> EvaluationOnDisk:
         """Intervals of all models and pairs."""
         values, sums = self._summed(metrics)
-        votes, weighed = self.study.votes, sums.ballots
+        votes, weighed = self.study.votes, next(iter(sums.values()))
         units = single_design(self.masses.items)
         known = "annotator" in votes.votes.columns
         with_ids = known and _is_panel(weighed.number)
@@ -303,35 +283,31 @@ class _Evaluation:
         reason = Reason.ALONE if known and len(votes.annotators) == 1 else Reason.NONE
         population = population_of(design, named=with_ids, reason=reason)
         cells = {
-            one.name: self._cell(
-                one, values[one.name], sums.moves[one.name], design, population
-            )
+            one.name: self._cell(one, values[one.name], sums[one.name], design, population)
             for one in metrics
         }
-        notices = self.study.notices
+        notices = votes.votes.notices
         if self.masses.unused:
             text = "{items:count} items have scores but no votes, and are not used"
             told = {"items": self.masses.unused}
             notices = (*notices, Notice("items_without_votes", text, (), told))
         names = self.study.scores.models
+        rows = [_compared(one, names, cells[one.name], level) for one in metrics]
         return EvaluationOnDisk(
             positive=votes.votes.classes[self.yes],
-            models=tuple(
-                row for one in metrics for row in _models(one, names, cells[one.name], level)
-            ),
-            gaps=tuple(
-                row for one in metrics for row in _gaps(one, names, cells[one.name], level)
-            ),
+            models=tuple(row for models, _ in rows for row in models),
+            gaps=tuple(row for _, gaps in rows for row in gaps),
             population=population,
             items=self.masses.items,
             cells=MappingProxyType(cells),
             notices=notices,
         )
 
-    def _summed(self, metrics: Sequence[Metric]) -> tuple[dict[str, Floats], _Summed]:
+    def _summed(self, metrics: Sequence[Metric]) -> tuple[dict[str, Floats], dict[str, _Sums]]:
         """Values of every metric and model, and sums over one more pass."""
         votes, folders = self.study.votes, (self.study.scores.folder, self.folder)
-        known = dict(zip(self.means.metrics, self.masses.means, strict=True))
+        means = self.masses.scores / self.masses.items
+        known = dict(zip(self.means.metrics, means, strict=True))
         if self.ranking is not None:
             known |= {name: self.ranking.values(name) for name in self.ranking.metrics}
         values = {one.name: known[one.name] for one in metrics}
@@ -347,12 +323,13 @@ class _Evaluation:
         )
         size = (models * len(metrics) + 2) * people
         first, *others = votes.map_groups(add, size, *folders)
-        for sums in others:
-            first.add(sums)
+        for other in others:
+            for name, sums in first.items():
+                sums.add(other[name])
         return values, first
 
     def _cell(
-        self, metric: Metric, values: Floats, sums: _Moves, design: Design, whom: Population
+        self, metric: Metric, values: Floats, sums: _Sums, design: Design, whom: Population
     ) -> TwoWay:
         factor = 1.0 if whom.reason is Reason.ANONYMOUS else design.annotator_factor
         units, masses = float(self.masses.items), self.masses
@@ -370,7 +347,7 @@ class _Evaluation:
             population=whom,
         )
 
-    def _design(self, sums: _Ballots, units: Design) -> Design:
+    def _design(self, sums: _Sums, units: Design) -> Design:
         """What the design of items and annotators allows."""
         people = np.flatnonzero(sums.weight)
         trace, square = self._traces(sums.weight)
@@ -384,7 +361,7 @@ class _Evaluation:
 
         votes, people, few = self.study.votes, len(weight), len(weight) <= DENSE
         height = people if few else max(1, _STRIPE // people)
-        one = _Stripe(votes.codes, votes.partitions, weight, height, few)
+        one = partial(_stripe, votes.codes, votes.partitions, weight, height)
         tasks = range(0, people, height)
         found = map_partitions(one, tasks, votes.votes.workers, (votes.folder,))
         if few:
@@ -406,57 +383,44 @@ class _Striped(NamedTuple):
     diagonal: Floats
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Stripe:
-    """Makes a stripe of annotators by annotators, from one of them on."""
+def _stripe(codes: Codes, partitions: int, weight: Floats, height: int, low: int) -> _Striped:
+    """Make a stripe of annotators by annotators, from one of them on."""
+    from scipy.sparse import csr_matrix
 
-    codes: Codes
-    partitions: int
-    weight: Floats
-    height: int
-    few: bool
+    from equipoise.kernels.disk import rated_together
 
-    def __call__(self, low: int) -> _Striped:
-        from scipy.sparse import csr_matrix
-
-        from equipoise.kernels.disk import rated_together
-
-        people = len(self.weight)
-        left = np.zeros((min(self.height, people - low), people))
-        for number in range(self.partitions):
-            rated_together(self.codes.rows(number), self.codes.size, low, left)
-        np.negative(left, out=left)
-        own = np.arange(len(left))
-        left[own, low + own] += self.weight[low : low + len(left)]
-        diagonal, trace = left[own, low + own].copy(), float(np.vdot(left, left))
-        entries = int(np.count_nonzero(left))
-        kept = left if self.few else csr_matrix(left) if entries <= CROWD // 100 else None
-        return _Striped(kept, trace, entries, diagonal)
+    people = len(weight)
+    left = np.zeros((min(height, people - low), people))
+    for number in range(partitions):
+        rated_together(codes.rows(number), codes.size, low, left)
+    np.negative(left, out=left)
+    own = np.arange(len(left))
+    left[own, low + own] += weight[low : low + len(left)]
+    diagonal, trace = left[own, low + own].copy(), float(np.vdot(left, left))
+    entries = int(np.count_nonzero(left))
+    kept = left if people <= DENSE else csr_matrix(left) if entries <= CROWD // 100 else None
+    return _Striped(kept, trace, entries, diagonal)
 
 
-def _models(
+def _compared(
     metric: Metric, names: tuple[str, ...], cell: TwoWay, level: float
-) -> Iterator[ScoredModel]:
+) -> tuple[list[ScoredModel], list[ModelGap]]:
+    """Every model, and every pair of them, by one metric."""
     together = family(cell, higher=metric.better == "higher", level=level)
+    models, gaps = list[ScoredModel](), list[ModelGap]()
+    far = metric.bounds[1] - metric.bounds[0]
     for m, name in enumerate(names):
         spread, value = cell.of(m), float(cell.values[m])
         low, high = spread.interval(value, level, metric.bounds)
-        ranks = (int(one) for one in together.ranks[m])
-        yield ScoredModel(metric.name, name, value, low, high, spread.standard_error, *ranks)
-
-
-def _gaps(
-    metric: Metric, names: tuple[str, ...], cell: TwoWay, level: float
-) -> Iterator[ModelGap]:
-    together = family(cell, higher=metric.better == "higher", level=level)
-    far = metric.bounds[1] - metric.bounds[0]
-    for a, name in enumerate(names):
-        for b in range(a + 1, len(names)):
+        ranks, error = (int(one) for one in together.ranks[m]), spread.standard_error
+        models.append(ScoredModel(metric.name, name, value, low, high, error, *ranks))
+        for b in range(m + 1, len(names)):
             with np.errstate(invalid="ignore"):
-                value = float(cell.values[a] - cell.values[b])
-            low, high = cell.between(a, b).interval(value, level, (-far, far))
-            p = float(together.p[a, b])
-            yield ModelGap(metric.name, name, names[b], value, low, high, p)
+                value = float(cell.values[m] - cell.values[b])
+            low, high = cell.between(m, b).interval(value, level, (-far, far))
+            p = float(together.p[m, b])
+            gaps.append(ModelGap(metric.name, name, names[b], value, low, high, p))
+    return models, gaps
 
 
 def _is_panel(load: Floats) -> bool:

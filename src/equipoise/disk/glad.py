@@ -14,12 +14,13 @@ import shutil
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from equipoise.aggregate._annotator_votes import decisions, decisions_notice
+from equipoise.aggregate._annotator_votes import decisions
 from equipoise.aggregate.glad import (
     GladFit,
     GladPrior,
@@ -36,7 +37,7 @@ from equipoise.disk.dawid_skene import FitOnDisk, OnDisk, votes_of_items, write_
 from equipoise.disk.soft_labels import part_path, write_items
 from equipoise.disk.votes import VotesOnDisk
 from equipoise.read.files import AnyPath
-from equipoise.read.whole import whole_file, whole_folder
+from equipoise.read.whole import whole_file
 from equipoise.wording import ONE_CLASS, hint
 
 _NOW = ("glad-even", "glad-odd")  # items after the last sweep, and after the one before
@@ -101,7 +102,7 @@ def _graph(coded: CodedVotes) -> _Graph:
 
     people = len(coded.annotators)
     load, sizes = np.zeros(people), Counter[float]()
-    found = coded.map_groups(_Links(coded.codes, people), 2 * people)
+    found = coded.map_groups(partial(_link, coded.codes, people), 2 * people)
     for one in found:
         load += one.load
         sizes.update(one.sizes)
@@ -121,25 +122,19 @@ class _Linked(NamedTuple):
     sizes: Counter[float]
 
 
-@dataclass(frozen=True, slots=True)
-class _Links:
-    """Finds who shares items in a run of partitions."""
+def _link(codes: Codes, people: int, group: range) -> _Linked:
+    """Find who shares items in a run of partitions."""
+    from equipoise.kernels.disk import join_annotators
 
-    codes: Codes
-    people: int
-
-    def __call__(self, group: range) -> _Linked:
-        from equipoise.kernels.disk import join_annotators
-
-        root, load = np.arange(self.people, dtype=np.int64), np.zeros(self.people)
-        sizes = Counter[float]()
-        for number in group:
-            rows = self.codes.rows(number)
-            join_annotators(rows, 2, root)
-            load += np.bincount(rows[1] >> 1, rows[2] if len(rows[2]) else None, self.people)
-            size, times = np.unique(votes_of_items(rows), return_counts=True)
-            sizes.update(dict(zip(map(float, size), times.tolist(), strict=True)))
-        return _Linked(root, load, sizes)
+    root, load = np.arange(people, dtype=np.int64), np.zeros(people)
+    sizes = Counter[float]()
+    for number in group:
+        rows = codes.rows(number)
+        join_annotators(rows, 2, root)
+        load += np.bincount(rows[1] >> 1, rows[2] if len(rows[2]) else None, people)
+        size, times = np.unique(votes_of_items(rows), return_counts=True)
+        sizes.update(dict(zip(map(float, size), times.tolist(), strict=True)))
+    return _Linked(root, load, sizes)
 
 
 def _median(sizes: Mapping[float, int]) -> float:
@@ -166,7 +161,6 @@ class _Climb:
         self.factor = np.ones(graph.parts)  # of items, not yet in their files
         self.heights = list[float]()  # bounds before the sweeps of this climb
         self.sweeps = 0  # of all climbs
-        self.before = 0  # sweeps when this climb began
         self.turned = np.zeros(graph.parts, dtype=bool)
         self.round = 0
         self.source: Path | None = None  # of items; None at the start
@@ -183,7 +177,7 @@ class _Climb:
                 self.turned = down
                 self._scale(np.where(down, -1.0, 1.0))
             if down.any() and self.priors[1][0] > 0:
-                self.round, self.before, self.heights = 1, self.sweeps, []
+                self.round, self.heights = 1, []
                 self.trace, self.converged = self._ascend()
         require_finite(np.array(self.trace), where="glad, bound after each sweep")
 
@@ -206,7 +200,8 @@ class _Climb:
             converged = len(self.heights) > 1 and moved < self.fit.tolerance
             if self.sweeps % self.used.every == 0 and not converged:
                 self._save()
-        return [*self.heights[1:], self._bound()], converged
+        bound = self._pass(write=False, flush=False)[4] - self._divergence()
+        return [*self.heights[1:], float(bound)], converged
 
     def _sweep(self) -> tuple[float, float]:
         """Update items, then annotators; the bound before, and how far a chance moved."""
@@ -226,10 +221,6 @@ class _Climb:
     def _now(self) -> Path:
         """Where the next sweep writes items: never where it reads them."""
         return self.coded.folder / _NOW[self.sweeps % 2]
-
-    def _bound(self) -> float:
-        """Lower bound of the log evidence."""
-        return float(self._pass(write=False, flush=False)[4] - self._divergence())
 
     def _divergence(self) -> float:
         """That of annotators; items have theirs in the pass."""
@@ -286,7 +277,7 @@ class _Climb:
             factor=self.factor,
             heights=np.array(self.heights),
             turned=self.turned,
-            numbers=np.array([self.sweeps, self.before, self.round]),
+            numbers=np.array([self.sweeps, self.sweeps - len(self.heights), self.round]),
         )
         for other in self.coded.folder.glob("glad-*"):
             if other.is_dir() and other != kept:
@@ -299,7 +290,7 @@ class _Climb:
             return
         self.mean, self.variance, self.factor = held["mean"], held["variance"], held["factor"]
         self.heights, self.turned = held["heights"].tolist(), held["turned"]
-        self.sweeps, self.before, self.round = map(int, held["numbers"])
+        self.sweeps, _, self.round = map(int, held["numbers"])
         self.source = self.coded.folder / f"glad-{self.sweeps}"
 
 
@@ -353,66 +344,57 @@ class _Sweep:
         return (*sums, bound, moved)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Chances:
-    """Writes chance and difficulty of one partition's items; how decisions moved."""
+def _write_chances(
+    items: _State,
+    parts: tuple[Ints, Floats],
+    typical: float,
+    names: tuple[str, ...],
+    place: Path,
+    number: int,
+) -> Any:
+    """Write chance and difficulty of one partition's items; how decisions moved."""
+    from scipy.special import ndtr
 
-    state: _State
-    place: Path
-    parts: tuple[Ints, Floats]
-    typical: float
-    names: tuple[str, ...]
-
-    def __call__(self, number: int) -> Any:
-        from scipy.special import ndtr
-
-        codes, (part, factor) = self.state.codes, self.parts
-        rows, state = codes.rows(number), self.state.read(number)
-        own = factor[part[rows[1][rows[0][:-1]] >> 1]]
-        mean, variance = state[0] * own, state[1] * own**2
-        chance = ndtr(mean / np.sqrt(variance))
-        both = np.stack([1 - chance, chance], axis=1)
-        columns = {"votes": votes_of_items(rows)}
-        columns |= {f"p_{name}": both[:, k] for k, name in enumerate(self.names)}
-        columns["difficulty"] = np.exp(-np.logaddexp(0.0, self.typical * np.abs(mean)))
-        write_items(part_path(self.place, number), codes.item_names(number), columns)
-        yes = np.bincount(
-            np.repeat(np.arange(len(mean)), np.diff(rows[0])),
-            (rows[1] & 1) * (rows[2] if len(rows[2]) else 1.0),
-            len(mean),
-        )
-        share = yes / columns["votes"]
-        return decisions(np.stack([1 - share, share], axis=1), both)
+    codes, (part, factor) = items.codes, parts
+    rows, state = codes.rows(number), items.read(number)
+    own = factor[part[rows[1][rows[0][:-1]] >> 1]]
+    mean, variance = state[0] * own, state[1] * own**2
+    chance = ndtr(mean / np.sqrt(variance))
+    both = np.stack([1 - chance, chance], axis=1)
+    columns = {"votes": votes_of_items(rows)}
+    columns |= {f"p_{name}": both[:, k] for k, name in enumerate(names)}
+    columns["difficulty"] = np.exp(-np.logaddexp(0.0, typical * np.abs(mean)))
+    write_items(part_path(place, number), codes.item_names(number), columns)
+    yes = np.bincount(
+        np.repeat(np.arange(len(mean)), np.diff(rows[0])),
+        (rows[1] & 1) * (rows[2] if len(rows[2]) else 1.0),
+        len(mean),
+    )
+    share = yes / columns["votes"]
+    return decisions(np.stack([1 - share, share], axis=1), both)
 
 
 def _written(climb: _Climb, target: Path) -> FitOnDisk:
     """Write chances and difficulties of items, abilities and facts."""
     coded, graph, names = climb.coded, climb.graph, climb.coded.votes.classes
     typical = float((graph.load * np.abs(climb.mean)).sum() / max(graph.load.sum(), 1e-300))
-    with whole_folder(target) as scratch:
-        place = scratch / "items"
-        place.mkdir()
-        one = _Chances(climb.state, place, (graph.part, climb.factor), typical, names)
-        decided = np.sum(coded.votes.map(one, coded.folder, place), axis=0)
-        turned, parts = int(climb.turned.sum()), graph.parts
-        notices = (
+    made = FitOnDisk(
+        folder=target,
+        model="glad",
+        method="GLAD (CAVI)",
+        classes=names,
+        annotators=coded.annotators,
+        skill=climb.mean,
+        items=coded.items,
+        trace=tuple(climb.trace),
+        converged=climb.converged,
+        notices=(
             *coded.votes.notices,
-            *separate_groups(parts, 0),
-            *climb_notices(turned, parts, converged=climb.converged),
+            *separate_groups(graph.parts, 0),
+            *climb_notices(int(climb.turned.sum()), graph.parts, converged=climb.converged),
             *small_panel(graph.median, "cavi", 0),
-            *decisions_notice(decided, names, "GLAD"),
-        )
-        made = FitOnDisk(
-            folder=target,
-            model="glad",
-            method="GLAD (CAVI)",
-            classes=names,
-            annotators=coded.annotators,
-            skill=climb.mean,
-            items=coded.items,
-            trace=tuple(climb.trace),
-            converged=climb.converged,
-            notices=notices,
-        )
-        write_fit(scratch, coded, made, {"ability": climb.mean, "votes": graph.load})
-    return made
+        ),
+    )
+    scales = (graph.part, climb.factor)
+    one = partial(_write_chances, climb.state, scales, typical, names)
+    return write_fit(coded, made, one, {"ability": climb.mean, "votes": graph.load}, "GLAD")

@@ -18,7 +18,6 @@ import numpy as np
 from equipoise.arrays import InputError, require_whole
 from equipoise.disk.votes import VotesOnDisk, coded, hash_items, parquet_partitions
 from equipoise.read.files import AnyPath
-from equipoise.read.parquet import damaged_parquet, open_parquet
 from equipoise.read.whole import whole_folder
 
 _ROOM = 1 << 24  # hashes that are compared at a time
@@ -165,15 +164,12 @@ class _Writers:
 def _batches(part: Any) -> Any:
     import pyarrow as pa
 
-    with open_parquet(part.source, part.path) as opened:
-        try:
-            for batch in opened.iter_batches(batch_size=_BATCH):
-                for name, value in part.fixed.items():
-                    if name not in batch.schema.names:
-                        batch = batch.append_column(name, pa.repeat(value, len(batch)))
-                yield batch
-        except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
-            raise damaged_parquet(part.source, error) from error
+    with part.opened() as opened:
+        for batch in opened.iter_batches(batch_size=_BATCH):
+            for name, value in part.fixed.items():
+                if name not in batch.schema.names:
+                    batch = batch.append_column(name, pa.repeat(value, len(batch)))
+            yield batch
 
 
 def _cut(batch: Any, item: str, number: int, name: str) -> Any:

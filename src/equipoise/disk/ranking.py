@@ -18,6 +18,7 @@ no sorting. No file is written by two tasks.
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -45,7 +46,7 @@ def shares_of(codes: Codes, number: int, yes: int) -> Floats:
 
 
 class Masses(NamedTuple):
-    """Sums over all items.
+    """Sums over items.
 
     Attributes
     ----------
@@ -53,8 +54,8 @@ class Masses(NamedTuple):
         Of p, q and p q.
     items, unused
         Their number, and scored items without votes.
-    means
-        Mean metrics, shape (metrics, models).
+    scores
+        Of mean metrics, shape (metrics, models).
     """
 
     up: float
@@ -62,7 +63,7 @@ class Masses(NamedTuple):
     own: float
     items: int
     unused: int
-    means: Floats
+    scores: Floats
 
     @property
     def pairs(self) -> float:
@@ -86,44 +87,28 @@ class _Files:
         return self.folder / f"range-{model}-{place:05d}.npy"
 
 
-class _Written(NamedTuple):
-    """Sums of p, q and p q of a run, items, unused items, and some scores of every model.
+def _write_run(
+    means: Means, files: _Files, yes: int, number: int, *, sort: bool
+) -> tuple[Masses, list[Floats]]:
+    """Sort the items of a partition by every model, unless only sums are wanted.
 
-    `means` are sums over items of the scores of mean metrics, (metrics, models).
+    Returns the sums, and some scores of every model.
     """
-
-    sums: tuple[float, float, float]
-    items: int
-    unused: int
-    means: Floats
-    samples: list[Floats]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Write:
-    """Sorts the items of a partition by every model, unless only sums are wanted."""
-
-    means: Means
-    files: _Files
-    yes: int
-    sort: bool
-
-    def __call__(self, number: int) -> _Written:
-        study = self.means.study
-        share = shares_of(study.votes.codes, number, self.yes)
-        scores, unused = study.matched(number)
-        samples = []
-        for m, score in enumerate(scores if self.sort else ()):
-            order = np.argsort(-score, kind="stable").astype(np.uint32)
-            ranked = score[order]
-            for name, array in (("score", ranked), ("up", share[order]), ("order", order)):
-                np.save(self.files.run(name, number, m), array)
-            samples.append(ranked[:: max(1, len(ranked) // _SAMPLED)])
-        other = 1 - share
-        sums = (float(share.sum()), float(other.sum()), float((share * other).sum()))
-        found = self.means.of(number, scores, share).values()
-        means = np.array([one.items.sum(axis=1) for one in found])
-        return _Written(sums, len(share), unused, means, samples)
+    study = means.study
+    share = shares_of(study.votes.codes, number, yes)
+    scores, unused = study.matched(number)
+    samples = []
+    for m, score in enumerate(scores if sort else ()):
+        order = np.argsort(-score, kind="stable").astype(np.uint32)
+        ranked = score[order]
+        for name, array in (("score", ranked), ("up", share[order]), ("order", order)):
+            np.save(files.run(name, number, m), array)
+        samples.append(ranked[:: max(1, len(ranked) // _SAMPLED)])
+    other = 1 - share
+    up, down, own = (float(one.sum()) for one in (share, other, share * other))
+    found = means.of(number, scores, share).values()
+    whole = np.array([one.items.sum(axis=1) for one in found])
+    return Masses(up, down, own, len(share), unused, whole), samples
 
 
 def rank_items(
@@ -133,25 +118,29 @@ def rank_items(
     study, files = means.study, _Files(folder)
     used = (study.votes.folder, study.scores.folder, folder)
     numbers, workers = range(study.votes.partitions), study.votes.votes.workers
-    found = map_partitions(_Write(means, files, yes, bool(metrics)), numbers, workers, used)
-    items = sum(part.items for part in found)
-    up, down, own = (math.fsum(part.sums[k] for part in found) for k in range(3))
+    write = partial(_write_run, means, files, yes, sort=bool(metrics))
+    found = map_partitions(write, numbers, workers, used)
+    parts = [part for part, _ in found]
     masses = Masses(
-        up=up,
-        down=down,
-        own=own,
-        items=items,
-        unused=sum(part.unused for part in found),
-        means=np.sum([part.means for part in found], axis=0) / items,
+        up=math.fsum(part.up for part in parts),
+        down=math.fsum(part.down for part in parts),
+        own=math.fsum(part.own for part in parts),
+        items=sum(part.items for part in parts),
+        unused=sum(part.unused for part in parts),
+        scores=np.sum([part.scores for part in parts], axis=0),
     )
     if not metrics:
         return masses, None
     models = range(len(study.scores.models))
-    edges = [_edges([part.samples[m] for part in found], masses.items) for m in models]
-    cut = map_partitions(_Cut(files, edges), numbers, workers, (folder,))
+    edges = [_edges([samples[m] for _, samples in found], masses.items) for m in models]
+    cut = map_partitions(partial(_cut, files, edges), numbers, workers, (folder,))
     cuts = [np.stack([part[m][0] for part in cut]) for m in models]
     mass = [np.sum([part[m][1] for part in cut], axis=0) for m in models]
-    tasks = [_Range(m, r, *_before(mass[m], r)) for m in models for r in range(len(mass[m]))]
+    tasks = [
+        _Range(m, r, *mass[m][:r].sum(axis=0).tolist())
+        for m in models
+        for r in range(len(mass[m]))
+    ]
     merge = _Merge(files, cuts, masses.down, "average_precision" in metrics)
     merged = map_partitions(merge, tasks, workers, (folder,))
     by_model = [[s for t, s in zip(tasks, merged, strict=True) if t.model == m] for m in models]
@@ -167,29 +156,17 @@ def _edges(samples: list[Floats], items: int) -> Floats:
     return np.unique(np.concatenate((chosen, heavy, np.nextafter(heavy, np.inf))))[::-1]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Cut:
-    """Finds where ranges begin in one run of every model, and their masses (ranges, 2)."""
-
-    files: _Files
-    edges: list[Floats]
-
-    def __call__(self, number: int) -> list[tuple[Ints, Floats]]:
-        return [self._cut(number, m) for m in range(len(self.edges))]
-
-    def _cut(self, number: int, model: int) -> tuple[Ints, Floats]:
-        score = mapped(self.files.run("score", number, model))
-        up = mapped(self.files.run("up", number, model))
-        inside = np.searchsorted(-score, -self.edges[model], side="right")
+def _cut(files: _Files, edges: list[Floats], number: int) -> list[tuple[Ints, Floats]]:
+    """Find where ranges begin in one run of every model, and their masses (ranges, 2)."""
+    found: list[tuple[Ints, Floats]] = []
+    for model, own in enumerate(edges):
+        score, up = (mapped(files.run(name, number, model)) for name in ("score", "up"))
+        inside = np.searchsorted(-score, -own, side="right")
         ends = np.concatenate(([0], inside, [len(score)])).astype(np.int64)
         parts = [up[a:b] for a, b in pairwise(ends)]
-        return ends, np.array([(part.sum(), (1 - part).sum()) for part in parts])
-
-
-def _before(mass: Floats, place: int) -> tuple[float, float]:
-    """Mass of both sides in all ranges above one."""
-    up, down = mass[:place].sum(axis=0)
-    return float(up), float(down)
+        masses = np.array([(part.sum(), (1 - part).sum()) for part in parts])
+        found.append((ends, masses))
+    return found
 
 
 class _Range(NamedTuple):

@@ -17,14 +17,11 @@ from equipoise.disk.partitions import repartition
 from equipoise.disk.votes import (
     Partition,
     VotesOnDisk,
-    as_floats,
     coded,
     open_votes,
     parquet_partitions,
 )
-from equipoise.notices import Notice
 from equipoise.read.files import AnyPath
-from equipoise.read.parquet import damaged_parquet, open_parquet
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,11 +48,8 @@ class ScoresOnDisk:
         import pyarrow as pa
 
         part = self.partitions[number]
-        with open_parquet(part.source, part.path) as opened:
-            try:
-                table = opened.read([self.item, *self.models], use_threads=False)
-            except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
-                raise damaged_parquet(part.source, error) from error
+        with part.opened() as opened:
+            table = opened.read([self.item, *self.models], use_threads=False)
         column = table.column(self.item).combine_chunks()
         codes, items = coded(column, f"{part.path.name}, column {self.item}")
         if len(items) < len(codes):
@@ -64,7 +58,8 @@ class ScoresOnDisk:
             raise InputError(f"{part.path.name}, item {twice!r}", "several rows", "one", do)
         scores = np.empty((len(self.models), len(items)))
         for m, name in enumerate(self.models):
-            scores[m] = as_floats(table.column(name).combine_chunks())
+            column = table.column(name).combine_chunks()
+            scores[m] = column.cast(pa.float64()).fill_null(np.nan)
             odd = np.flatnonzero(~np.isfinite(scores[m]))
             if len(odd):
                 where = f"{part.path.name}, item {items[int(odd[0])].as_py()!r}"
@@ -107,7 +102,7 @@ def open_scores(
         do = "give a column of scores per model"
         raise InputError(where, got, f"columns of numbers ({listed(numbers)})", do)
     for part in partitions:
-        with open_parquet(part.source, part.path) as opened:
+        with part.opened() as opened:
             names = opened.schema_arrow.names
         lost = [name for name in (item, *chosen) if name not in names]
         if lost:
@@ -118,11 +113,10 @@ def open_scores(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Study:
-    """Votes and scores whose partitions have the same items; `unused` items have no votes."""
+    """Votes and scores whose partitions have the same items."""
 
     votes: CodedVotes
     scores: ScoresOnDisk
-    notices: tuple[Notice, ...]
 
     def matched(self, number: int) -> tuple[Floats, int]:
         """Scores of the items of a partition of votes (models, items), and unused ones."""
@@ -138,7 +132,7 @@ def join(votes: VotesOnDisk, scores: ScoresOnDisk, work: Path) -> Study:
     known = code_votes(votes, work / "votes", anonymous=True)
     number = len(votes.partitions)
     if len(scores.partitions) == number and _fit(known, scores):
-        return Study(known, scores, votes.notices)
+        return Study(known, scores)
     again = [work / "cut-votes", work / "cut-scores"]
     theirs = votes.columns["item"]
     for folder, target, item in (
@@ -162,7 +156,7 @@ def join(votes: VotesOnDisk, scores: ScoresOnDisk, work: Path) -> Study:
     if any(name not in order for name in names):
         raise _unscored(scores, None, 0)
     own = replace(own, partitions=tuple(order[name] for name in names))
-    return Study(code_votes(cut, work / "votes-cut", anonymous=True), own, votes.notices)
+    return Study(code_votes(cut, work / "votes-cut", anonymous=True), own)
 
 
 def _fit(known: CodedVotes, scores: ScoresOnDisk) -> bool:

@@ -12,10 +12,10 @@ the jackknife's: alpha without each block in turn, Student's t.
 """
 
 import math
-import shutil
 import tempfile
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -25,7 +25,8 @@ from equipoise.aggregate._vote_prior import VotePrior, VoteTally, given_prior, p
 from equipoise.agreement.krippendorff_alpha import alpha_of_coincidences, class_values
 from equipoise.arrays import Floats, InputError, Ints, choice, short_repr
 from equipoise.disk.partitions import ItemCheck
-from equipoise.disk.votes import Progress, VotesOnDisk
+from equipoise.disk.votes import VotesOnDisk
+from equipoise.engine import Progress
 from equipoise.notices import Notice
 from equipoise.read.files import AnyPath
 from equipoise.read.whole import whole_folder
@@ -135,34 +136,33 @@ def soft_labels(
             "a positive reliability and a prior of at least 0, finite",
             "leave both at their defaults",
         )
-    method, known = "mean vote", VotePrior(np.zeros(size), "")
-    later = False
-    if model == "dirichlet":
-        found = given_prior(prior, size)
-        later, known = found is None, found or known
+    known = given_prior(prior, size) if model == "dirichlet" else VotePrior(np.zeros(size), "")
     with whole_folder(Path(out)) as scratch:
         place = scratch / "items"
         place.mkdir()
-        with _Scratch(scratch) as hashes:
-            first = None if later else (reliability, known)
-            sums = _counted(votes, hashes, hashes if later else place, first, progress)
-            if later:
+        with tempfile.TemporaryDirectory(dir=scratch) as held:
+            hashes = Path(held)
+            first = None if known is None else (reliability, known)
+            sums = _counted(votes, hashes, place if first else hashes, first, progress)
+            if known is None:
                 known = prior_of_tally(_tally(sums, size))
-                one = _Finish(hashes, place, reliability, known, votes.classes)
+                one = partial(_finish, hashes, place, reliability, known, votes.classes)
                 votes.map(one, hashes, place)
-        if model == "dirichlet":
-            method = f"Dirichlet (reliability {reliability:g}, {known.words})"
+        words = f"Dirichlet (reliability {reliability:g}, {known.words})"
         made = SoftLabels(
             Path(out),
             model,
-            method,
+            words if model == "dirichlet" else "mean vote",
             votes.classes,
             sums.items,
             sums.votes,
             _agreement(votes, sums, None),
             votes.notices,
         )
-        write_facts(scratch / "result.json", _facts(made))
+        names = ("model", "method", "classes", "items", "votes")
+        facts = {name: getattr(made, name) for name in names}
+        facts["agreement"] = made.agreement._asdict()
+        write_facts(scratch / "result.json", facts)
     return made
 
 
@@ -176,20 +176,6 @@ def agreement(
     return _agreement(votes, sums, level)
 
 
-class _Scratch:
-    """A folder inside another that is gone in the end."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder / ".scratch"
-
-    def __enter__(self) -> Path:
-        self.folder.mkdir()
-        return self.folder
-
-    def __exit__(self, *error: object) -> None:
-        shutil.rmtree(self.folder)
-
-
 def _counted(
     votes: VotesOnDisk,
     scratch: Path,
@@ -199,7 +185,7 @@ def _counted(
 ) -> _Sums:
     """Count all partitions; write their soft labels, or counts where the prior comes later."""
     check, size = ItemCheck(votes, scratch), len(votes.classes)
-    one = _Count(votes, check, place, known)
+    one = partial(_count, votes, check, place, known)
     used = [scratch] if place is None else [scratch, place]
     whole = _Sums(np.zeros((BLOCKS, size, size)))
     for sums in votes.map(one, *used, progress=progress):
@@ -212,30 +198,28 @@ def _counted(
     return whole
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Count:
-    """Counts one partition, and writes what is known of its items."""
+def _count(
+    votes: VotesOnDisk,
+    check: ItemCheck,
+    place: Path | None,
+    known: tuple[float, VotePrior] | None,
+    number: int,
+) -> _Sums:
+    """Count one partition, and write what is known of its items."""
+    from equipoise.kernels.disk import coincidences, count_answers
 
-    votes: VotesOnDisk
-    check: ItemCheck
-    place: Path | None
-    known: tuple[float, VotePrior] | None
-
-    def __call__(self, number: int) -> _Sums:
-        from equipoise.kernels.disk import coincidences, count_answers
-
-        rows, size = self.votes.read(number), len(self.votes.classes)
-        counts = np.zeros((len(rows.items), size), dtype=np.int32)
-        count_answers(rows.item, rows.label, rows.times, counts)
-        hashes = rows.hashes()
-        self.check.add(number, hashes)
-        pairs = np.zeros((BLOCKS, size, size))
-        coincidences(counts, (hashes % np.uint64(BLOCKS)).astype(np.uint8), pairs)
-        sums = _tallied(counts, pairs, cells=self.place is not None and self.known is None)
-        if self.place is not None:
-            shares = None if self.known is None else posterior_mean(counts, *self.known)
-            _write(self.place, number, rows.items, counts, shares, self.votes.classes)
-        return sums
+    rows, size = votes.read(number), len(votes.classes)
+    counts = np.zeros((len(rows.items), size), dtype=np.int32)
+    count_answers(rows.item, rows.label, rows.times, counts)
+    hashes = rows.hashes()
+    check.add(number, hashes)
+    pairs = np.zeros((BLOCKS, size, size))
+    coincidences(counts, (hashes % np.uint64(BLOCKS)).astype(np.uint8), pairs)
+    sums = _tallied(counts, pairs, cells=place is not None and known is None)
+    if place is not None:
+        shares = None if known is None else posterior_mean(counts, *known)
+        _write(place, number, rows.items, counts, shares, votes.classes)
+    return sums
 
 
 def _tallied(counts: Ints, pairs: Floats, *, cells: bool) -> _Sums:
@@ -329,50 +313,32 @@ def write_items(path: Path | IO[bytes], items: Any, columns: dict[str, Any]) -> 
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Finish:
-    """Turns the counts of one partition into soft labels."""
+def _finish(
+    counted: Path,
+    place: Path,
+    reliability: float,
+    prior: VotePrior,
+    classes: tuple[str, ...],
+    number: int,
+) -> None:
+    """Turn the counts of one partition into soft labels."""
+    from pyarrow import parquet
 
-    counted: Path
-    place: Path
-    reliability: float
-    prior: VotePrior
-    classes: tuple[str, ...]
-
-    def __call__(self, number: int) -> None:
-        from pyarrow import parquet
-
-        source, target = part_path(self.counted, number), part_path(self.place, number)
-        if target.exists() and not source.exists():
-            return  # a worker did it, and was killed before it could say so
-        table = parquet.read_table(source, use_threads=False)
-        counts = np.stack([np.asarray(table[f"n_{name}"]) for name in self.classes], axis=1)
-        shares = posterior_mean(counts, self.reliability, self.prior)
-        items = table["item"].combine_chunks()
-        _write(self.place, number, items, counts, shares, self.classes)
-        source.unlink(missing_ok=True)
+    source, target = part_path(counted, number), part_path(place, number)
+    if target.exists() and not source.exists():
+        return  # a worker did it, and was killed before it could say so
+    table = parquet.read_table(source, use_threads=False)
+    counts = np.stack([np.asarray(table[f"n_{name}"]) for name in classes], axis=1)
+    shares = posterior_mean(counts, reliability, prior)
+    items = table["item"].combine_chunks()
+    _write(place, number, items, counts, shares, classes)
+    source.unlink(missing_ok=True)
 
 
 def write_facts(path: Path, facts: dict[str, Any]) -> None:
     """Write what is known of a result as JSON; undefined is null."""
     import json
 
-    def plain(value: Any) -> Any:
-        if isinstance(value, float) and not math.isfinite(value):
-            return None
-        if isinstance(value, dict):
-            return {name: plain(one) for name, one in value.items()}
-        return [plain(one) for one in value] if isinstance(value, list | tuple) else value
+    from equipoise.findings.json import plain
 
     path.write_text(json.dumps(plain(facts), indent=1) + "\n", encoding="utf-8")
-
-
-def _facts(made: SoftLabels) -> dict[str, Any]:
-    return {
-        "model": made.model,
-        "method": made.method,
-        "classes": list(made.classes),
-        "items": made.items,
-        "votes": made.votes,
-        "agreement": made.agreement._asdict(),
-    }

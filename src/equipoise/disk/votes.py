@@ -12,7 +12,8 @@ the same rules as `equipoise.read_annotations`. Annotators are read when a model
 """
 
 import platform
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import pairwise
@@ -23,8 +24,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from equipoise.annotations import MOST_VOTES, Kind
-from equipoise.arrays import Floats, InputError, Ints, listed, meant, require_whole
-from equipoise.engine import EngineError, current
+from equipoise.arrays import InputError, Ints, listed, meant, require_whole
+from equipoise.engine import EngineError, Progress, current
 from equipoise.notices import Notice
 from equipoise.read.files import AnyPath, Content
 from equipoise.read.headers import annotation_headers
@@ -44,7 +45,6 @@ _REFUSED = {
     "reading": "rankings",
 }
 _ADVICE = "leave the column out, or read votes that fit in memory with read_annotations"
-Progress = Callable[[int, int], None]
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
@@ -61,33 +61,29 @@ def map_partitions(
     Parameters
     ----------
     function
-        A record of paths, numbers and parameters that opens its files itself: workers may be
+        Of paths, numbers and parameters, which opens its files itself: workers may be
         other processes, and may do a task again that a killed one had begun.
     folders
         Where it reads and writes, which every worker must see.
     """
     seen = tuple(one.absolute() for one in folders)
-    return current(workers).map(_Seeing(function, seen), tasks, progress=progress)
+    return current(workers).map(partial(_seeing, function, seen), tasks, progress=progress)
 
 
-@dataclass(frozen=True, slots=True)
-class _Seeing:
-    """A function that first looks whether its folders are there."""
-
-    function: Callable[[Any], Any]
-    folders: tuple[Path, ...]
-
-    def __call__(self, task: Any) -> Any:
-        for folder in self.folders:
-            if not folder.is_dir():
-                raise EngineError(
-                    f"engine, worker on {platform.node()}",
-                    f"no folder {folder}",
-                    "folders of votes and results on a disk that all workers see",
-                    "put votes, results and temporary files (TMPDIR) on a shared disk, or "
-                    "choose the engine local or processes",
-                )
-        return self.function(task)
+def _seeing(
+    function: Callable[[Task], Result], folders: tuple[Path, ...], task: Task
+) -> Result:
+    """Do a task where its folders are there."""
+    for folder in folders:
+        if not folder.is_dir():
+            raise EngineError(
+                f"engine, worker on {platform.node()}",
+                f"no folder {folder}",
+                "folders of votes and results on a disk that all workers see",
+                "put votes, results and temporary files (TMPDIR) on a shared disk, or "
+                "choose the engine local or processes",
+            )
+    return function(task)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,10 +94,17 @@ class Partition:
     rows: int
     fixed: Mapping[str, str]
 
-    @property
-    def source(self) -> Content:
-        """The file, for messages."""
-        return Content(self.path.name, self.path.stem, self.path.suffix.lower(), b"")
+    @contextmanager
+    def opened(self, texts: list[str] | None = None) -> Iterator[Any]:
+        """The open file, these columns of text as codes; what cannot be read is damaged."""
+        import pyarrow as pa
+
+        source = Content(self.path.name, self.path.stem, self.path.suffix.lower(), b"")
+        with open_parquet(source, self.path, texts) as file:
+            try:
+                yield file
+            except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
+                raise damaged_parquet(source, error) from error
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -240,11 +243,8 @@ class VotesOnDisk:
         chosen = [*names, *(["task"] if "task" in self.columns else [])]
         inside = [name for name in chosen if self.columns[name] not in part.fixed]
         theirs = [self.columns[name] for name in inside]
-        with open_parquet(part.source, part.path, theirs) as opened:
-            try:
-                table = opened.read(theirs, use_threads=False).unify_dictionaries()
-            except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
-                raise damaged_parquet(part.source, error) from error
+        with part.opened(theirs) as opened:
+            table = opened.read(theirs, use_threads=False).unify_dictionaries()
         rows = table.num_rows
         columns = {
             name: table.column(self.columns[name]).combine_chunks()
@@ -357,7 +357,7 @@ def parquet_partitions(folder: Path) -> tuple[tuple[Partition, ...], Any]:
     made, schema = [], None
     for path in files:
         part = Partition(path, 0, _fixed(path.relative_to(whole).parent))
-        with open_parquet(part.source, path) as opened:
+        with part.opened() as opened:
             part = replace(part, rows=opened.metadata.num_rows)
             schema = schema or opened.schema_arrow
         if part.rows > ROWS:
@@ -389,7 +389,7 @@ def _check_types(votes: VotesOnDisk) -> None:
 
     kinds: dict[str, str] = {}
     for part in votes.partitions:
-        with open_parquet(part.source, part.path) as opened:
+        with part.opened() as opened:
             schema = opened.schema_arrow
         types = {one.name: one.type for one in schema}
         for ours, theirs in votes.columns.items():
@@ -552,7 +552,7 @@ def _counts(column: Any, name: str) -> Ints:
 
 def _ends(part: Partition, column: str) -> tuple[Any, Any] | None:
     """Least and greatest value of a column by the footer, None where it does not say."""
-    with open_parquet(part.source, part.path) as opened:
+    with part.opened() as opened:
         facts, names = opened.metadata, [one.name for one in opened.schema]
         if column not in names:
             return None
@@ -578,15 +578,3 @@ def hash_items(items: Any) -> Any:
     start = np.frombuffer(offsets, np.int64)[whole.offset : whole.offset + len(whole) + 1]
     letters = np.zeros(0, np.uint8) if data is None else np.frombuffer(data, np.uint8)
     return hash_texts(start, letters)
-
-
-def names_of(values: Any) -> tuple[str, ...]:
-    """Numbers or texts of an arrow array as text."""
-    return tuple(map(str, values.to_pylist()))
-
-
-def as_floats(values: Any) -> Floats:
-    """A column of numbers, nan where there is none."""
-    import pyarrow as pa
-
-    return np.asarray(values.cast(pa.float64()).fill_null(np.nan), dtype=np.float64)

@@ -303,13 +303,11 @@ class _Todo:
     def far(self, engine: Engine, resource: str | None) -> None:
         """Send the rest away in groups, unless it is not worth it."""
         first, size = 0, 1
-        if self.done is None:
+        if self.done is None and len(self.tasks):
             start = time.perf_counter()
-            for first in range(min(1, len(self.tasks))):
-                with one_thread():
-                    self.take(first, self.function(self.tasks[first]))
-            first = min(1, len(self.tasks))
-            seconds = time.perf_counter() - start
+            with one_thread():
+                self.take(0, self.function(self.tasks[0]))
+            first, seconds = 1, time.perf_counter() - start
             if seconds * (len(self.tasks) - first) < ENOUGH:
                 self.on_threads(engine.workers or os.cpu_count() or 1, first)
                 return
@@ -326,17 +324,16 @@ class _Todo:
         use = _use.get()
         if use is not None:
             use.sent += len(groups)
-        own = None if use is not None and use.engine == engine else _Use(engine)
-        workers = (own or use or _Use(engine)).workers()
+        own = use if use is not None and use.engine == engine else _Use(engine)
         try:
-            for number, answer in workers.run(self.function, groups, resource):
+            for number, answer in own.workers().run(self.function, groups, resource):
                 places = groups[number].places
                 for place, value in zip(places, answer.values, strict=False):
                     self.take(place, value)
                 if answer.error is not None:
                     raise self._named(answer, places[len(answer.values)])
         finally:
-            if own is not None:
+            if own is not use:
                 own.close()
 
     def _named(self, answer: Answer, place: int) -> InputError:

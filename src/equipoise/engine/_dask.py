@@ -159,18 +159,15 @@ class Cluster:
         """Leave the scheduler; end the cluster where it is ours."""
         with suppress(Exception):
             self._client.close(timeout=2)
-        self._close_cluster()
+        if self._own is not None:
+            with suppress(Exception):
+                self._own.close(timeout=5)
         self._quiet.end()
         for name, value in self._environment.items():  # Dask leaves what it sets for workers
             if value is None:
                 os.environ.pop(name, None)
             else:
                 os.environ[name] = value
-
-    def _close_cluster(self) -> None:
-        if self._own is not None:
-            with suppress(Exception):
-                self._own.close(timeout=5)
 
 
 def _absent(address: str | None, got: str) -> EngineError:

@@ -24,13 +24,9 @@ __all__ = [
     "uncertainty_report",
 ]
 _HOMES = {
-    "Beta": "decomposition",
-    "Decomposition": "decomposition",
-    "decompose": "decomposition",
-    "decompose_beta": "decomposition",
+    **dict.fromkeys(("Beta", "Decomposition", "decompose", "decompose_beta"), "decomposition"),
+    **dict.fromkeys(("UncertaintyEvaluation", "evaluate_uncertainty"), "evaluate"),
     "Prediction": "study",
-    "UncertaintyEvaluation": "evaluate",
-    "evaluate_uncertainty": "evaluate",
     "uncertainty_report": "report",
 }
 

@@ -5,8 +5,10 @@ and gaps that the tasks report.
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, replace
+from itertools import groupby
+from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +23,7 @@ from equipoise.wording import capital
 COVERAGES = 20
 JUDGED = {"coverage": "abstention", "reliability": "ece"}  # the task that orders a curve
 BASELINES = ("bce", "baseline")
+WHO = (Column("method", "method", "model"), Column("architecture", "architecture"))
 
 
 class MethodCurve(NamedTuple):
@@ -75,39 +78,55 @@ def reliability_curves(study: UncertaintyStudy, question: Question) -> Iterable[
     if not question.labels:
         return
     truth = np.concatenate([one.truth for one in question.labels])
-    for architecture in study.architectures:
-        for method, runs in study.methods(architecture).items():
-            said = [
-                np.concatenate([question.values(run.parts, "", one) for one in question.labels])
-                for run in runs
-            ]
-            found = reliability_curve(np.tile(truth, len(runs)), np.concatenate(said))
-            full = found.items >= MIN_ITEMS * len(runs)
-            pairs = zip(found.predicted[full], found.observed[full], strict=True)
-            points = tuple((float(x), float(y)) for x, y in pairs)
-            yield MethodCurve(method, architecture, "", points)
+    for architecture, method, runs in study.competitors():
+        said = [
+            np.concatenate([question.values(run.parts, "", one) for one in question.labels])
+            for run in runs
+        ]
+        found = reliability_curve(np.tile(truth, len(runs)), np.concatenate(said))
+        full = found.items >= MIN_ITEMS * len(runs)
+        pairs = zip(found.predicted[full], found.observed[full], strict=True)
+        points = tuple((float(x), float(y)) for x, y in pairs)
+        yield MethodCurve(method, architecture, "", points)
 
 
 def cost_rows(study: UncertaintyStudy) -> Iterable[CostRow]:
     """What every method took, on average over its runs."""
-    for architecture in study.architectures:
-        for method, runs in study.methods(architecture).items():
-            costs = [run.cost for run in runs]
-            mean = [
-                float(np.mean([getattr(cost, name) for cost in costs]))
-                for name in ("training", "epochs", "per_epoch", "prediction")
-            ]
-            most = [
-                float(np.max([getattr(cost, name) for cost in costs]))
-                for name in ("memory", "workers")
-            ]
-            yield CostRow(method, architecture, len(runs), *mean, *most)
+    for architecture, method, runs in study.competitors():
+        costs = [run.cost for run in runs]
+        mean = [
+            float(np.mean([getattr(cost, name) for cost in costs]))
+            for name in ("training", "epochs", "per_epoch", "prediction")
+        ]
+        most = [
+            float(np.max([getattr(cost, name) for cost in costs]))
+            for name in ("memory", "workers")
+        ]
+        yield CostRow(method, architecture, len(runs), *mean, *most)
 
 
 # ---- findings ----------------------------------------------------------------------------
 
 
 Ends = Mapping[tuple[str, str], tuple[str, ...]]  # best and worst, by task and architecture
+_COVERAGE = Lines(
+    name="coverage",
+    caption="Accuracy on what is left{where}: mean over labels{front}",
+    x="share of decisions kept, the surest first",
+    y="accuracy",
+    lines=(),
+    x_range=(0.0, 1.0),
+)
+_RELIABILITY = Lines(
+    name="reliability",
+    caption="Reliability{where}: all labels together, bins with at least 10 items{front}",
+    x="predicted probability",
+    y="share that is positive",
+    lines=(),
+    diagonal=True,
+    x_range=(0.0, 1.0),
+    y_range=(0.0, 1.0),
+)
 
 
 def curve_findings(
@@ -119,7 +138,7 @@ def curve_findings(
             key="coverage",
             title="How accurate is what is left when the least sure go to a reader?",
             sentence=_coverage_sentence(covered),
-            charts=_drawn(covered, "coverage", ends, _coverage),
+            charts=_drawn(_COVERAGE, covered, ends),
             tables=(_curve_table("coverage", "kept", "accuracy", covered),),
             brief=False,
             nav="Coverage",
@@ -129,7 +148,7 @@ def curve_findings(
             key="reliability",
             title="Are the probabilities what they say?",
             sentence="",
-            charts=_drawn(reliable, "reliability", ends, _reliability),
+            charts=_drawn(_RELIABILITY, reliable, ends),
             tables=(_curve_table("reliability", "predicted", "observed", reliable),),
             note="On the diagonal probabilities are right; below it they are too high.",
             brief=False,
@@ -137,53 +156,21 @@ def curve_findings(
         )
 
 
-def _drawn(
-    curves: Sequence[MethodCurve], name: str, ends: Ends, make: Callable[..., Lines]
-) -> tuple[Lines, ...]:
-    """A chart for every architecture."""
+def _drawn(chart: Lines, curves: Sequence[MethodCurve], ends: Ends) -> tuple[Lines, ...]:
+    """A chart for every architecture, as one without lines says."""
     made = []
-    for architecture in dict.fromkeys(one.architecture for one in curves):
-        own = [one for one in curves if one.architecture == architecture]
-        made.append(
-            make(
-                name=f"{name}{'-' if architecture else ''}{architecture}",
-                lines=[
-                    Line(one.method, one.points, model=one.method, dots=False) for one in own
-                ],
-                where=f", {architecture}" if architecture else "",
-                front=ends.get((JUDGED[name], architecture), ()),
-            )
-        )
+    for architecture, own in groupby(curves, attrgetter("architecture")):
+        name, where = of_architecture(chart.name, architecture)
+        front = ends.get((JUDGED[chart.name], architecture), ())
+        lines = [Line(one.method, one.points, model=one.method, dots=False) for one in own]
+        caption = chart.caption.format(where=where, front=_front(front))
+        made.append(replace(chart, name=name, caption=caption, lines=lines, front=front))
     return tuple(made)
 
 
-def _coverage(*, name: str, lines: Sequence[Line], where: str, front: tuple[str, ...]) -> Lines:
-    return Lines(
-        name=name,
-        caption=f"Accuracy on what is left{where}: mean over labels{_front(front)}",
-        x="share of decisions kept, the surest first",
-        y="accuracy",
-        lines=lines,
-        x_range=(0.0, 1.0),
-        front=front,
-    )
-
-
-def _reliability(
-    *, name: str, lines: Sequence[Line], where: str, front: tuple[str, ...]
-) -> Lines:
-    return Lines(
-        name=name,
-        caption=f"Reliability{where}: all labels together, bins with at least 10 items"
-        f"{_front(front)}",
-        x="predicted probability",
-        y="share that is positive",
-        lines=lines,
-        diagonal=True,
-        x_range=(0.0, 1.0),
-        y_range=(0.0, 1.0),
-        front=front,
-    )
+def of_architecture(name: str, architecture: str) -> tuple[str, str]:
+    """Name of the chart of an architecture, and what its caption adds."""
+    return (f"{name}-{architecture}", f", {architecture}") if architecture else (name, "")
 
 
 def _front(names: Sequence[str]) -> str:
@@ -217,8 +204,7 @@ def _curve_table(name: str, x: str, y: str, curves: Sequence[MethodCurve]) -> Ta
         name=name,
         caption=f"{capital(y)} by {x}",
         columns=(
-            Column("method", "method", "model"),
-            Column("architecture", "architecture"),
+            *WHO,
             Column("score", "score"),
             Column(x, x, "number"),
             Column(y, y, "number"),
@@ -281,8 +267,7 @@ def _cost_table(rows: Sequence[Row]) -> Table:
         name="cost",
         caption="Time and memory of a run, the mean over runs; memory at most",
         columns=(
-            Column("method", "method", "model"),
-            Column("architecture", "architecture"),
+            *WHO,
             Column("runs", "runs", "count"),
             Column("epochs", "epochs", "figures"),
             Column("epoch_ms", "an epoch", "duration"),

@@ -29,29 +29,26 @@ Examples
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import groupby
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from equipoise.arrays import Floats
+from equipoise.arrays import Floats, Ints, PerItem
 from equipoise.findings import Column, Dot, Dots, Finding, Table
 from equipoise.inference import Population, Reason, TwoWay, seed_means, two_way, unit_design
-from equipoise.metrics import named
 from equipoise.numbers import change, count, number
-from equipoise.uq.decomposition import image_level
+from equipoise.ranks import mid_ranks
+from equipoise.uq.curves import WHO, of_architecture
+from equipoise.uq.decomposition import Decomposition, decompose, image_level
 from equipoise.uq.study import Run, UncertaintyStudy
 from equipoise.uq.tasks import LabelQuestion, Question, UncertaintyTask
 from equipoise.wording import joined
 
 if TYPE_CHECKING:
     from equipoise.uq.evaluate import Contest, UncertaintyOptions
-
-from collections.abc import Callable
-
-from equipoise.arrays import Ints, PerItem
-from equipoise.ranks import mid_ranks
-from equipoise.uq.decomposition import Decomposition, decompose
 
 _EQUAL = 12  # decimals to which values must differ to stand apart
 _LEAST = 1e-7  # distance of a mean from 0 and 1
@@ -61,27 +58,27 @@ _CHUNK = 2000  # items that are drawn together
 USUAL_MEMBERS = 20  # where a method has none
 
 
-class RankCorrelation(NamedTuple):
+class _RankCorrelation(NamedTuple):
     """Spearman's correlation, and the influence of every item on it."""
 
     value: float
     influence: PerItem
 
 
-def rank_correlation(x: PerItem, y: PerItem) -> RankCorrelation:
+def rank_correlation(x: PerItem, y: PerItem) -> _RankCorrelation:
     """Rank correlation with mid-ranks; nan where one of them does not vary."""
     number = len(x)
     first, second = (_Ranked.of(np.round(one, _EQUAL)) for one in (x, y))
     a, b = float((first.rank**2).mean()), float((second.rank**2).mean())
     if not (a > 0 and b > 0):
-        return RankCorrelation(float("nan"), np.full(number, np.nan))
+        return _RankCorrelation(float("nan"), np.full(number, np.nan))
     both = float((first.rank * second.rank).mean())
     shared = first.rank * second.rank + first.above(second.rank) + second.above(first.rank)
     of_first = first.rank**2 + 2 * first.above(first.rank) - 3 * a
     of_second = second.rank**2 + 2 * second.above(second.rank) - 3 * b
     value = both / np.sqrt(a * b)
     moved = (shared - 3 * both) / np.sqrt(a * b) - value / 2 * (of_first / a + of_second / b)
-    return RankCorrelation(float(value), moved / number)
+    return _RankCorrelation(float(value), moved / number)
 
 
 class _Ranked(NamedTuple):
@@ -236,15 +233,14 @@ def correlations(
     asked = [(task.key, questions[task.question]) for task in tasks[:2]]
     asked = [one for one in asked if one[1].labels] or [("test", _all_images(study))]
     found: dict[str, list[CorrelationRow]] = {key: [] for key, _ in asked}
-    for architecture in study.architectures:
-        for method, runs in study.methods(architecture).items():
-            if "EU" not in runs[0].parts["test"].scores:
-                continue
-            nulls = [_null(run, how) for run in runs]
-            for key, question in asked:
-                cell = _correlation_cell(question, runs, nulls)
-                values = _against_null(cell, how.level)
-                found[key].append(CorrelationRow(key, method, architecture, *values))
+    for architecture, method, runs in study.competitors():
+        if "EU" not in runs[0].parts["test"].scores:
+            continue
+        nulls = [_null(run, how) for run in runs]
+        for key, question in asked:
+            cell = _correlation_cell(question, runs, nulls)
+            values = _against_null(cell, how.level)
+            found[key].append(CorrelationRow(key, method, architecture, *values))
     return [row for each in found.values() for row in each]
 
 
@@ -356,16 +352,14 @@ def parts_findings(
         own = [row for row in every if row.task == task.key]
         if not own:
             continue
-        charts = []
-        for architecture in dict.fromkeys(row.architecture for row in own):
-            rows = [row for row in own if row.architecture == architecture]
-            if rows:
-                charts.append(_gap_chart(task, rows))
         yield Finding(
             key="parts",
             title="Is the epistemic part the better one?",
             sentence=_gap_sentence(task, own),
-            charts=tuple(charts),
+            charts=tuple(
+                _gap_chart(task, architecture, list(rows))
+                for architecture, rows in groupby(own, attrgetter("architecture"))
+            ),
             tables=(_parts_table(task, own),),
             note="Right of 0 the epistemic part does better, left of it the aleatoric part. By "
             "their names EU should win on bad images (task 1), AU on ambiguous findings (2).",
@@ -374,12 +368,12 @@ def parts_findings(
         ).under(task=f"{task.number} {task.title}")
 
 
-def _gap_chart(task: UncertaintyTask, rows: Sequence[PartsRow]) -> Dots:
-    title, architecture = named(task.metrics[0]).title, rows[0].architecture
-    where = f", {architecture}" if architecture else ""
+def _gap_chart(task: UncertaintyTask, architecture: str, rows: Sequence[PartsRow]) -> Dots:
+    title = task.metric.title
+    name, where = of_architecture(f"parts-{task.key}", architecture)
     ordered = sorted(rows, key=lambda row: -row.difference)
     return Dots(
-        name=f"parts-{task.key}{'-' if architecture else ''}{architecture}",
+        name=name,
         caption=f"{title} of EU less {title} of AU{where}, paired",
         axis=f"{title}, EU less AU",
         rows=[
@@ -437,13 +431,12 @@ def parts_sentence(rows: Sequence[PartsRow]) -> str:
 
 
 def _parts_table(task: UncertaintyTask, rows: Sequence[PartsRow]) -> Table:
-    title = named(task.metrics[0]).title
+    title = task.metric.title
     return Table(
         name=f"parts-{task.key}",
         caption=f"{title} of the epistemic and of the aleatoric part",
         columns=(
-            Column("method", "method", "model"),
-            Column("architecture", "architecture"),
+            *WHO,
             Column("epistemic", "EU", "number"),
             Column("aleatoric", "AU", "number"),
             Column("difference", "EU less AU", "change", ("low", "high")),
@@ -459,15 +452,14 @@ def correlation_findings(
     titles = {task.key: f"{task.number} {task.title}" for task in tasks}
     for key in dict.fromkeys(row.task for row in every):
         rows = [row for row in every if row.task == key]
-        charts = [
-            _correlation_chart(key, [row for row in rows if row.architecture == architecture])
-            for architecture in dict.fromkeys(row.architecture for row in rows)
-        ]
         yield Finding(
             key="correlation",
             title="Do the epistemic and the aleatoric part say different things?",
             sentence=correlation_sentence(rows),
-            charts=tuple(charts),
+            charts=tuple(
+                _correlation_chart(key, architecture, list(each))
+                for architecture, each in groupby(rows, attrgetter("architecture"))
+            ),
             tables=(_correlation_table(key, rows),),
             note="The null is what noise of one size on every logit gives, with the method's "
             "own mean and the same mean EU over test images and others. A correlation at the "
@@ -478,15 +470,14 @@ def correlation_findings(
         ).under(task=titles.get(key, "test images"))
 
 
-def _correlation_chart(key: str, rows: Sequence[CorrelationRow]) -> Dots:
-    architecture = rows[0].architecture
-    where = f", {architecture}" if architecture else ""
+def _correlation_chart(key: str, architecture: str, rows: Sequence[CorrelationRow]) -> Dots:
+    name, where = of_architecture(f"correlation-{key}", architecture)
     dots = []
     for row in sorted(rows, key=lambda row: -row.value):
         dots.append(Dot(row.method, row.value, row.low, row.high, remark=number(row.value)))
         dots.append(Dot(row.method, row.null, series="null", remark=number(row.null)))
     return Dots(
-        name=f"correlation-{key}{'-' if architecture else ''}{architecture}",
+        name=name,
         caption=f"Rank correlation of AU and EU{where}, and the null",
         axis="Spearman's correlation",
         rows=dots,
@@ -507,10 +498,10 @@ def correlation_sentence(rows: Sequence[CorrelationRow]) -> str:
         f"Constant noise alone would correlate AU and EU by {number(min(middle), 2)} to "
         f"{number(max(middle), 2)}"
     )
-    if above:
-        said += f"; {joined(above, most=MOST)} {_verb(above, 'is', 'are')} surely above that"
-    if below:
-        said += f"; {joined(below, most=MOST)} {_verb(below, 'is', 'are')} surely below it"
+    for names, where in ((above, "above that"), (below, "below it")):
+        if names:
+            verb = "is" if len(names) == 1 else "are"
+            said += f"; {joined(names, most=MOST)} {verb} surely {where}"
     return said + ("." if above or below else "; no method is surely apart from that.")
 
 
@@ -519,15 +510,10 @@ def _correlation_table(key: str, rows: Sequence[CorrelationRow]) -> Table:
         name=f"correlation-{key}",
         caption="Rank correlation of AU and EU",
         columns=(
-            Column("method", "method", "model"),
-            Column("architecture", "architecture"),
+            *WHO,
             Column("value", "correlation", "number", ("low", "high")),
             Column("null", "null", "number"),
             Column("beyond", "beyond the null", "change", ("beyond_low", "beyond_high")),
         ),
         rows=[row._asdict() for row in rows],
     )
-
-
-def _verb(names: Sequence[str], one: str, several: str) -> str:
-    return one if len(names) == 1 else several

@@ -45,10 +45,10 @@ from equipoise.uq.decomposition import DECOMPOSITIONS, IMAGE_LEVEL, Beta
 from equipoise.uq.disentanglement import CorrelationRow, PartsRow, correlations, parts_rows
 from equipoise.uq.study import (
     Outputs,
-    PartLabels,
     Prediction,
     Run,
     UncertaintyStudy,
+    other_images,
     part_labels,
 )
 from equipoise.uq.tasks import (
@@ -164,17 +164,23 @@ class TaskRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Contest:
-    """One question of one architecture: the shared evaluation, and who competes in it.
+    """One question: the shared evaluation of an architecture, and who competes in it.
 
     `names` holds the competitors by method and score.
     """
 
     question: Question
-    architecture: str
     evaluation: Evaluation
     names: Mapping[tuple[str, str], str]
 
     __repr__ = short_repr
+
+    def left_out(self, metric: str) -> tuple[str, ...]:
+        """Labels on which a metric is undefined for some competitor."""
+        labels, done = self.question.labels, self.evaluation
+        k = [one.name for one in done.metrics].index(metric)
+        odd = np.flatnonzero(np.isnan(done.values[: len(labels), k, 1]).any(axis=-1))
+        return tuple(labels[place].label for place in odd)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -245,7 +251,7 @@ class UncertaintyEvaluation:
             return
         for metric in task.metrics:
             best = dict(zip(judged.models, judged.family(metric).best, strict=True))
-            left = left_out_labels(contest, metric)
+            left = contest.left_out(metric)
             for (method, score), name in contest.names.items():
                 found = contest.evaluation.estimate(name, metric)
                 scale = SCALE.get(metric, 1.0)
@@ -277,15 +283,6 @@ class UncertaintyEvaluation:
         from equipoise.uq.report import evaluation_report
 
         return evaluation_report(self)
-
-
-def left_out_labels(contest: Contest, metric: str) -> tuple[str, ...]:
-    """Labels on which a metric is undefined for some competitor."""
-    done = contest.evaluation
-    k = [one.name for one in done.metrics].index(metric)
-    number = len(contest.question.labels)
-    odd = np.flatnonzero(np.isnan(done.values[:number, k, 1]).any(axis=-1))
-    return tuple(contest.question.labels[place].label for place in odd)
 
 
 # ---- arrays ----------------------------------------------------------------------------------
@@ -322,36 +319,21 @@ def evaluate_uncertainty(
     """
     how = UncertaintyOptions(**options)
     test = part_labels(labels, groups=groups)
-    parts: dict[str, tuple[Any, PartLabels]] = {"test": (probs, test)}
+    known, given = {"test": test}, {"test": probs}
     if validation is not None:
-        parts["val"] = validation[0], part_labels(validation[1])
-    said: dict[tuple[str, str], dict[str, Outputs]] = {}
+        given["val"], known["val"] = validation[0], part_labels(validation[1])
     if ood is not None:
-        number = _items(ood)
-        alike = number == len(test.items)
-        names = test.items if alike else tuple(f"other {k}" for k in range(number))
-        parts["ood"] = ood, PartLabels(names, None, test.groups if alike else None)
-    for part, (given, _) in parts.items():
-        for method, seed, one in _by_run(given, how):
+        given["ood"] = ood
+    said: dict[tuple[str, str], dict[str, Outputs]] = {}
+    for part, every in given.items():
+        for method, seed, one in _by_run(every, how):
             said.setdefault((method, seed), {})[part] = one
+            if part == "ood":
+                known.setdefault("ood", other_images(len(one.mean), test, "other"))
     runs = tuple(Run(method, "", seed, found) for (method, seed), found in said.items())
     assert test.labels is not None
     names = how.classes or tuple(f"label {k + 1}" for k in range(test.labels.shape[1]))
-    known = {part: one for part, (_, one) in parts.items()}
     return evaluate_study(UncertaintyStudy(names, known, runs, how.image), how)
-
-
-def _items(given: Any) -> int:
-    """How many images something was said of."""
-    first = next(iter(given.values())) if isinstance(given, Mapping) else given
-    one = first[0] if isinstance(first, list | tuple) and _several(first) else first
-    said = one.members if isinstance(one, Prediction) else one
-    shape = np.shape(said.a if isinstance(said, Beta) else said)
-    return shape[-2] if len(shape) > 1 else 0
-
-
-def _several(runs: Sequence[Any]) -> bool:
-    return all(isinstance(one, Prediction | Beta | np.ndarray) for one in runs)
 
 
 def _by_run(given: Any, how: UncertaintyOptions) -> list[tuple[str, str, Outputs]]:
@@ -359,7 +341,9 @@ def _by_run(given: Any, how: UncertaintyOptions) -> list[tuple[str, str, Outputs
     methods = given if isinstance(given, Mapping) else {"model": given}
     found = []
     for name, runs in methods.items():
-        several = isinstance(runs, list | tuple) and _several(runs)
+        several = isinstance(runs, list | tuple) and all(
+            isinstance(one, Prediction | Beta | np.ndarray) for one in runs
+        )
         for seed, one in enumerate(runs if several else [runs]):
             said = one if isinstance(one, Prediction) else Prediction(one)
             made = Outputs.of(said, how.decomposition, f"predictions of {name!r}")
@@ -429,7 +413,7 @@ def _contest(
     done = evaluate(given, truth, metrics=list(metrics), resampling=plan, settings=settings)
     seeds = {tuple(run.seed for run in each) for each in methods.values() if len(each) > 1}
     done = done.across_seeds(runs, shared=len(seeds) == 1)
-    return Contest(question, architecture, done, names)
+    return Contest(question, done, names)
 
 
 def _prediction(
@@ -451,13 +435,12 @@ def _choices(
     preset: dict[str, list[str]] = {}
     for task in (one for one in tasks if one.scored and questions[one.question].labels):
         known = ask(task.question, study, "val")
-        for architecture in study.architectures:
-            for method, runs in study.methods(architecture).items():
-                scores = scores_of(runs[0].parts["test"])
-                best = _best_score(known, runs, scores, task.metrics[0])
-                chosen[architecture, task.key, method] = best or USUAL
-                if best is None:
-                    preset.setdefault(task.key, []).append(method)
+        for architecture, method, runs in study.competitors():
+            scores = scores_of(runs[0].parts["test"])
+            best = _best_score(known, runs, scores, task.metrics[0])
+            chosen[architecture, task.key, method] = best or USUAL
+            if best is None:
+                preset.setdefault(task.key, []).append(method)
     return chosen, {task: tuple(dict.fromkeys(each)) for task, each in preset.items()}
 
 
@@ -497,7 +480,7 @@ def _notices(
             label
             for (_, name), contest in contests.items()
             if name == task.question
-            for label in left_out_labels(contest, task.metrics[0])
+            for label in contest.left_out(task.metrics[0])
         )
         if gone:
             yield notice("left_out_labels", LEFT_OUT, number=task.number, labels=tuple(gone))

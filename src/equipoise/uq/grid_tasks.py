@@ -70,19 +70,14 @@ def _rounds(plan: "Plan", setup: "Setup") -> "list[list[tuple[Training, ...]]]":
     if setup.ood is None:
         first = set(plan.references()).intersection(cells) or {cells[0]}
     later = [cell for cell in cells if cell not in first]
-    baselines: list[tuple[Training, ...]] = [
-        (cell,) for cell in later if cell.method == "baseline"
-    ]
-    others = [cell for cell in later if cell.method != "baseline"]
-    alone: list[tuple[Training, ...]] = [(cell,) for cell in others]
-    if "baseline" not in plan.methods:  # which cells of one network and seed then share
-        kinds = dict.fromkeys((cell.architecture, cell.seed) for cell in others)
-        alone = [
-            tuple(cell for cell in others if (cell.architecture, cell.seed) == kind)
-            for kind in kinds
-        ]
+    baselines = [(cell,) for cell in later if cell.method == "baseline"]
+    together: dict[object, tuple[Training, ...]] = {}
+    for cell in later:
+        if cell.method != "baseline":  # where none is asked for, some train theirs together
+            kind = cell if "baseline" in plan.methods else (cell.architecture, cell.seed)
+            together[kind] = (*together.get(kind, ()), cell)
     start = [tuple(cell for cell in cells if cell in first)] if first else []
-    return [some for some in (start, baselines, alone) if some]
+    return [list(some) for some in (start, baselines, together.values()) if some]
 
 
 @dataclass(frozen=True, slots=True)

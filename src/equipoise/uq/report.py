@@ -27,7 +27,14 @@ from equipoise.findings import (
 from equipoise.inference import TwoWay
 from equipoise.metrics import named
 from equipoise.numbers import count, estimate, exact_percent, number, percent
-from equipoise.uq.curves import Ends, corruption_findings, cost_findings, curve_findings
+from equipoise.uq.curves import (
+    WHO,
+    Ends,
+    corruption_findings,
+    cost_findings,
+    curve_findings,
+    of_architecture,
+)
 from equipoise.uq.disentanglement import (
     MOST,
     correlation_findings,
@@ -142,8 +149,7 @@ def _choice_sentence(result: UncertaintyEvaluation) -> str:
 
 
 def _whom(result: UncertaintyEvaluation) -> str:
-    several = any(len(runs) > 1 for a in result.study.architectures
-                  for runs in result.study.methods(a).values())  # fmt: skip
+    several = any(len(runs) > 1 for _, _, runs in result.study.competitors())
     units = "patients" if result.study.labels["test"].groups is not None else "images"
     return f"{units} and seeds like these" if several else f"{units} like these"
 
@@ -151,40 +157,42 @@ def _whom(result: UncertaintyEvaluation) -> str:
 # ---- what to use -----------------------------------------------------------------------------
 
 
-def _judged_rows(
-    result: UncertaintyEvaluation, task: UncertaintyTask, architecture: str
-) -> list[TaskRow]:
-    """A task's headline metric, of the scores that methods are judged by; best first."""
+def _judged(result: UncertaintyEvaluation, task: UncertaintyTask) -> dict[str, list[TaskRow]]:
+    """A task's headline metric, of the scores that methods are judged by; best first.
+
+    By architecture, of those on which the task can be judged.
+    """
+    sign = -1 if task.metric.better == "higher" else 1
     found = [
         row
         for row in result.table()
-        if row.task == task.key and row.architecture == architecture
-        and row.metric == task.metrics[0] and row.chosen
-    ]  # fmt: skip
-    higher = named(task.metrics[0]).better == "higher"
-    known = [row for row in found if not math.isnan(row.value)]
-    return sorted(known, key=lambda row: -row.value if higher else row.value)
+        if (row.task, row.metric) == (task.key, task.metrics[0])
+        and row.chosen
+        and not math.isnan(row.value)
+    ]
+    found.sort(key=lambda row: sign * row.value)
+    every = {
+        a: [row for row in found if row.architecture == a] for a in result.study.architectures
+    }
+    return {architecture: rows for architecture, rows in every.items() if rows}
 
 
 def _ends(result: UncertaintyEvaluation) -> Ends:
     """The first and the last method of every task and architecture."""
-    found: dict[tuple[str, str], tuple[str, ...]] = {}
-    for task in result.tasks:
-        for architecture in result.study.architectures:
-            names = [row.method for row in _judged_rows(result, task, architecture)]
-            found[task.key, architecture] = tuple(dict.fromkeys([*names[:1], *names[-1:]]))
-    return found
+    return {
+        (task.key, architecture): tuple(dict.fromkeys([rows[0].method, rows[-1].method]))
+        for task in result.tasks
+        for architecture, rows in _judged(result, task).items()
+    }
 
 
 def recommendation(result: UncertaintyEvaluation) -> list[str]:
     """What to use for what, a sentence per task and architecture."""
-    said = []
-    for task in result.tasks:
-        for architecture in result.study.architectures:
-            rows = _judged_rows(result, task, architecture)
-            if rows:
-                said.append(_advice(task, rows, architecture))
-    return said
+    return [
+        _advice(task, rows, architecture)
+        for task in result.tasks
+        for architecture, rows in _judged(result, task).items()
+    ]
 
 
 def _advice(task: UncertaintyTask, rows: Sequence[TaskRow], architecture: str) -> str:
@@ -227,9 +235,13 @@ def _called(row: TaskRow) -> str:
 def _card(result: UncertaintyEvaluation) -> Card:
     """Who is first where tasks tell methods apart, and what EU and AU mean."""
     single = len({run.method for run in result.study.runs}) < 2
-    said = [_leaders(result, one) for one in result.study.architectures]
+    if single:
+        answer = [*recommendation(result), f"{NOTHING}."][0]
+    else:
+        said = [_leaders(result, one) for one in result.study.architectures]
+        answer = f"{'; '.join(dict.fromkeys(said))}."
     return Card(
-        answer=_alone(result) if single else f"{'; '.join(dict.fromkeys(said))}.",
+        answer=answer,
         lede=parts_sentence(result.parts) or correlation_sentence(result.correlations),
         holds_for=f"{_whom(result)}, with labels taken as the truth",
         settled_by="" if single else _settled_by(result),
@@ -239,7 +251,7 @@ def _card(result: UncertaintyEvaluation) -> Card:
 
 def _leaders(result: UncertaintyEvaluation, architecture: str) -> str:
     """Who is first most often on the tasks that tell methods apart; names as they are."""
-    every = [_judged_rows(result, task, architecture) for task in result.tasks]
+    every = [_judged(result, task).get(architecture, []) for task in result.tasks]
     total = sum(bool(rows) for rows in every)
     if not total:
         return NOTHING
@@ -299,11 +311,6 @@ def _seed_shares(cell: TwoWay, best: Sequence[bool]) -> list[float]:
     return shares
 
 
-def _alone(result: UncertaintyEvaluation) -> str:
-    said = recommendation(result)
-    return said[0] if said else f"{NOTHING}."
-
-
 def _caveat(result: UncertaintyEvaluation) -> str:
     members = {run.parts["test"].members for run in result.study.runs} - {0, 1}
     if len(members) > 1:
@@ -312,9 +319,7 @@ def _caveat(result: UncertaintyEvaluation) -> str:
             f"Methods have {low} to {high} members; fewer see less of the epistemic part "
             "(about 1/M of it is missing)."
         )
-    sizes = [len(runs) for a in result.study.architectures
-             for runs in result.study.methods(a).values()]  # fmt: skip
-    if len(set(sizes)) == 1 and sizes[0] == 1:
+    if all(len(runs) == 1 for _, _, runs in result.study.competitors()):
         return "One seed of each method: what other seeds would change is in no interval."
     return ""
 
@@ -342,10 +347,10 @@ def _standings(result: UncertaintyEvaluation) -> Finding:
 def _board(result: UncertaintyEvaluation, architecture: str, name: str) -> Standings:
     """Methods by tasks, coloured by best group; the most often first on top."""
     by_task = [
-        (task, {row.method: row for row in _judged_rows(result, task, architecture)})
+        (task, {row.method: row for row in rows[architecture]})
         for task in result.tasks
+        if architecture in (rows := _judged(result, task))
     ]
-    by_task = [one for one in by_task if one[1]]
     methods = list(result.study.methods(architecture))
     telling = [list(rows.values()) for _, rows in by_task if _tells(list(rows.values()))]
     firsts = Counter(rows[0].method for rows in telling)
@@ -372,7 +377,7 @@ def _board(result: UncertaintyEvaluation, architecture: str, name: str) -> Stand
 
 
 def _direction(task: UncertaintyTask) -> str:
-    return "high" if named(task.metrics[0]).better == "higher" else "low"
+    return "high" if task.metric.better == "higher" else "low"
 
 
 def _standing(task: UncertaintyTask, rows: Mapping[str, TaskRow], method: str) -> Standing:
@@ -380,7 +385,7 @@ def _standing(task: UncertaintyTask, rows: Mapping[str, TaskRow], method: str) -
         return Standing(math.nan, inside=True, judged=False)
     row = rows[method]
     ends = [one.value for one in rows.values()]
-    top = max(ends) if named(task.metrics[0]).better == "higher" else min(ends)
+    top = max(ends) if task.metric.better == "higher" else min(ends)
     return Standing(row.value, inside=row.best, best=row.value == top, judged=len(rows) > 1)
 
 
@@ -392,23 +397,15 @@ def _typical(rows: Iterable[TaskRow]) -> float:
 def _task_findings(result: UncertaintyEvaluation) -> Iterable[Finding]:
     """One finding per task, of which the reader chooses one."""
     for task in result.tasks:
-        charts = []
-        for architecture in result.study.architectures:
-            rows = _judged_rows(result, task, architecture)
-            if rows:
-                charts.append(_forest(task, rows, architecture))
-        if not charts:
+        judged = _judged(result, task)
+        if not judged:
             continue
         own = [row for row in result.table() if row.task == task.key]
         yield Finding(
             key="tasks",
             title="Task by task",
-            sentence=" ".join(
-                _advice(task, rows, architecture)
-                for architecture in result.study.architectures
-                if (rows := _judged_rows(result, task, architecture))
-            ),
-            charts=tuple(charts),
+            sentence=" ".join(_advice(task, rows, one) for one, rows in judged.items()),
+            charts=tuple(_forest(task, rows, one) for one, rows in judged.items()),
             tables=(_score_table(f"task-{task.key}", f"Task {task.number}, all scores", own),),
             note=f"{task.asks} {_task_note(own)}",
             brief=False,
@@ -426,10 +423,10 @@ def _task_note(rows: Sequence[TaskRow]) -> str:
 
 
 def _forest(task: UncertaintyTask, rows: Sequence[TaskRow], architecture: str) -> Dots:
-    title = named(task.metrics[0]).title
-    where = f", {architecture}" if architecture else ""
+    title = task.metric.title
+    name, where = of_architecture(task.key, architecture)
     return Dots(
-        name=f"{task.key}{'-' if architecture else ''}{architecture}",
+        name=name,
         caption=f"{title} by method{where}; {_direction(task)} is better",
         axis=title,
         rows=[
@@ -474,8 +471,7 @@ def _score_table(
         caption=caption,
         columns=(
             Column("task", "task"),
-            Column("method", "method", "model"),
-            Column("architecture", "architecture"),
+            *WHO,
             Column("score", "score"),
             Column("metric", "metric", words=words),
             Column("value", "value", "number", ("low", "high")),

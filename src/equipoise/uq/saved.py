@@ -1,6 +1,6 @@
 """Saved predictions: one file per method, architecture and seed, and one of labels.
 
-A file of a run is an ``.npz`` with ``meta``, a text in JSON (`SCHEMA`, and the keys of `Meta`),
+A file of a run is an ``.npz`` with ``meta``, a text in JSON (`SCHEMA`, the keys of `_Meta`),
 and for each part of ``val``, ``test``, ``ood`` and ``val_ood`` either ``{part}_logits`` or
 ``{part}_probs`` (members, items, classes), or ``{part}_alpha`` and ``{part}_beta`` (items,
 classes); and perhaps ``{part}_score`` (items, classes), the method's own uncertainty, which is
@@ -35,6 +35,7 @@ from equipoise.uq.study import (
     Prediction,
     Run,
     UncertaintyStudy,
+    other_images,
     part_labels,
 )
 
@@ -55,7 +56,7 @@ SUFFIXES = (".npz", ".npy")
 
 
 @dataclass(frozen=True, slots=True)
-class Meta:
+class _Meta:
     """What a file says of its run: names, and what it took."""
 
     method: str
@@ -109,7 +110,8 @@ def read_study(
     known = {part: labels[part] for part in shared if part in labels}
     for part in ("ood", "val_ood"):
         if part in shared and part not in known:
-            known[part] = _unnamed(runs[0].parts[part], known.get("test"), part)
+            test = known.get("test") if part == "ood" else None
+            known[part] = other_images(len(runs[0].parts[part].mean), test, part)
     known = {"test": labels["test"], **known}
     made_by = _corruptions(files) if "ood" in known else ()
     return UncertaintyStudy(names, known, tuple(runs), image, lacking, made_by).by_name()
@@ -136,14 +138,6 @@ def _corruption(said: Mapping[str, Any], goal: float) -> Corruption:
     reached = bool(said.get("reached", fall >= goal - NEAR))
     severity = float(said["severity"])
     return Corruption(str(said["corruption"]), severity, auroc, clean, fall, reached, goal)
-
-
-def _unnamed(said: Outputs, test: PartLabels | None, part: str) -> PartLabels:
-    """Images without names: those of the test transformed, where they are as many."""
-    number = len(said.mean)
-    if test is not None and part == "ood" and number == len(test.items):
-        return PartLabels(test.items, None, test.groups)
-    return PartLabels(tuple(f"{part} {k}" for k in range(number)))
 
 
 def read_run(path: Path, decomposition: str = "information", ood: Path | None = None) -> Run:
@@ -218,11 +212,11 @@ def _arrays(path: Path, alone: str) -> dict[str, Any]:
         raise InputError(path.name, "no arrays that can be read", "an .npz file", do) from error
 
 
-def _meta(path: Path, arrays: Mapping[str, Any]) -> Meta:
+def _meta(path: Path, arrays: Mapping[str, Any]) -> _Meta:
     """What a file says of its run, or what its name says."""
     if "meta" not in arrays:
         method, *rest = path.stem.split(".")
-        made = Meta(method, rest[0], rest[1]) if len(rest) == 2 else Meta(path.stem)
+        made = _Meta(method, rest[0], rest[1]) if len(rest) == 2 else _Meta(path.stem)
         return replace(made, score_is=EPISTEMIC.get(made.method, "own"))
     said = _told(arrays)
     schema = said.get("schema")
@@ -239,7 +233,7 @@ def _meta(path: Path, arrays: Mapping[str, Any]) -> Meta:
         cost = replace(cost, epochs=math.nan)
     method = str(said["method"])
     names = (method, str(said.get("architecture", "")), str(said.get("seed", "")))
-    return Meta(*names, cost, str(said.get("score_is", EPISTEMIC.get(method, "own"))))
+    return _Meta(*names, cost, str(said.get("score_is", EPISTEMIC.get(method, "own"))))
 
 
 def _told(arrays: Mapping[str, Any]) -> Mapping[str, Any]:

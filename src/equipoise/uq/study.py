@@ -36,6 +36,7 @@ from equipoise.uq.decomposition import (
     decompose_beta,
     mean_probabilities,
 )
+from equipoise.uq.training.corruptions import Severity
 
 PARTS = ("test", "val", "ood", "val_ood")
 SCORES = ("PU", "AU", "EU", "own")
@@ -141,19 +142,9 @@ class Cost:
 
 
 @dataclass(frozen=True, slots=True)
-class Corruption:
-    """What other images were made by: its severity, and what it did to validation images.
+class Corruption(Severity):
+    """What other images were made by; `goal` is the fall that was aimed at."""
 
-    `fall` is the share by which the AUROC fell from that of the `clean` ones, `reached` whether
-    that is what was aimed at (`goal`).
-    """
-
-    corruption: str
-    severity: float
-    auroc: float
-    clean: float
-    fall: float
-    reached: bool
     goal: float
 
 
@@ -287,6 +278,11 @@ class UncertaintyStudy:
                 found.setdefault(run.method, []).append(run)
         return {name: sorted(each, key=lambda run: run.seed) for name, each in found.items()}
 
+    def competitors(self) -> list[tuple[str, str, list[Run]]]:
+        """Every architecture and method, with its runs."""
+        every = [(one, self.methods(one)) for one in self.architectures]
+        return [(one, name, runs) for one, each in every for name, runs in each.items()]
+
 
 def _check_labels(part: str, known: PartLabels, classes: int) -> None:
     where = f"labels, part {part}"
@@ -325,3 +321,10 @@ def part_labels(
     names = tuple(map(str, range(len(array)) if items is None else items))
     known = None if groups is None else tuple(map(str, groups))
     return PartLabels(names, frozen(array), known)
+
+
+def other_images(number: int, test: PartLabels | None, name: str) -> PartLabels:
+    """Images without names: those of the test transformed, where they are as many."""
+    if test is not None and number == len(test.items):
+        return PartLabels(test.items, None, test.groups)
+    return PartLabels(tuple(f"{name} {k}" for k in range(number)))

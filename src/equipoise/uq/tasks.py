@@ -69,6 +69,11 @@ class UncertaintyTask:
     metrics: tuple[str, ...]
 
     @property
+    def metric(self) -> Metric:
+        """The metric it is judged by."""
+        return named(self.metrics[0])
+
+    @property
     def scored(self) -> bool:
         """Whether it judges scores of uncertainty, and not the mean prediction."""
         return self.question != "calibration"

@@ -13,9 +13,10 @@ from equipoise.uq.training.bar import Bar
 from equipoise.uq.training.data import LabelPolicy
 from equipoise.uq.training.grid import Machine, Outcome, run_grid
 from equipoise.uq.training.loop import Recipe
-from equipoise.uq.training.methods import METHODS, settings_of
+from equipoise.uq.training.methods import METHODS
 from equipoise.uq.training.pack import pack, unpack
 from equipoise.uq.training.plan import Plan, Setup, default_architectures, default_recipe
+from equipoise.uq.training.settings import settings_of
 
 _UNFINISHED = 3
 

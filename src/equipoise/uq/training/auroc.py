@@ -8,6 +8,7 @@ and so are labels of an image that are -1 or blank.
 import numpy as np
 
 from equipoise.arrays import Floats, ItemsByClasses
+from equipoise.ranks import mid_ranks
 
 
 def label_aurocs(scores: ItemsByClasses, labels: ItemsByClasses) -> Floats:
@@ -25,9 +26,7 @@ def label_aurocs(scores: ItemsByClasses, labels: ItemsByClasses) -> Floats:
         positives, negatives = int(truth.sum()), int((~truth).sum())
         if not positives or not negatives:
             continue
-        _, place, counts = np.unique(score, return_inverse=True, return_counts=True)
-        ranks = (np.cumsum(counts) - (counts - 1) / 2)[place]
-        below = ranks[truth].sum() - positives * (positives + 1) / 2
+        below = mid_ranks(score)[truth].sum() - positives * (positives + 1) / 2
         values[label] = below / (positives * negatives)
     return values
 

@@ -35,17 +35,17 @@ class Bar:
         ):
             return
         self.last = now
-        line = progress_line(progress)
+        line = _progress_line(progress)
         self.stream.write(f"\r\x1b[2K{line}" if self.terminal else f"{line}\n")
         self.stream.flush()
 
 
-def progress_line(progress: Progress) -> str:
+def _progress_line(progress: Progress) -> str:
     """The progress in one line.
 
     Examples
     --------
-    >>> progress_line(Progress(3, 12, 95.0, "baseline.vit_tiny.0"))
+    >>> _progress_line(Progress(3, 12, 95.0, "baseline.vit_tiny.0"))
     '[######..................] 3 of 12, about 1 min 35 s left, baseline.vit_tiny.0'
     """
     full = _WIDTH * progress.done // max(1, progress.total)

@@ -10,7 +10,6 @@ scaling its baseline, for a deep ensemble all its members; how many processes sh
 import json
 import math
 import time
-from collections.abc import Callable
 from dataclasses import asdict
 from functools import cached_property, partial
 from pathlib import Path
@@ -27,7 +26,7 @@ from equipoise.read.files import content, read_json
 from equipoise.read.whole import whole_file
 from equipoise.uq.training.auroc import macro_auroc
 from equipoise.uq.training.corruptions import Severity, assigned, calibrate, corrupt_all
-from equipoise.uq.training.loop import Epoch, Trained, Trainer, read_whole, write_whole
+from equipoise.uq.training.loop import TellEpoch, Trained, Trainer, read_whole, write_whole
 from equipoise.uq.training.methods.method import Forecast, Method
 from equipoise.uq.training.networks import architecture_of
 from equipoise.uq.training.plan import SCHEMA, Cell, Folder, Plan, Setup, Sources, write_text
@@ -38,47 +37,50 @@ _CHECKPOINT_SECONDS = 20.0
 SEEDS = {"ood": 0, "val_ood": 100}  # of corruptions
 
 
-class Limits(NamedTuple):
-    """Until when an epoch may begin, and whom to tell of epochs."""
-
-    deadline: float
-    tell: Callable[[Epoch], None]
-
-
 class Place(NamedTuple):
-    """The device, and how many processes share it."""
+    """The device, how many processes share it, and until when an epoch may begin."""
 
     device: str
-    workers: int = 1
+    workers: int
+    deadline: float
+
+
+class Job(NamedTuple):
+    """What every worker is given: what to do, where its results go, and where it works."""
+
+    plan: Plan
+    setup: Setup
+    folder: Folder
+    place: Place
 
 
 class Bench:
     """Data on a device and the steps of a grid."""
 
-    def __init__(self, setup: Setup, sources: Sources, folder: Folder, place: Place) -> None:
-        self.setup, self.sources, self.folder = setup, sources, folder
-        self.data, self.workers = sources.data, place.workers
-        self.there = DeviceData(self.data, setup.policy, place.device)
+    def __init__(self, job: Job, sources: Sources) -> None:
+        self.plan, self.setup, self.folder, self.place = job
+        self.sources, self.data = sources, sources.data
+        self.there = DeviceData(self.data, self.setup.policy, self.place.device)
         if self.there.device.type == "cuda":
             torch.backends.cudnn.benchmark = True
             torch.set_float32_matmul_precision("high")
 
-    def train_baseline(self, cell: Cell, limits: Limits) -> None:
+    def train_baseline(self, cell: Cell, tell: TellEpoch) -> None:
         """Train a baseline and keep its weights."""
-        model, trained = self._trained(cell, [], limits)
+        model, trained = self._trained(cell, [], tell)
         write_whole(
             self.folder.weights(cell),
             {
                 "fingerprint": self._fingerprint(cell), "model": model.state_dict(),
                 "auroc": trained.auroc, "epochs": trained.epochs, "seconds": trained.seconds,
-                "peak": self._peak(), "workers": self.workers,
+                "peak": self._peak(), "workers": self.place.workers,
             },
         )  # fmt: skip
         self.folder.checkpoint(cell).unlink(missing_ok=True)
 
-    def calibrate(self, plan: Plan) -> None:
+    def calibrate(self) -> None:
         """Find the severities of corruptions by the mean AUROC of the reference baselines."""
-        models = [self._load(cell)[0].eval() for cell in plan.references()]
+        models = [self._load(cell)[0].eval() for cell in self.plan.references()]
         labels = self.there.val_labels
 
         def auroc_of(images: NDArray[np.uint8]) -> float:
@@ -90,19 +92,12 @@ class Bench:
         text = json.dumps([asdict(one) for one in severities], indent=1)
         write_text(self.folder.corruptions, text)
 
-    def finish(self, cell: Cell, limits: Limits) -> None:
+    def finish(self, cell: Cell, tell: TellEpoch) -> None:
         """Train a cell (or take over what it stands on), predict, and write its file."""
-        method, architecture = (
-            self.setup.method(cell.method),
-            architecture_of(cell.architecture),
-        )
-        if cell.method == "baseline":
-            seeds: tuple[int, ...] = (cell.seed,)
-        else:
-            seeds = method.baselines(architecture, cell.seed)
-        stands_on = [self._load(Cell("baseline", cell.architecture, seed)) for seed in seeds]
+        method, baselines = self.setup.method(cell.method), self.setup.stands_on(cell)
+        stands_on = [self._load(one) for one in baselines]
         states = [model.state_dict() for model, _ in stands_on]
-        model, trained = self._trained(cell, states, limits)
+        model, trained = self._trained(cell, states, tell)
         parts, started = self.parts, time.time()
         with seeded(self.there.device, cell.seed, _SETTLE):
             method.settle(model.eval(), self.there)
@@ -112,10 +107,10 @@ class Bench:
         meta = {
             **self._facts(cell, method, model),
             **self._cost([kept for _, kept in stands_on], trained, settled), **cost,
-            "baselines": list(seeds), "ood": self._strange_facts(),
+            "baselines": [one.seed for one in baselines], "ood": self._strange_facts(),
             "val_auroc": macro_auroc(_mean(arrays, "val"), self.there.val_labels),
         }  # fmt: skip
-        save_arrays(self.folder.run(cell), {"meta": np.array(json.dumps(meta)), **arrays})
+        _save_arrays(self.folder.run(cell), {"meta": np.array(json.dumps(meta)), **arrays})
         self.folder.checkpoint(cell).unlink(missing_ok=True)
 
     def _cost(
@@ -128,7 +123,7 @@ class Bench:
         return {
             "train_seconds": seconds + settled, "epochs": epochs, "own_epochs": trained.epochs,
             "seconds_per_epoch": seconds / epochs,
-            "workers": max([self.workers, *(kept["workers"] for kept in stands_on)]),
+            "workers": max([self.place.workers, *(kept["workers"] for kept in stands_on)]),
             "peak_bytes": None if None in peaks else max(peaks),
         }  # fmt: skip
 
@@ -146,13 +141,9 @@ class Bench:
 
     def _built(self, cell: Cell) -> nn.Module:
         """A new model on the device."""
-        method, architecture = (
-            self.setup.method(cell.method),
-            architecture_of(cell.architecture),
-        )
         with seeded(self.there.device, cell.seed, _BUILD):
-            make = partial(architecture.network, self.there.shape)
-            model = method.build(make, self.there.classes)
+            make = partial(architecture_of(cell.architecture).network, self.there.shape)
+            model = self.setup.method(cell.method).build(make, self.there.classes)
         return model.to(self.there.device, memory_format=self.there.memory_format)
 
     def _load(self, cell: Cell) -> tuple[nn.Module, dict[str, Any]]:
@@ -164,7 +155,7 @@ class Bench:
         return model, kept
 
     def _trained(
-        self, cell: Cell, states: list[dict[str, torch.Tensor]], limits: Limits
+        self, cell: Cell, states: list[dict[str, torch.Tensor]], tell: TellEpoch
     ) -> tuple[nn.Module, Trained]:
         """A model, trained unless it only takes over baselines."""
         if self.there.device.type == "cuda":
@@ -177,7 +168,7 @@ class Bench:
         trainer = Trainer(
             method=method, recipe=self.setup.recipe, seed=cell.seed,
             checkpoint=self.folder.checkpoint(cell), fingerprint=self._fingerprint(cell),
-            every=_CHECKPOINT_SECONDS, deadline=limits.deadline, tell=limits.tell,
+            every=_CHECKPOINT_SECONDS, deadline=self.place.deadline, tell=tell,
         )  # fmt: skip
         trained = trainer.train(model, self.there)
         return model.eval(), trained
@@ -206,11 +197,8 @@ class Bench:
         """What the images out of distribution are."""
         if self.sources.ood is not None:
             return {"data": self.sources.ood.name, "fingerprint": self.sources.fingerprints[1]}
-        found = [asdict(one) for one in self._severities()]
+        found = [asdict(one) for one in read_severities(self.folder.corruptions)]
         return {"drop": self.setup.drop, "corruptions": found}
-
-    def _severities(self) -> list[Severity]:
-        return read_severities(self.folder.corruptions)
 
     def _predictions(
         self, cell: Cell, method: Method, model: nn.Module, parts: dict[str, torch.Tensor]
@@ -230,7 +218,8 @@ class Bench:
         if (other := self.sources.ood) is not None:
             strange = {"ood": other.part("test").images, "val_ood": other.part("val").images}
         else:
-            severities = {one.corruption: one.severity for one in self._severities()}
+            found = read_severities(self.folder.corruptions)
+            severities = {one.corruption: one.severity for one in found}
             strange = {
                 name: corrupt_all(clean[part], severities, seed=SEEDS[name])
                 for name, part in (("ood", "test"), ("val_ood", "val"))
@@ -267,7 +256,7 @@ def read_severities(path: Path) -> list[Severity]:
     return [codec.read(Severity, one, path.name) for one in told]
 
 
-def save_arrays(path: Path, arrays: dict[str, NDArray[Any]]) -> None:
+def _save_arrays(path: Path, arrays: dict[str, NDArray[Any]]) -> None:
     """Write a compressed ``.npz``, whole or not at all."""
     with whole_file(path) as out:
         np.savez_compressed(out, allow_pickle=False, **arrays)
@@ -290,4 +279,4 @@ def save_labels(sources: Sources, folder: Folder) -> None:
         arrays[f"{name}_labels"] = whole.labels
         arrays[f"{name}_items"] = np.array(whole.items)
         arrays[f"{name}_groups"] = np.array(whole.patients)
-    save_arrays(folder.labels, arrays)
+    _save_arrays(folder.labels, arrays)

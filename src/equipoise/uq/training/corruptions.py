@@ -39,19 +39,13 @@ def motion_blur(images: Floats, severity: float, random: np.random.Generator) ->
     """
     directions = np.array([(0, 1), (1, 0), (1, 1), (1, -1)])
     across = directions[[1, 0, 3, 2]]
-    chosen = random.integers(0, 4, len(images))
+    chosen, height = random.integers(0, 4, len(images)), images.shape[1]
     blurred = np.empty_like(images)
     for code in range(4):
         rows = np.flatnonzero(chosen == code)
-        along = _smeared(
-            images[rows], directions[code], max(1, round(severity * _high(images)))
-        )
-        blurred[rows] = _smeared(along, across[code], round(severity * _high(images) / 2))
+        along = _smeared(images[rows], directions[code], max(1, round(severity * height)))
+        blurred[rows] = _smeared(along, across[code], round(severity * height / 2))
     return blurred
-
-
-def _high(images: Floats) -> int:
-    return images.shape[1]
 
 
 def _smeared(images: Floats, direction: NDArray[np.int64], steps: int) -> Floats:

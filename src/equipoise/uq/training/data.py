@@ -66,6 +66,14 @@ class LabelPolicy:
         return np.where(known, y, 0).astype(np.float32), known.astype(np.float32)
 
 
+class ImageShape(NamedTuple):
+    """Size of an image."""
+
+    channels: int
+    height: int
+    width: int
+
+
 class Part(NamedTuple):
     """The images of a part with what belongs to them."""
 
@@ -92,6 +100,12 @@ class ImageData:
         _check_arrays(self)
         _check_split(self)
         _check_labels(self)
+
+    @property
+    def shape(self) -> ImageShape:
+        """Size of each image."""
+        height, width, channels = self.images.shape[1:]
+        return ImageShape(channels, height, width)
 
     def part(self, name: str) -> Part:
         """The images of ``"train"``, ``"val"`` or ``"test"``."""

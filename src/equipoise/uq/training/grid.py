@@ -27,9 +27,8 @@ import torch
 from equipoise.arrays import InputError, require_number, require_whole
 from equipoise.numbers import number
 from equipoise.read.files import read_arrays
-from equipoise.uq.training.bench import Bench, Limits, Place, save_labels
-from equipoise.uq.training.loop import Epoch, OutOfTimeError
-from equipoise.uq.training.networks import architecture_of
+from equipoise.uq.training.bench import Bench, Job, Place, save_labels
+from equipoise.uq.training.loop import Epoch, OutOfTimeError, TellEpoch
 from equipoise.uq.training.plan import Cell, Folder, Plan, Setup, Sources
 from equipoise.uq.training.resident import require_device
 
@@ -57,6 +56,7 @@ class Progress(NamedTuple):
 
 
 Tell = Callable[[Progress], None]
+_Shares = dict[Connection, tuple[Step, float]]  # what workers are at, and how far
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,14 +133,17 @@ def run_grid(
     wanted = plan.cells() if cells is None else [one for one in plan.cells() if one in cells]
     todo = [cell for cell in wanted if not _there(cell, setup, folder, sources)]
     board = _Board.of(plan, setup, folder, todo)
+    board.tell = tell
     limit = machine.minutes * 60
     deadline = started + limit - min(15.0, 0.1 * limit) if math.isfinite(limit) else math.inf
     gpu = require_device(machine.device).type == "cuda"
     workers = machine.workers or (_GPU_WORKERS if gpu else 1)
-    place = Place(machine.device, max(1, min(workers, board.total)))
-    run = _Run(plan, setup, folder, place, deadline, tell or _silent)
-    if board.todo:
-        (_alone if place.workers == 1 else _together)(run, board, sources)
+    place = Place(machine.device, max(1, min(workers, board.total)), deadline)
+    job = Job(plan, setup, folder, place)
+    if board.todo and place.workers == 1:
+        _alone(job, board, sources)
+    elif board.todo:
+        _together(job, board)
     every = plan.cells()
     done = tuple(cell for cell in every if _there(cell, setup, folder, sources))
     missing = tuple(cell for cell in every if cell not in done)
@@ -158,21 +161,6 @@ def _store(setup: Setup, sources: Sources, folder: Folder) -> None:
             data.save(copy)
 
 
-def _silent(progress: Progress) -> None:
-    del progress
-
-
-class _Run(NamedTuple):
-    """What every worker is given."""
-
-    plan: Plan
-    setup: Setup
-    folder: Folder
-    place: Place
-    deadline: float
-    tell: Tell
-
-
 @dataclass(slots=True)
 class _Board:
     """Steps to do, under way and done."""
@@ -181,6 +169,7 @@ class _Board:
     todo: list[Step]
     total: int
     extra: dict[Step, tuple[Cell, ...]]  # weights that are of no use after a step
+    tell: Tell | None = None
     started: float = field(default_factory=time.time)
     busy: set[Step] = field(default_factory=set)
     failed: dict[str, str] = field(default_factory=dict)
@@ -195,7 +184,7 @@ class _Board:
             strange = (Step("calibrate", plan.references()[0]),)
             needs[strange[0]] = tuple(Step("train", cell) for cell in plan.references())
         for cell in missing:
-            stands_on = _stands_on(cell, setup)
+            stands_on = setup.stands_on(cell)
             needs[Step("finish", cell)] = (*strange, *(Step("train", one) for one in stands_on))
             extra[Step("finish", cell)] = tuple(
                 one for one in stands_on if one.seed not in plan.seeds
@@ -232,23 +221,16 @@ class _Board:
                 self.todo.remove(other)
                 self.fail(other, f"needs {step}, which failed")
 
-    def progress(self, text: str, shares: Iterable[float] = ()) -> Progress:
-        """How far all is, with the time that is left at the pace so far."""
+    def report(self, text: str, shares: Iterable[float] = ()) -> None:
+        """Tell how far all is, with the time that is left at the pace so far."""
+        if self.tell is None:
+            return
         open_steps = len(self.todo) + len(self.busy)
         done = self.total - open_steps
         worth = done + 0.8 * sum(shares)
         spent = time.time() - self.started
         left = spent * (self.total - worth) / worth if worth >= 1 else math.nan
-        return Progress(done, self.total, left, text)
-
-
-def _stands_on(cell: Cell, setup: Setup) -> list[Cell]:
-    """The trained baselines that a cell needs."""
-    if cell.method == "baseline":
-        return [cell]
-    architecture = architecture_of(cell.architecture)
-    seeds = setup.method(cell.method).baselines(architecture, cell.seed)
-    return [Cell("baseline", cell.architecture, seed) for seed in seeds]
+        self.tell(Progress(done, self.total, left, text))
 
 
 def _there(cell: Cell, setup: Setup, folder: Folder, sources: Sources) -> bool:
@@ -278,43 +260,43 @@ def _rank(step: Step, plan: Plan, needs: dict[Step, tuple[Step, ...]]) -> tuple[
     return (3 if trained == 1 else 4 if trained else 6, place)
 
 
-def _do(bench: Bench, plan: Plan, step: Step, limits: Limits) -> None:
+def _do(bench: Bench, step: Step, tell: TellEpoch) -> None:
     if step.kind == "train":
-        bench.train_baseline(step.cell, limits)
+        bench.train_baseline(step.cell, tell)
     elif step.kind == "calibrate":
-        bench.calibrate(plan)
+        bench.calibrate()
     else:
-        bench.finish(step.cell, limits)
+        bench.finish(step.cell, tell)
 
 
-def _alone(run: _Run, board: _Board, sources: Sources) -> None:
+def _alone(job: Job, board: _Board, sources: Sources) -> None:
     """Do all steps in this process."""
-    bench = Bench(run.setup, sources, run.folder, run.place)
+    bench = Bench(job, sources)
     threads = torch.get_num_threads()
-    if run.setup.small:  # threads that wait for each other cost more than they bring
+    if job.setup.small:  # threads that wait for each other cost more than they bring
         torch.set_num_threads(1)
     try:
-        _one_by_one(run, board, bench)
+        _one_by_one(job, board, bench)
     finally:
         torch.set_num_threads(threads)
 
 
-def _one_by_one(run: _Run, board: _Board, bench: Bench) -> None:
-    while time.time() < run.deadline and (step := board.next()) is not None:
+def _one_by_one(job: Job, board: _Board, bench: Bench) -> None:
+    while time.time() < job.place.deadline and (step := board.next()) is not None:
 
         def tell(epoch: Epoch, step: Step = step) -> None:
-            run.tell(board.progress(_text(step, epoch), [epoch.done / epoch.most]))
+            board.report(_text(step, epoch), [epoch.done / epoch.most])
 
-        run.tell(board.progress(str(step)))
+        board.report(str(step))
         try:
-            _do(bench, run.plan, step, Limits(run.deadline, tell))
+            _do(bench, step, tell)
         except OutOfTimeError:
             return
         except Exception as error:
             board.fail(step, _reason(error))
         else:
-            board.finish(step, run.folder)
-        run.tell(board.progress(str(step)))
+            board.finish(step, job.folder)
+        board.report(str(step))
 
 
 def _reason(error: Exception) -> str:
@@ -327,27 +309,21 @@ def _text(step: Step, epoch: Epoch) -> str:
     return f"{step} epoch {epoch.done}, AUROC {number(epoch.auroc)}"
 
 
-def _together(run: _Run, board: _Board, sources: Sources) -> None:
+def _together(job: Job, board: _Board) -> None:
     """Hand steps to worker processes as they become ready; each reads the images itself."""
-    del sources
     context = mp.get_context("spawn")
     pipes: dict[Connection, Any] = {}
-    plain = run._replace(tell=_silent)
-    for _ in range(run.place.workers):
+    for _ in range(job.place.workers):
         ours, theirs = context.Pipe()
-        process = context.Process(target=_work, args=(theirs, plain), daemon=True)
+        process = context.Process(target=_work, args=(theirs, job), daemon=True)
         process.start()
         theirs.close()
         pipes[ours] = process
-    idle: list[Connection] = list(pipes)
-    shares: dict[Connection, tuple[Step, float]] = {}
+    shares: _Shares = {}
     try:
-        while pipes:
-            _assign(run, board, idle, shares)
-            if not shares:
-                break
+        while _assign(job, board, pipes, shares):
             for pipe in wait(list(shares)):
-                _hear(run, board, pipe, (idle, shares, pipes))
+                _hear(job, board, pipe, shares, pipes)
     finally:
         for pipe, process in pipes.items():
             with suppress(OSError):
@@ -357,22 +333,20 @@ def _together(run: _Run, board: _Board, sources: Sources) -> None:
                 process.terminate()
 
 
-def _assign(
-    run: _Run,
-    board: _Board,
-    idle: list[Connection],
-    shares: dict[Connection, tuple[Step, float]],
-) -> None:
-    """Give idle workers what is ready."""
-    while idle and time.time() < run.deadline and (step := board.next()) is not None:
-        pipe = idle.pop()
+def _assign(job: Job, board: _Board, pipes: Iterable[Connection], shares: _Shares) -> bool:
+    """Give idle workers what is ready; whether some worker is at work."""
+    for pipe in [one for one in pipes if one not in shares]:
+        if time.time() >= job.place.deadline or (step := board.next()) is None:
+            break
         shares[pipe] = (step, 0.0)
         pipe.send(step)
+    return bool(shares)
 
 
-def _hear(run: _Run, board: _Board, pipe: Any, state: tuple[Any, Any, Any]) -> None:
+def _hear(
+    job: Job, board: _Board, pipe: Any, shares: _Shares, pipes: dict[Connection, Any]
+) -> None:
     """Take in one message of a worker; a worker that died fails its step alone."""
-    idle, shares, pipes = state
     step = shares[pipe][0]
     try:
         kind, content = pipe.recv()
@@ -385,25 +359,22 @@ def _hear(run: _Run, board: _Board, pipe: Any, state: tuple[Any, Any, Any]) -> N
         del shares[pipe]
         text = str(step)
         if kind == "done":
-            board.finish(step, run.folder)
+            board.finish(step, job.folder)
         elif kind in ("failed", "died"):
             board.fail(step, content)
         if kind == "died":
             pipes.pop(pipe).join(1)
-        else:
-            idle.append(pipe)
-    run.tell(board.progress(text, [share for _, share in shares.values()]))
+    board.report(text, [share for _, share in shares.values()])
 
 
-def _work(pipe: Connection, run: _Run) -> None:
+def _work(pipe: Connection, job: Job) -> None:
     """A worker process: does the steps it is sent until it is sent none."""
-    gpu = require_device(run.place.device).type == "cuda"
-    torch.set_num_threads(1 if gpu else max(1, (os.cpu_count() or 1) // run.place.workers))
-    bench = Bench(run.setup, run.setup.read(run.folder), run.folder, run.place)
-    limits = Limits(run.deadline, lambda epoch: pipe.send(("epoch", epoch)))
+    gpu = require_device(job.place.device).type == "cuda"
+    torch.set_num_threads(1 if gpu else max(1, (os.cpu_count() or 1) // job.place.workers))
+    bench = Bench(job, job.setup.read(job.folder))
     while (step := pipe.recv()) is not None:
         try:
-            _do(bench, run.plan, step, limits)
+            _do(bench, step, lambda epoch: pipe.send(("epoch", epoch)))
         except OutOfTimeError:
             pipe.send(("late", ""))
         except Exception as error:

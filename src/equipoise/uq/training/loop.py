@@ -32,7 +32,7 @@ from equipoise.arrays import InputError, require_drawn, require_number, require_
 from equipoise.read.files import require_file
 from equipoise.read.whole import whole_file
 from equipoise.uq.training.auroc import macro_auroc
-from equipoise.uq.training.methods.method import Batch, Clock, Method, Training
+from equipoise.uq.training.methods.method import Batch, Clock, Method
 from equipoise.uq.training.resident import DeviceData, seeded
 
 _TRAIN, _VALIDATE = 1, 2  # streams of random numbers
@@ -69,6 +69,9 @@ class Epoch(NamedTuple):
     most: int
     loss: float
     auroc: float
+
+
+TellEpoch = Callable[[Epoch], None]
 
 
 class Trained(NamedTuple):
@@ -111,10 +114,6 @@ class _Course:
     state: dict[str, torch.Tensor] = field(default_factory=dict)
 
 
-def _quiet(epoch: Epoch) -> None:
-    del epoch
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trainer:
     """Trains the model of a method.
@@ -138,7 +137,7 @@ class Trainer:
     fingerprint: str = ""
     every: float = 0.0
     deadline: float = math.inf
-    tell: Callable[[Epoch], None] = _quiet
+    tell: TellEpoch = lambda _: None
 
     def train(self, model: nn.Module, data: DeviceData) -> Trained:
         """Train to the end and leave the model with the weights to keep."""
@@ -151,11 +150,13 @@ class Trainer:
         course = self._resume(model, optimiser, data.device)
         written = started = time.time()
         before = course.seconds
-        while course.epoch < most and (how.keep == "last" or not self._stale(course)):
+        while course.epoch < most and (
+            how.keep == "last" or course.since < self.recipe.patience
+        ):
             if time.time() > self.deadline:
                 self._write(model, optimiser, course)
                 raise OutOfTimeError
-            loss = self._epoch(model, data, optimiser, (course.epoch, most, how))
+            loss = self._epoch(model, data, optimiser, course.epoch, most)
             auroc = self._validate(model, data, course.epoch)
             self._judge(model, course, loss, auroc)
             course.seconds = before + time.time() - started
@@ -168,18 +169,15 @@ class Trainer:
         last = self._validate(model, data, course.epoch) if how.keep == "last" else course.best
         return Trained(last, course.epoch, course.seconds)
 
-    def _stale(self, course: _Course) -> bool:
-        return course.since >= self.recipe.patience
-
     def _epoch(
         self,
         model: nn.Module,
         data: DeviceData,
         optimiser: torch.optim.Optimizer,
-        when: tuple[int, int, Training],
+        epoch: int,
+        most: int,
     ) -> float:
         """One pass over the training images; the mean loss."""
-        epoch, most, how = when
         recipe, images = self.recipe, len(data.train.labels)
         size = min(recipe.batch, images)
         steps = images // size
@@ -188,7 +186,7 @@ class Trainer:
         with seeded(data.device, self.seed, _TRAIN, epoch):
             for step, batch in enumerate(self._batches(data, size, steps)):
                 clock = Clock(epoch * steps + step, steps, most)
-                if how.schedule == "cosine":
+                if self.method.training.schedule == "cosine":
                     rate = recipe.lr * (1 + math.cos(math.pi * clock.share)) / 2
                     optimiser.param_groups[0]["lr"] = rate
                 optimiser.zero_grad(set_to_none=True)

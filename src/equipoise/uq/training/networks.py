@@ -19,21 +19,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
-from typing import ClassVar, Literal, NamedTuple
+from typing import ClassVar, Literal
 
 import torch
 from torch import nn
 from torch.nn import functional
 
 from equipoise.arrays import InputError, nearest
-
-
-class ImageShape(NamedTuple):
-    """Size of an image."""
-
-    channels: int
-    height: int
-    width: int
+from equipoise.uq.training.data import ImageShape
 
 
 class Network(nn.Module):

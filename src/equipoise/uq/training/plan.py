@@ -8,7 +8,6 @@ one configuration: another is refused, so that its cells can be compared.
 
 import hashlib
 import json
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -20,9 +19,10 @@ from equipoise.read.files import content, read_json
 from equipoise.read.whole import whole_file
 from equipoise.uq.training.data import ImageData, LabelPolicy, read_images
 from equipoise.uq.training.loop import Recipe
-from equipoise.uq.training.methods import METHODS, Setting, method_of, quick
+from equipoise.uq.training.methods import METHODS, method_of, quick
 from equipoise.uq.training.methods.method import Method
-from equipoise.uq.training.networks import ImageShape, Timm, architecture_of
+from equipoise.uq.training.networks import Timm, architecture_of
+from equipoise.uq.training.settings import Setting
 
 SCHEMA = 1
 _DEMO = Recipe(lr=3e-3, weight_decay=0.01, epochs=8, patience=3, batch=64, shift=2)
@@ -107,6 +107,12 @@ class Setup:
         }
         return replace(plain, **own)
 
+    def stands_on(self, cell: Cell) -> list[Cell]:
+        """The trained baselines that a cell needs; of a baseline that is itself."""
+        architecture = architecture_of(cell.architecture)
+        seeds = self.method(cell.method).baselines(architecture, cell.seed)
+        return [Cell("baseline", cell.architecture, seed) for seed in seeds]
+
     def read(self, stored: "Folder | None" = None) -> Sources:
         """The images, from the copies of a folder where it has some; both must fit together."""
         paths = [self.source] if self.ood is None else [self.source, self.ood]
@@ -114,7 +120,7 @@ class Setup:
         for place, copy in enumerate(copies[: len(paths)]):
             paths[place] = str(copy) if copy.exists() else paths[place]
         read = Sources(*(read_images(path, size=self.size) for path in paths))
-        if read.ood is not None and read.ood.images.shape[1:] != read.data.images.shape[1:]:
+        if read.ood is not None and read.ood.shape != read.data.shape:
             raise InputError(
                 f"ood, {self.ood}", f"images of {_shape(read.ood)}",
                 f"images of {_shape(read.data)}, as the networks are trained on",
@@ -183,16 +189,14 @@ class Plan:
 
     def check(self, data: ImageData) -> None:
         """Refuse images that an architecture cannot take, and methods that do not fit it."""
-        height, width, channels = data.images.shape[1:]
-        shape = ImageShape(channels, height, width)
         for name in self.architectures:
             architecture = architecture_of(name)
-            architecture.check(shape)
+            architecture.check(data.shape)
             if isinstance(architecture, Timm):  # of our own it is known that they fit
                 bare = replace(architecture, pretrained=False)
                 for cell in self.cells():
                     if cell.architecture == name and cell.seed == self.seeds[0]:
-                        method_of(cell.method).build(partial(bare.network, shape), 1)
+                        method_of(cell.method).build(partial(bare.network, data.shape), 1)
 
 
 class Folder(NamedTuple):
@@ -238,12 +242,10 @@ class Folder(NamedTuple):
         text = json.dumps(configuration, indent=1, sort_keys=True)
         if path.exists():
             kept = _read_json(path)
-            now = json.loads(text)
-            other = sorted(k for k in {*kept, *now} if kept.get(k) != now.get(k))
-            if other:
+            differences = _differences(kept, json.loads(text))
+            if differences:
                 raise InputError(
-                    f"{self.root}",
-                    f"a grid of another configuration ({_differences(kept, now)})",
+                    f"{self.root}", f"a grid of another configuration ({differences})",
                     "a new folder, or the same configuration", "name another folder",
                 )  # fmt: skip
             return
@@ -272,15 +274,14 @@ def _read_json(path: Path) -> dict[str, Any]:
 
 def _shape(data: ImageData) -> str:
     """Size of images, in words."""
-    height, width, channels = data.images.shape[1:]
+    channels, height, width = data.shape
     return f"{height} x {width} pixels, {count(channels, 'channel')}"
 
 
 def _differences(kept: dict[str, Any], now: dict[str, Any]) -> str:
     """What differs between two configurations, in words."""
-    names: Iterable[str] = sorted({*kept, *now})
     return "; ".join(
         f"{name:.40} was {kept.get(name)!s:.80}, is {now.get(name)!s:.80}"
-        for name in names
+        for name in sorted({*kept, *now})
         if kept.get(name) != now.get(name)
     )

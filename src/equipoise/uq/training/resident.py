@@ -15,12 +15,11 @@ from numpy.typing import NDArray
 
 from equipoise.arrays import Floats, InputError
 from equipoise.uq.training.data import ImageData, LabelPolicy
-from equipoise.uq.training.networks import ImageShape
 
 _STREAM = 2**62  # seeds are whole numbers below this
 
 
-class Labelled(NamedTuple):
+class _Labelled(NamedTuple):
     """Images (8-bit, channels first), labels in {0, 1} and where they are known."""
 
     images: torch.Tensor
@@ -35,12 +34,14 @@ class DeviceData:
         self.device = require_device(device)
         self.classes = len(data.classes)
         train, val = data.part("train"), data.part("val")
-        height, width, channels = train.images.shape[1:]
-        self.shape = ImageShape(channels, height, width)
-        pixels = train.images.reshape(-1, channels)[:: max(1, len(train.images) // 2000)]
+        self.shape = data.shape
+        pixels = train.images.reshape(-1, self.shape.channels)[
+            :: max(1, len(train.images) // 2000)
+        ]
         self._mean = self._channel(pixels.mean(0) / 255)
         self._spread = self._channel(np.maximum(pixels.std(0) / 255, 1e-3))
-        self.resident = self._fits(train.images.nbytes)
+        gpu, size = self.device.type == "cuda", train.images.nbytes
+        self.resident = not gpu or size < torch.cuda.mem_get_info(self.device)[0] / 2
         self.train = self._labelled(train.images, train.labels, policy)
         self.val = self._labelled(val.images, val.labels, LabelPolicy())
         self.val_labels = val.labels
@@ -48,14 +49,11 @@ class DeviceData:
     def _channel(self, values: Floats) -> torch.Tensor:
         return torch.tensor(values, dtype=torch.float32, device=self.device).view(1, -1, 1, 1)
 
-    def _fits(self, size: int) -> bool:
-        return self.device.type != "cuda" or size < torch.cuda.mem_get_info(self.device)[0] / 2
-
     def _labelled(
         self, images: NDArray[np.uint8], labels: Floats, policy: LabelPolicy
-    ) -> Labelled:
+    ) -> _Labelled:
         y, known = (torch.from_numpy(one).to(self.device) for one in policy.targets(labels))
-        return Labelled(self.images(images), y, known)
+        return _Labelled(self.images(images), y, known)
 
     def images(self, images: NDArray[np.uint8]) -> torch.Tensor:
         """8-bit images, channels first, on the device if they fit, else pinned."""

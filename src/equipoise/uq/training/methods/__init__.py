@@ -7,7 +7,6 @@ Examples
 5
 """
 
-from collections.abc import Iterable
 from dataclasses import fields, replace
 
 from equipoise.arrays import InputError, nearest
@@ -23,12 +22,11 @@ from equipoise.uq.training.methods.loss_prediction import LossPrediction
 from equipoise.uq.training.methods.masked_attention import MaskedAttention
 from equipoise.uq.training.methods.mc_dropout import McDropout
 from equipoise.uq.training.methods.method import Method
-from equipoise.uq.training.methods.settings import Setting, read_setting
 from equipoise.uq.training.methods.shallow_ensemble import ShallowEnsemble
 from equipoise.uq.training.methods.swag import Swag
 from equipoise.uq.training.methods.temperature_scaling import TemperatureScaling
 
-__all__ = ["METHODS", "Setting", "method_of", "quick", "settings_of"]
+__all__ = ["METHODS", "method_of", "quick"]
 
 METHODS: dict[str, Method] = {
     "baseline": Baseline(),
@@ -68,14 +66,3 @@ def quick(method: Method) -> Method:
     small = {"samples": 50, "width": 64}
     own = {one.name for one in fields(method)}
     return replace(method, **{name: size for name, size in small.items() if name in own})
-
-
-def settings_of(texts: Iterable[str]) -> tuple[Setting, ...]:
-    """Settings of methods from texts METHOD.FIELD=VALUE.
-
-    Examples
-    --------
-    >>> settings_of(["beta_edl.kl=full"])
-    (Setting(method='beta_edl', field='kl', value='full'),)
-    """
-    return tuple(read_setting(text, method_of) for text in texts)

@@ -11,3 +11,4 @@ class Baseline(Method):
     """A network with a linear head."""
 
     title: ClassVar[str] = "Baseline (BCE)"
+    from_baseline: ClassVar[bool] = True  # which is trained as a step of its own

@@ -81,7 +81,7 @@ class SpectralBound(nn.Module):
             return weight * (self.bound / norm).clamp(max=1.0)
 
 
-def bound_convolutions(network: Network, bound: float) -> Network:
+def _bound_convolutions(network: Network, bound: float) -> Network:
     """Bound the operator norm of every convolution of a network."""
     sizes: dict[nn.Module, tuple[int, int]] = {}
 
@@ -200,7 +200,7 @@ class Ddu(Method):
         """The baseline, its convolutions bounded unless it is our own transformer."""
         network = make()
         if self.spectral_norm and not network.transformer:
-            bound_convolutions(network, self.bound)
+            _bound_convolutions(network, self.bound)
         return DduModel(network, classes)
 
     def settle(self, model: nn.Module, data: DeviceData) -> None:

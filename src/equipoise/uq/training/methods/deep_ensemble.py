@@ -20,11 +20,10 @@ from equipoise.uq.training.methods.method import (
     Clock,
     Forecast,
     MakeNetwork,
-    Method,
+    SampledMethod,
     State,
     load_baseline,
     masked_bce,
-    mean_logit,
 )
 from equipoise.uq.training.networks import Architecture
 from equipoise.uq.training.resident import DeviceData
@@ -33,7 +32,7 @@ APART = 1000  # between the seeds of the members of an ensemble
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DeepEnsemble(Method):
+class DeepEnsemble(SampledMethod):
     """Independent baselines."""
 
     title: ClassVar[str] = "Deep Ensemble"
@@ -59,9 +58,9 @@ class DeepEnsemble(Method):
         del clock
         return torch.stack([masked_bce(one(batch.images), batch) for one in model]).mean()
 
-    def probability(self, model: nn.Module, images: torch.Tensor) -> torch.Tensor:
-        """The members' mean probability."""
-        return mean_logit(torch.stack([one(images) for one in model])).sigmoid()
+    def sample_logits(self, model: nn.Module, images: torch.Tensor) -> torch.Tensor:
+        """One of each network."""
+        return torch.stack([one(images) for one in model])
 
     def predict(self, model: nn.Module, images: torch.Tensor, data: DeviceData) -> Forecast:
         """Each network is a member."""

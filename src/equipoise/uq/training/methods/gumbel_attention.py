@@ -17,15 +17,8 @@ from typing import ClassVar
 import torch
 from torch import nn
 
-from equipoise.uq.training.methods.method import (
-    MEMBERS,
-    Classifier,
-    Forecast,
-    MakeNetwork,
-    Method,
-)
+from equipoise.uq.training.methods.method import MEMBERS, Classifier, MakeNetwork, Method
 from equipoise.uq.training.networks import Attention, replace_modules
-from equipoise.uq.training.resident import DeviceData
 
 
 def gumbel_weights(scores: torch.Tensor, tau: float, *, hard: bool = False) -> torch.Tensor:
@@ -81,8 +74,3 @@ class GumbelAttention(Method):
         network = make()
         replace_modules(network, Attention, lambda plain: RandomAttention(plain, self))
         return Classifier(network, classes)
-
-    def predict(self, model: nn.Module, images: torch.Tensor, data: DeviceData) -> Forecast:
-        """Passes as members."""
-        passes = [data.apply(model, images) for _ in range(self.members)]
-        return Forecast(logits=torch.stack(passes))

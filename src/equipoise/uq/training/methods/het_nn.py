@@ -22,19 +22,16 @@ from equipoise.uq.training.methods.method import (
     Batch,
     Classifier,
     Clock,
-    Forecast,
     MakeNetwork,
-    Method,
+    SampledMethod,
     label_bce,
     masked_mean,
     mean_bce,
-    mean_logit,
 )
-from equipoise.uq.training.resident import DeviceData
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HetNn(Method):
+class HetNn(SampledMethod):
     """Noise of the logits, predicted per image and label."""
 
     title: ClassVar[str] = "Het-NN"
@@ -53,8 +50,9 @@ class HetNn(Method):
         nn.init.zeros_(model.head.bias[classes:].data)
         return model
 
-    def _noisy(self, output: torch.Tensor) -> torch.Tensor:
-        """Logits (samples, items, classes)."""
+    def sample_logits(self, model: nn.Module, images: torch.Tensor) -> torch.Tensor:
+        """Means with noise, of one pass."""
+        output = model(images)
         with torch.autocast(output.device.type, enabled=False):
             mean, log_variance = output.float().chunk(2, 1)
             noise = torch.randn(self.samples, *mean.shape, device=mean.device)
@@ -63,20 +61,7 @@ class HetNn(Method):
     def loss(self, model: nn.Module, batch: Batch, clock: Clock) -> torch.Tensor:
         """Cross-entropy of the mean over noise, or the mean of cross-entropies (eq. 8)."""
         del clock
-        logits = self._noisy(model(batch.images))
+        logits = self.sample_logits(model, batch.images)
         if self.objective == "mean":
             return mean_bce(logits, batch)
         return masked_mean(label_bce(logits, batch.labels).mean(0), batch.known)
-
-    def probability(self, model: nn.Module, images: torch.Tensor) -> torch.Tensor:
-        """The mean over the noise of one pass."""
-        return mean_logit(self._noisy(model(images))).sigmoid()
-
-    def predict(self, model: nn.Module, images: torch.Tensor, data: DeviceData) -> Forecast:
-        """Passes as members, each the mean over its noise."""
-
-        def averaged(inputs: torch.Tensor) -> torch.Tensor:
-            return mean_logit(self._noisy(model(inputs)))
-
-        passes = [data.apply(averaged, images) for _ in range(self.members)]
-        return Forecast(logits=torch.stack(passes))

@@ -24,14 +24,10 @@ from torch import nn
 from torch.nn import functional
 
 from equipoise.uq.training.methods.method import (
-    Batch,
-    Clock,
     Forecast,
     MakeNetwork,
-    Method,
+    SampledMethod,
     in_float32,
-    mean_bce,
-    mean_logit,
 )
 from equipoise.uq.training.networks import Network
 from equipoise.uq.training.resident import DeviceData
@@ -66,7 +62,7 @@ class HetXlModel(nn.Module):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HetXl(Method):
+class HetXl(SampledMethod):
     """Heteroscedastic noise in the feature."""
 
     title: ClassVar[str] = "HET-XL"
@@ -80,21 +76,12 @@ class HetXl(Method):
         """A network with heads for logits and noise."""
         return HetXlModel(make(), classes, self)
 
-    def _shared_noise(self, model: nn.Module, images: torch.Tensor) -> torch.Tensor:
+    def sample_logits(self, model: nn.Module, images: torch.Tensor) -> torch.Tensor:
         """Logits (samples, items, classes), the noise shared by the images."""
         mean, factors = model(images)
         with torch.autocast(mean.device.type, enabled=False):
             noise = torch.randn(factors.shape[2], self.samples, device=mean.device)
             return (mean[..., None] + factors @ noise).permute(2, 0, 1)
-
-    def loss(self, model: nn.Module, batch: Batch, clock: Clock) -> torch.Tensor:
-        """Cross-entropy of the mean probability over noise samples."""
-        del clock
-        return mean_bce(self._shared_noise(model, batch.images), batch)
-
-    def probability(self, model: nn.Module, images: torch.Tensor) -> torch.Tensor:
-        """Mean probability over noise samples."""
-        return mean_logit(self._shared_noise(model, images)).sigmoid()
 
     def predict(self, model: nn.Module, images: torch.Tensor, data: DeviceData) -> Forecast:
         """Noise samples as members."""

@@ -26,13 +26,11 @@ from equipoise.uq.training.methods.method import (
     Batch,
     Classifier,
     Clock,
-    Forecast,
     MakeNetwork,
     Method,
     masked_bce,
 )
 from equipoise.uq.training.networks import Attention, replace_modules
-from equipoise.uq.training.resident import DeviceData
 
 
 class HeadMasks(nn.Module):
@@ -101,16 +99,10 @@ class MaskedAttention(Method):
         _set_share(model, self.portion(clock.share))
         return masked_bce(model(batch.images), batch)
 
-    def probability(self, model: nn.Module, images: torch.Tensor) -> torch.Tensor:
+    def logits(self, model: nn.Module, images: torch.Tensor) -> torch.Tensor:
         """One draw of whole masks."""
         _set_share(model, 1.0)
-        return model(images).float().sigmoid()
-
-    def predict(self, model: nn.Module, images: torch.Tensor, data: DeviceData) -> Forecast:
-        """Draws of masks as members."""
-        _set_share(model, 1.0)
-        passes = [data.apply(model, images) for _ in range(self.members)]
-        return Forecast(logits=torch.stack(passes))
+        return model(images)
 
 
 def _set_share(model: nn.Module, share: float) -> None:

@@ -14,15 +14,8 @@ from torch import nn
 from torch.nn import functional
 
 from equipoise.arrays import InputError
-from equipoise.uq.training.methods.method import (
-    MEMBERS,
-    Classifier,
-    Forecast,
-    MakeNetwork,
-    Method,
-)
+from equipoise.uq.training.methods.method import MEMBERS, Classifier, MakeNetwork, Method
 from equipoise.uq.training.networks import Network, replace_modules
-from equipoise.uq.training.resident import DeviceData
 
 
 class LastingDropout(nn.Module):
@@ -73,8 +66,3 @@ class McDropout(Method):
         """The baseline with dropout."""
         network = with_dropout(make(), self.p, filterwise=self.filterwise)
         return Classifier(network, classes)
-
-    def predict(self, model: nn.Module, images: torch.Tensor, data: DeviceData) -> Forecast:
-        """Passes as members."""
-        passes = [data.apply(model, images) for _ in range(self.members)]
-        return Forecast(logits=torch.stack(passes))

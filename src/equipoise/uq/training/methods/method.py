@@ -13,6 +13,7 @@ fits something after training does so in ``settle``.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar, Literal, NamedTuple
 
 import torch
@@ -122,11 +123,13 @@ class Method:
     transformer_only: ClassVar[bool] = False
     training: ClassVar[Training] = Training()
     score_is: ClassVar[Literal["EU", "own"]] = "own"  # what a score of its own stands for
+    from_baseline: ClassVar[bool] = False  # whether it starts from that of the same seed
+    members = 1  # passes of `predict`; a field where a method has several
 
     def baselines(self, architecture: Architecture, seed: int) -> tuple[int, ...]:
         """Seeds of the trained baselines that the method starts from; none from scratch."""
-        del architecture, seed
-        return ()
+        del architecture
+        return (seed,) if self.from_baseline else ()
 
     def build(self, make: MakeNetwork, classes: int) -> nn.Module:
         """A new model."""
@@ -147,13 +150,49 @@ class Method:
     def settle(self, model: nn.Module, data: DeviceData) -> None:
         """Fit what is fitted after training."""
 
+    def logits(self, model: nn.Module, images: torch.Tensor) -> torch.Tensor:
+        """The mean prediction of one pass (items, classes) for a batch of inputs."""
+        return model(images)
+
     def probability(self, model: nn.Module, images: torch.Tensor) -> torch.Tensor:
-        """The mean prediction for a batch of inputs, for early stopping."""
-        return model(images).float().sigmoid()
+        """The same as a probability, for early stopping."""
+        return self.logits(model, images).float().sigmoid()
 
     def predict(self, model: nn.Module, images: torch.Tensor, data: DeviceData) -> Forecast:
-        """Predictions for 8-bit images."""
-        return Forecast(logits=data.apply(model, images)[None])
+        """Predictions for 8-bit images: passes as members."""
+        one = partial(self.logits, model)
+        return Forecast(
+            logits=torch.stack([data.apply(one, images) for _ in range(self.members)])
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SampledMethod(Method):
+    """A model that gives several logits of a label and learns their mean probability."""
+
+    def sample_logits(self, model: nn.Module, images: torch.Tensor) -> torch.Tensor:
+        """Logits (samples, items, classes) for a batch of inputs, as the model gives them."""
+        return model(images)
+
+    def loss(self, model: nn.Module, batch: Batch, clock: Clock) -> torch.Tensor:
+        """Cross-entropy of the mean probability over samples."""
+        del clock
+        return mean_bce(self.sample_logits(model, batch.images), batch)
+
+    def logits(self, model: nn.Module, images: torch.Tensor) -> torch.Tensor:
+        """That of the mean probability over samples."""
+        samples = self.sample_logits(model, images).float()
+        return log_mean_sigmoid(samples) - log_mean_sigmoid(-samples)
+
+
+def passes(
+    function: Callable[[torch.Tensor], torch.Tensor],
+    images: torch.Tensor,
+    data: DeviceData,
+    members: int,
+) -> Forecast:
+    """Members that are passes of a random function of inputs over all images."""
+    return Forecast(logits=torch.stack([data.apply(function, images) for _ in range(members)]))
 
 
 def load_baseline(model: nn.Module, state: State) -> None:
@@ -207,9 +246,3 @@ def log_mean_sigmoid(logits: torch.Tensor) -> torch.Tensor:
     """
     count = torch.tensor(float(len(logits)), device=logits.device)
     return functional.logsigmoid(logits).logsumexp(0) - count.log()
-
-
-def mean_logit(logits: torch.Tensor) -> torch.Tensor:
-    """The logit of the mean probability over the first axis."""
-    logits = logits.float()
-    return log_mean_sigmoid(logits) - log_mean_sigmoid(-logits)

@@ -12,20 +12,16 @@ from torch import nn
 
 from equipoise.uq.training.methods.method import (
     MEMBERS,
-    Batch,
     Classifier,
-    Clock,
     Forecast,
     MakeNetwork,
-    Method,
-    mean_bce,
-    mean_logit,
+    SampledMethod,
 )
 from equipoise.uq.training.resident import DeviceData
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ShallowEnsemble(Method):
+class ShallowEnsemble(SampledMethod):
     """Several heads on one network."""
 
     title: ClassVar[str] = "Shallow Ensemble"
@@ -40,14 +36,9 @@ class ShallowEnsemble(Method):
         """Logits (heads, items, classes)."""
         return output.float().unflatten(1, (self.heads, -1)).transpose(0, 1)
 
-    def loss(self, model: nn.Module, batch: Batch, clock: Clock) -> torch.Tensor:
-        """Cross-entropy of the heads' mean probability."""
-        del clock
-        return mean_bce(self._members(model(batch.images)), batch)
-
-    def probability(self, model: nn.Module, images: torch.Tensor) -> torch.Tensor:
-        """The heads' mean probability."""
-        return mean_logit(self._members(model(images))).sigmoid()
+    def sample_logits(self, model: nn.Module, images: torch.Tensor) -> torch.Tensor:
+        """Those of the heads."""
+        return self._members(model(images))
 
     def predict(self, model: nn.Module, images: torch.Tensor, data: DeviceData) -> Forecast:
         """Heads as members."""

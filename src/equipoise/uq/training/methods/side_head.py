@@ -9,7 +9,7 @@ from equipoise.uq.training.methods.method import MakeNetwork, Method, in_float32
 from equipoise.uq.training.networks import Network
 
 
-class JudgedClassifier(nn.Module):
+class _JudgedClassifier(nn.Module):
     """A linear head for labels and a perceptron (LeakyReLU) for the judgement of each."""
 
     def __init__(self, network: Network, classes: int, depth: int, width: int) -> None:
@@ -38,9 +38,8 @@ class JudgedMethod(Method):
 
     def build(self, make: MakeNetwork, classes: int) -> nn.Module:
         """The baseline with a perceptron beside it."""
-        return JudgedClassifier(make(), classes, self.depth, self.width)
+        return _JudgedClassifier(make(), classes, self.depth, self.width)
 
-    def probability(self, model: nn.Module, images: torch.Tensor) -> torch.Tensor:
-        """The classifier's probability."""
-        found: torch.Tensor = model(images)[:, 0].sigmoid()
-        return found
+    def logits(self, model: nn.Module, images: torch.Tensor) -> torch.Tensor:
+        """Those of the classifier."""
+        return model(images)[:, 0]

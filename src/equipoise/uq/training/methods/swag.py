@@ -27,7 +27,7 @@ from equipoise.uq.training.methods.method import (
     Method,
     Training,
 )
-from equipoise.uq.training.networks import Architecture, Network
+from equipoise.uq.training.networks import Network
 from equipoise.uq.training.resident import DeviceData
 
 _FLOOR = 1e-30
@@ -75,7 +75,7 @@ class SwagModel(Classifier):
         return drawn
 
 
-def renew_batch_norm(model: nn.Module, images: torch.Tensor, data: DeviceData) -> None:
+def _renew_batch_norm(model: nn.Module, images: torch.Tensor, data: DeviceData) -> None:
     """Estimate the statistics of batch normalisation again on some images."""
     norms = [one for one in model.modules() if isinstance(one, nn.BatchNorm2d)]
     if not norms:
@@ -97,16 +97,12 @@ class Swag(Method):
 
     title: ClassVar[str] = "SWAG"
     reference: ClassVar[str] = "Maddox et al., NeurIPS 2019"
+    from_baseline: ClassVar[bool] = True
     training: ClassVar[Training] = Training(epochs=5, schedule="constant", keep="last")
     rank: int = 20
     per_epoch: int = 4
     renew: float = 0.1
     members: int = MEMBERS
-
-    def baselines(self, architecture: Architecture, seed: int) -> tuple[int, ...]:
-        """The baseline of the same seed."""
-        del architecture
-        return (seed,)
 
     def build(self, make: MakeNetwork, classes: int) -> nn.Module:
         """The baseline with moments."""
@@ -128,8 +124,8 @@ class Swag(Method):
         passes = []
         for _ in range(self.members):
             model.set_weights(model.draw())
-            renew_batch_norm(model, subset, data)
+            _renew_batch_norm(model, subset, data)
             passes.append(data.apply(model, images))
         model.set_weights(model.mean)
-        renew_batch_norm(model, subset, data)
+        _renew_batch_norm(model, subset, data)
         return Forecast(logits=torch.stack(passes))

@@ -19,7 +19,7 @@ from equipoise.uq.training.methods.method import (
     Method,
     masked_mean,
 )
-from equipoise.uq.training.networks import Architecture, Network
+from equipoise.uq.training.networks import Network
 from equipoise.uq.training.resident import DeviceData
 
 _LIMIT = 7.0  # of |log T|: where the best T is infinite (or 0) it ends at about 1,100
@@ -73,12 +73,8 @@ class TemperatureScaling(Method):
 
     title: ClassVar[str] = "Temperature Scaling"
     reference: ClassVar[str] = "Guo et al., ICML 2017"
+    from_baseline: ClassVar[bool] = True
     per_label: bool = False
-
-    def baselines(self, architecture: Architecture, seed: int) -> tuple[int, ...]:
-        """The baseline of the same seed."""
-        del architecture
-        return (seed,)
 
     def build(self, make: MakeNetwork, classes: int) -> nn.Module:
         """The baseline with a temperature of 1."""

@@ -6,13 +6,13 @@ trained where no method, no field, or no such value is known.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Iterable
 from dataclasses import fields
 from types import NoneType
 from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
 from equipoise.arrays import InputError, choice, nearest, require_number, require_whole
-from equipoise.uq.training.methods.method import Method
+from equipoise.uq.training.methods import method_of
 
 _SHARES = ("p", "p_block", "p_head", "p_token", "renew")
 _MAY_BE_ZERO = ("centroids", "scale", "start_epoch", "shrink", "weight", *_SHARES)
@@ -27,8 +27,18 @@ class Setting(NamedTuple):
     value: bool | int | float | str | None
 
 
-def read_setting(text: str, method_of: Callable[[str], Method]) -> Setting:
-    """The setting that a text names."""
+def settings_of(texts: Iterable[str]) -> tuple[Setting, ...]:
+    """Settings of methods from texts METHOD.FIELD=VALUE.
+
+    Examples
+    --------
+    >>> settings_of(["beta_edl.kl=full"])
+    (Setting(method='beta_edl', field='kl', value='full'),)
+    """
+    return tuple(map(_setting, texts))
+
+
+def _setting(text: str) -> Setting:
     name, _, value = text.partition("=")
     method, _, field = name.strip().partition(".")
     if not (method and field and value.strip()):
