@@ -256,6 +256,7 @@ def auroc_metric(
         mass = sums[:, 0] if kind == "expected" else sums[:, 1]
         return average_classes(values, mass, average)
 
+    derived = partial(_derived, "auroc_influence")
     reductions: dict[str, Callable[[Prepared, Block], Floats]] = {
         "ranking": reduce,
         "ovo": _one_vs_one_reduce,
@@ -274,7 +275,7 @@ def auroc_metric(
         reduce=reductions[kind],
         reduce_all=reduce_all if kind == "ranking" else None,
         finish=finish,
-        influence=_auroc_influence if form == "pairs" and kind == "ranking" else None,
+        influence=derived if form == "pairs" and kind == "ranking" else None,
         average=average,
         topic=Topic.ORDER,
         references=("hand2001", "lionetti2025") if kind == "ovo" else ("lionetti2025",),
@@ -306,18 +307,13 @@ def _auroc_definition(form: str, multiclass: str, average: str) -> str:
     )
 
 
-def _auroc_influence(order: Order, positive: PerItem) -> Influence:
-    """Value and derivatives of AUROC, form ``pairs``."""
-    from equipoise.kernels.influence import auroc_influence
+def _derived(kernel: str, order: Order, positive: PerItem) -> Influence:
+    """Let a kernel fill in value and derivatives; nan where the value is undefined."""
+    from equipoise.kernels import influence
 
-    return _derived(auroc_influence, order, positive)
-
-
-def _derived(kernel: Callable[..., float], order: Order, positive: PerItem) -> Influence:
-    """Let a kernel fill in the derivatives; nan where the value is undefined."""
     labels = np.ascontiguousarray(positive, dtype=np.float64)
     items, shares = np.empty(len(labels)), np.empty(len(labels))
-    value = kernel(*order, labels, items, shares)
+    value = getattr(influence, kernel)(*order, labels, items, shares)
     return Influence(float(value), items, shares)
 
 
@@ -391,6 +387,7 @@ def average_precision_metric(
         mass, values = _precision_values(sums, kind, form)
         return average_classes(values, mass, average)
 
+    derived = partial(_derived, "precision_influence")
     families = {"block": "ranking", "random": "random ties", "expected": "expected precision"}
     reductions: dict[str, Callable[[Prepared, Block], Floats]] = {
         "block": reduce,
@@ -409,7 +406,7 @@ def average_precision_metric(
         reduce=reductions[kind],
         reduce_all=reduce_all if kind == "block" else None,
         finish=finish,
-        influence=_precision_influence if form == "conditional" and ties == "block" else None,
+        influence=derived if form == "conditional" and ties == "block" else None,
         average=average,
         topic=Topic.ORDER,
         references=("lionetti2025",),
@@ -485,13 +482,6 @@ def _precision_definition(form: str, ties: str, average: str) -> str:
         f"Average precision, form {form}: {formulas[form]}; ties: {rule}. "
         f"With several classes: one-vs-rest, {average}."
     )
-
-
-def _precision_influence(order: Order, positive: PerItem) -> Influence:
-    """Value and derivatives of average precision, conditional with ties in blocks."""
-    from equipoise.kernels.influence import precision_influence
-
-    return _derived(precision_influence, order, positive)
 
 
 def _expected_auroc(scores: PerItem, positive: PerItem) -> float:
