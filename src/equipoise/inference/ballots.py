@@ -14,7 +14,7 @@ Items of one group (patient, night) are one unit; a cell is what one annotator s
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -61,12 +61,10 @@ def joint_design(designs: Sequence[Design], whole: Design) -> Design:
     """The design of an average over tasks whose cells span the tasks."""
     if len(designs) == 1:
         return designs[0]
-    return Design(
-        units=whole.units,
+    return replace(
+        whole,
         annotators=max(one.annotators for one in designs),
-        unit_factor=whole.unit_factor,
         annotator_factor=float(np.mean([one.annotator_factor for one in designs])),
-        df_units=whole.df_units,
         df_annotators=min(one.df_annotators for one in designs),
     )
 
@@ -118,18 +116,14 @@ class Crossing(NamedTuple):
 def crossed_design(units: Design, crossing: Crossing, share: float) -> Design:
     """The design of units and annotators; `share` is the sum of squared shares of units."""
     weight, trace, square, cells, within = crossing
-    people = len(weight)
-    empty = Design(units.units, people, units.unit_factor, 0.0, units.df_units, 0.0)
+    empty = replace(units, annotators=len(weight))
     total = float((weight**2).sum())
-    if people < 2 or units.units < 2 or trace <= 1e-12 * total:
+    if len(weight) < 2 or units.units < 2 or trace <= 1e-12 * total:
         return empty
     if abs(trace - within) <= 1e-12 * trace:  # people are compared in one unit only
         return empty
     factor = (total - cells) / (trace - within) / (1 - share)
-    return Design(
-        units.units, people, units.unit_factor, max(factor, 0.0), units.df_units,
-        trace**2 / square,
-    )  # fmt: skip
+    return replace(empty, annotator_factor=max(factor, 0.0), df_annotators=trace**2 / square)
 
 
 @dataclass(frozen=True, eq=False)
@@ -246,9 +240,8 @@ class Ballots:
         """What the design of units and annotators allows."""
         units = unit_design(self.unit)
         people = np.flatnonzero(np.bincount(self.annotator))
-        empty = Design(units.units, len(people), units.unit_factor, 0.0, units.df_units, 0.0)
         if not self.named or len(people) < 2 or units.units < 2:
-            return empty
+            return replace(units, annotators=len(people))
         who = np.searchsorted(people, self.annotator)
         weight: Floats = np.bincount(who, self.share, len(people)).astype(np.float64)
         trace, square = _traces(self.item, who, self.share, weight, len(self.labels))

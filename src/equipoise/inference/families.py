@@ -97,7 +97,9 @@ def _adjusted(cell: TwoWay, order: Ints, level: float) -> tuple[Floats, float]:
             np.where(gaps == 0, 0.0, np.inf),
         )
     covariance = cell.covariance()[np.ix_(order, order)]
-    scale = np.sqrt(np.maximum(_pair_variance(covariance, first, second), 1e-300))
+    own = np.diag(covariance)
+    variance = own[first] + own[second] - 2 * covariance[first, second]
+    scale = np.sqrt(np.maximum(variance, 1e-300))
     down = np.argsort(-t, kind="stable")
     exceed = np.zeros(len(t))
     largest = []
@@ -116,11 +118,6 @@ def _adjusted(cell: TwoWay, order: Ints, level: float) -> tuple[Floats, float]:
     square = np.eye(len(order))
     square[first, second] = square[second, first] = np.minimum(p, 1.0)
     return square, float(np.quantile(np.concatenate(largest), level))
-
-
-def _pair_variance(covariance: Floats, first: Ints, second: Ints) -> Floats:
-    own = np.diag(covariance)
-    return np.asarray(own[first] + own[second] - 2 * covariance[first, second])
 
 
 def _root(covariance: Floats) -> Floats:
