@@ -20,7 +20,7 @@ Truths = Annotations | Plausibilities | Sequence[Plausibilities]
 NAMES = "names of metrics such as auroc, or metrics"
 
 
-class StudyArguments(NamedTuple):
+class _StudyArguments(NamedTuple):
     """What an evaluation was given: predictions, truth, and the caller's kind of dataframe."""
 
     predictions: list[Predictions]
@@ -28,7 +28,7 @@ class StudyArguments(NamedTuple):
     frame: str
 
 
-def as_study(predictions: Any, truth: Any) -> StudyArguments:
+def as_study(predictions: Any, truth: Any) -> _StudyArguments:
     """Predictions and a truth, read where they are dataframes, in either order.
 
     Examples
@@ -57,7 +57,7 @@ def as_study(predictions: Any, truth: Any) -> StudyArguments:
             found += as_predictions(one)
     if isinstance(truth, Annotations):
         refuse_swapped_items(truth, found)
-    return StudyArguments(found, truth, next(filter(None, kinds), kind))
+    return _StudyArguments(found, truth, next(filter(None, kinds), kind))
 
 
 def _with_frame(

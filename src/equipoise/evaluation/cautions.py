@@ -9,7 +9,7 @@ from equipoise.evaluation.alignment import Aligned
 from equipoise.evaluation.blocks import every_class, hard_labels, majority
 from equipoise.evaluation.truth import TaskTruth
 from equipoise.metrics import Metric, Order, average_precision, tied_share
-from equipoise.notices import Notice, Value
+from equipoise.notices import Notice, notice
 from equipoise.resampling import Resampling
 from equipoise.wording import Option
 
@@ -30,7 +30,6 @@ def votes_notices(
     truths: Sequence[TaskTruth], plan: Resampling, metrics: Sequence[Metric]
 ) -> list[Notice]:
     """What there is to say about the votes and the plan; nothing when all is well."""
-    values: dict[str, Value]
     made = [*_gold(truths), *_ties(truths, metrics)]
     items = sum(len(one.items) for one in truths)
     single = sum(one.single for one in truths)
@@ -40,14 +39,14 @@ def votes_notices(
             "changes nothing, so resamples differ too little. {plan} counts what the votes "
             "cannot."
         )
-        values = {"single": single, "items": items, "plan": _plan("items")}
-        made.append(Notice("single_votes", text, (), values))
+        plain = _plan("items")
+        made.append(notice("single_votes", text, single=single, items=items, plan=plain))
     if plan.truth == "panel" and plan.panel_size < FEW_ANNOTATORS:
         text = (
             "The panel has only {annotators:count} annotators: little can be said about others "
             "like them, and shares of resamples are rough."
         )
-        made.append(Notice("small_panel", text, (), {"annotators": plan.panel_size}))
+        made.append(notice("small_panel", text, annotators=plan.panel_size))
     made += _plug_in(plan, metrics)
     if plan.over_items and items == len(truths):
         text = "There is a single item: intervals over items mean nothing."
@@ -57,20 +56,20 @@ def votes_notices(
             "Only {replicates:count} replicates: shares of resamples are rough; ask for 1,000 "
             "or more."
         )
-        made.append(Notice("few_replicates", text, (), {"replicates": plan.replicates}))
+        made.append(notice("few_replicates", text, replicates=plan.replicates))
     groups = 0 if plan.group is None else int(plan.group.max()) + 1
     if plan.over_items and 0 < groups < FEW_GROUPS:
         text = (
             "There are only {groups:count} groups of items: little can be said about others "
             "like them, and intervals are very wide."
         )
-        made.append(Notice("few_groups", text, (), {"groups": groups}))
+        made.append(notice("few_groups", text, groups=groups))
     if plan.group is not None and not plan.over_items and plan.kind != "influence":
         text = (
             "The groups of items are not used: items are held fixed. {plan} resamples whole "
             "groups."
         )
-        made.append(Notice("groups_unused", text, (), {"plan": _plan(f"items x {plan.truth}")}))
+        made.append(notice("groups_unused", text, plan=_plan(f"items x {plan.truth}")))
     return made
 
 
@@ -79,19 +78,18 @@ def _gold(truths: Sequence[TaskTruth]) -> list[Notice]:
     made = []
     for one in truths:
         settled = 0 if one.votes is None else int(one.votes.gold.sum())
-        about = (one.task,) if one.task else ()
-        values: dict[str, Value] = {"gold": settled, "votes": len(one.items) - settled}
+        values = {"gold": settled, "votes": len(one.items) - settled}
         if settled == len(one.items):
             text = (
                 "All {gold:count} items are scored against adjudicated gold; items like these."
             )
-            made.append(Notice("gold_truth", text, about, values))
+            made.append(notice("gold_truth", text, **values).of(one.task))
         elif settled:
             text = (
                 "{gold:count} items are scored against adjudicated gold, which annotators do "
                 "not make uncertain, the other {votes:count} against their votes."
             )
-            made.append(Notice("some_gold", text, about, values))
+            made.append(notice("some_gold", text, **values).of(one.task))
     return made
 
 
@@ -106,7 +104,7 @@ def _plug_in(plan: Resampling, metrics: Sequence[Metric]) -> list[Notice]:
         "too pessimistic and their intervals show scatter, not where the value with many "
         "votes lies."
     )
-    return [Notice("plug_in", text, (), {"metrics": listed(noisy), "drawn": plan.truth})]
+    return [notice("plug_in", text, metrics=listed(noisy), drawn=plan.truth)]
 
 
 _TIES = {
@@ -131,13 +129,9 @@ def _ties(truths: Sequence[TaskTruth], metrics: Sequence[Metric]) -> list[Notice
     tied = _places(truths, [one.tied for one in truths])
     if tied:
         text = "{tied:count} of {items:count} items have {what}: {how}."
-        values: dict[str, Value] = {
-            "tied": tied,
-            "items": items,
-            "what": _tied_words(several=several, voted=voted),
-            "how": _TIES["shared" if several and ties != "drop" else ties],
-        }
-        made.append(Notice("tied_votes", text, (), values))
+        what = _tied_words(several=several, voted=voted)
+        how = _TIES["shared" if several and ties != "drop" else ties]
+        made.append(notice("tied_votes", text, tied=tied, items=items, what=what, how=how))
     open_ = [np.stack(majority(one.shares)).max(axis=0) == 0 for one in truths]
     none = _places(truths, open_)
     if none and several and ties == "negative" and any(m.labels == "classes" for m in metrics):
@@ -147,8 +141,7 @@ def _ties(truths: Sequence[TaskTruth], metrics: Sequence[Metric]) -> list[Notice
         )
         names = listed([one.name for one in metrics if one.labels == "classes"])
         of = "votes" if voted else "mass"
-        values = {"none": none, "items": items, "of": of, "metrics": names}
-        made.append(Notice("no_majority", text, (), values))
+        made.append(notice("no_majority", text, none=none, items=items, of=of, metrics=names))
     return made
 
 
@@ -180,27 +173,25 @@ def tie_notices(
                 continue
             columns = (scores[:, None] if scores.ndim == 1 else scores).T
             pairs = [(p, s) for p, s in zip(truth, columns, strict=False) if p.sum() > 0]
-            far = max((abs(_tie_effect(p, s)) for p, s in pairs), default=0.0)
+            both = (
+                [average_precision(*one, ties=how) for how in ("block", "random")]
+                for one in pairs
+            )
+            far = max((abs(block - random) for block, random in both), default=0.0)
             moved[model] = max(moved.get(model, 0.0), far)
     many = {model: far for model, far in moved.items() if far >= MOVED}
     told = []
     if constant:
         same = "All scores of {models} are the same: they tell no item from another."
-        told.append(Notice("constant_scores", same, (), {"models": listed(constant)}))
+        told.append(notice("constant_scores", same, models=listed(constant)))
     if not many:
         return told
     text = (
         "Tied scores: the rule for ties moves the average precision of {models} by up to "
         "{most:number} (ties=block unless chosen otherwise)."
     )
-    values: dict[str, Value] = {"most": max(many.values()), "models": listed(many)}
-    return [*told, Notice("tied_scores", text, (), values)]
-
-
-def _tie_effect(share: Floats, scores: Floats) -> float:
-    """By how much average precision depends on the rule for ties."""
-    random = average_precision(share, scores, ties="random")
-    return average_precision(share, scores) - random
+    most = max(many.values())
+    return [*told, notice("tied_scores", text, most=most, models=listed(many))]
 
 
 def value_notices(
@@ -210,16 +201,13 @@ def value_notices(
     truth = aligned.question
     text = "{metric} with {labels} labels is undefined: {reason}."
     made = [
-        Notice(
+        notice(
             "undefined_score",
             text,
-            (truth.task,) if truth.task else (),
-            {
-                "metric": metrics[k].title,
-                "labels": labels[label],
-                "reason": why_undefined(truth, metrics[k], labels[label]),
-            },
-        )
+            metric=metrics[k].title,
+            labels=labels[label],
+            reason=_why_undefined(truth, metrics[k], labels[label]),
+        ).of(truth.task)
         for k, label in np.argwhere(np.isnan(values).all(axis=2))
     ]
     made += _undecided(aligned, metrics, values)
@@ -228,22 +216,19 @@ def value_notices(
 
 def _undecided(aligned: Aligned, metrics: Sequence[Metric], values: Floats) -> list[Notice]:
     """Models that decide for one class alone, and have no value where others have one."""
-    task = aligned.question.task
     names, missing = list(aligned.scores), np.isnan(values)
     made = []
     for k, metric in enumerate(metrics):
         some = missing[k].any(axis=0) & ~missing[k].all(axis=1).any()
         if metric.decides and some.any():
             text = "{metric} is undefined for {models}: some class is never decided for."
-            told = {
-                "metric": metric.title,
-                "models": listed([names[m] for m in np.flatnonzero(some)]),
-            }
-            made.append(Notice("undefined_decisions", text, (task,) if task else (), told))
+            models = listed([names[m] for m in np.flatnonzero(some)])
+            told = notice("undefined_decisions", text, metric=metric.title, models=models)
+            made.append(told.of(aligned.question.task))
     return made
 
 
-def why_undefined(truth: TaskTruth, metric: Metric, labels: str) -> str:
+def _why_undefined(truth: TaskTruth, metric: Metric, labels: str) -> str:
     """Why a score has no value for any model, as far as the truth says."""
     if metric.labels == "classes":
         return missing_classes(truth, labels)
@@ -307,8 +292,9 @@ def _ruled_out(
         "a class that {some:count} of {items:count} items have"
     )
     truth, kinds = aligned.question, dict[tuple[str, ...], list[str]]()
+    impossible = aligned.distributions(model) <= 0
     for name in labels:
-        rows = np.flatnonzero(_impossible(aligned, model, name))
+        rows = np.flatnonzero(((_distributions(truth, name) > 0) & impossible).any(axis=1))
         kinds.setdefault(tuple(truth.items[i] for i in rows), []).append(name)
     return [
         Notice(
@@ -328,12 +314,6 @@ def _ruled_out(
     ]
 
 
-def _impossible(aligned: Aligned, model: str, labels: str) -> Bools:
-    """Items that have a class to which the model gives probability 0, shape (items,)."""
-    masses = _distributions(aligned.question, labels)
-    return np.asarray(((masses > 0) & (aligned.distributions(model) <= 0)).any(axis=1))
-
-
 def _distributions(truth: TaskTruth, labels: str) -> Floats:
     """Labels as metrics of whole distributions take them, shape (items, classes)."""
     if labels == "soft":
@@ -345,7 +325,7 @@ def draw_notices(metrics: Sequence[Metric], errors: Mapping[str, float]) -> list
     """Monte Carlo errors of metrics of draws, by the name of the metric."""
     text = "The Monte Carlo error of its draws is {error:number}."
     return [
-        Notice("monte_carlo", text, (metric.name,), {"error": error})
+        notice("monte_carlo", text, error=error).of(metric.name)
         for metric in metrics
         if (error := errors.get(metric.name, 0.0)) > 0
     ]

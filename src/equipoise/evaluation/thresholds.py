@@ -74,11 +74,11 @@ from equipoise.arrays import (
     require_whole,
     wrong_type,
 )
-from equipoise.evaluation.alignment import takes_threshold
+from equipoise.evaluation.alignment import require_yes_no, takes_threshold
 from equipoise.evaluation.truth import TaskTruth, task_truths
 from equipoise.findings import Column, Table
 from equipoise.metrics import Metric
-from equipoise.notices import Notice, Value, notice
+from equipoise.notices import Notice, notice
 from equipoise.numbers import count, number, percent
 from equipoise.plausibilities import Plausibilities
 from equipoise.predictions import Predictions
@@ -551,13 +551,7 @@ class _Cut:
         folds: Mapping[str, int],
         tuning: Tuning | None,
     ) -> None:
-        if len(truth.classes) > 1:
-            raise InputError(
-                f"{one.where}, threshold",
-                f"{len(truth.classes)} classes ({listed(truth.classes)})",
-                "a yes/no question",
-                "leave it out: the class of the largest probability is decided for",
-            )
+        require_yes_no(one, truth)
         self.one, self.tuning = one, tuning
         place = {name: row for row, name in enumerate(truth.items)}
         self.known = np.array([place.get(name, -1) for name in one.items])
@@ -641,17 +635,16 @@ def _threshold_notices(used: Sequence[UsedThreshold]) -> list[Notice]:
         "Scores of {models:listed} are cut at 0.5, because no threshold was given: {shares} of "
         "items are called positive. Another cut can order the models otherwise; give {option}."
     )
-    values: dict[str, Value] = {"models": names, "shares": shares, "option": THRESHOLD}
-    made.append(Notice("threshold_assumed", text, (), values))
+    option = THRESHOLD
+    made.append(notice("threshold_assumed", text, models=names, shares=shares, option=option))
     odd = [row for row in assumed if _far(row)]
     if odd:
         text = (
             "0.5 is not a threshold of {cells}: metrics of decisions say more about this cut "
             "than about the models. Do not rank them by it; give {option}."
         )
-        values = {"cells": joined([_oddity(row) for row in odd], most=SHOWN)}
-        values |= {"option": THRESHOLD}
-        made.append(Notice("threshold_assumed", text, (), values))
+        cells = joined([_oddity(row) for row in odd], most=SHOWN)
+        made.append(notice("threshold_assumed", text, cells=cells, option=THRESHOLD))
     return made
 
 

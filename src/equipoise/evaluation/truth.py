@@ -33,7 +33,7 @@ KEPT_BYTES = 2**28  # of draws made full, up to which they are kept
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ResponseTimes:
+class _ResponseTimes:
     """Durations of the answers to one question.
 
     Attributes
@@ -50,11 +50,11 @@ class ResponseTimes:
 
     __repr__ = short_repr
 
-    def subset(self, keep: Bools) -> "ResponseTimes":
+    def subset(self, keep: Bools) -> "_ResponseTimes":
         """Only the answers about some items, which move up to their new positions."""
         use = keep[self.item]
         item = (np.cumsum(keep) - 1)[self.item[use]]
-        return ResponseTimes(item, self.annotator[use], self.milliseconds[use])
+        return _ResponseTimes(item, self.annotator[use], self.milliseconds[use])
 
     def medians(self) -> dict[int, float]:
         """Median duration by annotator code.
@@ -62,7 +62,7 @@ class ResponseTimes:
         Examples
         --------
         >>> took = np.array([10.0, 30.0, 5.0])
-        >>> ResponseTimes(np.zeros(3, int), np.array([0, 0, 2]), took).medians()
+        >>> _ResponseTimes(np.zeros(3, int), np.array([0, 0, 2]), took).medians()
         {0: 20.0, 2: 5.0}
         """
         order = np.argsort(self.annotator, kind="stable")
@@ -109,7 +109,7 @@ class TaskTruth:
     ordered: bool = False
     votes: Votes | None = None
     plausible: Plausibilities | None = None
-    times: ResponseTimes | None = None
+    times: _ResponseTimes | None = None
     answers: tuple[str, ...] = ()
     ties: str = "half"
 
@@ -292,7 +292,7 @@ def _from_votes(annotations: Annotations, task: str) -> TaskTruth:
         shares=np.stack([votes.shares(code) for code in codes]),
         ordered=annotations.kind == "ordinal",
         votes=votes,
-        times=response_times(annotations, task, votes.items),
+        times=_response_times(annotations, task, votes.items),
         answers=names or ("not positive", "positive"),
     )
 
@@ -308,7 +308,7 @@ def yes_no_truth(annotations: Annotations, where: str) -> TaskTruth:
     return asked[0]
 
 
-def response_times(annotations: Annotations, task: str, items: Ints) -> ResponseTimes | None:
+def _response_times(annotations: Annotations, task: str, items: Ints) -> _ResponseTimes | None:
     """Durations of one task; None where no annotator or no duration is known.
 
     Parameters
@@ -329,7 +329,7 @@ def response_times(annotations: Annotations, task: str, items: Ints) -> Response
         rows = rows[np.unique(annotations.reading[rows], return_index=True)[1]]
     if not len(rows):
         return None
-    return ResponseTimes(
+    return _ResponseTimes(
         place[annotations.item[rows]],
         annotations.annotator[rows].astype(np.intp),
         annotations.duration_ms[rows].astype(np.float64),

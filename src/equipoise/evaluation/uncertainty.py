@@ -19,7 +19,7 @@ from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, Ints
 from equipoise.engine import threads
 from equipoise.evaluation.alignment import Aligned
-from equipoise.evaluation.blocks import hard_labels, pair
+from equipoise.evaluation.blocks import LABELS, hard_labels, pair
 from equipoise.evaluation.chunks import chunk_width
 from equipoise.evaluation.truth import TaskTruth
 from equipoise.inference import (
@@ -39,7 +39,6 @@ from equipoise.metrics import Influence, Metric, Prepared
 from equipoise.resampling import Resampling, resample
 from equipoise.votes import is_panel
 
-LABELS = ("hard", "soft")
 BLOCKS = 200  # of items that a jackknife leaves out, one after another
 CELLS = 600  # blocks times annotators that it leaves out
 PEOPLE = 40  # annotators, or groups of them, that it leaves out
@@ -94,6 +93,7 @@ class Uncertainty:
         self.unit = [number[one] for one in places]
         self._blocks: dict[int, list[Ints]] = {}
         self._designs: dict[tuple[int, ...], Design] = {}
+        self._layouts: dict[tuple[int, ...], Layout] = {}
 
     @property
     def most_blocks(self) -> int:
@@ -129,10 +129,6 @@ class Uncertainty:
             for one in self.ballots
         ]
 
-    @cached_property
-    def _layouts(self) -> dict[tuple[int, ...], Layout]:
-        return {}
-
     def _layout(self, tasks: tuple[int, ...]) -> Layout | None:
         held = [self.ballots[t] for t in tasks]
         known = [one for one in held if one is not None]
@@ -146,7 +142,7 @@ class Uncertainty:
         reason = self.asked.reason
         if any(self.aligned[t].question.plausible is not None for t in tasks):
             reason = Reason.MODEL
-        elif all(_settled(self.ballots[t]) for t in tasks):
+        elif all((one := self.ballots[t]) is not None and not len(one.item) for t in tasks):
             reason = Reason.GOLD
         return population_of(
             design,
@@ -251,10 +247,11 @@ class Uncertainty:
             return float(metric.trials)
         if metric.labels != "classes" and not metric.of_class:
             return float(design.units)
+        asked = (self.aligned[t].question for t in tasks)
         rare = [
             min(float(mass.sum()), float(len(mass) - mass.sum()))
-            for t in tasks
-            for mass in _labels(self.aligned[t].question, label)
+            for one in asked
+            for mass in (one.hard if label == 0 else one.shares)
         ]
         return min(float(design.units), max(min(rare), 1.0))
 
@@ -531,10 +528,6 @@ def _ballots(question: TaskTruth, unit: Ints, *, named: bool) -> Ballots | None:
     )
 
 
-def _settled(ballots: Ballots | None) -> bool:
-    return ballots is not None and not len(ballots.item)
-
-
 def _hardened(shares: Floats) -> Floats:
     """Hard labels of scored classes without a vote, shape (rows, classes).
 
@@ -543,10 +536,6 @@ def _hardened(shares: Floats) -> Floats:
     items with one yes and give twice as much to those with two.
     """
     return np.stack(hard_labels(list(shares.T)), axis=1)
-
-
-def _labels(question: TaskTruth, label: int) -> Floats:
-    return question.hard if label == 0 else question.shares
 
 
 def _spread_out(found: Influence, rows: Ints, items: int) -> Influence:
