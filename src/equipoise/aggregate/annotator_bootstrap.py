@@ -23,10 +23,11 @@ from typing import NamedTuple
 import numpy as np
 
 from equipoise.annotations import COLUMNS, Annotations
-from equipoise.arrays import Bools, Floats, InputError, Ints, require_drawn, require_whole
+from equipoise.arrays import Floats, InputError, Ints, require_drawn, require_whole
 from equipoise.engine import current
-from equipoise.notices import Notice
+from equipoise.notices import notice
 from equipoise.plausibilities import Plausibilities
+from equipoise.votes import gold_rows
 
 
 def annotator_bootstrap(
@@ -73,8 +74,7 @@ def annotator_bootstrap(
         method=f"annotator bootstrap of {whole.method} ({draws} draws)",
     )
     text = "{stuck:count} of {draws:count} refits did not converge."
-    counts = {"stuck": stuck, "draws": draws}
-    notices = (Notice("refits_not_converged", text, (), counts),) if stuck else ()
+    told = notice("refits_not_converged", text, stuck=stuck, draws=draws)
     return replace(
         made,
         model="annotator_bootstrap",
@@ -84,7 +84,7 @@ def annotator_bootstrap(
         skills=whole.skills,
         difficulty=whole.difficulty,
         ordered=whole.ordered,
-        notices=(*whole.notices, *notices),
+        notices=(*whole.notices, told) if stuck else whole.notices,
     )
 
 
@@ -125,20 +125,14 @@ def _voters(annotations: Annotations, task: str) -> Ints:
     """Annotators who voted in a task; none when votes are anonymous."""
     if annotations.annotator is None:
         return np.zeros(0, dtype=np.intp)
-    return np.unique(annotations.annotator[annotations.in_task(task) & ~_gold(annotations)])
-
-
-def _gold(annotations: Annotations) -> Bools:
-    none = np.zeros(len(annotations), dtype=bool)
-    return none if annotations.is_gold is None else annotations.is_gold
+    return np.unique(annotations.annotator[annotations.in_task(task) & ~gold_rows(annotations)])
 
 
 def _panel(annotations: Annotations, chosen: Ints, task: str) -> Annotations:
     """Annotations of a drawn panel; gold rows stay, copies are people of their own."""
     assert annotations.annotator is not None and annotations.annotators is not None
-    rows = annotations.in_task(task)
-    own = np.flatnonzero(_gold(annotations) & rows)
-    votes = np.flatnonzero(~_gold(annotations) & rows)
+    rows, gold = annotations.in_task(task), gold_rows(annotations)
+    own, votes = np.flatnonzero(gold & rows), np.flatnonzero(~gold & rows)
     votes = votes[np.argsort(annotations.annotator[votes], kind="stable")]
     ends = np.searchsorted(annotations.annotator[votes], [chosen, chosen + 1])
     size = ends[1] - ends[0]

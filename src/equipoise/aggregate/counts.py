@@ -74,7 +74,6 @@ array([[0.667, 0.167, 0.167]])
 array([0.5])
 """
 
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -158,19 +157,6 @@ def dirichlet(
     """
     votes = entries(annotations, task)
     known = _settled(annotations, votes, task)
-    made = vote_posterior(votes, known, reliability=reliability, prior=prior, task=task)
-    return replace(made, notices=unused_confidence(annotations, "Dirichlet"))
-
-
-def vote_posterior(
-    votes: "Entries",
-    known: Bools,
-    *,
-    reliability: float = 1.0,
-    prior: str | float = "empirical",
-    task: str = "",
-) -> Plausibilities:
-    """Dirichlet posteriors of summed votes; known items, shape (items,), are settled."""
     fine = isinstance(prior, str) or 0 <= prior < np.inf
     if not (0 < reliability <= MOST_RELIABILITY and fine):
         raise InputError(
@@ -199,7 +185,7 @@ def vote_posterior(
             **(found if chosen.empirical else {}),
         },
         rest_shape=float(chosen.shapes[0]) if chosen.even else None,
-        notices=(),
+        notices=unused_confidence(annotations, "Dirichlet"),
     )
 
 
