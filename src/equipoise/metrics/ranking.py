@@ -128,15 +128,8 @@ def auroc(y_true: Any, y_score: Any, *, form: str = "pairs", weights: Any = None
         return float(auroc_per_class(labels, scores, form=form, weights=weights).mean())
     each = checked_weights(weights, len(labels))
     if form == "expected":
-        if not each.copies:
-            raise InputError(
-                "auroc, form expected",
-                "importance weights",
-                "counts or no weights",
-                "wrap whole numbers in Copies, or choose form pairs",
-            )
-        times = each.each.astype(np.intp)
-        return _expected_auroc(np.repeat(scores, times), np.repeat(labels, times))
+        p, s = _copied("auroc, form expected", (labels, scores), each, "form pairs")
+        return _expected_auroc(s, p)
     return float(
         _auroc_value(plain_sums(sort_items(scores), labels, each.each, each.own), form)
     )
@@ -367,7 +360,13 @@ def average_precision(
         return float(np.mean([average_precision(p, s, **how) for p, s in columns]))
     each = checked_weights(weights, len(labels))
     if form == "expected" or ties == "random":
-        return _expanded(labels, scores, each, (form, ties))
+        where = f"average_precision, form {form}, ties {ties}"
+        p, s = _copied(where, (labels, scores), each, "ties block")
+        if not len(p):
+            return float("nan")
+        if form == "expected":
+            return _expected_precision(s, p)
+        return average_precision_metric(form=form, ties=ties)(p, s)
     sums = plain_sums(sort_items(scores), labels, each.each, each.own)
     above = sums.printed + (sums.extra if form == "conditional" else 0.0)
     return float(above / sums.mass) if sums.mass > 0 else float("nan")
@@ -425,20 +424,14 @@ def _check_precision(form: str, ties: str) -> None:
         )
 
 
-def _expanded(labels: Floats, scores: Floats, each: Weights, how: tuple[str, str]) -> float:
-    """Forms that need whole copies of items."""
+def _copied(
+    where: str, arrays: tuple[Floats, Floats], each: Weights, other: str
+) -> list[Floats]:
+    """Labels and scores with whole copies of items, for forms that need them."""
     if not each.copies:
-        raise InputError(
-            f"average_precision, form {how[0]}, ties {how[1]}",
-            "importance weights",
-            "counts or no weights",
-            "wrap whole numbers in Copies, or choose ties block",
-        )
-    times = each.each.astype(np.intp)
-    p, s = np.repeat(labels, times), np.repeat(scores, times)
-    if how[0] == "expected":
-        return _expected_precision(s, p) if len(p) else float("nan")
-    return average_precision_metric(form=how[0], ties=how[1])(p, s) if len(p) else float("nan")
+        do = f"wrap whole numbers in Copies, or choose {other}"
+        raise InputError(where, "importance weights", "counts or no weights", do)
+    return [np.repeat(one, each.each.astype(np.intp)) for one in arrays]
 
 
 def _random_sums(prepared: tuple[Order, ...], block: Block) -> Floats:

@@ -250,20 +250,28 @@ def _designs(plan: RankingPlan, best: RankingDesign) -> Finding:
     )
 
 
-def _design_columns(plan: RankingPlan) -> list[Column]:
-    """Columns of the designs; those of a ranking have their hardest pair."""
-    first = plan.pairs[0]
-    heads = [ANNOTATORS] if first.pilot_annotators else []
-    heads += columns("count", "votes_per_item")
-    if first.group_size:
-        heads += columns("count", "items_per_group")
-        heads.append(Column("groups", "groups needed", "count"))
-    heads += [
+def size_columns(
+    plan: RankingPlan, *, people: bool, votes: Sequence[Column] = ()
+) -> list[Column]:
+    """How large a design is: who votes, in how many groups, items and votes, and the cost."""
+    groups = [*columns("count", "items_per_group"), Column("groups", "groups needed", "count")]
+    return [
+        *([ANNOTATORS] if people else []),
+        *votes,
+        *(groups if plan.pairs[0].group_size else []),
         Column("items", "items needed", "count"),
         Column("votes", "votes in all", "count"),
-        *(columns("count", "cost") if plan.aim.price_item is not None else ()),
-        Column("power", "power, at least" if plan.ranks else "power promised", "percent"),
+        *(columns("count", "cost") if plan.aim.price_item is not None else []),
     ]
+
+
+def _design_columns(plan: RankingPlan) -> list[Column]:
+    """Columns of the designs; those of a ranking have their hardest pair."""
+    people = bool(plan.pairs[0].pilot_annotators)
+    heads = size_columns(plan, people=people, votes=columns("count", "votes_per_item"))
+    heads.append(
+        Column("power", "power, at least" if plan.ranks else "power promised", "percent")
+    )
     if plan.ranks:
         heads += [Column("a", "hardest pair", "model"), Column("b", "and", "model")]
         heads.append(Column("pair_power", "its power", "percent"))
