@@ -1,6 +1,6 @@
 """What a user should be told before trusting a number: thin votes, ties, undefined values."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -28,9 +28,10 @@ def _plan(kind: str) -> Option:
 
 def votes_notices(
     truths: Sequence[TaskTruth], plan: Resampling, metrics: Sequence[Metric]
-) -> list[Notice]:
+) -> Iterator[Notice]:
     """What there is to say about the votes and the plan; nothing when all is well."""
-    made = [*_gold(truths), *_ties(truths, metrics)]
+    yield from _gold(truths)
+    yield from _ties(truths, metrics)
     items = sum(len(one.items) for one in truths)
     single = sum(one.single for one in truths)
     if plan.kind == "votes" and single:
@@ -40,42 +41,40 @@ def votes_notices(
             "cannot."
         )
         plain = _plan("items")
-        made.append(notice("single_votes", text, single=single, items=items, plan=plain))
+        yield notice("single_votes", text, single=single, items=items, plan=plain)
     if plan.truth == "panel" and plan.panel_size < FEW_ANNOTATORS:
         text = (
             "The panel has only {annotators:count} annotators: little can be said about others "
             "like them, and shares of resamples are rough."
         )
-        made.append(notice("small_panel", text, annotators=plan.panel_size))
-    made += _plug_in(plan, metrics)
+        yield notice("small_panel", text, annotators=plan.panel_size)
+    yield from _plug_in(plan, metrics)
     if plan.over_items and items == len(truths):
         text = "There is a single item: intervals over items mean nothing."
-        made.append(Notice("single_item", text))
+        yield Notice("single_item", text)
     if plan.replicates < FEW_REPLICATES and plan.weights is None:
         text = (
             "Only {replicates:count} replicates: shares of resamples are rough; ask for 1,000 "
             "or more."
         )
-        made.append(notice("few_replicates", text, replicates=plan.replicates))
+        yield notice("few_replicates", text, replicates=plan.replicates)
     groups = 0 if plan.group is None else int(plan.group.max()) + 1
     if plan.over_items and 0 < groups < FEW_GROUPS:
         text = (
             "There are only {groups:count} groups of items: little can be said about others "
             "like them, and intervals are very wide."
         )
-        made.append(notice("few_groups", text, groups=groups))
+        yield notice("few_groups", text, groups=groups)
     if plan.group is not None and not plan.over_items and plan.kind != "influence":
         text = (
             "The groups of items are not used: items are held fixed. {plan} resamples whole "
             "groups."
         )
-        made.append(notice("groups_unused", text, plan=_plan(f"items x {plan.truth}")))
-    return made
+        yield notice("groups_unused", text, plan=_plan(f"items x {plan.truth}"))
 
 
-def _gold(truths: Sequence[TaskTruth]) -> list[Notice]:
+def _gold(truths: Sequence[TaskTruth]) -> Iterator[Notice]:
     """How many items are scored against gold, and how many against votes, by task."""
-    made = []
     for one in truths:
         settled = 0 if one.votes is None else int(one.votes.gold.sum())
         values = {"gold": settled, "votes": len(one.items) - settled}
@@ -83,28 +82,27 @@ def _gold(truths: Sequence[TaskTruth]) -> list[Notice]:
             text = (
                 "All {gold:count} items are scored against adjudicated gold; items like these."
             )
-            made.append(notice("gold_truth", text, **values).of(one.task))
+            yield notice("gold_truth", text, **values).of(one.task)
         elif settled:
             text = (
                 "{gold:count} items are scored against adjudicated gold, which annotators do "
                 "not make uncertain, the other {votes:count} against their votes."
             )
-            made.append(notice("some_gold", text, **values).of(one.task))
-    return made
+            yield notice("some_gold", text, **values).of(one.task)
 
 
-def _plug_in(plan: Resampling, metrics: Sequence[Metric]) -> list[Notice]:
+def _plug_in(plan: Resampling, metrics: Sequence[Metric]) -> Iterator[Notice]:
     """Warn of metrics that take the noise of a few votes for disagreement."""
     noisy = [one.name for one in metrics if one.name in PLUG_IN or "plug_in" in one.name]
     if not noisy or plan.truth is None:
-        return []
+        return
     text = (
         "{metrics} compare with the label distribution itself: a few votes scatter around it, "
         "which counts as distance, and resampling the {drawn} adds more. Their values are "
         "too pessimistic and their intervals show scatter, not where the value with many "
         "votes lies."
     )
-    return [notice("plug_in", text, metrics=listed(noisy), drawn=plan.truth)]
+    yield notice("plug_in", text, metrics=listed(noisy), drawn=plan.truth)
 
 
 _TIES = {
@@ -115,14 +113,14 @@ _TIES = {
 }
 
 
-def _ties(truths: Sequence[TaskTruth], metrics: Sequence[Metric]) -> list[Notice]:
+def _ties(truths: Sequence[TaskTruth], metrics: Sequence[Metric]) -> Iterator[Notice]:
     """What hard labels make of tied items, and of items without a majority where that counts.
 
     An item that is tied in several tasks is one item.
     """
     if all(one.labels == "draws" for one in metrics):
-        return []
-    made, ties = [], truths[0].ties
+        return
+    ties = truths[0].ties
     items = int((np.bincount(np.concatenate([one.place for one in truths])) > 0).sum())
     voted = any(one.votes is not None for one in truths)
     several = any(len(one.classes) > 1 for one in truths)
@@ -131,7 +129,7 @@ def _ties(truths: Sequence[TaskTruth], metrics: Sequence[Metric]) -> list[Notice
         text = "{tied:count} of {items:count} items have {what}: {how}."
         what = _tied_words(several=several, voted=voted)
         how = _TIES["shared" if several and ties != "drop" else ties]
-        made.append(notice("tied_votes", text, tied=tied, items=items, what=what, how=how))
+        yield notice("tied_votes", text, tied=tied, items=items, what=what, how=how)
     open_ = [np.stack(majority(one.shares)).max(axis=0) == 0 for one in truths]
     none = _places(truths, open_)
     if none and several and ties == "negative" and any(m.labels == "classes" for m in metrics):
@@ -141,8 +139,7 @@ def _ties(truths: Sequence[TaskTruth], metrics: Sequence[Metric]) -> list[Notice
         )
         names = listed([one.name for one in metrics if one.labels == "classes"])
         of = "votes" if voted else "mass"
-        made.append(notice("no_majority", text, none=none, items=items, of=of, metrics=names))
-    return made
+        yield notice("no_majority", text, none=none, items=items, of=of, metrics=names)
 
 
 def _tied_words(*, several: bool, voted: bool) -> str:
@@ -159,7 +156,7 @@ def _places(truths: Sequence[TaskTruth], chosen: Sequence[Bools]) -> int:
 
 def tie_notices(
     aligned: Sequence[Aligned], orders: Sequence[Sequence[Sequence[Order]]]
-) -> list[Notice]:
+) -> Iterator[Notice]:
     """Models whose average precision the rule for ties moves; orders by task, model, class."""
     moved: dict[str, float] = {}
     constant: dict[str, None] = {}
@@ -180,52 +177,46 @@ def tie_notices(
             far = max((abs(block - random) for block, random in both), default=0.0)
             moved[model] = max(moved.get(model, 0.0), far)
     many = {model: far for model, far in moved.items() if far >= MOVED}
-    told = []
     if constant:
         same = "All scores of {models} are the same: they tell no item from another."
-        told.append(notice("constant_scores", same, models=listed(constant)))
-    if not many:
-        return told
-    text = (
-        "Tied scores: the rule for ties moves the average precision of {models} by up to "
-        "{most:number} (ties=block unless chosen otherwise)."
-    )
-    most = max(many.values())
-    return [*told, notice("tied_scores", text, most=most, models=listed(many))]
+        yield notice("constant_scores", same, models=listed(constant))
+    if many:
+        text = (
+            "Tied scores: the rule for ties moves the average precision of {models} by up to "
+            "{most:number} (ties=block unless chosen otherwise)."
+        )
+        most = max(many.values())
+        yield notice("tied_scores", text, most=most, models=listed(many))
 
 
 def value_notices(
     aligned: Aligned, metrics: Sequence[Metric], values: Floats, labels: Sequence[str]
-) -> list[Notice]:
+) -> Iterator[Notice]:
     """Scores of one task, shape (metrics, labels, models), that are undefined or infinite."""
     truth = aligned.question
     text = "{metric} with {labels} labels is undefined: {reason}."
-    made = [
-        notice(
+    for k, label in np.argwhere(np.isnan(values).all(axis=2)):
+        yield notice(
             "undefined_score",
             text,
             metric=metrics[k].title,
             labels=labels[label],
             reason=_why_undefined(truth, metrics[k], labels[label]),
         ).of(truth.task)
-        for k, label in np.argwhere(np.isnan(values).all(axis=2))
-    ]
-    made += _undecided(aligned, metrics, values)
-    return made + _infinite(aligned, metrics, values, labels)
+    yield from _undecided(aligned, metrics, values)
+    yield from _infinite(aligned, metrics, values, labels)
 
 
-def _undecided(aligned: Aligned, metrics: Sequence[Metric], values: Floats) -> list[Notice]:
+def _undecided(aligned: Aligned, metrics: Sequence[Metric], values: Floats) -> Iterator[Notice]:
     """Models that decide for one class alone, and have no value where others have one."""
     names, missing = list(aligned.scores), np.isnan(values)
-    made = []
     for k, metric in enumerate(metrics):
         some = missing[k].any(axis=0) & ~missing[k].all(axis=1).any()
         if metric.decides and some.any():
             text = "{metric} is undefined for {models}: some class is never decided for."
             models = listed([names[m] for m in np.flatnonzero(some)])
             told = notice("undefined_decisions", text, metric=metric.title, models=models)
-            made.append(told.of(aligned.question.task))
-    return made
+            yield told.of(aligned.question.task)
 
 
 def _why_undefined(truth: TaskTruth, metric: Metric, labels: str) -> str:
@@ -262,9 +253,8 @@ def missing_classes(truth: TaskTruth, labels: str) -> str:
 
 def _infinite(
     aligned: Aligned, metrics: Sequence[Metric], values: Floats, labels: Sequence[str]
-) -> list[Notice]:
+) -> Iterator[Notice]:
     """Models that give no probability to what some items are, which makes a score infinite."""
-    made: list[Notice] = []
     for k, metric in enumerate(metrics):
         if metric.labels == "distribution":
             found = {
@@ -272,17 +262,13 @@ def _infinite(
                 for m, model in enumerate(aligned.scores)
             }
             own = {model: names for model, names in found.items() if names}
-            made += [
-                one
-                for model, names in own.items()
-                for one in _ruled_out(aligned, metric, model, names, name_items=len(own) == 1)
-            ]
-    return made
+            for model, names in own.items():
+                yield from _ruled_out(aligned, metric, model, names, name_items=len(own) == 1)
 
 
 def _ruled_out(
     aligned: Aligned, metric: Metric, model: str, labels: Sequence[str], *, name_items: bool
-) -> list[Notice]:
+) -> Iterator[Notice]:
     """Items that one model rules out; kinds of labels with as many of them are told together.
 
     Of several models the items would differ, so they are named for one alone.
@@ -296,8 +282,8 @@ def _ruled_out(
     for name in labels:
         rows = np.flatnonzero(((_distributions(truth, name) > 0) & impossible).any(axis=1))
         kinds.setdefault(tuple(truth.items[i] for i in rows), []).append(name)
-    return [
-        Notice(
+    for items, names in kinds.items():
+        yield Notice(
             "infinite_score",
             f"{text} ({{names}})." if name_items else f"{text}.",
             (model,),
@@ -310,8 +296,6 @@ def _ruled_out(
                 **({"names": listed(items)} if name_items else {}),
             },
         )
-        for items, names in kinds.items()
-    ]
 
 
 def _distributions(truth: TaskTruth, labels: str) -> Floats:
@@ -321,11 +305,10 @@ def _distributions(truth: TaskTruth, labels: str) -> Floats:
     return np.stack(hard_labels(truth.shares, truth.ties, whole=True), axis=1)
 
 
-def draw_notices(metrics: Sequence[Metric], errors: Mapping[str, float]) -> list[Notice]:
+def draw_notices(metrics: Sequence[Metric], errors: Mapping[str, float]) -> Iterator[Notice]:
     """Monte Carlo errors of metrics of draws, by the name of the metric."""
     text = "The Monte Carlo error of its draws is {error:number}."
-    return [
-        notice("monte_carlo", text, error=error).of(metric.name)
-        for metric in metrics
-        if (error := errors.get(metric.name, 0.0)) > 0
-    ]
+    for metric in metrics:
+        error = errors.get(metric.name, 0.0)
+        if error > 0:
+            yield notice("monte_carlo", text, error=error).of(metric.name)

@@ -239,17 +239,13 @@ def _answers(annotations: Annotations, own: Bools, name: str) -> Iterator[Predic
     """What one annotator says, task by task; repeated answers are averaged."""
     assert annotations.label is not None
     several = annotations.kind != "binary"
-    for place, task in enumerate(annotations.tasks):
-        rows = own if annotations.task is None else own & (annotations.task == place)
-        if not rows.any():
+    for task in annotations.tasks:
+        rows = np.flatnonzero(own & annotations.in_task(task))
+        if not len(rows):
             continue
         item, inverse = np.unique(annotations.item[rows], return_inverse=True)
         said = np.zeros((len(item), len(annotations.classes)))
-        np.add.at(
-            said,
-            (inverse, annotations.label[rows]),
-            row_weights(annotations, np.flatnonzero(rows)),
-        )
+        np.add.at(said, (inverse, annotations.label[rows]), row_weights(annotations, rows))
         said /= said.sum(axis=1, keepdims=True)
         yield Predictions(
             name,

@@ -8,7 +8,7 @@ mean over draws. The hard value takes the mean plausibility as the one truth, as
 uncertainty were settled.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any, NamedTuple
@@ -656,14 +656,15 @@ class _Scorer:
             lambda t, metric: [p[metric.prepare] for p in self.prepared[t]],
         )
 
-    def notices(self, values: Floats) -> list[Notice]:
+    def notices(self, values: Floats) -> Iterator[Notice]:
         """What the user should know about votes, ties, and undefined or infinite values."""
-        made = votes_notices([one.question for one in self.aligned], self.plan, self.metrics)
+        truths = [one.question for one in self.aligned]
+        yield from votes_notices(truths, self.plan, self.metrics)
         if any("average_precision" in metric.name for metric in self.metrics):
-            made += tie_notices(self.aligned, self._orders())
+            yield from tie_notices(self.aligned, self._orders())
         for one, own in zip(self.aligned, values, strict=False):  # the last may be their macro
-            made += value_notices(one, self.metrics, own, LABELS)
-        return made + draw_notices(self.metrics, self.errors)
+            yield from value_notices(one, self.metrics, own, LABELS)
+        yield from draw_notices(self.metrics, self.errors)
 
     def _orders(self) -> list[list[list[Order]]]:
         """Sorted scores by task and model, one order per class."""

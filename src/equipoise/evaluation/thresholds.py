@@ -54,7 +54,7 @@ Thresholds(every='youden', named={}, tuning=Tuning(items=(), fraction=None, fold
 
 import hashlib
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -487,7 +487,7 @@ def _applied(
 
 def _folds(
     tuning: Tuning | None, parts: Sequence[Truth]
-) -> tuple[dict[str, int], list[Notice]]:
+) -> tuple[dict[str, int], Iterable[Notice]]:
     """Fold of every item by name; whole groups have one."""
     unit = {name: name for part in parts for name in part.items}
     for part in parts:
@@ -514,31 +514,31 @@ def _folds(
 
 def _split_notices(
     tuning: Tuning, unit: Mapping[str, str], fold: Mapping[str, int]
-) -> list[Notice]:
+) -> Iterator[Notice]:
     """How large the split is, and what is odd about named items."""
     if tuning.folds is not None:
         text = (
             "Thresholds are cross-fitted: items fall into {folds:count} folds, and those of "
             "each are decided by thresholds chosen on the others."
         )
-        return [notice("cross_fitted", text, folds=tuning.folds)]
+        yield notice("cross_fitted", text, folds=tuning.folds)
+        return
     chosen = [name for name, own in fold.items() if own]
     text = (
         "Thresholds are chosen on {chosen:count} items, which are not scored; {left:count} are."
     )
-    made = [notice("tuning_split", text, chosen=len(chosen), left=len(fold) - len(chosen))]
+    yield notice("tuning_split", text, chosen=len(chosen), left=len(fold) - len(chosen))
     unknown = [name for name in tuning.items if name not in fold]
     if unknown:
         text = "{number:count} items named for choosing thresholds have no votes ({names})."
-        made.append(notice("tuning_unknown", text, number=len(unknown), names=listed(unknown)))
+        yield notice("tuning_unknown", text, number=len(unknown), names=listed(unknown))
     both = {unit[one] for one in chosen} & {unit[one] for one, own in fold.items() if not own}
     if tuning.items and both:
         text = (
             "{groups:count} groups have items both among those for choosing thresholds and "
             "those that are scored ({names}): thresholds may look better than they are."
         )
-        made.append(notice("tuning_groups", text, groups=len(both), names=listed(sorted(both))))
-    return made
+        yield notice("tuning_groups", text, groups=len(both), names=listed(sorted(both)))
 
 
 class _Cut:
@@ -619,24 +619,22 @@ class _Cut:
             raise InputError(where, error.got, error.expected, error.do) from None
 
 
-def _threshold_notices(used: Sequence[UsedThreshold]) -> list[Notice]:
+def _threshold_notices(used: Sequence[UsedThreshold]) -> Iterator[Notice]:
     """What was used, and in the strongest terms where a cut that nobody asked for is odd."""
     asked = [row for row in used if row.how != "assumed"]
     assumed = [row for row in used if row.how == "assumed"]
-    made = []
     if asked:
         text = "Decisions are scores of at least the threshold: {rows}."
-        made.append(notice("thresholds", text, rows=_listed_rows(asked, len(used))))
+        yield notice("thresholds", text, rows=_listed_rows(asked, len(used)))
     if not assumed:
-        return made
+        return
     names = tuple(dict.fromkeys(row.model for row in assumed))
     shares = _range([row.above for row in assumed], percent)
     text = (
         "Scores of {models:listed} are cut at 0.5, because no threshold was given: {shares} of "
         "items are called positive. Another cut can order the models otherwise; give {option}."
     )
-    option = THRESHOLD
-    made.append(notice("threshold_assumed", text, models=names, shares=shares, option=option))
+    yield notice("threshold_assumed", text, models=names, shares=shares, option=THRESHOLD)
     odd = [row for row in assumed if _far(row)]
     if odd:
         text = (
@@ -644,8 +642,7 @@ def _threshold_notices(used: Sequence[UsedThreshold]) -> list[Notice]:
             "than about the models. Do not rank them by it; give {option}."
         )
         cells = joined([_oddity(row) for row in odd], most=SHOWN)
-        made.append(notice("threshold_assumed", text, cells=cells, option=THRESHOLD))
-    return made
+        yield notice("threshold_assumed", text, cells=cells, option=THRESHOLD)
 
 
 def _far(row: UsedThreshold) -> bool:
