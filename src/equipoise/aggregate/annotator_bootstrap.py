@@ -62,11 +62,11 @@ def annotator_bootstrap(
     random = np.random.default_rng(seed)
     panels = [people[random.integers(0, len(people), len(people))] for _ in range(draws)]
     refits = current().map(_Refit(model, annotations, task, whole.items).fitted, panels)
-    stuck = sum(not one.converged for one in refits)
+    stuck = sum(not converged for _, _, converged in refits)
     values = np.repeat(whole.mean[None], draws, axis=0)
     for number in reversed(range(draws)):
-        part = refits.pop()  # and let go of it: all draws are held once
-        values[number][part.places] = part.mean
+        places, mean, _ = refits.pop()  # and let go of it: all draws are held once
+        values[number][places] = mean
     made = Plausibilities.dense(
         values,
         items=whole.items,
@@ -88,14 +88,6 @@ def annotator_bootstrap(
     )
 
 
-class _Panel(NamedTuple):
-    """The fit to a drawn panel: places of its items among all, and their distributions."""
-
-    places: Ints
-    mean: Floats
-    converged: bool
-
-
 class _Refit(NamedTuple):
     """All that refits are made of; may be sent to other processes."""
 
@@ -104,8 +96,12 @@ class _Refit(NamedTuple):
     task: str
     items: tuple[str, ...]
 
-    def fitted(self, chosen: Ints) -> _Panel:
-        """Fit a drawn panel; say that it was one if the model cannot take it."""
+    def fitted(self, chosen: Ints) -> tuple[Ints, Floats, bool]:
+        """Fit a drawn panel; say that it was one if the model cannot take it.
+
+        Returns the places of its items among all, their distributions, and whether it
+        converged.
+        """
         try:
             part = self.model(_panel(self.annotations, chosen, self.task), task=self.task)
         except InputError as error:
@@ -118,7 +114,7 @@ class _Refit(NamedTuple):
             ) from error
         place = {name: number for number, name in enumerate(self.items)}
         places = np.array([place[name] for name in part.items], dtype=np.intp)
-        return _Panel(places, part.mean, part.diagnostics.get("converged") is not False)
+        return places, part.mean, part.diagnostics.get("converged") is not False
 
 
 def _voters(annotations: Annotations, task: str) -> Ints:

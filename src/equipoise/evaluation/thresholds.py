@@ -2,8 +2,7 @@ r"""Thresholds: from which score on an item is called positive, model by model a
 
 They are for metrics of decisions on yes/no questions, where a model gives one score per item;
 of several classes the most probable is decided for. A threshold is given, or chosen by a rule
-(see `equipoise.evaluation.thresholds`) against the mean votes of items that are not
-scored with it:
+(see below) against the mean votes of items that are not scored with it:
 
 - a **tuning split**: items named by the caller, or a fraction drawn by a hash of the seed and
   the item's name (the group's, where items have groups), so that no order matters. All models
@@ -43,9 +42,6 @@ Examples
 >>> scores, labels = np.array([0.1, 0.2, 0.3, 0.4]), np.array([0.0, 0.5, 0.0, 1.0])
 >>> [Rule.parse(one).choose(scores, labels) for one in ("youden", "sensitivity=0.9")]
 [0.4, 0.2]
-
-Examples
---------
 >>> Thresholds.parse(["0.3", "resnet/Edema=0.4"]).named
 {'resnet/Edema': 0.4}
 >>> Thresholds("youden", tuning=Tuning(folds=2))

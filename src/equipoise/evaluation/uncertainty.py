@@ -156,20 +156,19 @@ class Uncertainty:
         )
 
     def _design(self, tasks: tuple[int, ...]) -> Design:
-        if tasks not in self._designs:
-            self._designs[tasks] = self._made_design(tasks)
-        return self._designs[tasks]
-
-    def _made_design(self, tasks: tuple[int, ...]) -> Design:
-        whole = unit_design(np.concatenate([self.unit[t] for t in tasks]))
+        if tasks in self._designs:
+            return self._designs[tasks]
+        unit = np.concatenate([self.unit[t] for t in tasks])
         if len(tasks) > 1:  # an item counts once, however many tasks it has
-            unit = np.concatenate([self.unit[t] for t in tasks])
             place = np.concatenate([self.aligned[t].question.place for t in tasks])
             wide = int(place.max(initial=0)) + 1
-            whole = unit_design(np.unique(unit * wide + place) // wide)
-        held = [self.ballots[t] for t in tasks]
+            unit = np.unique(unit * wide + place) // wide
+        made, held = unit_design(unit), [self.ballots[t] for t in tasks]
         known = [one.design for one in held if one is not None]
-        return joint_design(known, whole) if len(known) == len(held) else whole
+        if len(known) == len(held):
+            made = joint_design(known, made)
+        self._designs[tasks] = made
+        return made
 
     def cells(self, metric: Metric, label: int, values: Floats) -> list[TwoWay]:
         """One per task; and of their average, when there are several.

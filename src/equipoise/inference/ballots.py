@@ -13,7 +13,7 @@ majority without it, :math:`\frac{m-1}{m} (\overline{L_i(-s)} - L_i(-r))`.
 Items of one group (patient, night) are one unit; a cell is what one annotator said of one unit.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -307,19 +307,17 @@ class Layout:
     @cached_property
     def blocks(self) -> list[_Block]:
         """Blocks of about equally many votes."""
-        return list(self._made())
-
-    def _made(self) -> Iterator[_Block]:
         number = np.zeros(self.units + 1, dtype=np.int64)
         for one in self.ballots:
             number[1:] += np.bincount(one.vote_unit, minlength=self.units)
         before = np.cumsum(number)
-        first = 0
+        first, made = 0, []
         while first < self.units:
             last = int(np.searchsorted(before, before[first] + BLOCK, side="right")) - 1
             last = min(max(last, first + 1), self.units)
-            yield self._block(first, last)
+            made.append(self._block(first, last))
             first = last
+        return made
 
     def _block(self, first: int, last: int) -> _Block:
         votes, codes = [], []

@@ -81,6 +81,15 @@ def checked_labels(y_true: Any, y_score: Any) -> tuple[Floats, Floats]:
     return _distributions(labels, scores.shape[1]), scores
 
 
+def checked_scores(y_true: Any, y_score: Any, *, do: str) -> tuple[Floats, Floats]:
+    """The same of one class, both (items,); with class scores `do` says what to do."""
+    labels, scores = checked_labels(y_true, y_score)
+    if scores.ndim == 2:
+        got = f"{scores.shape[1]} classes"
+        raise InputError("y_score", got, "one score per item", do)
+    return labels, scores
+
+
 def _numbers(values: Any, name: str) -> Floats:
     try:
         return np.asarray(values, dtype=np.float64)
