@@ -10,7 +10,7 @@ is a row, or one reading of a ranking (its first row tells how long it took). Go
 nobody's answer, and a row without a duration tells nothing.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -23,7 +23,6 @@ from equipoise.arrays import Bools, Floats, InputError, Ints, short_repr
 from equipoise.evaluation.arguments import as_annotations
 from equipoise.evaluation.blocks import Pair, hard_labels, pair, tied_items
 from equipoise.evaluation.redraw import PanelDraw, VoteDraw, inflation, panel_inflation
-from equipoise.metrics import Block
 from equipoise.plausibilities import Plausibilities
 from equipoise.resampling import Resampling
 from equipoise.votes import Votes, collect_votes
@@ -133,35 +132,32 @@ class TaskTruth:
         alone = self.votes.sizes == 1
         return int((self.votes.annotator[self.votes.start[:-1][alone]] >= 0).sum())
 
-    def once(self, labels: Iterable[str] = ("classes",)) -> dict[str, Pair]:
+    def once(self, labels: Collection[str] = ("classes",)) -> dict[str, Pair]:
         """Hard and soft truth with every item counting once, by kind of label."""
         counts = np.ones((len(self.items), 1), dtype=np.uint8)
         return self._pairs(self.shares, counts, labels)
 
     def blocks(
-        self, plan: Resampling, first: int, stop: int, labels: Iterable[str] = ("classes",)
+        self, plan: Resampling, first: int, stop: int, labels: Collection[str] = ("classes",)
     ) -> dict[str, Pair]:
         """Hard and soft truth in replicates first..stop of the plan, by kind of label."""
         counts = plan.item_counts(first, stop)[self.place]
-        wanted = [one for one in labels if one != "draws"]
-        if plan.truth is None or not wanted:
-            return self._pairs(self.shares, counts, wanted)
+        if plan.truth is None or not labels:
+            return self._pairs(self.shares, counts, labels)
         shares, present = self._drawn(plan, first, stop)
         if present is not None:
             counts = counts * present
-        return self._pairs(shares, counts, wanted)
+        return self._pairs(shares, counts, labels)
 
     def _pairs(
         self,
         shares: Floats | list[Floats],
         counts: NDArray[np.uint8],
-        labels: Iterable[str],
+        labels: Collection[str],
     ) -> dict[str, Pair]:
-        """Hard and soft blocks of every kind of label asked for; draws need counts alone."""
+        """Hard and soft blocks of every kind of label asked for."""
         return {
-            name: (Block((), counts), Block((), counts))
-            if name == "draws"
-            else pair(list(shares), counts, whole=name == "distribution", ties=self.ties)
+            name: pair(list(shares), counts, whole=name == "distribution", ties=self.ties)
             for name in labels
         }
 

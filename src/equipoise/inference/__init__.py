@@ -15,7 +15,6 @@ from equipoise.inference.ballots import unit_design as unit_design
 from equipoise.inference.families import Family as Family
 from equipoise.inference.families import family as family
 from equipoise.inference.mrmc import obuchowski_rockette as obuchowski_rockette
-from equipoise.inference.spread import Judgement as Judgement
 from equipoise.inference.spread import Population as Population
 from equipoise.inference.spread import Reason as Reason
 from equipoise.inference.spread import Spread as Spread
