@@ -50,7 +50,10 @@ def annotator_bootstrap(
     """
     require_drawn("annotator_bootstrap, draws", draws, least=1)
     require_whole("annotator_bootstrap, seed", seed)
-    people = _voters(annotations, task)
+    people: Ints = np.zeros(0, dtype=np.intp)  # none where votes are anonymous
+    if annotations.annotator is not None:
+        rows = annotations.in_task(task) & ~gold_rows(annotations)
+        people = np.unique(annotations.annotator[rows])
     if len(people) < 2:
         raise InputError(
             "annotator_bootstrap",
@@ -115,13 +118,6 @@ class _Refit(NamedTuple):
         place = {name: number for number, name in enumerate(self.items)}
         places = np.array([place[name] for name in part.items], dtype=np.intp)
         return places, part.mean, part.diagnostics.get("converged") is not False
-
-
-def _voters(annotations: Annotations, task: str) -> Ints:
-    """Annotators who voted in a task; none when votes are anonymous."""
-    if annotations.annotator is None:
-        return np.zeros(0, dtype=np.intp)
-    return np.unique(annotations.annotator[annotations.in_task(task) & ~gold_rows(annotations)])
 
 
 def _panel(annotations: Annotations, chosen: Ints, task: str) -> Annotations:

@@ -21,7 +21,6 @@ from equipoise.engine import threads
 from equipoise.evaluation.alignment import Aligned
 from equipoise.evaluation.blocks import LABELS, hard_labels, pair
 from equipoise.evaluation.chunks import chunk_width
-from equipoise.evaluation.truth import TaskTruth
 from equipoise.inference import (
     Ballots,
     Design,
@@ -104,7 +103,16 @@ class Uncertainty:
     def ballots(self) -> list[Ballots | None]:
         """Votes of every task; None where the truth is not made of votes."""
         return [
-            _ballots(one.question, unit, named=self.asked.named)
+            None
+            if (votes := one.question.votes) is None
+            else Ballots.of(
+                votes,
+                one.question.masses,
+                unit,
+                labels=one.question.shares.T,
+                harden=_hardened,
+                named=self.asked.named,
+            )
             for one, unit in zip(self.aligned, self.unit, strict=True)
         ]
 
@@ -512,19 +520,6 @@ def _without(ballots: Ballots, votes: Ints, shares: list[Floats], column: int) -
         taken = np.bincount(at, gone * ballots.mass[votes, k][kept], len(ballots.labels))[at]
         share[at, column] = np.clip((ballots.labels[at, k] - taken) / left[kept], 0.0, 1.0)
     return float(left[kept].mean())
-
-
-def _ballots(question: TaskTruth, unit: Ints, *, named: bool) -> Ballots | None:
-    if question.votes is None:
-        return None
-    return Ballots.of(
-        question.votes,
-        question.masses,
-        unit,
-        labels=question.shares.T,
-        harden=_hardened,
-        named=named,
-    )
 
 
 def _hardened(shares: Floats) -> Floats:

@@ -120,20 +120,13 @@ def _adjusted(cell: TwoWay, order: Ints, level: float) -> tuple[Floats, float]:
     return square, float(np.quantile(np.concatenate(largest), level))
 
 
-def _root(covariance: Floats) -> Floats:
-    """The symmetric root of a covariance, of its positive part where it is none quite.
-
-    Rounding cannot turn it, however alike models are.
-    """
-    size, direction = np.linalg.eigh(covariance)
-    return np.asarray((direction * np.sqrt(np.maximum(size, 0.0))) @ direction.T)
-
-
 def _draws(covariance: Floats, random: np.random.Generator) -> Iterator[Floats]:
     """Chunks of normal values with this covariance, shape (draws, models)."""
     own = np.maximum(np.diag(covariance), 1e-300)
     jitter = np.diag(own) * 1e-10  # models that are the same have no root
-    root = _root((covariance + covariance.T) / 2 + jitter)
+    size, direction = np.linalg.eigh((covariance + covariance.T) / 2 + jitter)
+    # the symmetric root: rounding cannot turn it, however alike models are
+    root = (direction * np.sqrt(np.maximum(size, 0.0))) @ direction.T
     for _ in range(DRAWS // _CHUNK):
         yield random.standard_normal((_CHUNK, len(covariance))) @ root.T
 

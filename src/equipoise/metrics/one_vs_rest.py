@@ -48,7 +48,7 @@ Examples
 nan
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -247,21 +247,7 @@ def _gradient(ratio: _Ratio, table: Floats, scope: _Scope) -> Floats:
 def _made(name: str, /, *, positive: str | int = "", average: str = "") -> Metric:
     """The metric for any question: a number as ``positive`` is a column until it is bound."""
     _check(name, positive, average)
-    column = positive if isinstance(positive, int) else None
-    made = _scoped(name, positive, average, _Scope(column, average))
-    return replace(made, bind=_binder(name, positive, average))
 
-
-sensitivity_metric = partial(_made, "sensitivity")
-specificity_metric = partial(_made, "specificity")
-ppv_metric = partial(_made, "ppv")
-npv_metric = partial(_made, "npv")
-f1_metric = partial(_made, "f1")
-
-
-def _binder(
-    name: str, positive: str | int, average: str
-) -> Callable[[tuple[str, ...]], Metric]:
     def bind(classes: tuple[str, ...]) -> Metric:
         scope, wanted = _Scope(None, average or "macro"), str(positive)
         if len(classes) == 1:  # yes or no: its columns are no and yes
@@ -276,7 +262,15 @@ def _binder(
         bound = _scoped(name, positive, average, scope)
         return replace(bound, bind=bind, column=scope.column)
 
-    return bind
+    column = positive if isinstance(positive, int) else None
+    return replace(_scoped(name, positive, average, _Scope(column, average)), bind=bind)
+
+
+sensitivity_metric = partial(_made, "sensitivity")
+specificity_metric = partial(_made, "specificity")
+ppv_metric = partial(_made, "ppv")
+npv_metric = partial(_made, "npv")
+f1_metric = partial(_made, "f1")
 
 
 def _scoped(name: str, positive: str | int, average: str, scope: _Scope) -> Metric:
