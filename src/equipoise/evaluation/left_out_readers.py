@@ -86,12 +86,8 @@ class LeftOut:
     def models(self, predictions: list[Predictions]) -> list[Predictions]:
         """What models say of the same tasks and items."""
         items = {one.task: one.items for one in self.answers}
-        made = []
-        for one in predictions:
-            known = set(one.items)
-            if one.task in items:
-                made.append(one.of_items([x for x in items[one.task] if x in known]))
-        return made
+        asked = ((one, set(one.items)) for one in predictions if one.task in items)
+        return [one.of_items([x for x in items[one.task] if x in has]) for one, has in asked]
 
 
 def readers_left_out(annotations: Annotations) -> list[LeftOut]:

@@ -8,7 +8,7 @@ worst (or best) of all; an undefined one leaves the ranks undefined.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import combinations
@@ -261,11 +261,10 @@ class Evaluation:
     def table(self) -> list[Row]:
         """Every model in every task, metric and kind of label."""
         if () not in self._rows:
-            self._rows[()] = self._table()
+            self._rows[()] = list(self._table())
         return list(self._rows[()])
 
-    def _table(self) -> list[Row]:
-        rows = []
+    def _table(self) -> Iterator[Row]:
         for t, k, label in np.ndindex(self.values.shape[:3]):
             good = self._good(t, k, label)
             ranks = average_ranks(
@@ -278,23 +277,20 @@ class Evaluation:
                 known = self._family(t, k, label).ranks[m]
                 ends = tuple(float(one) if one else math.nan for one in known)
                 spread = estimate.spread
-                rows.append(
-                    Row(
-                        self.tasks[t],
-                        model,
-                        self.metrics[k].name,
-                        LABELS[label],
-                        estimate.value,
-                        low,
-                        high,
-                        float(ranks[m]),
-                        float(best[m]),
-                        estimate.standard_error,
-                        math.nan if spread is None else spread.df,
-                        *ends,
-                    )
+                yield Row(
+                    self.tasks[t],
+                    model,
+                    self.metrics[k].name,
+                    LABELS[label],
+                    estimate.value,
+                    low,
+                    high,
+                    float(ranks[m]),
+                    float(best[m]),
+                    estimate.standard_error,
+                    math.nan if spread is None else spread.df,
+                    *ends,
                 )
-        return rows
 
     def subset(self, models: Sequence[str]) -> "Evaluation":
         """The same of some models, in their order; readers and notices stay behind."""
