@@ -19,7 +19,6 @@ from equipoise.aggregate.normal import (
     Ratings,
     _loss,
     empirical_prior,
-    log_marginal,
     normal,
     normal_of_moments,
 )
@@ -70,6 +69,12 @@ def test_mean_and_top_against_quadrature(own, threshold):
     assert made.top()[0][1] == pytest.approx(above, abs=5e-3)  # a step in the integrand
     density = whole * (log[1] - log[0]) * (offset[1] - offset[0])
     assert log_marginal(summary([own]), PRIOR) == pytest.approx(np.log(density), abs=1e-7)
+
+
+def log_marginal(data, prior):
+    """Log density of all ratings, levels and scatters integrated out."""
+    logs = np.log([prior.worth, prior.shape, prior.scale / prior.shape])
+    return -_loss(np.array([prior.mean, *logs]), data)[0]
 
 
 def test_marginal_is_a_student_t_density():

@@ -300,6 +300,19 @@ def row_weights(annotations: Annotations, rows: Ints, *, apart: bool = False) ->
     return weight * annotations.count[rows]
 
 
+def vote_counts(annotations: Annotations, rows: Ints | Bools | slice = slice(None)) -> Floats:
+    """How many votes each row stands for."""
+    if annotations.count is None:
+        return np.ones(len(annotations.item[rows]))
+    return annotations.count[rows].astype(np.float64)
+
+
+def gold_rows(annotations: Annotations) -> Bools:
+    """Which rows are gold and so nobody's opinion, shape (rows,)."""
+    none = np.zeros(len(annotations), dtype=bool)
+    return none if annotations.is_gold is None else annotations.is_gold
+
+
 def dense_blocks(annotations: Annotations, rows: np.ndarray) -> np.ndarray:
     """Number the blocks of each reading 0, 1, 2, ... whatever the ranks were."""
     assert annotations.rank is not None and annotations.reading is not None

@@ -11,7 +11,7 @@ from equipoise.arrays import Bools, Floats, InputError, Ints
 from equipoise.notices import Notice, notice
 from equipoise.plausibilities import Plausibilities
 from equipoise.posteriors import Categorical
-from equipoise.votes import check_gold, row_weights
+from equipoise.votes import check_gold, gold_rows, row_weights
 from equipoise.wording import ONE_CLASS, hint
 
 ROOM = 2 * 2**30  # bytes that one table may take
@@ -74,7 +74,9 @@ def annotator_votes(annotations: Annotations, task: str, *, model: str) -> Annot
     rows = np.flatnonzero(annotations.in_task(task))
     if not len(rows):
         raise InputError(f"annotations, task {task!r}", "no votes", "at least one", "check it")
-    gold = _gold(annotations, task)[rows]
+    gold = gold_rows(annotations)[rows]
+    if gold.any():
+        check_gold(annotations, task)
     seen = np.bincount(annotations.item[rows]) > 0
     items, place = np.flatnonzero(seen), (np.cumsum(seen) - 1)[annotations.item[rows]]
     size = len(annotations.classes)
@@ -111,14 +113,6 @@ def _require_room(annotations: Annotations, model: str) -> None:
                 ONE_CLASS,
             ),
         )
-
-
-def _gold(annotations: Annotations, task: str) -> Bools:
-    """Which rows are gold; those of one item must agree, which `collect_votes` sees to."""
-    if annotations.is_gold is None or not annotations.is_gold.any():
-        return np.zeros(len(annotations), dtype=bool)
-    check_gold(annotations, task)
-    return annotations.is_gold
 
 
 def _shares(cell: Ints, weight: Floats, size: int) -> Floats:

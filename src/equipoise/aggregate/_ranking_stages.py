@@ -1,11 +1,13 @@
 """Ranking stages: partial rankings case by case, and taken apart, for Plackett-Luce."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from equipoise.annotations import Annotations
 from equipoise.arrays import Bools, Floats, InputError, Ints
+from equipoise.plausibilities import Plausibilities
 from equipoise.votes import dense_blocks, row_weights
 
 _MOST = 1_000_000  # copies of a tied reading
@@ -48,14 +50,32 @@ class Readings:
     tied: Bools
     ordered: bool = False
 
+    def plausibilities(self, mass: Floats, rest: Floats, **facts: Any) -> Plausibilities:
+        """Plausibilities of the mentioned classes, (draws, entries), and of all others."""
+        return Plausibilities(
+            items=self.items,
+            classes=self.classes,
+            start=self.start,
+            label=self.label,
+            mass=mass,
+            rest=rest,
+            task=self.task,
+            ordered=self.ordered,
+            **facts,
+        )
 
-def collect_readings(annotations: Annotations, task: str) -> Readings:
+
+def collect_readings(
+    annotations: Annotations, task: str, *, model: str = "plackett_luce"
+) -> Readings:
     """Lay out the readings of a task; plain labels are readings of length one.
 
-    Items of which the task has no rows are left out.
+    Items of which the task has no rows are left out; `model` is who asks.
     """
     rows = np.flatnonzero(annotations.in_task(task))
     _refuse(annotations, rows)
+    if not len(rows):
+        raise InputError(f"{model}, task {task!r}", "no readings", "at least one", "check it")
     assert annotations.label is not None
     label = annotations.label[rows]
     reading: Ints = np.arange(len(rows))

@@ -23,10 +23,11 @@ from typing import NamedTuple
 import numpy as np
 
 from equipoise.annotations import COLUMNS, Annotations
-from equipoise.arrays import Bools, Floats, InputError, Ints, require_drawn, require_whole
+from equipoise.arrays import Floats, InputError, Ints, require_drawn, require_whole
 from equipoise.engine import current
-from equipoise.notices import Notice
+from equipoise.notices import notice
 from equipoise.plausibilities import Plausibilities
+from equipoise.votes import gold_rows
 
 
 def annotator_bootstrap(
@@ -49,7 +50,10 @@ def annotator_bootstrap(
     """
     require_drawn("annotator_bootstrap, draws", draws, least=1)
     require_whole("annotator_bootstrap, seed", seed)
-    people = _voters(annotations, task)
+    people: Ints = np.zeros(0, dtype=np.intp)  # none where votes are anonymous
+    if annotations.annotator is not None:
+        rows = annotations.in_task(task) & ~gold_rows(annotations)
+        people = np.unique(annotations.annotator[rows])
     if len(people) < 2:
         raise InputError(
             "annotator_bootstrap",
@@ -61,11 +65,11 @@ def annotator_bootstrap(
     random = np.random.default_rng(seed)
     panels = [people[random.integers(0, len(people), len(people))] for _ in range(draws)]
     refits = current().map(_Refit(model, annotations, task, whole.items).fitted, panels)
-    stuck = sum(not one.converged for one in refits)
+    stuck = sum(not converged for _, _, converged in refits)
     values = np.repeat(whole.mean[None], draws, axis=0)
     for number in reversed(range(draws)):
-        part = refits.pop()  # and let go of it: all draws are held once
-        values[number][part.places] = part.mean
+        places, mean, _ = refits.pop()  # and let go of it: all draws are held once
+        values[number][places] = mean
     made = Plausibilities.dense(
         values,
         items=whole.items,
@@ -73,8 +77,7 @@ def annotator_bootstrap(
         method=f"annotator bootstrap of {whole.method} ({draws} draws)",
     )
     text = "{stuck:count} of {draws:count} refits did not converge."
-    counts = {"stuck": stuck, "draws": draws}
-    notices = (Notice("refits_not_converged", text, (), counts),) if stuck else ()
+    told = notice("refits_not_converged", text, stuck=stuck, draws=draws)
     return replace(
         made,
         model="annotator_bootstrap",
@@ -84,16 +87,8 @@ def annotator_bootstrap(
         skills=whole.skills,
         difficulty=whole.difficulty,
         ordered=whole.ordered,
-        notices=(*whole.notices, *notices),
+        notices=(*whole.notices, told) if stuck else whole.notices,
     )
-
-
-class _Panel(NamedTuple):
-    """The fit to a drawn panel: places of its items among all, and their distributions."""
-
-    places: Ints
-    mean: Floats
-    converged: bool
 
 
 class _Refit(NamedTuple):
@@ -104,8 +99,12 @@ class _Refit(NamedTuple):
     task: str
     items: tuple[str, ...]
 
-    def fitted(self, chosen: Ints) -> _Panel:
-        """Fit a drawn panel; say that it was one if the model cannot take it."""
+    def fitted(self, chosen: Ints) -> tuple[Ints, Floats, bool]:
+        """Fit a drawn panel; say that it was one if the model cannot take it.
+
+        Returns the places of its items among all, their distributions, and whether it
+        converged.
+        """
         try:
             part = self.model(_panel(self.annotations, chosen, self.task), task=self.task)
         except InputError as error:
@@ -118,27 +117,14 @@ class _Refit(NamedTuple):
             ) from error
         place = {name: number for number, name in enumerate(self.items)}
         places = np.array([place[name] for name in part.items], dtype=np.intp)
-        return _Panel(places, part.mean, part.diagnostics.get("converged") is not False)
-
-
-def _voters(annotations: Annotations, task: str) -> Ints:
-    """Annotators who voted in a task; none when votes are anonymous."""
-    if annotations.annotator is None:
-        return np.zeros(0, dtype=np.intp)
-    return np.unique(annotations.annotator[annotations.in_task(task) & ~_gold(annotations)])
-
-
-def _gold(annotations: Annotations) -> Bools:
-    none = np.zeros(len(annotations), dtype=bool)
-    return none if annotations.is_gold is None else annotations.is_gold
+        return places, part.mean, part.diagnostics.get("converged") is not False
 
 
 def _panel(annotations: Annotations, chosen: Ints, task: str) -> Annotations:
     """Annotations of a drawn panel; gold rows stay, copies are people of their own."""
     assert annotations.annotator is not None and annotations.annotators is not None
-    rows = annotations.in_task(task)
-    own = np.flatnonzero(_gold(annotations) & rows)
-    votes = np.flatnonzero(~_gold(annotations) & rows)
+    rows, gold = annotations.in_task(task), gold_rows(annotations)
+    own, votes = np.flatnonzero(gold & rows), np.flatnonzero(~gold & rows)
     votes = votes[np.argsort(annotations.annotator[votes], kind="stable")]
     ends = np.searchsorted(annotations.annotator[votes], [chosen, chosen + 1])
     size = ends[1] - ends[0]

@@ -74,7 +74,6 @@ array([[0.667, 0.167, 0.167]])
 array([0.5])
 """
 
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -89,7 +88,7 @@ from equipoise.aggregate._model import (
 from equipoise.aggregate._vote_prior import PRIORS, VotePrior, estimated_prior, given_prior
 from equipoise.annotations import Annotations
 from equipoise.arrays import Bools, Floats, InputError, Ints, choice, listed
-from equipoise.notices import Notice
+from equipoise.notices import Notice, notice
 from equipoise.plausibilities import Plausibilities
 from equipoise.posteriors import Categorical, Dirichlet, Posterior
 from equipoise.votes import Votes, collect_votes, dense_blocks, row_weights
@@ -117,26 +116,21 @@ def mean_vote(annotations: Annotations, *, task: str = "") -> Plausibilities:
 def majority_vote(annotations: Annotations, *, task: str = "") -> Plausibilities:
     """Hard labels as plausibilities; one draw."""
     votes = entries(annotations, task)
-    hard, number = _decided(votes)
+    item = np.repeat(np.arange(len(votes.items)), np.diff(votes.start))
+    most = np.maximum.reduceat(votes.shares, votes.start[:-1])
+    leading = votes.shares >= most[item] - 1e-12
+    number = np.bincount(item, leading)
+    ties = int((number > 1).sum())
     text = "{items:count} items have several classes with most votes, which share them."
-    tied = (Notice("tied_classes", text, (), {"items": number}),) if number else ()
+    tied = (notice("tied_classes", text, items=ties),) if ties else ()
     return _from_posterior(
         votes,
-        Categorical(hard, np.zeros(len(votes.items))),
+        Categorical(leading / number[item], np.zeros(len(votes.items))),
         method="majority vote",
         model="majority_vote",
         task=task,
         notices=(*tied, *unused_confidence(annotations, "majority vote")),
     )
-
-
-def _decided(votes: "Entries") -> tuple[Floats, int]:
-    """Mass of every voted class, and how many items are tied."""
-    item = np.repeat(np.arange(len(votes.items)), np.diff(votes.start))
-    most = np.maximum.reduceat(votes.shares, votes.start[:-1])
-    leading = votes.shares >= most[item] - 1e-12
-    number = np.bincount(item, leading)
-    return leading / number[item], int((number > 1).sum())
 
 
 def dirichlet(
@@ -158,19 +152,6 @@ def dirichlet(
     """
     votes = entries(annotations, task)
     known = _settled(annotations, votes, task)
-    made = vote_posterior(votes, known, reliability=reliability, prior=prior, task=task)
-    return replace(made, notices=unused_confidence(annotations, "Dirichlet"))
-
-
-def vote_posterior(
-    votes: "Entries",
-    known: Bools,
-    *,
-    reliability: float = 1.0,
-    prior: str | float = "empirical",
-    task: str = "",
-) -> Plausibilities:
-    """Dirichlet posteriors of summed votes; known items, shape (items,), are settled."""
     fine = isinstance(prior, str) or 0 <= prior < np.inf
     if not (0 < reliability <= MOST_RELIABILITY and fine):
         raise InputError(
@@ -199,7 +180,7 @@ def vote_posterior(
             **(found if chosen.empirical else {}),
         },
         rest_shape=float(chosen.shapes[0]) if chosen.even else None,
-        notices=(),
+        notices=unused_confidence(annotations, "Dirichlet"),
     )
 
 

@@ -44,7 +44,7 @@ import numpy as np
 from equipoise.aggregate._model import AggregationModel, unused_confidence
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, require_unique
-from equipoise.notices import Notice, Value
+from equipoise.notices import Notice, notice
 from equipoise.plausibilities import Plausibilities
 from equipoise.posteriors import NormalPosterior
 from equipoise.votes import row_weights
@@ -217,8 +217,7 @@ def _misfit(
         "observed share on average: ratings pile up at the threshold or at the end of the "
         "scale, which a normal law cannot. Turn them into a yes/no question instead."
     )
-    values: dict[str, Value] = {"threshold": f"{threshold:g}", "gap": gap}
-    return (Notice("normal_misfit", text, (), values),)
+    return (notice("normal_misfit", text, threshold=f"{threshold:g}", gap=gap),)
 
 
 def _check_threshold(threshold: float) -> None:
@@ -276,19 +275,6 @@ def _posterior(data: Ratings, prior: NormalPrior, threshold: float) -> NormalPos
         scale=prior.scale + (data.squares + apart) / 2,
         threshold=threshold,
     )
-
-
-def log_marginal(data: Ratings, prior: NormalPrior) -> float:
-    """Log density of all ratings, levels and scatters integrated out.
-
-    Examples
-    --------
-    >>> one = Ratings(np.ones(1), np.zeros(1), np.zeros(1), 1.0)
-    >>> log_marginal(one, NormalPrior())  # Student-t with 2 degrees of freedom, scale sqrt(2)
-    -1.386
-    """
-    logs = np.log([prior.worth, prior.shape, prior.scale / prior.shape])
-    return -_loss(np.array([prior.mean, *logs]), data)[0]
 
 
 def _loss(point: Floats, data: Ratings) -> tuple[float, Floats]:
@@ -380,8 +366,7 @@ def _at_edges(point: Floats, low: Floats, high: Floats) -> tuple[Notice, ...]:
         if min(value - least, most - value) < 1e-6:
             edge = "lowest" if value - least < 1e-6 else "highest"
             what = "value" if name == "typical scatter" else "certainty"
-            values = {"name": name, "edge": edge, "what": what}
-            notices.append(Notice("prior_at_edge", text, (), values))
+            notices.append(notice("prior_at_edge", text, name=name, edge=edge, what=what))
     return tuple(notices)
 
 

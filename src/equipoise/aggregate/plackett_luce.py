@@ -110,11 +110,7 @@ def plackett_luce(
     """
     how = chain or Chain()
     _check(reliability, how)
-    readings = collect_readings(annotations, task)
-    if not readings.items:
-        raise InputError(
-            f"plackett_luce, task {task!r}", "no readings", "at least one", "check it"
-        )
+    readings = collect_readings(annotations, task, model="plackett_luce")
     shapes = _prior(readings, prior)
     drawn = _run(readings, (*shapes, reliability), how)
     facts = {
@@ -126,20 +122,14 @@ def plackett_luce(
         "thin": how.thin,
     }
     diagnostics, notices = _health(readings, drawn, shapes)
-    return Plausibilities(
-        items=readings.items,
-        classes=readings.classes,
-        start=readings.start,
-        label=readings.label,
-        mass=drawn.mass,
-        rest=drawn.rest,
+    return readings.plausibilities(
+        drawn.mass,
+        drawn.rest,
         model="plackett_luce",
         method=f"Plackett-Luce (reliability {reliability:g}, prior {prior})",
-        task=readings.task,
         parameters=facts,
         diagnostics=diagnostics,
         rest_shape=None if prior == "notebook" else _alpha(prior, len(readings.classes)),
-        ordered=readings.ordered,
         notices=(*unused_confidence(annotations, "Plackett-Luce"), *notices),
     )
 

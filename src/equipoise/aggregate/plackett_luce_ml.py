@@ -38,7 +38,6 @@ Examples
 array([[0.44, 0.49, 0.07]])
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -50,10 +49,9 @@ from equipoise.aggregate._ranking_stages import Readings, collect_readings
 from equipoise.aggregate.dawid_skene import Fit
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, Ints
-from equipoise.notices import Notice
+from equipoise.notices import Notice, notice
 from equipoise.plausibilities import Plausibilities
 
-Reading = Sequence[Sequence[int]]
 _LARGEST = 8  # a block of n classes has 2^n subsets
 
 
@@ -82,55 +80,11 @@ def plackett_luce_ml(
             "a pseudo-count and a tolerance of at least 0, at least one step",
             "leave them at their defaults",
         )
-    readings = collect_readings(annotations, task)
-    if not readings.items:
-        raise InputError(
-            f"plackett_luce_ml, task {task!r}", "no readings", "at least one", "check it"
-        )
+    readings = collect_readings(annotations, task, model="plackett_luce_ml")
     state = _fit_mm(_stages(readings), readings, count, stop)
     return _plausibilities(
         readings, state, count, unused_confidence(annotations, "Plackett-Luce")
     )
-
-
-def log_likelihood(rates: Floats, readings: Sequence[Reading]) -> float:
-    """Exact log chance of readings, each a list of tied blocks, best first.
-
-    Examples
-    --------
-    >>> log_likelihood(np.array([2.0, 1.0, 1.0]), [[[0], [1]]])
-    -1.386
-    """
-    values = np.asarray(rates, dtype=np.float64)
-    if values.ndim != 1 or not (np.isfinite(values) & (values > 0)).all():
-        raise InputError(
-            "log_likelihood, rates",
-            f"{np.array2string(values, threshold=5)}",
-            "one positive number per class",
-            "give unnormalised or normalised rates",
-        )
-    total = 0.0
-    for number, reading in enumerate(readings):
-        _check_reading(reading, len(values), number)
-        last = np.concatenate([np.asarray(block, dtype=np.int64) for block in reading])
-        later = np.delete(values, last).sum()
-        for block in reversed(reading):
-            own = values[np.asarray(block, dtype=np.int64)]
-            total += float(exposures(own[None], np.array([later]))[0][0])
-            later += own.sum()
-    return total
-
-
-def _check_reading(reading: Reading, classes: int, number: int) -> None:
-    named = [k for block in reading for k in block]
-    known = all(0 <= k < classes for k in named) and len(set(named)) == len(named)
-    if not known or not all(0 < len(block) <= _LARGEST for block in reading) or not named:
-        raise InputError(
-            f"log_likelihood, reading {number}",
-            f"{reading}",
-            f"blocks of 1 to {_LARGEST} classes from 0 to {classes - 1}, each class once",
-            "correct the reading",
-        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -254,18 +208,12 @@ def _plausibilities(
         text = "Plackett-Luce did not converge in {steps:count} steps: raise them" + (
             "." if prior else ", or give a prior above 0; without one it need not."
         )
-        values = {"steps": len(state.trace) - 1}
-        notices = (*notices, Notice("not_converged", text, (), values))
-    return Plausibilities(
-        items=readings.items,
-        classes=readings.classes,
-        start=readings.start,
-        label=readings.label,
-        mass=state.rates[None, :entries],
-        rest=state.rates[None, entries:],
+        notices = (*notices, notice("not_converged", text, steps=len(state.trace) - 1))
+    return readings.plausibilities(
+        state.rates[None, :entries],
+        state.rates[None, entries:],
         model="plackett_luce_ml",
         method=f"Plackett-Luce by maximum likelihood (prior {prior:g})",
-        task=readings.task,
         parameters={"prior": prior},
         diagnostics={
             "converged": state.converged,
@@ -273,7 +221,6 @@ def _plausibilities(
             "trace": state.trace,
             "last_change": state.moved,
         },
-        ordered=readings.ordered,
         notices=notices,
     )
 

@@ -25,6 +25,7 @@ from equipoise.arrays import Floats, Ints
 from equipoise.estimate import Estimate
 from equipoise.numbers import UNDEFINED
 from equipoise.resampling import Resampling
+from equipoise.votes import vote_counts
 
 MOST_WORK = 4 * 10**9  # products for the interval of the mean kappa
 MOST_VALUES = 1000  # different ratings, beyond which exact agreement is not counted
@@ -67,8 +68,7 @@ class Study:
     @property
     def times(self) -> Floats:
         """How many votes each of them stands for."""
-        count = self.annotations.count
-        return np.ones(len(self.first)) if count is None else count[self.first].astype(float)
+        return vote_counts(self.annotations, self.first)
 
     @property
     def items(self) -> int:

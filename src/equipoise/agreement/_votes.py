@@ -10,7 +10,7 @@ agree with and drop out. Intervals resample items, or whole groups; with a singl
 to draw from they are undefined.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +20,7 @@ from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, Ints
 from equipoise.estimate import Estimate
 from equipoise.resampling import Resampling, resample
+from equipoise.votes import gold_rows, vote_counts
 from equipoise.wording import Option, hint
 
 DENSE = 2**22  # cells of (items, values) count_votes without sorting
@@ -87,9 +88,7 @@ def collect_votes(annotations: Annotations, task: str = "") -> Votes:
     return Votes(
         item=annotations.item[rows],
         code=code,
-        number=np.ones(len(code))
-        if annotations.count is None
-        else annotations.count[rows].astype(float),
+        number=vote_counts(annotations, rows),
         who=None if who is None else who[rows],
         items=len(annotations.items),
         value=value,
@@ -100,9 +99,7 @@ def collect_votes(annotations: Annotations, task: str = "") -> Votes:
 
 def opinions(annotations: Annotations, task: str) -> Ints | slice:
     """Rows of one task that are not gold; all of them as a slice, which copies nothing."""
-    chosen = annotations.in_task(task)
-    if annotations.is_gold is not None:
-        chosen = chosen & ~annotations.is_gold
+    chosen = annotations.in_task(task) & ~gold_rows(annotations)
     if not chosen.any():
         where = f"agreement, task {task!r}" if task else "agreement"
         got = "no votes" if annotations.is_gold is None else "no votes besides gold rows"
@@ -117,10 +114,7 @@ def _values(annotations: Annotations, rows: Ints | slice) -> tuple[Ints, Floats,
         return code, value.astype(np.float64), True
     assert annotations.label is not None
     label = annotations.label[rows]
-    try:
-        number = np.array([float(name) for name in annotations.classes])
-    except ValueError:
-        number = np.array([np.nan])
+    number = class_numbers(annotations.classes)
     if not np.isfinite(number).all():
         return label, np.arange(len(annotations.classes), dtype=float), False
     order = np.argsort(number, kind="stable")
@@ -129,6 +123,14 @@ def _values(annotations: Annotations, rows: Ints | slice) -> tuple[Ints, Floats,
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
     return place[label], number[order], True
+
+
+def class_numbers(classes: Sequence[str]) -> Floats:
+    """Classes as numbers, shape (classes,); a single nan where some are none."""
+    try:
+        return np.array([float(name) for name in classes])
+    except ValueError:
+        return np.array([np.nan])
 
 
 def count_votes(found: Votes, rows: Any = slice(None)) -> Any:

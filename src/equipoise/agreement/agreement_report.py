@@ -97,7 +97,7 @@ class Pair(NamedTuple):
         return cls(names[a], names[b], kappa, int(pairs.items[a, b]), landis_koch(kappa))
 
 
-class PairSummary(NamedTuple):
+class _PairSummary(NamedTuple):
     """What is shown of the pairs.
 
     Attributes
@@ -116,7 +116,7 @@ class PairSummary(NamedTuple):
     furthest: tuple[Pair, ...]
 
     @classmethod
-    def of(cls, pairs: Pairs, shown: int = SHOWN) -> "PairSummary":
+    def of(cls, pairs: Pairs, shown: int = SHOWN) -> "_PairSummary":
         """Take at most so many annotators into the matrix."""
         a, b = np.triu_indices(len(pairs.annotators), 1)
         kappa = pairs.kappa[a, b]
@@ -136,7 +136,7 @@ class PairSummary(NamedTuple):
         return cls(len(pairs.annotators), matrix, closest, furthest)
 
     @classmethod
-    def from_json(cls, stored: Mapping[str, Any]) -> "PairSummary":
+    def from_json(cls, stored: Mapping[str, Any]) -> "_PairSummary":
         """Take what a run holds."""
         kappa, items = (np.array(stored[name], dtype=float) for name in ("kappa", "items"))
         ends = (tuple(Pair(**one) for one in stored[end]) for end in ("closest", "furthest"))
@@ -214,14 +214,14 @@ class AgreementTable(NamedTuple):
     pairs: Pairs | None
     cautions: tuple[Notice, ...]
     scope: str
-    shown: PairSummary | None = None
+    shown: _PairSummary | None = None
 
     def __repr__(self) -> str:
         return short_repr(self)
 
     def summary(self, *, shown: int = SHOWN) -> "AgreementTable":
         """The same with a matrix of at most so many annotators."""
-        some = None if self.pairs is None else PairSummary.of(self.pairs, shown)
+        some = None if self.pairs is None else _PairSummary.of(self.pairs, shown)
         return self._replace(shown=some)
 
     @classmethod
@@ -240,7 +240,7 @@ class AgreementTable(NamedTuple):
             cautions=tuple(
                 Notice("recorded", "{text}", (), {"text": text}) for text in stored["cautions"]
             ),
-            shown=None if pairs is None else PairSummary.from_json(pairs),
+            shown=None if pairs is None else _PairSummary.from_json(pairs),
         )
 
     def as_json(self) -> dict[str, object]:

@@ -39,6 +39,7 @@ from equipoise.annotations import Annotations
 from equipoise.arrays import InputError, choice, nearest
 from equipoise.notices import Notice, Value, notice
 from equipoise.resampling import resample
+from equipoise.votes import gold_rows
 
 MOST_PEOPLE = 1000  # annotators in the matrix of pairs
 MOST_CELLS = 2**26  # numbers in its tables by class
@@ -96,11 +97,10 @@ def agreement_summaries(annotations: Annotations) -> tuple[AgreementTable, ...]:
     There is none for anonymous votes, for items of a single group, and for gold rankings. The
     more tasks there are, the fewer annotators stand in each matrix of pairs.
     """
-    gold, group = annotations.is_gold, annotations.group
-    opinion = np.ones(len(annotations), dtype=bool) if gold is None else ~gold
-    tasks = [task for task in annotations.tasks if (annotations.in_task(task) & opinion).any()]
+    gold, group = gold_rows(annotations), annotations.group
+    tasks = [task for task in annotations.tasks if (annotations.in_task(task) & ~gold).any()]
     drawable = group is None or len(np.unique(group)) > 1
-    ranked = gold is not None and annotations.rank is not None
+    ranked = annotations.is_gold is not None and annotations.rank is not None
     if annotations.annotators is None or not drawable or ranked:
         return ()
     shown = max(12, int(SHOWN / max(len(tasks), 1) ** 0.5))
@@ -113,7 +113,7 @@ def _study(annotations: Annotations, task: str, how: AgreementHow) -> Study:
         if name not in known:
             where, expected = f"agreement_table, keyword {name!r}", f"one of {', '.join(known)}"
             raise InputError(where, "unknown", expected, nearest(name, known))
-    level = how.get("level") or default_level(annotations)
+    level = how.get("level") or default_level(annotations.kind)
     drawn = how.get("replicates", 1000), how.get("seed", 0)
     plan = resample(annotations, "items", replicates=drawn[0], seed=drawn[1])
     return Study(

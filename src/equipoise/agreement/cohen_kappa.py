@@ -43,6 +43,7 @@ from equipoise.arrays import Floats, InputError, choice, nearest
 from equipoise.estimate import Estimate
 from equipoise.numbers import UNDEFINED
 from equipoise.resampling import Resampling
+from equipoise.votes import vote_counts
 from equipoise.wording import Option, hint
 
 WEIGHTS = ("none", "linear", "quadratic")
@@ -108,7 +109,7 @@ def shares(annotations: Annotations, task: str = "") -> Shares:
     who, item = annotations.annotator[rows], annotations.item[rows]
     pair = who.astype(np.int64) * len(annotations.items) + item
     code = np.unique(pair, return_inverse=True)[1]
-    times = np.ones(len(who)) if annotations.count is None else annotations.count[rows]
+    times = vote_counts(annotations, rows)
     share = times / np.bincount(code, times)[code]
     shape = (len(annotations.annotators), len(annotations.items))
     said = annotations.label[rows]

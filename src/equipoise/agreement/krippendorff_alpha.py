@@ -40,7 +40,7 @@ Examples
 """
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -48,6 +48,7 @@ from equipoise.agreement._votes import (
     Compute,
     Units,
     Values,
+    class_numbers,
     estimated,
     plan_for,
     summed,
@@ -59,6 +60,9 @@ from equipoise.arrays import Floats, InputError, choice
 from equipoise.estimate import Estimate
 from equipoise.numbers import UNDEFINED
 from equipoise.resampling import Resampling
+
+if TYPE_CHECKING:
+    from equipoise.aggregate.normal import Moments
 
 ENOUGH, TENTATIVE = 0.8, 0.667
 LEVELS = ("nominal", "ordinal", "interval", "ratio")
@@ -85,9 +89,9 @@ def krippendorff_alpha(
         Which items each replicate takes; by default 1,000 resamples, of whole groups where
         items have groups.
     """
-    kind = choice("krippendorff_alpha, level", level or default_level(annotations), LEVELS)
+    kind = choice("krippendorff_alpha, level", level or default_level(annotations.kind), LEVELS)
     found = units(annotations, task)
-    check_level(found, kind)
+    _check_level(found, kind)
     width = 1 if kind == "interval" else len(found.value)
     drawn = plan_for(annotations, plan)
     return estimated(found.item, drawn, alpha_of(found, kind), width=width)
@@ -110,12 +114,12 @@ def krippendorff_words(value: float) -> str:
     return "below 0.667: too low to treat one label as the truth"
 
 
-def default_level(annotations: Annotations) -> str:
-    """Level of measurement that the kind of the annotations says."""
-    return annotations.kind if annotations.kind in LEVELS else "nominal"
+def default_level(kind: str) -> str:
+    """Level of measurement that the kind of annotations says."""
+    return kind if kind in LEVELS else "nominal"
 
 
-def check_level(found: Values, level: str) -> None:
+def _check_level(found: Values, level: str) -> None:
     """Refuse a level that the values cannot be measured at."""
     where = f"krippendorff_alpha, level {level}"
     if level == "ordinal" and not found.ordered:
@@ -147,17 +151,13 @@ def alpha_of(found: Units, level: str) -> Compute:
 
 def class_values(classes: Sequence[str], kind: str, level: str | None) -> tuple[str, Floats]:
     """Level at which classes are measured, checked, and the classes as numbers."""
-    chosen = level or (kind if kind in LEVELS else "nominal")
-    chosen = choice("krippendorff_alpha, level", chosen, LEVELS)
-    try:
-        value = np.array([float(name) for name in classes])
-    except ValueError:
-        value = np.array([np.nan])
+    chosen = choice("krippendorff_alpha, level", level or default_level(kind), LEVELS)
+    value = class_numbers(classes)
     rising = kind != "ordinal" or bool((np.diff(value) > 0).all())  # grades are as declared
     numeric = rising and bool(np.isfinite(value).all())
     value = value if numeric else np.arange(len(classes), dtype=np.float64)
     ordered = numeric or kind == "ordinal" or len(classes) <= 2
-    check_level(Values(value=value, numeric=numeric, ordered=ordered), chosen)
+    _check_level(Values(value=value, numeric=numeric, ordered=ordered), chosen)
     return chosen, value
 
 
@@ -179,14 +179,11 @@ def alpha_of_coincidences(pairs: Floats, level: str, value: Floats) -> Floats:
     if level == "ordinal":
         place = np.cumsum(total, axis=-1) - total / 2 - number[..., None] / 2
     one, two = place[..., :, None], place[..., None, :]
-    distance = (one - two) ** 2
+    distance: Floats = (one - two) ** 2
     if level == "nominal":
         distance = 1 - np.eye(len(value))
     elif level == "ratio":
-        distance = (
-            np.divide(one - two, one + two, out=np.zeros_like(distance), where=one + two > 0)
-            ** 2
-        )
+        distance = _ratio_distance(one, two)
     observed = (pairs * distance).sum(axis=(-2, -1))
     expected = (total[..., :, None] * total[..., None, :] * distance).sum(axis=(-2, -1))
     return _alpha(observed, expected, number)
@@ -240,9 +237,7 @@ def _interval(found: Units) -> Compute:
 
 def _ratio(found: Units) -> Compute:
     value, votes = found.value, found.votes
-    both = value[:, None] + value[None, :]
-    gap = value[:, None] - value[None, :]
-    distance = np.divide(gap, both, out=np.zeros_like(gap), where=both > 0) ** 2
+    distance = _ratio_distance(value[:, None], value[None, :])
     step = max(1, BLOCK // len(value))
     apart = np.concatenate(
         [
@@ -258,6 +253,11 @@ def _ratio(found: Units) -> Compute:
         return _alpha(observed(counts)[0], expected, total.sum(axis=0))
 
     return compute
+
+
+def _ratio_distance(one: Floats, two: Floats) -> Floats:
+    gap, both = one - two, one + two
+    return np.asarray(np.divide(gap, both, out=np.zeros_like(gap), where=both > 0) ** 2)
 
 
 def _of_moments(number: Floats, mean: Floats, squares: Floats) -> Compute:
@@ -283,36 +283,8 @@ def _of_moments(number: Floats, mean: Floats, squares: Floats) -> Compute:
     return compute
 
 
-class Sums(Protocol):
-    """Number, mean and squares around it of each item's ratings, shape (items,)."""
-
-    @property
-    def number(self) -> Floats:
-        """How many."""
-
-    @property
-    def mean(self) -> Floats:
-        """Their mean."""
-
-    @property
-    def squares(self) -> Floats:
-        """Sum of squares around it."""
-
-
-class NamedSums(Protocol):
-    """What `equipoise.io.stream_ratings` returns."""
-
-    @property
-    def items(self) -> tuple[str, ...]:
-        """Names."""
-
-    @property
-    def ratings(self) -> Sums:
-        """Their sums."""
-
-
 def krippendorff_alpha_of_moments(
-    moments: NamedSums, *, replicates: int = 1000, seed: int = 0
+    moments: "Moments", *, replicates: int = 1000, seed: int = 0
 ) -> Estimate:
     """Interval alpha of summed ratings, with replicates over items.
 

@@ -38,6 +38,7 @@ from equipoise.arrays import (
     frozen,
     short_repr,
 )
+from equipoise.votes import dense_blocks, vote_counts
 
 TIES = ("full", "split")
 CLOSE = 1e-9  # sums of 1/i that differ by less are the same sum in another order
@@ -105,7 +106,7 @@ def reading_agreement(
         reading = np.unique(annotations.reading[rows], return_inverse=True)[1]
     first = np.unique(reading, return_index=True)[1]
     items, item = np.unique(annotations.item[rows], return_inverse=True)
-    count = np.ones(len(rows)) if annotations.count is None else annotations.count[rows]
+    count = vote_counts(annotations, rows)
     hit = _hits(item, reading, label[rows], _worth(annotations, rows, ties))
     number = np.bincount(item[first], count[first], len(items))
     hits = np.bincount(item[first], count[first] * hit, len(items))
@@ -121,11 +122,10 @@ def _worth(annotations: Annotations, rows: Ints, ties: str) -> tuple[Floats, Flo
     one = np.ones(len(rows))
     if annotations.rank is not None and annotations.reading is not None:
         reading = np.unique(annotations.reading[rows], return_inverse=True)[1]
-        rank = annotations.rank[rows].astype(np.int64)
-        known, code = np.unique(reading * (rank.max() + 1) + rank, return_inverse=True)
-        first = np.searchsorted(known, reading * (rank.max() + 1))
-        one = 1.0 / (code - first + 1)
+        block = dense_blocks(annotations, rows)
+        one = 1.0 / (block + 1)
         if ties == "split":
+            code = np.unique(reading * (block.max() + 1) + block, return_inverse=True)[1]
             one = one / np.bincount(code)[code]
     if annotations.weight is not None:
         one = one * annotations.weight[rows]

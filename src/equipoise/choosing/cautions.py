@@ -11,11 +11,11 @@ import numpy as np
 
 from equipoise.aggregate import dawid_skene
 from equipoise.annotations import Annotations
-from equipoise.arrays import Bools, Floats, InputError, Ints, listed
+from equipoise.arrays import InputError, Ints, listed
 from equipoise.choosing.models import confusion_bytes
 from equipoise.notices import Notice, notice
 from equipoise.plausibilities import Plausibilities
-from equipoise.votes import Votes, added_votes, collect_votes
+from equipoise.votes import Votes, added_votes, collect_votes, gold_rows, vote_counts
 from equipoise.wording import Option, hint
 
 FEW = 10  # votes below which an annotator is not judged
@@ -40,14 +40,15 @@ def cautions(
     """
     if annotations.kind == "interval":
         return _of_ratings(annotations, task)
-    rows, classes = _opinions(annotations, task), len(annotations.classes)
+    rows = annotations.in_task(task) & ~gold_rows(annotations)
+    classes = len(annotations.classes)
     if not rows.any():
         return [Notice("all_gold", "Every item is gold: there is nothing to infer.")]
     opinions = annotations.rows(rows)
     votes = collect_votes(opinions, task, apart=False)
     notices = []
     top = np.max([votes.shares(code) for code in range(classes)], axis=0)
-    times = np.bincount(opinions.item, _times(opinions))[votes.items]
+    times = np.bincount(opinions.item, vote_counts(opinions))[votes.items]
     lone = bool(((times if annotations.rank is None else votes.sizes) <= 1).all())
     if lone:
         text = "No item has two votes: disagreement cannot be seen."
@@ -66,26 +67,13 @@ def cautions(
     return notices + added_votes(annotations.rows(rows)) + _odd_people(annotations, task, fit)
 
 
-def _opinions(annotations: Annotations, task: str) -> Bools:
-    """Which rows of a task are not gold."""
-    rows = annotations.in_task(task)
-    return rows if annotations.is_gold is None else rows & ~annotations.is_gold
-
-
-def _times(annotations: Annotations) -> Floats:
-    """How many votes each row stands for."""
-    if annotations.count is None:
-        return np.ones(len(annotations))
-    return annotations.count.astype(np.float64)
-
-
 def _of_ratings(annotations: Annotations, task: str) -> list[Notice]:
     """Degenerate ratings."""
     rows = annotations.in_task(task)
     item, value = annotations.item[rows], annotations.value
     assert value is not None
     notices = []
-    if (np.bincount(item, _times(annotations)[rows]) <= 1).all():
+    if (np.bincount(item, vote_counts(annotations, rows)) <= 1).all():
         text = "No item has two ratings: their scatter cannot be seen."
         notices.append(Notice("lone_ratings", text))
     elif len(np.unique(np.stack([item, value[rows]]), axis=1).T) == len(np.unique(item)):
@@ -136,7 +124,7 @@ def _symmetric(votes: Votes, item: Ints, annotations: Annotations) -> list[Notic
     label[votes.vote] = votes.label
     order = np.argsort(annotations.item, kind="stable")
     cell, code = np.unique(item * classes + label, return_inverse=True)
-    times = np.bincount(code, _times(annotations)[order])
+    times = np.bincount(code, vote_counts(annotations, order))
     size = np.bincount(cell // classes, times)
     pairs = float((size * (size - 1)).sum())
     share = np.bincount(cell % classes, times, classes) / times.sum()
@@ -194,7 +182,7 @@ def _odd_people(
 def vote_table(annotations: Annotations, task: str) -> Ints:
     """How often each annotator gave each answer, gold rows apart, (annotators, classes)."""
     assert annotations.annotator is not None and annotations.label is not None
-    rows = _opinions(annotations, task)
+    rows = annotations.in_task(task) & ~gold_rows(annotations)
     table = np.zeros((len(annotations.annotators or ()), len(annotations.classes)), np.int64)
     times = 1 if annotations.count is None else annotations.count[rows]
     np.add.at(table, (annotations.annotator[rows], annotations.label[rows]), times)

@@ -11,20 +11,20 @@ Gold rows are never held out.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 
 from equipoise.aggregate import MODELS
-from equipoise.annotations import COLUMNS, Annotations
+from equipoise.annotations import Annotations
 from equipoise.arrays import Bools, Floats, InputError, Ints
 from equipoise.choosing.models import Model, by_name
 from equipoise.notices import Notice, notice
 from equipoise.numbers import count
 from equipoise.plausibilities import Plausibilities
 from equipoise.ranks import average_ranks, spearman
+from equipoise.votes import gold_rows, vote_counts
 
 MUCH = 0.05  # share of a class decided differently from which on the user is warned
 TIE = 1e-9
@@ -194,7 +194,7 @@ def held_out(
     if folds < 2:
         raise InputError("held-out votes", f"{folds} folds", "at least 2", "5 is the default")
     chosen = by_name(models)
-    rows, known = annotations.in_task(task), _gold(annotations)
+    rows, known = annotations.in_task(task), gold_rows(annotations)
     pair = annotations.annotator.astype(np.int64) * len(annotations.items) + annotations.item
     every, code = np.unique(pair, return_inverse=True)
     fold = np.random.default_rng(seed).permutation(len(every))[code] % folds
@@ -204,20 +204,10 @@ def held_out(
         train = rows & (known | (fold != number))
         if not len(test) or not train.any():
             continue
-        columns = {
-            name: getattr(annotations, name)[train]
-            for name in COLUMNS
-            if name != "group" and getattr(annotations, name) is not None
-        }
-        part = replace(annotations, **columns)
+        part = annotations.rows(train)
         for name, fit in chosen.items():
             found[name].append(_log_chance(fit(part, task=task), part, annotations, test))
     return {name: _mean(scores) for name, scores in found.items()}
-
-
-def _gold(annotations: Annotations) -> Bools:
-    none = np.zeros(len(annotations), dtype=bool)
-    return none if annotations.is_gold is None else annotations.is_gold
 
 
 def _mean(scores: list[Floats]) -> float:
@@ -244,9 +234,8 @@ def _log_chance(
         value = np.exp(-np.logaddexp(0.0, np.where(said == 1, -yes, yes)))
     else:
         value = chance[np.arange(len(rows)), said]
-    times = np.ones(len(rows)) if annotations.count is None else annotations.count[rows]
     with np.errstate(divide="ignore"):
-        return np.stack([np.log(value), times], axis=1)
+        return np.stack([np.log(value), vote_counts(annotations, rows)], axis=1)
 
 
 def _signed_ease(made: Plausibilities, part: Annotations) -> Floats:
@@ -254,7 +243,7 @@ def _signed_ease(made: Plausibilities, part: Annotations) -> Floats:
     assert made.skills is not None and made.difficulty is not None
     assert part.annotator is not None
     ability = np.abs(made.skills.value)[part.annotator]
-    weight = np.where(_gold(part) | ~part.in_task(made.task), 0.0, 1.0)
+    weight = np.where(gold_rows(part) | ~part.in_task(made.task), 0.0, 1.0)
     for column in (part.weight, part.count):
         weight = weight if column is None else weight * column
     mean = max(float((ability * weight).sum() / max(weight.sum(), 1e-300)), 1e-12)

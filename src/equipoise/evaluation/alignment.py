@@ -10,7 +10,6 @@ next to the others.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -18,9 +17,10 @@ from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, choice, listed, positions
 from equipoise.evaluation.truth import TaskTruth
 from equipoise.metrics import Metric, parsed
-from equipoise.notices import Notice, Value
+from equipoise.notices import Notice, notice
 from equipoise.numbers import count
 from equipoise.predictions import Predictions
+from equipoise.votes import vote_counts
 from equipoise.wording import Option, hint
 
 ON_MISSING = ("error", "drop")
@@ -165,7 +165,7 @@ def _unmatched_tasks(
             hint("correct the task column, or drop what does not match: {}", DROP),
         )
     text = "Dropped {tasks}."
-    return [Notice("dropped_tasks", text, (), {"tasks": " and ".join(parts)})]
+    return [notice("dropped_tasks", text, tasks=" and ".join(parts))]
 
 
 def _align_task(
@@ -174,8 +174,6 @@ def _align_task(
     if all(one.items == question.items for one in answers.values()):
         return _aligned(question, answers), []
     common = set(question.items).intersection(*(one.items for one in answers.values()))
-    about = (question.task,) if question.task else ()
-    values: dict[str, Value]
     notices = []
     for one in answers.values():
         gaps = _gaps(question, one)
@@ -192,14 +190,16 @@ def _align_task(
             "Dropped {gone:count} annotated items that not every model scored ({names}); "
             "{left:count} are left."
         )
-        values = {"gone": len(gone), "names": listed(gone), "left": len(common)}
-        notices.append(Notice("dropped_items", text, about, values))
+        names, left = listed(gone), len(common)
+        told = notice("dropped_items", text, gone=len(gone), names=names, left=left)
+        notices.append(told.of(question.task))
         question = question.kept(np.array([item in common for item in question.items]))
     extra = {item for one in answers.values() for item in one.items} - set(question.items)
     if extra:
         text = "Ignored predictions for {items:count} items not annotated ({names})."
-        values = {"items": len(extra), "names": listed(sorted(extra))}
-        notices.append(Notice("ignored_predictions", text, about, values))
+        names = listed(sorted(extra))
+        told = notice("ignored_predictions", text, items=len(extra), names=names)
+        notices.append(told.of(question.task))
     return _aligned(question, answers), notices
 
 
@@ -210,16 +210,21 @@ def _aligned(question: TaskTruth, answers: Mapping[str, Predictions]) -> Aligned
     for model, one in answers.items():
         if one.threshold is None:
             continue
-        if len(question.classes) > 1:
-            raise InputError(
-                f"{one.where}, threshold",
-                f"{len(question.classes)} classes ({listed(question.classes)})",
-                "a yes/no question",
-                "leave it out: the class of the largest probability is decided for",
-            )
+        require_yes_no(one, question)
         rows = positions(question.items, one.items, where=f"{one.where}, items")
         decided[model] = (scores[model] >= one.threshold[rows]).astype(np.float64)
     return Aligned(question, scores, decided)
+
+
+def require_yes_no(one: Predictions, question: TaskTruth) -> None:
+    """Refuse a threshold where there are several classes."""
+    if len(question.classes) > 1:
+        raise InputError(
+            f"{one.where}, threshold",
+            f"{len(question.classes)} classes ({listed(question.classes)})",
+            "a yes/no question",
+            "leave it out: the class of the largest probability is decided for",
+        )
 
 
 def _gaps(question: TaskTruth, one: Predictions) -> str:
@@ -284,7 +289,7 @@ def refuse_plain_scores(
     label = annotations.label
     if plain is None or label is None or annotations.kind == "binary":
         return
-    counts = np.bincount(label, _vote_weights(annotations), len(annotations.classes))
+    counts = np.bincount(label, vote_counts(annotations), len(annotations.classes))
     held = [int(code) for code in np.argsort(-counts, kind="stable") if counts[code]]
     if len(held) < 3:
         return
@@ -300,10 +305,6 @@ def refuse_plain_scores(
         f"two, because the predictions of {plain.model!r} are one score per item",
         typo if slip else POSITIVE,
     )
-
-
-def _vote_weights(annotations: Annotations) -> Any:
-    return None if annotations.count is None else annotations.count.astype(np.float64)
 
 
 def _class_counts(annotations: Annotations, held: list[int], votes: list[float]) -> str:

@@ -6,7 +6,7 @@ go back as the caller works.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from equipoise.annotations import Annotations
 from equipoise.arrays import wrong_type
@@ -20,16 +20,10 @@ Truths = Annotations | Plausibilities | Sequence[Plausibilities]
 NAMES = "names of metrics such as auroc, or metrics"
 
 
-class StudyArguments(NamedTuple):
-    """What an evaluation was given: predictions, truth, and the caller's kind of dataframe."""
+def as_study(predictions: Any, truth: Any) -> tuple[list[Predictions], Truths, str]:
+    """Predictions and a truth, in either order, and the caller's kind of dataframe.
 
-    predictions: list[Predictions]
-    truth: Truths
-    frame: str
-
-
-def as_study(predictions: Any, truth: Any) -> StudyArguments:
-    """Predictions and a truth, read where they are dataframes, in either order.
+    What is a dataframe is read.
 
     Examples
     --------
@@ -37,8 +31,8 @@ def as_study(predictions: Any, truth: Any) -> StudyArguments:
     >>> votes = pyarrow.table({"item": [1, 2, 2], "annotator": ["ana", "ana", "bo"],
     ...     "label": [0, 1, 1]})
     >>> scores = pyarrow.table({"item": [1, 2], "cnn": [0.2, 0.9], "vit": [0.1, 0.8]})
-    >>> as_study(scores, votes).truth, as_study(votes, scores).frame
-    (Annotations(binary, 2 items, 2 annotators, 3 rows), 'pyarrow')
+    >>> as_study(scores, votes)[1:], as_study(votes, scores)[2]
+    ((Annotations(binary, 2 items, 2 annotators, 3 rows), 'pyarrow'), 'pyarrow')
     """
     if _holds_votes(predictions) and not _holds_votes(truth):
         predictions, truth = truth, predictions
@@ -57,7 +51,7 @@ def as_study(predictions: Any, truth: Any) -> StudyArguments:
             found += as_predictions(one)
     if isinstance(truth, Annotations):
         refuse_swapped_items(truth, found)
-    return StudyArguments(found, truth, next(filter(None, kinds), kind))
+    return found, truth, next(filter(None, kinds), kind)
 
 
 def _with_frame(

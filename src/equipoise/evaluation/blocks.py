@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from equipoise.arrays import Bools, Floats
 from equipoise.metrics import Block, Truth
 
+LABELS = ("hard", "soft")
 TIES = ("half", "negative", "drop")
 HALF = 0.5 + 1e-12
 TIE = 1e-12

@@ -1,6 +1,6 @@
 """What a user should be told before trusting a number: thin votes, ties, undefined values."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from equipoise.evaluation.alignment import Aligned
 from equipoise.evaluation.blocks import every_class, hard_labels, majority
 from equipoise.evaluation.truth import TaskTruth
 from equipoise.metrics import Metric, Order, average_precision, tied_share
-from equipoise.notices import Notice, Value
+from equipoise.notices import Notice, notice
 from equipoise.resampling import Resampling
 from equipoise.wording import Option
 
@@ -28,10 +28,10 @@ def _plan(kind: str) -> Option:
 
 def votes_notices(
     truths: Sequence[TaskTruth], plan: Resampling, metrics: Sequence[Metric]
-) -> list[Notice]:
+) -> Iterator[Notice]:
     """What there is to say about the votes and the plan; nothing when all is well."""
-    values: dict[str, Value]
-    made = [*_gold(truths), *_ties(truths, metrics)]
+    yield from _gold(truths)
+    yield from _ties(truths, metrics)
     items = sum(len(one.items) for one in truths)
     single = sum(one.single for one in truths)
     if plan.kind == "votes" and single:
@@ -40,73 +40,69 @@ def votes_notices(
             "changes nothing, so resamples differ too little. {plan} counts what the votes "
             "cannot."
         )
-        values = {"single": single, "items": items, "plan": _plan("items")}
-        made.append(Notice("single_votes", text, (), values))
+        plain = _plan("items")
+        yield notice("single_votes", text, single=single, items=items, plan=plain)
     if plan.truth == "panel" and plan.panel_size < FEW_ANNOTATORS:
         text = (
             "The panel has only {annotators:count} annotators: little can be said about others "
             "like them, and shares of resamples are rough."
         )
-        made.append(Notice("small_panel", text, (), {"annotators": plan.panel_size}))
-    made += _plug_in(plan, metrics)
+        yield notice("small_panel", text, annotators=plan.panel_size)
+    yield from _plug_in(plan, metrics)
     if plan.over_items and items == len(truths):
         text = "There is a single item: intervals over items mean nothing."
-        made.append(Notice("single_item", text))
+        yield Notice("single_item", text)
     if plan.replicates < FEW_REPLICATES and plan.weights is None:
         text = (
             "Only {replicates:count} replicates: shares of resamples are rough; ask for 1,000 "
             "or more."
         )
-        made.append(Notice("few_replicates", text, (), {"replicates": plan.replicates}))
+        yield notice("few_replicates", text, replicates=plan.replicates)
     groups = 0 if plan.group is None else int(plan.group.max()) + 1
     if plan.over_items and 0 < groups < FEW_GROUPS:
         text = (
             "There are only {groups:count} groups of items: little can be said about others "
             "like them, and intervals are very wide."
         )
-        made.append(Notice("few_groups", text, (), {"groups": groups}))
+        yield notice("few_groups", text, groups=groups)
     if plan.group is not None and not plan.over_items and plan.kind != "influence":
         text = (
             "The groups of items are not used: items are held fixed. {plan} resamples whole "
             "groups."
         )
-        made.append(Notice("groups_unused", text, (), {"plan": _plan(f"items x {plan.truth}")}))
-    return made
+        yield notice("groups_unused", text, plan=_plan(f"items x {plan.truth}"))
 
 
-def _gold(truths: Sequence[TaskTruth]) -> list[Notice]:
+def _gold(truths: Sequence[TaskTruth]) -> Iterator[Notice]:
     """How many items are scored against gold, and how many against votes, by task."""
-    made = []
     for one in truths:
         settled = 0 if one.votes is None else int(one.votes.gold.sum())
-        about = (one.task,) if one.task else ()
-        values: dict[str, Value] = {"gold": settled, "votes": len(one.items) - settled}
+        values = {"gold": settled, "votes": len(one.items) - settled}
         if settled == len(one.items):
             text = (
                 "All {gold:count} items are scored against adjudicated gold; items like these."
             )
-            made.append(Notice("gold_truth", text, about, values))
+            yield notice("gold_truth", text, **values).of(one.task)
         elif settled:
             text = (
                 "{gold:count} items are scored against adjudicated gold, which annotators do "
                 "not make uncertain, the other {votes:count} against their votes."
             )
-            made.append(Notice("some_gold", text, about, values))
-    return made
+            yield notice("some_gold", text, **values).of(one.task)
 
 
-def _plug_in(plan: Resampling, metrics: Sequence[Metric]) -> list[Notice]:
+def _plug_in(plan: Resampling, metrics: Sequence[Metric]) -> Iterator[Notice]:
     """Warn of metrics that take the noise of a few votes for disagreement."""
     noisy = [one.name for one in metrics if one.name in PLUG_IN or "plug_in" in one.name]
     if not noisy or plan.truth is None:
-        return []
+        return
     text = (
         "{metrics} compare with the label distribution itself: a few votes scatter around it, "
         "which counts as distance, and resampling the {drawn} adds more. Their values are "
         "too pessimistic and their intervals show scatter, not where the value with many "
         "votes lies."
     )
-    return [Notice("plug_in", text, (), {"metrics": listed(noisy), "drawn": plan.truth})]
+    yield notice("plug_in", text, metrics=listed(noisy), drawn=plan.truth)
 
 
 _TIES = {
@@ -117,27 +113,23 @@ _TIES = {
 }
 
 
-def _ties(truths: Sequence[TaskTruth], metrics: Sequence[Metric]) -> list[Notice]:
+def _ties(truths: Sequence[TaskTruth], metrics: Sequence[Metric]) -> Iterator[Notice]:
     """What hard labels make of tied items, and of items without a majority where that counts.
 
     An item that is tied in several tasks is one item.
     """
     if all(one.labels == "draws" for one in metrics):
-        return []
-    made, ties = [], truths[0].ties
+        return
+    ties = truths[0].ties
     items = int((np.bincount(np.concatenate([one.place for one in truths])) > 0).sum())
     voted = any(one.votes is not None for one in truths)
     several = any(len(one.classes) > 1 for one in truths)
     tied = _places(truths, [one.tied for one in truths])
     if tied:
         text = "{tied:count} of {items:count} items have {what}: {how}."
-        values: dict[str, Value] = {
-            "tied": tied,
-            "items": items,
-            "what": _tied_words(several=several, voted=voted),
-            "how": _TIES["shared" if several and ties != "drop" else ties],
-        }
-        made.append(Notice("tied_votes", text, (), values))
+        what = _tied_words(several=several, voted=voted)
+        how = _TIES["shared" if several and ties != "drop" else ties]
+        yield notice("tied_votes", text, tied=tied, items=items, what=what, how=how)
     open_ = [np.stack(majority(one.shares)).max(axis=0) == 0 for one in truths]
     none = _places(truths, open_)
     if none and several and ties == "negative" and any(m.labels == "classes" for m in metrics):
@@ -147,9 +139,7 @@ def _ties(truths: Sequence[TaskTruth], metrics: Sequence[Metric]) -> list[Notice
         )
         names = listed([one.name for one in metrics if one.labels == "classes"])
         of = "votes" if voted else "mass"
-        values = {"none": none, "items": items, "of": of, "metrics": names}
-        made.append(Notice("no_majority", text, (), values))
-    return made
+        yield notice("no_majority", text, none=none, items=items, of=of, metrics=names)
 
 
 def _tied_words(*, several: bool, voted: bool) -> str:
@@ -166,7 +156,7 @@ def _places(truths: Sequence[TaskTruth], chosen: Sequence[Bools]) -> int:
 
 def tie_notices(
     aligned: Sequence[Aligned], orders: Sequence[Sequence[Sequence[Order]]]
-) -> list[Notice]:
+) -> Iterator[Notice]:
     """Models whose average precision the rule for ties moves; orders by task, model, class."""
     moved: dict[str, float] = {}
     constant: dict[str, None] = {}
@@ -180,70 +170,56 @@ def tie_notices(
                 continue
             columns = (scores[:, None] if scores.ndim == 1 else scores).T
             pairs = [(p, s) for p, s in zip(truth, columns, strict=False) if p.sum() > 0]
-            far = max((abs(_tie_effect(p, s)) for p, s in pairs), default=0.0)
+            both = (
+                [average_precision(*one, ties=how) for how in ("block", "random")]
+                for one in pairs
+            )
+            far = max((abs(block - random) for block, random in both), default=0.0)
             moved[model] = max(moved.get(model, 0.0), far)
     many = {model: far for model, far in moved.items() if far >= MOVED}
-    told = []
     if constant:
         same = "All scores of {models} are the same: they tell no item from another."
-        told.append(Notice("constant_scores", same, (), {"models": listed(constant)}))
-    if not many:
-        return told
-    text = (
-        "Tied scores: the rule for ties moves the average precision of {models} by up to "
-        "{most:number} (ties=block unless chosen otherwise)."
-    )
-    values: dict[str, Value] = {"most": max(many.values()), "models": listed(many)}
-    return [*told, Notice("tied_scores", text, (), values)]
-
-
-def _tie_effect(share: Floats, scores: Floats) -> float:
-    """By how much average precision depends on the rule for ties."""
-    random = average_precision(share, scores, ties="random")
-    return average_precision(share, scores) - random
+        yield notice("constant_scores", same, models=listed(constant))
+    if many:
+        text = (
+            "Tied scores: the rule for ties moves the average precision of {models} by up to "
+            "{most:number} (ties=block unless chosen otherwise)."
+        )
+        most = max(many.values())
+        yield notice("tied_scores", text, most=most, models=listed(many))
 
 
 def value_notices(
     aligned: Aligned, metrics: Sequence[Metric], values: Floats, labels: Sequence[str]
-) -> list[Notice]:
+) -> Iterator[Notice]:
     """Scores of one task, shape (metrics, labels, models), that are undefined or infinite."""
     truth = aligned.question
     text = "{metric} with {labels} labels is undefined: {reason}."
-    made = [
-        Notice(
+    for k, label in np.argwhere(np.isnan(values).all(axis=2)):
+        yield notice(
             "undefined_score",
             text,
-            (truth.task,) if truth.task else (),
-            {
-                "metric": metrics[k].title,
-                "labels": labels[label],
-                "reason": why_undefined(truth, metrics[k], labels[label]),
-            },
-        )
-        for k, label in np.argwhere(np.isnan(values).all(axis=2))
-    ]
-    made += _undecided(aligned, metrics, values)
-    return made + _infinite(aligned, metrics, values, labels)
+            metric=metrics[k].title,
+            labels=labels[label],
+            reason=_why_undefined(truth, metrics[k], labels[label]),
+        ).of(truth.task)
+    yield from _undecided(aligned, metrics, values)
+    yield from _infinite(aligned, metrics, values, labels)
 
 
-def _undecided(aligned: Aligned, metrics: Sequence[Metric], values: Floats) -> list[Notice]:
+def _undecided(aligned: Aligned, metrics: Sequence[Metric], values: Floats) -> Iterator[Notice]:
     """Models that decide for one class alone, and have no value where others have one."""
-    task = aligned.question.task
     names, missing = list(aligned.scores), np.isnan(values)
-    made = []
     for k, metric in enumerate(metrics):
         some = missing[k].any(axis=0) & ~missing[k].all(axis=1).any()
         if metric.decides and some.any():
             text = "{metric} is undefined for {models}: some class is never decided for."
-            told = {
-                "metric": metric.title,
-                "models": listed([names[m] for m in np.flatnonzero(some)]),
-            }
-            made.append(Notice("undefined_decisions", text, (task,) if task else (), told))
-    return made
+            models = listed([names[m] for m in np.flatnonzero(some)])
+            told = notice("undefined_decisions", text, metric=metric.title, models=models)
+            yield told.of(aligned.question.task)
 
 
-def why_undefined(truth: TaskTruth, metric: Metric, labels: str) -> str:
+def _why_undefined(truth: TaskTruth, metric: Metric, labels: str) -> str:
     """Why a score has no value for any model, as far as the truth says."""
     if metric.labels == "classes":
         return missing_classes(truth, labels)
@@ -277,9 +253,8 @@ def missing_classes(truth: TaskTruth, labels: str) -> str:
 
 def _infinite(
     aligned: Aligned, metrics: Sequence[Metric], values: Floats, labels: Sequence[str]
-) -> list[Notice]:
+) -> Iterator[Notice]:
     """Models that give no probability to what some items are, which makes a score infinite."""
-    made: list[Notice] = []
     for k, metric in enumerate(metrics):
         if metric.labels == "distribution":
             found = {
@@ -287,17 +262,13 @@ def _infinite(
                 for m, model in enumerate(aligned.scores)
             }
             own = {model: names for model, names in found.items() if names}
-            made += [
-                one
-                for model, names in own.items()
-                for one in _ruled_out(aligned, metric, model, names, name_items=len(own) == 1)
-            ]
-    return made
+            for model, names in own.items():
+                yield from _ruled_out(aligned, metric, model, names, name_items=len(own) == 1)
 
 
 def _ruled_out(
     aligned: Aligned, metric: Metric, model: str, labels: Sequence[str], *, name_items: bool
-) -> list[Notice]:
+) -> Iterator[Notice]:
     """Items that one model rules out; kinds of labels with as many of them are told together.
 
     Of several models the items would differ, so they are named for one alone.
@@ -307,11 +278,12 @@ def _ruled_out(
         "a class that {some:count} of {items:count} items have"
     )
     truth, kinds = aligned.question, dict[tuple[str, ...], list[str]]()
+    impossible = aligned.distributions(model) <= 0
     for name in labels:
-        rows = np.flatnonzero(_impossible(aligned, model, name))
+        rows = np.flatnonzero(((_distributions(truth, name) > 0) & impossible).any(axis=1))
         kinds.setdefault(tuple(truth.items[i] for i in rows), []).append(name)
-    return [
-        Notice(
+    for items, names in kinds.items():
+        yield Notice(
             "infinite_score",
             f"{text} ({{names}})." if name_items else f"{text}.",
             (model,),
@@ -324,14 +296,6 @@ def _ruled_out(
                 **({"names": listed(items)} if name_items else {}),
             },
         )
-        for items, names in kinds.items()
-    ]
-
-
-def _impossible(aligned: Aligned, model: str, labels: str) -> Bools:
-    """Items that have a class to which the model gives probability 0, shape (items,)."""
-    masses = _distributions(aligned.question, labels)
-    return np.asarray(((masses > 0) & (aligned.distributions(model) <= 0)).any(axis=1))
 
 
 def _distributions(truth: TaskTruth, labels: str) -> Floats:
@@ -341,11 +305,10 @@ def _distributions(truth: TaskTruth, labels: str) -> Floats:
     return np.stack(hard_labels(truth.shares, truth.ties, whole=True), axis=1)
 
 
-def draw_notices(metrics: Sequence[Metric], errors: Mapping[str, float]) -> list[Notice]:
+def draw_notices(metrics: Sequence[Metric], errors: Mapping[str, float]) -> Iterator[Notice]:
     """Monte Carlo errors of metrics of draws, by the name of the metric."""
     text = "The Monte Carlo error of its draws is {error:number}."
-    return [
-        Notice("monte_carlo", text, (metric.name,), {"error": error})
-        for metric in metrics
-        if (error := errors.get(metric.name, 0.0)) > 0
-    ]
+    for metric in metrics:
+        error = errors.get(metric.name, 0.0)
+        if error > 0:
+            yield notice("monte_carlo", text, error=error).of(metric.name)

@@ -17,7 +17,6 @@ scores, all are compared by their decisions.
 from collections.abc import Iterable, Sequence
 
 from equipoise.annotations import Annotations
-from equipoise.metrics import CATALOGUE
 from equipoise.plausibilities import Plausibilities
 from equipoise.predictions import Predictions
 
@@ -55,29 +54,21 @@ def default_metrics(
             more = ("topk_accuracy:k=3",) if len(first.classes) > PLENTY else ()
             return ("topk_accuracy", *more)
     if any(one.decides for one in given):
-        return decision_metrics(several=several, ordered=ordered)
+        return _decision_metrics(ordered=ordered)
     if ordered:
         return (GRADES, "accuracy", "ranked_probability_score")
     if several:
-        return (*_known("accuracy", KAPPA), "auroc")
+        return ("accuracy", KAPPA, "auroc")
     return ("auroc", "average_precision")
 
 
-def decision_metrics(*, several: bool, ordered: bool) -> tuple[str, ...]:
+def _decision_metrics(*, ordered: bool) -> tuple[str, ...]:
     """Names of the metrics that fit decisions, the main one first."""
-    if ordered:
-        return ("accuracy", GRADES, *_known("f1"))
-    return ("accuracy", *_known(KAPPA if several or KAPPA in CATALOGUE else GRADES, "f1"))
+    return ("accuracy", GRADES if ordered else KAPPA, "f1")
 
 
 def reader_metrics(*, several: bool, ordered: bool) -> tuple[str, ...]:
     """By what readers are compared with models where no metric of decisions was asked for."""
     if several:
-        return decision_metrics(several=several, ordered=ordered)
-    kappa = KAPPA if KAPPA in CATALOGUE else GRADES  # of two classes they are the same
-    return ("accuracy", kappa, *_known("sensitivity", "specificity"))
-
-
-def _known(*names: str) -> tuple[str, ...]:
-    """Those that the catalogue has."""
-    return tuple(name for name in names if name in CATALOGUE)
+        return _decision_metrics(ordered=ordered)
+    return ("accuracy", KAPPA, "sensitivity", "specificity")

@@ -4,13 +4,14 @@ To first order, leaving item i out changes the difference of two models' metric 
 difference of their influence functions at i.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from equipoise.arrays import Floats, PerItem, short_repr
 from equipoise.evaluation.alignment import Aligned
+from equipoise.evaluation.blocks import LABELS
 from equipoise.evaluation.uncertainty import class_average
 from equipoise.metrics import Metric, Order
 
@@ -45,6 +46,35 @@ class Influential:
     influence: PerItem
 
     __repr__ = short_repr
+
+
+def influential_of_tasks(
+    aligned: Sequence[Aligned],
+    metrics: Sequence[Metric],
+    values: Floats,
+    prepared: Callable[[int, Metric], Sequence[tuple[Order, ...]]],
+) -> tuple[Influential, ...]:
+    """Items that decide between the two best models of each task, by soft labels.
+
+    The metric is the first with derivatives by the items of a class.
+
+    Parameters
+    ----------
+    values
+        Shape (tasks, metrics, labels, models); more tasks than are aligned play no part.
+    prepared
+        ``prepared(task, metric)``: what the metric makes of the scores of every model.
+    """
+    able = (m for m in metrics if m.influence is not None and m.labels == "classes")
+    metric = next(able, None)
+    if metric is None or values.shape[-1] < 2:
+        return ()
+    soft = values[:, metrics.index(metric), LABELS.index("soft")]
+    found = [
+        influential_items(one, prepared(t, metric), metric, soft[t])
+        for t, one in enumerate(aligned)
+    ]
+    return tuple(one for one in found if one is not None)
 
 
 def influential_items(

@@ -18,14 +18,15 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from equipoise.annotations import Annotations
-from equipoise.arrays import Bools, Floats, InputError, Ints
+from equipoise.arrays import Bools, InputError, Ints
+from equipoise.evaluation.blocks import LABELS
 from equipoise.notices import Notice, notice
 from equipoise.predictions import Predictions
+from equipoise.votes import gold_rows, row_weights
 
 if TYPE_CHECKING:
     from equipoise.evaluation.result import Evaluation
 
-LABELS = ("hard", "soft")
 MOST = 100  # annotators that are compared with the models
 KINDS = ("binary", "nominal", "ordinal")
 
@@ -85,12 +86,8 @@ class LeftOut:
     def models(self, predictions: list[Predictions]) -> list[Predictions]:
         """What models say of the same tasks and items."""
         items = {one.task: one.items for one in self.answers}
-        made = []
-        for one in predictions:
-            known = set(one.items)
-            if one.task in items:
-                made.append(one.of_items([x for x in items[one.task] if x in known]))
-        return made
+        asked = ((one, set(one.items)) for one in predictions if one.task in items)
+        return [one.of_items([x for x in items[one.task] if x in has]) for one, has in asked]
 
 
 def readers_left_out(annotations: Annotations) -> list[LeftOut]:
@@ -106,7 +103,7 @@ def readers_left_out(annotations: Annotations) -> list[LeftOut]:
     _refuse(annotations)
     assert annotations.annotators is not None and annotations.annotator is not None
     votes = np.bincount(
-        annotations.annotator[_opinions(annotations)], minlength=len(annotations.annotators)
+        annotations.annotator[~gold_rows(annotations)], minlength=len(annotations.annotators)
     )
     names = annotations.annotators
     order = sorted(range(len(names)), key=lambda who: (-votes[who], names[who]))[:MOST]
@@ -195,19 +192,12 @@ def _refuse(annotations: Annotations) -> None:
         )
 
 
-def _opinions(annotations: Annotations) -> Bools:
-    """Rows that are somebody's opinion, not gold, shape (rows,)."""
-    if annotations.is_gold is None:
-        return np.ones(len(annotations), dtype=bool)
-    return np.asarray(~annotations.is_gold)
-
-
 def _left_out(annotations: Annotations, who: int) -> LeftOut | None:
     assert annotations.annotator is not None and annotations.annotators is not None
     code: Ints = annotations.item.astype(np.int64)
     if annotations.task is not None:
         code = annotations.task.astype(np.int64) * len(annotations.items) + code
-    own = (annotations.annotator == who) & _opinions(annotations)
+    own = (annotations.annotator == who) & ~gold_rows(annotations)
     others = np.isin(code, code[own]) & ~own
     own &= np.isin(code, code[others])
     if not own.any():
@@ -245,13 +235,13 @@ def _answers(annotations: Annotations, own: Bools, name: str) -> Iterator[Predic
     """What one annotator says, task by task; repeated answers are averaged."""
     assert annotations.label is not None
     several = annotations.kind != "binary"
-    for place, task in enumerate(annotations.tasks):
-        rows = own if annotations.task is None else own & (annotations.task == place)
-        if not rows.any():
+    for task in annotations.tasks:
+        rows = np.flatnonzero(own & annotations.in_task(task))
+        if not len(rows):
             continue
         item, inverse = np.unique(annotations.item[rows], return_inverse=True)
         said = np.zeros((len(item), len(annotations.classes)))
-        np.add.at(said, (inverse, annotations.label[rows]), _weights(annotations, rows))
+        np.add.at(said, (inverse, annotations.label[rows]), row_weights(annotations, rows))
         said /= said.sum(axis=1, keepdims=True)
         yield Predictions(
             name,
@@ -260,12 +250,3 @@ def _answers(annotations: Annotations, own: Bools, name: str) -> Iterator[Predic
             annotations.classes if several else (),
             task,
         )
-
-
-def _weights(annotations: Annotations, rows: Bools) -> Floats:
-    """What every row counts."""
-    weight = np.ones(int(rows.sum()))
-    for column in (annotations.count, annotations.weight):
-        if column is not None:
-            weight = weight * column[rows]
-    return weight

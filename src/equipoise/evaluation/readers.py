@@ -35,16 +35,17 @@ class _Judged(NamedTuple):
     sums: Floats
 
 
+def _refusal(got: str, expected: str, task: str = "") -> InputError:
+    where = "inference mrmc" + (f", task {task!r}" if task else "")
+    return InputError(where, got, expected, hint("choose {}", TWO_WAY))
+
+
 def reader_cells(shared: Uncertainty, metric: Metric) -> list[TwoWay]:
     """One cell per task, and of their average when there are several."""
     if metric.influence is None or not shared.asked.named:
         got = f"metric {metric.name}" if shared.asked.named else "votes without annotators"
-        raise InputError(
-            "inference mrmc",
-            got,
-            "named annotators, and a metric with derivatives (auroc, accuracy, ...)",
-            hint("choose {}", TWO_WAY),
-        )
+        expected = "named annotators, and a metric with derivatives (auroc, accuracy, ...)"
+        raise _refusal(got, expected)
     tasks = range(len(shared.aligned))
     judged = [_judged(shared, t, metric) for t in tasks]
     made = [_cell(shared, [t], [judged[t]]) for t in tasks]
@@ -76,21 +77,9 @@ def _judged(shared: Uncertainty, t: int, metric: Metric) -> _Judged:
             theta.append(values)
             sums.append(moved)
     if len(found) < FEWEST:
-        task = aligned.question.task
-        raise InputError(
-            "inference mrmc" + (f", task {task!r}" if task else ""),
-            f"{len(found)} annotators by whose votes every model has a value",
-            f"at least {FEWEST}",
-            hint("choose {}", TWO_WAY),
-        )
+        got = f"{len(found)} annotators by whose votes every model has a value"
+        raise _refusal(got, f"at least {FEWEST}", aligned.question.task)
     return _Judged(np.array(found), np.array(theta).T, np.moveaxis(np.array(sums), 0, 1))
-
-
-def _population(units: str, readers: int) -> Population:
-    """Whom the analysis speaks for: two annotators for themselves alone."""
-    few = readers - 1 < TOO_FEW
-    reason = Reason.TOO_FEW if few else Reason.NONE
-    return Population(annotators=not few, reason=reason, units=units, effective=float(readers))
 
 
 def _cell(shared: Uncertainty, tasks: Sequence[int], judged: Sequence[_Judged]) -> TwoWay:
@@ -99,12 +88,8 @@ def _cell(shared: Uncertainty, tasks: Sequence[int], judged: Sequence[_Judged]) 
     for one in judged[1:]:
         common = np.intersect1d(common, one.annotators)
     if len(common) < FEWEST:
-        raise InputError(
-            "inference mrmc",
-            f"{len(common)} annotators in common to all tasks",
-            f"at least {FEWEST}",
-            hint("choose {}", TWO_WAY),
-        )
+        got = f"{len(common)} annotators in common to all tasks"
+        raise _refusal(got, f"at least {FEWEST}")
     rows = [np.searchsorted(one.annotators, common) for one in judged]
     theta = np.mean([one.theta[:, row] for one, row in zip(judged, rows, strict=True)], axis=0)
     sums = np.mean([one.sums[:, row] for one, row in zip(judged, rows, strict=True)], axis=0)
@@ -117,7 +102,13 @@ def _cell(shared: Uncertainty, tasks: Sequence[int], judged: Sequence[_Judged]) 
     paired = (own[:, None] + own - found.variance) / 2
     np.fill_diagonal(paired, own)
     zero = np.zeros((models, models))
-    units = "items" if shared.plan.group is None else "groups of items"
+    few = readers - 1 < TOO_FEW  # two annotators speak for themselves alone
+    population = Population(
+        annotators=not few,
+        reason=Reason.TOO_FEW if few else Reason.NONE,
+        units="items" if shared.plan.group is None else "groups of items",
+        effective=float(readers),
+    )
     return TwoWay(
         values=found.values,
         items=paired,
@@ -127,5 +118,5 @@ def _cell(shared: Uncertainty, tasks: Sequence[int], judged: Sequence[_Judged]) 
         df_items=found.df,
         df_annotators=float(readers - 1),
         floor=0.0,
-        population=_population(units, readers),
+        population=population,
     )

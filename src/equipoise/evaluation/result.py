@@ -10,6 +10,7 @@ worst (or best) of all; an undefined one leaves the ranks undefined.
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -19,11 +20,12 @@ import numpy as np
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, choice, frozen, listed, nearest
 from equipoise.estimate import Estimate
+from equipoise.evaluation.blocks import LABELS
 from equipoise.evaluation.influence import Influential
 from equipoise.evaluation.left_out_readers import ReaderRow
 from equipoise.evaluation.thresholds import UsedThreshold
 from equipoise.evaluation.truth import TaskTruth
-from equipoise.inference import Family, Population, TwoWay, family, judge
+from equipoise.inference import Family, Population, TwoWay, family, judge, normal_replicates
 from equipoise.metrics import Metric
 from equipoise.notices import Notice
 from equipoise.predictions import Predictions
@@ -43,7 +45,6 @@ if TYPE_CHECKING:
     from equipoise.findings import Card
     from equipoise.notebook import Plots
 
-LABELS = ("hard", "soft")
 Cells = tuple[tuple[tuple[TwoWay, ...], ...], ...]  # by task, metric and labels
 MACRO = "macro average"
 INFERENCES = {"two-way": "two-way t", "mrmc": "Obuchowski-Rockette, Hillis' degrees of freedom"}
@@ -212,7 +213,7 @@ class Evaluation:
             return rows_to_frame(self.table(), Row._fields, kind)
         every = [
             one
-            for t, k, label in self._cells()
+            for t, k, label in np.ndindex(self.values.shape[:3])
             for one in self.differences(
                 self.metrics[k].name, labels=LABELS[label], task=self.tasks[t]
             )
@@ -260,12 +261,11 @@ class Evaluation:
     def table(self) -> list[Row]:
         """Every model in every task, metric and kind of label."""
         if () not in self._rows:
-            self._rows[()] = self._table()
+            self._rows[()] = list(self._table())
         return list(self._rows[()])
 
-    def _table(self) -> list[Row]:
-        rows = []
-        for t, k, label in self._cells():
+    def _table(self) -> Iterator[Row]:
+        for t, k, label in np.ndindex(self.values.shape[:3]):
             good = self._good(t, k, label)
             ranks = average_ranks(
                 higher_is_better(self.values[t, k, label], self.metrics[k].better)
@@ -277,23 +277,20 @@ class Evaluation:
                 known = self._family(t, k, label).ranks[m]
                 ends = tuple(float(one) if one else math.nan for one in known)
                 spread = estimate.spread
-                rows.append(
-                    Row(
-                        self.tasks[t],
-                        model,
-                        self.metrics[k].name,
-                        LABELS[label],
-                        estimate.value,
-                        low,
-                        high,
-                        float(ranks[m]),
-                        float(best[m]),
-                        estimate.standard_error,
-                        math.nan if spread is None else spread.df,
-                        *ends,
-                    )
+                yield Row(
+                    self.tasks[t],
+                    model,
+                    self.metrics[k].name,
+                    LABELS[label],
+                    estimate.value,
+                    low,
+                    high,
+                    float(ranks[m]),
+                    float(best[m]),
+                    estimate.standard_error,
+                    math.nan if spread is None else spread.df,
+                    *ends,
                 )
-        return rows
 
     def subset(self, models: Sequence[str]) -> "Evaluation":
         """The same of some models, in their order; readers and notices stay behind."""
@@ -444,14 +441,6 @@ class Evaluation:
         known = [x for x in tasks if not np.isnan(self.values[x, k, label]).any()]
         return np.asarray(np.mean([drawn[x] for x in known or [0]], axis=0))
 
-    def _cells(self) -> Iterator[tuple[int, int, int]]:
-        return (
-            (t, k, label)
-            for t in range(len(self.tasks))
-            for k in range(len(self.metrics))
-            for label in range(len(LABELS))
-        )
-
     def _cell(self, metric: str, labels: str, task: str | None) -> tuple[int, int, int]:
         return (
             len(self.tasks) - 1 if task is None else _place("task", task, self.tasks),
@@ -510,6 +499,17 @@ def _place(what: str, name: str, known: tuple[str, ...]) -> int:
             nearest(name, known),
         )
     return known.index(name)
+
+
+def normal_values(cells: Cells, plan: Resampling, models: tuple[str, ...]) -> Floats:
+    """Replicates without resampling: jointly normal with the two-way covariance."""
+    drawn = partial(
+        normal_replicates,
+        replicates=plan.replicates,
+        key=int(plan.key("influence")),
+        models=models,
+    )
+    return np.array([[[drawn(cell) for cell in both] for both in task] for task in cells])
 
 
 def widened(replicates: Floats, factor: float, weights: Floats | None = None) -> Floats:

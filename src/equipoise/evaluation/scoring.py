@@ -8,9 +8,8 @@ mean over draws. The hard value takes the mean plausibility as the one truth, as
 uncertainty were settled.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from threading import Lock
 from typing import Any, NamedTuple
 
@@ -22,7 +21,7 @@ from equipoise.duplicates import duplicate_models, duplicate_notices
 from equipoise.engine import current, threads
 from equipoise.evaluation.alignment import ON_MISSING, Aligned, align
 from equipoise.evaluation.arguments import as_study
-from equipoise.evaluation.blocks import TIES
+from equipoise.evaluation.blocks import LABELS, TIES
 from equipoise.evaluation.cautions import (
     draw_notices,
     tie_notices,
@@ -32,14 +31,21 @@ from equipoise.evaluation.cautions import (
 from equipoise.evaluation.chunks import chunk_width
 from equipoise.evaluation.circularity import CIRCULAR, independent
 from equipoise.evaluation.defaults import default_metrics, reader_metrics
-from equipoise.evaluation.influence import Influential, influential_items
+from equipoise.evaluation.influence import Influential, influential_of_tasks
 from equipoise.evaluation.left_out_readers import ReaderRow, score_readers
 from equipoise.evaluation.readers import TWO_WAY, reader_cells
-from equipoise.evaluation.result import INFERENCES, LABELS, MACRO, Cells, Evaluation, widened
+from equipoise.evaluation.result import (
+    INFERENCES,
+    MACRO,
+    Cells,
+    Evaluation,
+    normal_values,
+    widened,
+)
 from equipoise.evaluation.thresholds import CutStudy, Thresholds, Truths, cut_study
 from equipoise.evaluation.truth import TaskTruth, task_truths
 from equipoise.evaluation.uncertainty import DRAWS, Asked, Uncertainty
-from equipoise.inference import Reason, check_margin, normal_replicates
+from equipoise.inference import Reason, check_margin
 from equipoise.metrics import Block, Metric, Order, Prepared, named
 from equipoise.metrics.draws import draw_error
 from equipoise.notices import Notice
@@ -202,11 +208,11 @@ def evaluate(
     if not readers:
         return made
     assert isinstance(cut.truth, Annotations)
-    rows, told = compete(cut, competing, how)
+    rows, told = _compete(cut, competing, how)
     return replace(made, readers=rows, notices=(*made.notices, *told))
 
 
-def compete(
+def _compete(
     cut: CutStudy, metrics: list[Metric], how: Settings
 ) -> tuple[tuple[ReaderRow, ...], tuple[Notice, ...]]:
     """Every annotator next to the models, each against a truth without its votes."""
@@ -256,7 +262,7 @@ def _evaluated(cut: CutStudy, chosen: list[Metric], how: Settings) -> Evaluation
     else:
         cells = scorer.uncertainty(values)
     if plan.kind == "influence":
-        replicates = _normal(cells, plan, tuple(aligned[0].scores))
+        replicates = normal_values(cells, plan, tuple(aligned[0].scores))
     return Evaluation(
         tasks=tuple(tasks),
         models=tuple(aligned[0].scores),
@@ -441,17 +447,6 @@ class _Work(NamedTuple):
     stop: int
 
 
-def _normal(cells: Cells, plan: Resampling, models: tuple[str, ...]) -> Floats:
-    """Replicates without resampling: jointly normal with the two-way covariance."""
-    drawn = partial(
-        normal_replicates,
-        replicates=plan.replicates,
-        key=int(plan.key("influence")),
-        models=models,
-    )
-    return np.array([[[drawn(cell) for cell in both] for both in task] for task in cells])
-
-
 class _ChunkScorer(NamedTuple):
     """All that scores of a chunk of replicates are made of; may be sent to other processes."""
 
@@ -500,13 +495,37 @@ class _DrawScorer(NamedTuple):
     blocks: list[Ints]
 
     def scored(self, cell: tuple[int, int, int]) -> "_DrawScores":
-        """Scores of one task, metric and model."""
+        """Score one model of a task by one metric against every draw."""
         t, k, m = cell
-        one = self.aligned[t]
-        model = list(one.scores)[m]
-        return _draw_scores(
-            one, self.truths[t], self.metrics[k], model, self.plan, self.blocks[t]
-        )
+        aligned, truth, metric = self.aligned[t], self.truths[t], self.metrics[k]
+        plan, block, items = self.plan, self.blocks[t], len(aligned.question.items)
+        assert metric.score_draws is not None
+        prepared = metric.prepare(aligned.distributions(list(aligned.scores)[m]))
+        tables = [metric.score_draws(prepared, one) for one in truth]
+
+        def scored(label: int, counts: Any, numbers: Ints | None = None) -> Floats:
+            return metric.finish(metric.reduce(tables[label], Block((), counts, numbers)))
+
+        once = np.ones((items, 1), dtype=np.uint8)
+        values = np.array([scored(label, once)[0] for label in range(2)])
+        number = 1 + int(block.max())
+        left = (block[:, None] != np.arange(number)).astype(np.uint8)
+        without = np.stack([scored(label, left) for label in range(2)])
+        several = min(truth.possible.draws, DRAWS)
+        ones = np.ones((items, several), dtype=np.uint8)
+        drawn = np.stack([np.full(several, values[0]), scored(1, ones, np.arange(several))])
+        replicates = np.full((2, plan.replicates), np.nan)
+        width = chunk_width(items, 4)
+        starts = range(0, plan.replicates if plan.kind != "influence" else 0, width)
+        for first in starts:
+            counts = plan.item_counts(first, first + width)[aligned.question.place]
+            room = replicates[:, first : first + width]
+            for label in range(2):
+                numbers = None
+                if label and plan.truth == "posterior":
+                    numbers = plan.draw_numbers(first, first + width, truth.possible.draws)
+                room[label] = scored(label, counts, numbers)[: room.shape[1]]
+        return _DrawScores(values, replicates, without, drawn, draw_error(tables[1]))
 
 
 class _Scorer:
@@ -630,25 +649,22 @@ class _Scorer:
 
     def influential(self, values: Floats) -> tuple[Influential, ...]:
         """Items that decide between the two best models of each task, by soft labels."""
-        able = (m for m in self.metrics if m.influence is not None and m.labels == "classes")
-        metric = next(able, None)
-        if metric is None or len(self.aligned[0].scores) < 2:
-            return ()
-        soft = values[:, self.metrics.index(metric), LABELS.index("soft")]
-        found = [
-            influential_items(one, [p[metric.prepare] for p in prepared], metric, soft[t])
-            for t, (one, prepared) in enumerate(zip(self.aligned, self.prepared, strict=True))
-        ]
-        return tuple(one for one in found if one is not None)
+        return influential_of_tasks(
+            self.aligned,
+            self.metrics,
+            values,
+            lambda t, metric: [p[metric.prepare] for p in self.prepared[t]],
+        )
 
-    def notices(self, values: Floats) -> list[Notice]:
+    def notices(self, values: Floats) -> Iterator[Notice]:
         """What the user should know about votes, ties, and undefined or infinite values."""
-        made = votes_notices([one.question for one in self.aligned], self.plan, self.metrics)
+        truths = [one.question for one in self.aligned]
+        yield from votes_notices(truths, self.plan, self.metrics)
         if any("average_precision" in metric.name for metric in self.metrics):
-            made += tie_notices(self.aligned, self._orders())
+            yield from tie_notices(self.aligned, self._orders())
         for one, own in zip(self.aligned, values, strict=False):  # the last may be their macro
-            made += value_notices(one, self.metrics, own, LABELS)
-        return made + draw_notices(self.metrics, self.errors)
+            yield from value_notices(one, self.metrics, own, LABELS)
+        yield from draw_notices(self.metrics, self.errors)
 
     def _orders(self) -> list[list[list[Order]]]:
         """Sorted scores by task and model, one order per class."""
@@ -741,47 +757,6 @@ class _DrawScores(NamedTuple):
     without: Floats
     drawn: Floats
     error: float
-
-
-def _draw_scores(
-    aligned: Aligned,
-    truth: _DrawTruth,
-    metric: Metric,
-    model: str,
-    plan: Resampling,
-    block: Ints,
-) -> _DrawScores:
-    """Score one model against every draw."""
-    question = aligned.question
-    assert metric.score_draws is not None
-    prepared = metric.prepare(aligned.distributions(model))
-    tables = [metric.score_draws(prepared, one) for one in truth]
-    items = len(question.items)
-
-    def scored(label: int, counts: Any, numbers: Ints | None = None) -> Floats:
-        return metric.finish(metric.reduce(tables[label], Block((), counts, numbers)))
-
-    once = np.ones((items, 1), dtype=np.uint8)
-    values = np.array([scored(label, once)[0] for label in range(2)])
-    number = 1 + int(block.max())
-    left = (block[:, None] != np.arange(number)).astype(np.uint8)
-    without = np.stack([scored(label, left) for label in range(2)])
-    several = min(truth.possible.draws, DRAWS)
-    ones = np.ones((items, several), dtype=np.uint8)
-    drawn = np.stack([np.full(several, values[0]), scored(1, ones, np.arange(several))])
-    replicates = np.full((2, plan.replicates), np.nan)
-    if plan.kind == "influence":
-        return _DrawScores(values, replicates, without, drawn, draw_error(tables[1]))
-    width = chunk_width(items, 4)
-    for first in range(0, plan.replicates, width):
-        counts = plan.item_counts(first, first + width)[question.place]
-        room = replicates[:, first : first + width]
-        for label in range(2):
-            numbers = None
-            if label and plan.truth == "posterior":
-                numbers = plan.draw_numbers(first, first + width, truth.possible.draws)
-            room[label] = scored(label, counts, numbers)[: room.shape[1]]
-    return _DrawScores(values, replicates, without, drawn, draw_error(tables[1]))
 
 
 def _named(aligned: Sequence[Aligned], plan: Resampling) -> bool:

@@ -7,16 +7,15 @@ items are means over the runs, which is what figures and analyses of single item
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 
 from equipoise.arrays import Floats, InputError, listed, name_order, nearest
 from equipoise.duplicates import duplicate_models, duplicate_notices
 from equipoise.evaluation.alignment import Aligned
-from equipoise.evaluation.influence import Influential, influential_items
-from equipoise.evaluation.result import LABELS, Evaluation
-from equipoise.inference import normal_replicates, seed_means
+from equipoise.evaluation.influence import influential_of_tasks
+from equipoise.evaluation.result import Evaluation, normal_values
+from equipoise.inference import seed_means
 from equipoise.notices import Notice, notice
 from equipoise.predictions import Predictions
 
@@ -69,8 +68,15 @@ def average_runs(
         _rows={},
     )
     if done.plan.kind == "influence":
-        made = replace(made, replicates=_normal(made))
-    return replace(made, influential=_influential(made))
+        made = replace(made, replicates=normal_values(made.cells, made.plan, names))
+    aligned = [Aligned(*one) for one in zip(made.questions, made.scores, strict=False)]
+    found = influential_of_tasks(
+        aligned,
+        made.metrics,
+        made.values,
+        lambda t, metric: [metric.prepare(aligned[t].scores[name]) for name in names],
+    )
+    return replace(made, influential=found)
 
 
 def _owners(done: Evaluation, methods: Mapping[str, Sequence[str]]) -> dict[str, str]:
@@ -153,36 +159,6 @@ def _replicates(done: Evaluation, runs: Mapping[str, Sequence[int]], *, shared: 
         mean = done.replicates[..., list(own), :].mean(axis=-2)
         made.append(mean + done.values[..., list(own)] @ weight.T)
     return np.stack(made, axis=-2)
-
-
-def _normal(made: Evaluation) -> Floats:
-    """Replicates of a plan that resamples nothing."""
-    drawn = partial(
-        normal_replicates,
-        replicates=made.plan.replicates,
-        key=int(made.plan.key("influence")),
-        models=made.models,
-    )
-    return np.array([[[drawn(cell) for cell in both] for both in each] for each in made.cells])
-
-
-def _influential(made: Evaluation) -> tuple[Influential, ...]:
-    """Items that decide between the two best methods of each task."""
-    able = (m for m in made.metrics if m.influence is not None and m.labels == "classes")
-    metric = next(able, None)
-    if metric is None or len(made.models) < 2:
-        return ()
-    k, soft = made.metrics.index(metric), LABELS.index("soft")
-    found = [
-        influential_items(
-            Aligned(question, scores),
-            [metric.prepare(scores[name]) for name in made.models],
-            metric,
-            made.values[t, k, soft],
-        )
-        for t, (question, scores) in enumerate(zip(made.questions, made.scores, strict=False))
-    ]
-    return tuple(one for one in found if one is not None)
 
 
 def _said_of_seeds(methods: Mapping[str, Sequence[str]]) -> list[Notice]:

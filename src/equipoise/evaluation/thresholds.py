@@ -2,8 +2,7 @@ r"""Thresholds: from which score on an item is called positive, model by model a
 
 They are for metrics of decisions on yes/no questions, where a model gives one score per item;
 of several classes the most probable is decided for. A threshold is given, or chosen by a rule
-(see `equipoise.evaluation.thresholds`) against the mean votes of items that are not
-scored with it:
+(see below) against the mean votes of items that are not scored with it:
 
 - a **tuning split**: items named by the caller, or a fraction drawn by a hash of the seed and
   the item's name (the group's, where items have groups), so that no order matters. All models
@@ -43,9 +42,6 @@ Examples
 >>> scores, labels = np.array([0.1, 0.2, 0.3, 0.4]), np.array([0.0, 0.5, 0.0, 1.0])
 >>> [Rule.parse(one).choose(scores, labels) for one in ("youden", "sensitivity=0.9")]
 [0.4, 0.2]
-
-Examples
---------
 >>> Thresholds.parse(["0.3", "resnet/Edema=0.4"]).named
 {'resnet/Edema': 0.4}
 >>> Thresholds("youden", tuning=Tuning(folds=2))
@@ -54,7 +50,7 @@ Thresholds(every='youden', named={}, tuning=Tuning(items=(), fraction=None, fold
 
 import hashlib
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -74,11 +70,11 @@ from equipoise.arrays import (
     require_whole,
     wrong_type,
 )
-from equipoise.evaluation.alignment import takes_threshold
+from equipoise.evaluation.alignment import require_yes_no, takes_threshold
 from equipoise.evaluation.truth import TaskTruth, task_truths
 from equipoise.findings import Column, Table
 from equipoise.metrics import Metric
-from equipoise.notices import Notice, Value, notice
+from equipoise.notices import Notice, notice
 from equipoise.numbers import count, number, percent
 from equipoise.plausibilities import Plausibilities
 from equipoise.predictions import Predictions
@@ -487,7 +483,7 @@ def _applied(
 
 def _folds(
     tuning: Tuning | None, parts: Sequence[Truth]
-) -> tuple[dict[str, int], list[Notice]]:
+) -> tuple[dict[str, int], Iterable[Notice]]:
     """Fold of every item by name; whole groups have one."""
     unit = {name: name for part in parts for name in part.items}
     for part in parts:
@@ -514,31 +510,31 @@ def _folds(
 
 def _split_notices(
     tuning: Tuning, unit: Mapping[str, str], fold: Mapping[str, int]
-) -> list[Notice]:
+) -> Iterator[Notice]:
     """How large the split is, and what is odd about named items."""
     if tuning.folds is not None:
         text = (
             "Thresholds are cross-fitted: items fall into {folds:count} folds, and those of "
             "each are decided by thresholds chosen on the others."
         )
-        return [notice("cross_fitted", text, folds=tuning.folds)]
+        yield notice("cross_fitted", text, folds=tuning.folds)
+        return
     chosen = [name for name, own in fold.items() if own]
     text = (
         "Thresholds are chosen on {chosen:count} items, which are not scored; {left:count} are."
     )
-    made = [notice("tuning_split", text, chosen=len(chosen), left=len(fold) - len(chosen))]
+    yield notice("tuning_split", text, chosen=len(chosen), left=len(fold) - len(chosen))
     unknown = [name for name in tuning.items if name not in fold]
     if unknown:
         text = "{number:count} items named for choosing thresholds have no votes ({names})."
-        made.append(notice("tuning_unknown", text, number=len(unknown), names=listed(unknown)))
+        yield notice("tuning_unknown", text, number=len(unknown), names=listed(unknown))
     both = {unit[one] for one in chosen} & {unit[one] for one, own in fold.items() if not own}
     if tuning.items and both:
         text = (
             "{groups:count} groups have items both among those for choosing thresholds and "
             "those that are scored ({names}): thresholds may look better than they are."
         )
-        made.append(notice("tuning_groups", text, groups=len(both), names=listed(sorted(both))))
-    return made
+        yield notice("tuning_groups", text, groups=len(both), names=listed(sorted(both)))
 
 
 class _Cut:
@@ -551,13 +547,7 @@ class _Cut:
         folds: Mapping[str, int],
         tuning: Tuning | None,
     ) -> None:
-        if len(truth.classes) > 1:
-            raise InputError(
-                f"{one.where}, threshold",
-                f"{len(truth.classes)} classes ({listed(truth.classes)})",
-                "a yes/no question",
-                "leave it out: the class of the largest probability is decided for",
-            )
+        require_yes_no(one, truth)
         self.one, self.tuning = one, tuning
         place = {name: row for row, name in enumerate(truth.items)}
         self.known = np.array([place.get(name, -1) for name in one.items])
@@ -625,34 +615,30 @@ class _Cut:
             raise InputError(where, error.got, error.expected, error.do) from None
 
 
-def _threshold_notices(used: Sequence[UsedThreshold]) -> list[Notice]:
+def _threshold_notices(used: Sequence[UsedThreshold]) -> Iterator[Notice]:
     """What was used, and in the strongest terms where a cut that nobody asked for is odd."""
     asked = [row for row in used if row.how != "assumed"]
     assumed = [row for row in used if row.how == "assumed"]
-    made = []
     if asked:
         text = "Decisions are scores of at least the threshold: {rows}."
-        made.append(notice("thresholds", text, rows=_listed_rows(asked, len(used))))
+        yield notice("thresholds", text, rows=_listed_rows(asked, len(used)))
     if not assumed:
-        return made
+        return
     names = tuple(dict.fromkeys(row.model for row in assumed))
     shares = _range([row.above for row in assumed], percent)
     text = (
         "Scores of {models:listed} are cut at 0.5, because no threshold was given: {shares} of "
         "items are called positive. Another cut can order the models otherwise; give {option}."
     )
-    values: dict[str, Value] = {"models": names, "shares": shares, "option": THRESHOLD}
-    made.append(Notice("threshold_assumed", text, (), values))
+    yield notice("threshold_assumed", text, models=names, shares=shares, option=THRESHOLD)
     odd = [row for row in assumed if _far(row)]
     if odd:
         text = (
             "0.5 is not a threshold of {cells}: metrics of decisions say more about this cut "
             "than about the models. Do not rank them by it; give {option}."
         )
-        values = {"cells": joined([_oddity(row) for row in odd], most=SHOWN)}
-        values |= {"option": THRESHOLD}
-        made.append(Notice("threshold_assumed", text, (), values))
-    return made
+        cells = joined([_oddity(row) for row in odd], most=SHOWN)
+        yield notice("threshold_assumed", text, cells=cells, option=THRESHOLD)
 
 
 def _far(row: UsedThreshold) -> bool:

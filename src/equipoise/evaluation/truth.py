@@ -10,7 +10,7 @@ is a row, or one reading of a ranking (its first row tells how long it took). Go
 nobody's answer, and a row without a duration tells nothing.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -23,7 +23,6 @@ from equipoise.arrays import Bools, Floats, InputError, Ints, short_repr
 from equipoise.evaluation.arguments import as_annotations
 from equipoise.evaluation.blocks import Pair, hard_labels, pair, tied_items
 from equipoise.evaluation.redraw import PanelDraw, VoteDraw, inflation, panel_inflation
-from equipoise.metrics import Block
 from equipoise.plausibilities import Plausibilities
 from equipoise.resampling import Resampling
 from equipoise.votes import Votes, collect_votes
@@ -33,7 +32,7 @@ KEPT_BYTES = 2**28  # of draws made full, up to which they are kept
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ResponseTimes:
+class _ResponseTimes:
     """Durations of the answers to one question.
 
     Attributes
@@ -50,11 +49,11 @@ class ResponseTimes:
 
     __repr__ = short_repr
 
-    def subset(self, keep: Bools) -> "ResponseTimes":
+    def subset(self, keep: Bools) -> "_ResponseTimes":
         """Only the answers about some items, which move up to their new positions."""
         use = keep[self.item]
         item = (np.cumsum(keep) - 1)[self.item[use]]
-        return ResponseTimes(item, self.annotator[use], self.milliseconds[use])
+        return _ResponseTimes(item, self.annotator[use], self.milliseconds[use])
 
     def medians(self) -> dict[int, float]:
         """Median duration by annotator code.
@@ -62,7 +61,7 @@ class ResponseTimes:
         Examples
         --------
         >>> took = np.array([10.0, 30.0, 5.0])
-        >>> ResponseTimes(np.zeros(3, int), np.array([0, 0, 2]), took).medians()
+        >>> _ResponseTimes(np.zeros(3, int), np.array([0, 0, 2]), took).medians()
         {0: 20.0, 2: 5.0}
         """
         order = np.argsort(self.annotator, kind="stable")
@@ -109,7 +108,7 @@ class TaskTruth:
     ordered: bool = False
     votes: Votes | None = None
     plausible: Plausibilities | None = None
-    times: ResponseTimes | None = None
+    times: _ResponseTimes | None = None
     answers: tuple[str, ...] = ()
     ties: str = "half"
 
@@ -133,35 +132,32 @@ class TaskTruth:
         alone = self.votes.sizes == 1
         return int((self.votes.annotator[self.votes.start[:-1][alone]] >= 0).sum())
 
-    def once(self, labels: Iterable[str] = ("classes",)) -> dict[str, Pair]:
+    def once(self, labels: Collection[str] = ("classes",)) -> dict[str, Pair]:
         """Hard and soft truth with every item counting once, by kind of label."""
         counts = np.ones((len(self.items), 1), dtype=np.uint8)
         return self._pairs(self.shares, counts, labels)
 
     def blocks(
-        self, plan: Resampling, first: int, stop: int, labels: Iterable[str] = ("classes",)
+        self, plan: Resampling, first: int, stop: int, labels: Collection[str] = ("classes",)
     ) -> dict[str, Pair]:
         """Hard and soft truth in replicates first..stop of the plan, by kind of label."""
         counts = plan.item_counts(first, stop)[self.place]
-        wanted = [one for one in labels if one != "draws"]
-        if plan.truth is None or not wanted:
-            return self._pairs(self.shares, counts, wanted)
+        if plan.truth is None or not labels:
+            return self._pairs(self.shares, counts, labels)
         shares, present = self._drawn(plan, first, stop)
         if present is not None:
             counts = counts * present
-        return self._pairs(shares, counts, wanted)
+        return self._pairs(shares, counts, labels)
 
     def _pairs(
         self,
         shares: Floats | list[Floats],
         counts: NDArray[np.uint8],
-        labels: Iterable[str],
+        labels: Collection[str],
     ) -> dict[str, Pair]:
-        """Hard and soft blocks of every kind of label asked for; draws need counts alone."""
+        """Hard and soft blocks of every kind of label asked for."""
         return {
-            name: (Block((), counts), Block((), counts))
-            if name == "draws"
-            else pair(list(shares), counts, whole=name == "distribution", ties=self.ties)
+            name: pair(list(shares), counts, whole=name == "distribution", ties=self.ties)
             for name in labels
         }
 
@@ -292,7 +288,7 @@ def _from_votes(annotations: Annotations, task: str) -> TaskTruth:
         shares=np.stack([votes.shares(code) for code in codes]),
         ordered=annotations.kind == "ordinal",
         votes=votes,
-        times=response_times(annotations, task, votes.items),
+        times=_response_times(annotations, task, votes.items),
         answers=names or ("not positive", "positive"),
     )
 
@@ -308,7 +304,7 @@ def yes_no_truth(annotations: Annotations, where: str) -> TaskTruth:
     return asked[0]
 
 
-def response_times(annotations: Annotations, task: str, items: Ints) -> ResponseTimes | None:
+def _response_times(annotations: Annotations, task: str, items: Ints) -> _ResponseTimes | None:
     """Durations of one task; None where no annotator or no duration is known.
 
     Parameters
@@ -329,7 +325,7 @@ def response_times(annotations: Annotations, task: str, items: Ints) -> Response
         rows = rows[np.unique(annotations.reading[rows], return_index=True)[1]]
     if not len(rows):
         return None
-    return ResponseTimes(
+    return _ResponseTimes(
         place[annotations.item[rows]],
         annotations.annotator[rows].astype(np.intp),
         annotations.duration_ms[rows].astype(np.float64),

@@ -19,9 +19,8 @@ from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, Ints
 from equipoise.engine import threads
 from equipoise.evaluation.alignment import Aligned
-from equipoise.evaluation.blocks import hard_labels, pair
+from equipoise.evaluation.blocks import LABELS, hard_labels, pair
 from equipoise.evaluation.chunks import chunk_width
-from equipoise.evaluation.truth import TaskTruth
 from equipoise.inference import (
     Ballots,
     Design,
@@ -39,7 +38,6 @@ from equipoise.metrics import Influence, Metric, Prepared
 from equipoise.resampling import Resampling, resample
 from equipoise.votes import is_panel
 
-LABELS = ("hard", "soft")
 BLOCKS = 200  # of items that a jackknife leaves out, one after another
 CELLS = 600  # blocks times annotators that it leaves out
 PEOPLE = 40  # annotators, or groups of them, that it leaves out
@@ -94,6 +92,7 @@ class Uncertainty:
         self.unit = [number[one] for one in places]
         self._blocks: dict[int, list[Ints]] = {}
         self._designs: dict[tuple[int, ...], Design] = {}
+        self._layouts: dict[tuple[int, ...], Layout] = {}
 
     @property
     def most_blocks(self) -> int:
@@ -104,7 +103,16 @@ class Uncertainty:
     def ballots(self) -> list[Ballots | None]:
         """Votes of every task; None where the truth is not made of votes."""
         return [
-            _ballots(one.question, unit, named=self.asked.named)
+            None
+            if (votes := one.question.votes) is None
+            else Ballots.of(
+                votes,
+                one.question.masses,
+                unit,
+                labels=one.question.shares.T,
+                harden=_hardened,
+                named=self.asked.named,
+            )
             for one, unit in zip(self.aligned, self.unit, strict=True)
         ]
 
@@ -129,10 +137,6 @@ class Uncertainty:
             for one in self.ballots
         ]
 
-    @cached_property
-    def _layouts(self) -> dict[tuple[int, ...], Layout]:
-        return {}
-
     def _layout(self, tasks: tuple[int, ...]) -> Layout | None:
         held = [self.ballots[t] for t in tasks]
         known = [one for one in held if one is not None]
@@ -146,7 +150,7 @@ class Uncertainty:
         reason = self.asked.reason
         if any(self.aligned[t].question.plausible is not None for t in tasks):
             reason = Reason.MODEL
-        elif all(_settled(self.ballots[t]) for t in tasks):
+        elif all((one := self.ballots[t]) is not None and not len(one.item) for t in tasks):
             reason = Reason.GOLD
         return population_of(
             design,
@@ -160,20 +164,19 @@ class Uncertainty:
         )
 
     def _design(self, tasks: tuple[int, ...]) -> Design:
-        if tasks not in self._designs:
-            self._designs[tasks] = self._made_design(tasks)
-        return self._designs[tasks]
-
-    def _made_design(self, tasks: tuple[int, ...]) -> Design:
-        whole = unit_design(np.concatenate([self.unit[t] for t in tasks]))
+        if tasks in self._designs:
+            return self._designs[tasks]
+        unit = np.concatenate([self.unit[t] for t in tasks])
         if len(tasks) > 1:  # an item counts once, however many tasks it has
-            unit = np.concatenate([self.unit[t] for t in tasks])
             place = np.concatenate([self.aligned[t].question.place for t in tasks])
             wide = int(place.max(initial=0)) + 1
-            whole = unit_design(np.unique(unit * wide + place) // wide)
-        held = [self.ballots[t] for t in tasks]
+            unit = np.unique(unit * wide + place) // wide
+        made, held = unit_design(unit), [self.ballots[t] for t in tasks]
         known = [one.design for one in held if one is not None]
-        return joint_design(known, whole) if len(known) == len(held) else whole
+        if len(known) == len(held):
+            made = joint_design(known, made)
+        self._designs[tasks] = made
+        return made
 
     def cells(self, metric: Metric, label: int, values: Floats) -> list[TwoWay]:
         """One per task; and of their average, when there are several.
@@ -251,10 +254,11 @@ class Uncertainty:
             return float(metric.trials)
         if metric.labels != "classes" and not metric.of_class:
             return float(design.units)
+        asked = (self.aligned[t].question for t in tasks)
         rare = [
             min(float(mass.sum()), float(len(mass) - mass.sum()))
-            for t in tasks
-            for mass in _labels(self.aligned[t].question, label)
+            for one in asked
+            for mass in (one.hard if label == 0 else one.shares)
         ]
         return min(float(design.units), max(min(rare), 1.0))
 
@@ -522,23 +526,6 @@ def _without(
     return shares, rest
 
 
-def _ballots(question: TaskTruth, unit: Ints, *, named: bool) -> Ballots | None:
-    if question.votes is None:
-        return None
-    return Ballots.of(
-        question.votes,
-        question.masses,
-        unit,
-        labels=question.shares.T,
-        harden=_hardened,
-        named=named,
-    )
-
-
-def _settled(ballots: Ballots | None) -> bool:
-    return ballots is not None and not len(ballots.item)
-
-
 def _hardened(shares: Floats) -> Floats:
     """Hard labels of scored classes without a vote, shape (rows, classes).
 
@@ -547,10 +534,6 @@ def _hardened(shares: Floats) -> Floats:
     items with one yes and give twice as much to those with two.
     """
     return np.stack(hard_labels(list(shares.T)), axis=1)
-
-
-def _labels(question: TaskTruth, label: int) -> Floats:
-    return question.hard if label == 0 else question.shares
 
 
 def _spread_out(found: Influence, rows: Ints, items: int) -> Influence:

@@ -13,8 +13,8 @@ majority without it, :math:`\frac{m-1}{m} (\overline{L_i(-s)} - L_i(-r))`.
 Items of one group (patient, night) are one unit; a cell is what one annotator said of one unit.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -61,12 +61,10 @@ def joint_design(designs: Sequence[Design], whole: Design) -> Design:
     """The design of an average over tasks whose cells span the tasks."""
     if len(designs) == 1:
         return designs[0]
-    return Design(
-        units=whole.units,
+    return replace(
+        whole,
         annotators=max(one.annotators for one in designs),
-        unit_factor=whole.unit_factor,
         annotator_factor=float(np.mean([one.annotator_factor for one in designs])),
-        df_units=whole.df_units,
         df_annotators=min(one.df_annotators for one in designs),
     )
 
@@ -118,18 +116,14 @@ class Crossing(NamedTuple):
 def crossed_design(units: Design, crossing: Crossing, share: float) -> Design:
     """The design of units and annotators; `share` is the sum of squared shares of units."""
     weight, trace, square, cells, within = crossing
-    people = len(weight)
-    empty = Design(units.units, people, units.unit_factor, 0.0, units.df_units, 0.0)
+    empty = replace(units, annotators=len(weight))
     total = float((weight**2).sum())
-    if people < 2 or units.units < 2 or trace <= 1e-12 * total:
+    if len(weight) < 2 or units.units < 2 or trace <= 1e-12 * total:
         return empty
     if abs(trace - within) <= 1e-12 * trace:  # people are compared in one unit only
         return empty
     factor = (total - cells) / (trace - within) / (1 - share)
-    return Design(
-        units.units, people, units.unit_factor, max(factor, 0.0), units.df_units,
-        trace**2 / square,
-    )  # fmt: skip
+    return replace(empty, annotator_factor=max(factor, 0.0), df_annotators=trace**2 / square)
 
 
 @dataclass(frozen=True, eq=False)
@@ -246,9 +240,8 @@ class Ballots:
         """What the design of units and annotators allows."""
         units = unit_design(self.unit)
         people = np.flatnonzero(np.bincount(self.annotator))
-        empty = Design(units.units, len(people), units.unit_factor, 0.0, units.df_units, 0.0)
         if not self.named or len(people) < 2 or units.units < 2:
-            return empty
+            return replace(units, annotators=len(people))
         who = np.searchsorted(people, self.annotator)
         weight: Floats = np.bincount(who, self.share, len(people)).astype(np.float64)
         trace, square = _traces(self.item, who, self.share, weight, len(self.labels))
@@ -314,19 +307,17 @@ class Layout:
     @cached_property
     def blocks(self) -> list[_Block]:
         """Blocks of about equally many votes."""
-        return list(self._made())
-
-    def _made(self) -> Iterator[_Block]:
         number = np.zeros(self.units + 1, dtype=np.int64)
         for one in self.ballots:
             number[1:] += np.bincount(one.vote_unit, minlength=self.units)
         before = np.cumsum(number)
-        first = 0
+        first, made = 0, []
         while first < self.units:
             last = int(np.searchsorted(before, before[first] + BLOCK, side="right")) - 1
             last = min(max(last, first + 1), self.units)
-            yield self._block(first, last)
+            made.append(self._block(first, last))
             first = last
+        return made
 
     def _block(self, first: int, last: int) -> _Block:
         votes, codes = [], []

@@ -97,7 +97,9 @@ def _adjusted(cell: TwoWay, order: Ints, level: float) -> tuple[Floats, float]:
             np.where(gaps == 0, 0.0, np.inf),
         )
     covariance = cell.covariance()[np.ix_(order, order)]
-    scale = np.sqrt(np.maximum(_pair_variance(covariance, first, second), 1e-300))
+    own = np.diag(covariance)
+    variance = own[first] + own[second] - 2 * covariance[first, second]
+    scale = np.sqrt(np.maximum(variance, 1e-300))
     down = np.argsort(-t, kind="stable")
     exceed = np.zeros(len(t))
     largest = []
@@ -118,25 +120,13 @@ def _adjusted(cell: TwoWay, order: Ints, level: float) -> tuple[Floats, float]:
     return square, float(np.quantile(np.concatenate(largest), level))
 
 
-def _pair_variance(covariance: Floats, first: Ints, second: Ints) -> Floats:
-    own = np.diag(covariance)
-    return np.asarray(own[first] + own[second] - 2 * covariance[first, second])
-
-
-def _root(covariance: Floats) -> Floats:
-    """The symmetric root of a covariance, of its positive part where it is none quite.
-
-    Rounding cannot turn it, however alike models are.
-    """
-    size, direction = np.linalg.eigh(covariance)
-    return np.asarray((direction * np.sqrt(np.maximum(size, 0.0))) @ direction.T)
-
-
 def _draws(covariance: Floats, random: np.random.Generator) -> Iterator[Floats]:
     """Chunks of normal values with this covariance, shape (draws, models)."""
     own = np.maximum(np.diag(covariance), 1e-300)
     jitter = np.diag(own) * 1e-10  # models that are the same have no root
-    root = _root((covariance + covariance.T) / 2 + jitter)
+    size, direction = np.linalg.eigh((covariance + covariance.T) / 2 + jitter)
+    # the symmetric root: rounding cannot turn it, however alike models are
+    root = (direction * np.sqrt(np.maximum(size, 0.0))) @ direction.T
     for _ in range(DRAWS // _CHUNK):
         yield random.standard_normal((_CHUNK, len(covariance))) @ root.T
 

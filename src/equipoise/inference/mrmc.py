@@ -20,7 +20,7 @@ import numpy as np
 from equipoise.arrays import Bools, Floats
 
 
-class ReaderAnalysis(NamedTuple):
+class _ReaderAnalysis(NamedTuple):
     """Means over readers, and what they vary by.
 
     Attributes
@@ -38,7 +38,7 @@ class ReaderAnalysis(NamedTuple):
     df: Floats
 
 
-def obuchowski_rockette(theta: Floats, covariance: Floats) -> ReaderAnalysis:
+def obuchowski_rockette(theta: Floats, covariance: Floats) -> _ReaderAnalysis:
     """Analyse values by model and reader.
 
     Parameters
@@ -62,7 +62,7 @@ def obuchowski_rockette(theta: Floats, covariance: Floats) -> ReaderAnalysis:
             found, freedom = _hillis(gap, readers * max(same - crossed, 0.0), readers)
             variance[k, other] = variance[other, k] = 2 * found
             df[k, other] = df[other, k] = freedom
-    return ReaderAnalysis(theta.mean(axis=1), variance, df)
+    return _ReaderAnalysis(theta.mean(axis=1), variance, df)
 
 
 def _mean(covariance: Floats, a: int, b: int, apart: Bools) -> float:

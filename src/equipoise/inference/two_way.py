@@ -167,7 +167,8 @@ def two_way(
     """
     sums = influence
     if unit is not None and not _each_alone(unit):
-        sums = _by_unit(influence, unit)
+        units = 1 + int(unit.max())
+        sums = np.stack([np.bincount(unit, one, units) for one in influence])
     number = len(values)
     zero = np.zeros((number, number))
     people, cells = (zero, zero) if votes is None else votes
@@ -187,11 +188,6 @@ def two_way(
 
 def _each_alone(unit: Ints) -> bool:
     return len(unit) == int(unit.max()) + 1 and bool((np.diff(unit) == 1).all())
-
-
-def _by_unit(influence: Floats, unit: Ints) -> Floats:
-    units = 1 + int(unit.max())
-    return np.stack([np.bincount(unit, one, units) for one in influence])
 
 
 def _item_df(sums: Floats, design: Design, values: Floats) -> Floats:
@@ -327,7 +323,7 @@ def seed_means(cell: TwoWay, runs: Sequence[Sequence[int]], *, shared: bool = Fa
         annotators=_means(cell.annotators, runs),
         cells=_means(cell.cells, runs),
         draws=_means(cell.draws, runs),
-        df_items=_smallest(cell.df_items, runs),
+        df_items=_by_runs(np.minimum, cell.df_items, runs),  # the fewest among runs of both
         seeds=seeds,
         df_seeds=_freedom(seeds, runs, shared=shared),
     )
@@ -337,11 +333,6 @@ def _means(covariance: Floats, runs: Sequence[Sequence[int]]) -> Floats:
     """Covariance of means over runs."""
     sizes = np.array([len(one) for one in runs])
     return _by_runs(np.add, covariance, runs) / np.outer(sizes, sizes)
-
-
-def _smallest(df: Floats, runs: Sequence[Sequence[int]]) -> Floats:
-    """Degrees of freedom of items: the fewest among the runs of both."""
-    return _by_runs(np.minimum, df, runs)
 
 
 def _by_runs(function: np.ufunc, matrix: Floats, runs: Sequence[Sequence[int]]) -> Floats:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from equipoise.arrays import InputError, PerItem, listed, nearest, quoted
+from equipoise.arrays import InputError, PerItem, listed, nearest, quoted, require_whole
 from equipoise.metrics import (
     benefit,
     calibration,
@@ -386,10 +386,7 @@ def worst_items(
     >>> worst_items("brier_score", [0, 1, 1], [0.1, 0.2, 0.9], ["a", "b", "c"], most=1)
     [ItemScore(item='b', score=1.28)]
     """
-    if isinstance(most, bool) or not isinstance(most, int) or most < 1:
-        raise InputError(
-            "worst items, most", f"{most!r}", "a whole number of at least 1", "say how many"
-        )
+    require_whole("worst items, most", most, least=1, do="say how many")
     scores = item_scores(name, y_true, probabilities)
     if len(items) != len(scores):
         raise InputError(

@@ -5,7 +5,14 @@ from typing import Any
 
 import numpy as np
 
-from equipoise.arrays import Floats, InputError, PerItem, require_finite, require_simplex
+from equipoise.arrays import (
+    Floats,
+    InputError,
+    PerItem,
+    require_finite,
+    require_simplex,
+    require_whole,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +55,7 @@ def checked_weights(weights: Any, items: int) -> Weights:
 
 def checked_k(k: int) -> int:
     """Return k if it is a whole number of at least 1."""
-    if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
-        raise InputError(
-            "k", f"{k!r}", "a whole number of at least 1", "say how many to look at"
-        )
-    return int(k)
+    return require_whole("k", k, least=1, do="say how many to look at")
 
 
 def checked_labels(y_true: Any, y_score: Any) -> tuple[Floats, Floats]:
@@ -76,6 +79,15 @@ def checked_labels(y_true: Any, y_score: Any) -> tuple[Floats, Floats]:
     if scores.ndim == 1:
         return _binary(labels), scores
     return _distributions(labels, scores.shape[1]), scores
+
+
+def checked_scores(y_true: Any, y_score: Any, *, do: str) -> tuple[Floats, Floats]:
+    """The same of one class, both (items,); with class scores `do` says what to do."""
+    labels, scores = checked_labels(y_true, y_score)
+    if scores.ndim == 2:
+        got = f"{scores.shape[1]} classes"
+        raise InputError("y_score", got, "one score per item", do)
+    return labels, scores
 
 
 def _numbers(values: Any, name: str) -> Floats:

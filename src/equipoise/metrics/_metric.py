@@ -64,6 +64,13 @@ class Block(NamedTuple):
     numbers: Ints | None = None
 
 
+def fixed_block(labels: Floats, counts: NDArray[np.uint8] | None = None) -> Block:
+    """Fixed labels (items, classes); without counts every item counts once."""
+    if counts is None:
+        counts = np.ones((len(labels), 1), dtype=np.uint8)
+    return Block(tuple(Truth(np.ascontiguousarray(column)) for column in labels.T), counts)
+
+
 class Influence(NamedTuple):
     """A value and its derivatives.
 
@@ -237,8 +244,7 @@ class Metric:
             Shape (items, replicates): how often each item stands in each replicate.
         """
         columns = truth[:, None] if truth.ndim == 1 else truth
-        classes = tuple(Truth(np.ascontiguousarray(column)) for column in columns.T)
-        return self.finish(self.reduce(prepared, Block(classes, counts)))
+        return self.finish(self.reduce(prepared, fixed_block(columns, counts)))
 
     def __call__(self, truth: Floats, prediction: Floats) -> float:
         """Score one prediction against one truth, every item counting once."""

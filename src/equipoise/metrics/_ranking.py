@@ -122,6 +122,35 @@ def run_starts(order: Order) -> Ints:
     return np.concatenate(([0], ends[:-1] + 1))
 
 
+class Runs(NamedTuple):
+    """Items in an order, and where runs of equal ones begin: (items,) and (runs,)."""
+
+    order: Ints
+    start: Ints
+
+    @classmethod
+    def of(cls, falling: PerItem) -> "Runs":
+        """The highest first."""
+        order = np.argsort(-falling, kind="stable")
+        placed = falling[order]
+        return cls(order, np.flatnonzero(np.append(True, placed[1:] != placed[:-1])))
+
+    @property
+    def sizes(self) -> Ints:
+        """How many items every run has, (runs,)."""
+        return np.diff(np.append(self.start, len(self.order)))
+
+    def sums(self, values: Floats) -> Floats:
+        """Sums of (items, ...) over every run, (runs, ...)."""
+        return np.asarray(np.add.reduceat(values[self.order], self.start, axis=0))
+
+    def spread(self, per_run: PerItem) -> PerItem:
+        """Every item has what its run has."""
+        out = np.empty(len(self.order))
+        out[self.order] = np.repeat(per_run, self.sizes)
+        return out
+
+
 def plain_sums(order: Order, positive: PerItem, weight: PerItem, own_weight: PerItem) -> Sums:
     """Sums for one truth with any weights.
 
@@ -155,8 +184,3 @@ def repeat_truth(positive: Floats, width: int) -> Floats:
     if positive.ndim == 2:
         return positive
     return np.ascontiguousarray(np.broadcast_to(positive[:, None], (len(positive), width)))
-
-
-def spread_runs(per_run: Floats, start: Ints, items: int) -> Floats:
-    """Give every item of a run the run's value."""
-    return np.repeat(per_run, np.diff(np.append(start, items)))

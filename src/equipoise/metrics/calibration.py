@@ -59,7 +59,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from equipoise.arrays import Bools, Floats, InputError, Ints, PerReplicate, choice
-from equipoise.metrics._metric import Block, Metric, Prepared, Topic, Truth, parameters
+from equipoise.metrics._metric import Block, Metric, Prepared, Topic, fixed_block, parameters
 from equipoise.metrics.decisions import decide
 from equipoise.metrics.distributions import checked_distributions, expected_loss
 
@@ -145,9 +145,7 @@ def reliability_curve(
     """Mean prediction and mean label of every bin that holds items."""
     how = Binning(bins, binning, which).checked("reliability_curve")
     labels, predicted = checked_distributions(y_true, probabilities)
-    truths = tuple(Truth(np.ascontiguousarray(column)) for column in labels.T)
-    block = Block(truths, np.ones((len(labels), 1), dtype=np.uint8))
-    sums = _bin_sums(_binned(predicted, how), block)
+    sums = _bin_sums(_binned(predicted, how), fixed_block(labels))
     number, chance, mass = (sums[-1] if labels.shape[1] == 2 else sums.sum(axis=0))[..., 0]
     full = number > 0
     return Reliability(chance[full] / number[full], mass[full] / number[full], number[full])

@@ -52,6 +52,7 @@ array([[0.75, 0.25],
 """
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -59,6 +60,7 @@ import numpy as np
 from equipoise.arrays import Floats, PerReplicate
 from equipoise.metrics._metric import Metric
 from equipoise.metrics.decisions import (
+    by_cost,
     cost_matrix,
     from_table,
     kappa,
@@ -140,8 +142,7 @@ def _correlation_gradient(table: Floats) -> Floats:
 
 def cohen_kappa(y_true: Any, y_pred: Any, *, weights: Any = None) -> float:
     """Agreement with the consensus beyond chance; nan when everything is one class."""
-    table = plain_table(y_true, y_pred, weights)
-    return float(_cohen(table)[0])
+    return float(_cohen(plain_table(y_true, y_pred, weights))[0])
 
 
 def cohen_kappa_metric() -> Metric:
@@ -151,9 +152,5 @@ def cohen_kappa_metric() -> Metric:
     return replace(made, bounds=(-1.0, 1.0), references=("cohen1960",))
 
 
-def _cohen(table: Floats) -> PerReplicate:
-    return kappa(table, cost_matrix("zero_one", len(table)))
-
-
-def _cohen_gradient(table: Floats) -> Floats:
-    return kappa_gradient(cost_matrix("zero_one", len(table)), table)
+_cohen = by_cost(kappa, partial(cost_matrix, "zero_one"))
+_cohen_gradient = by_cost(kappa_gradient, partial(cost_matrix, "zero_one"))

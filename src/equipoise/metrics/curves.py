@@ -30,8 +30,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from equipoise.arrays import Floats, InputError
-from equipoise.metrics._arguments import checked_labels, checked_weights
+from equipoise.arrays import Floats
+from equipoise.metrics._arguments import checked_scores, checked_weights
 from equipoise.metrics._ranking import run_starts, sort_items
 
 
@@ -78,14 +78,7 @@ class _Cumulative(NamedTuple):
 
 def _cumulative(y_true: Any, y_score: Any, weights: Any) -> _Cumulative:
     """Walk down the distinct scores."""
-    labels, scores = checked_labels(y_true, y_score)
-    if scores.ndim == 2:
-        raise InputError(
-            "y_score",
-            f"{scores.shape[1]} classes",
-            "one score per item",
-            "draw one curve per class",
-        )
+    labels, scores = checked_scores(y_true, y_score, do="draw one curve per class")
     weight = checked_weights(weights, len(labels)).each
     order = sort_items(scores)
     start = run_starts(order)

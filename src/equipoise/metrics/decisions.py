@@ -107,7 +107,7 @@ _NOTHING = 1e-14  # a share of label mass below which a class is not there
 _KAPPA = "quadratic_weighted_kappa"
 
 _Cost = str | Floats
-_Costs = Callable[[int], Floats]
+Costs = Callable[[int], Floats]
 _Decide = Callable[[Floats], Floats]
 Gradient = Callable[[Floats], Floats]
 
@@ -298,13 +298,8 @@ def quadratic_weighted_kappa(
 def quadratic_weighted_kappa_metric(*, cost: str = "quadratic") -> Metric:
     """Quadratic weighted kappa for the engine."""
     choice(f"{_KAPPA}, cost", cost, _ORDINAL[::-1])
-
-    def finish(table: Floats) -> PerReplicate:
-        return kappa(table, cost_matrix(cost, len(table)))
-
-    def gradient(table: Floats) -> Floats:
-        return kappa_gradient(cost_matrix(cost, len(table)), table)
-
+    costs = partial(cost_matrix, cost)
+    finish, gradient = by_cost(kappa, costs), by_cost(kappa_gradient, costs)
     text = (
         f"Agreement of vote and most probable grade beyond chance; a {cost} distance in grades "
         "counts against it."
@@ -318,18 +313,13 @@ def quadratic_weighted_kappa_metric(*, cost: str = "quadratic") -> Metric:
     )
 
 
-def kappa_gradient(cost: Floats, table: Floats) -> Floats:
+def kappa_gradient(table: Floats, cost: Floats) -> Floats:
     """Derivative of `kappa` by the shares of the confusion table, (true, decided)."""
     true, chosen = table.sum(axis=1), table.sum(axis=0)
     chance = float(true @ cost @ chosen)
     ratio = float((cost * table).sum()) / chance
     blind = (cost @ chosen)[:, None] + (true @ cost)[None, :]
     return np.asarray(-(cost - ratio * blind) / chance)
-
-
-def _no_influence(labels: Floats) -> Influence:
-    """What an undefined value has."""
-    return Influence(float("nan"), np.full(len(labels), np.nan), np.full(labels.shape, np.nan))
 
 
 def _table_influence(
@@ -346,7 +336,8 @@ def _table_influence(
         table = labels.T @ decided / number
         value = float(finish(table[..., None])[0])
         if np.isnan(value):
-            return _no_influence(labels)
+            nothing = np.full(labels.shape, np.nan)
+            return Influence(value, nothing[:, 0], nothing)
         shares = decided @ gradient(table).T
         each = (labels * shares).sum(axis=1)
         return Influence(value, np.asarray((each - each.mean()) / number), shares / number)
@@ -385,16 +376,10 @@ def from_table(
 
 
 def _mean_metric(
-    name: str, title: str, definition: str, costs: _Costs, choose: _Decide
+    name: str, title: str, definition: str, costs: Costs, choose: _Decide
 ) -> Metric:
     """A metric that is the mean cost of decisions; ``costs(classes)`` is its matrix."""
-
-    def finish(table: Floats) -> PerReplicate:
-        return mean_cost(table, costs(len(table)))
-
-    def gradient(table: Floats) -> Floats:
-        return costs(len(table))
-
+    finish, gradient = by_cost(mean_cost, costs), by_cost(lambda _, matrix: matrix, costs)
     return replace(
         from_table(name, title, definition, finish, gradient, choose),
         better="lower",
@@ -514,7 +499,7 @@ def plain_table(
     return ((labels * each[:, None]).T @ choose(predicted))[..., None]
 
 
-def _plain_per_item(y_true: Any, probabilities: Any, costs: _Costs, choose: _Decide) -> PerItem:
+def _plain_per_item(y_true: Any, probabilities: Any, costs: Costs, choose: _Decide) -> PerItem:
     """What the decision costs every item of a plain call, shape (items,)."""
     labels, predicted = checked_decisions(y_true, probabilities)
     return expected_loss(labels.T, choose(predicted) @ costs(labels.shape[1]).T)
@@ -595,6 +580,13 @@ def mean_cost(table: Floats, cost: Floats) -> PerReplicate:
     total = table.sum(axis=(0, 1))
     spent = np.tensordot(cost, table, axes=2)
     return np.where(total > 0, spent / np.where(total > 0, total, 1.0), np.nan)
+
+
+def by_cost(
+    function: Callable[[Floats, Floats], Floats], costs: Costs
+) -> Callable[[Floats], Floats]:
+    """A function of confusion tables, given one of tables and of the costs of decisions."""
+    return lambda table: function(table, costs(len(table)))
 
 
 def kappa(table: Floats, cost: Floats) -> PerReplicate:

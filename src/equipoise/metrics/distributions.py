@@ -133,11 +133,6 @@ def brier_score_per_item(y_true: Any, probabilities: Any, *, soft: str = "expect
     return RULES["brier_score"].per_item(y_true, probabilities, soft)
 
 
-def brier_score_metric(*, soft: str = "expected") -> Metric:
-    """Brier score for the engine."""
-    return RULES["brier_score"].metric(soft)
-
-
 def _brier_losses(predicted: Floats) -> Floats:
     square = (predicted**2).sum(axis=1, keepdims=True)
     return np.asarray(np.maximum(square - 2 * predicted + 1, 0.0))
@@ -163,11 +158,6 @@ def log_score_per_item(y_true: Any, probabilities: Any, *, soft: str = "expected
     array([ 0., inf])
     """
     return RULES["log_score"].per_item(y_true, probabilities, soft)
-
-
-def log_score_metric(*, soft: str = "expected") -> Metric:
-    """Log score for the engine."""
-    return RULES["log_score"].metric(soft)
 
 
 def _log_losses(predicted: Floats) -> Floats:
@@ -200,11 +190,6 @@ def ranked_probability_score_per_item(
     return RULES["ranked_probability_score"].per_item(y_true, probabilities, soft)
 
 
-def ranked_probability_score_metric(*, soft: str = "expected") -> Metric:
-    """Ranked probability score for the engine."""
-    return RULES["ranked_probability_score"].metric(soft)
-
-
 def _ranked_losses(predicted: Floats) -> Floats:
     return np.stack([(gap**2).mean(axis=1) for gap in _cut_gaps(predicted)], axis=1)
 
@@ -233,11 +218,6 @@ def squared_absolute_rps_per_item(
     array([0.25, 0.09])
     """
     return RULES["squared_absolute_rps"].per_item(y_true, probabilities, soft)
-
-
-def squared_absolute_rps_metric(*, soft: str = "expected") -> Metric:
-    """Squared absolute RPS for the engine."""
-    return RULES["squared_absolute_rps"].metric(soft)
 
 
 def _squared_losses(predicted: Floats) -> Floats:
@@ -389,7 +369,7 @@ class Rule:
         labels, predicted = checked_distributions(y_true, probabilities)
         return np.asarray(score(labels.T, prepare(predicted)))
 
-    def metric(self, soft: str) -> Metric:
+    def metric(self, *, soft: str = "expected") -> Metric:
         """Make the metric for the engine."""
         prepare, score = self._parts(soft)
         how = "averaged over votes" if soft == "expected" else "taken to the shares of votes"
@@ -459,6 +439,10 @@ RULES: Mapping[str, Rule] = {
         ),
     )
 }
+brier_score_metric = RULES["brier_score"].metric
+log_score_metric = RULES["log_score"].metric
+ranked_probability_score_metric = RULES["ranked_probability_score"].metric
+squared_absolute_rps_metric = RULES["squared_absolute_rps"].metric
 
 
 def mean_of_items(

@@ -223,7 +223,7 @@ def _draw_metric(
     title: str,
     definition: str,
     prepare: Callable[[Any], Prepared],
-    score: Callable[[Any, Plausibilities], "DrawScores"],
+    score: Callable[[Any, Plausibilities], "_DrawScores"],
 ) -> Metric:
     """A metric of possible truths."""
     return Metric(
@@ -247,7 +247,7 @@ def _metric_of_first(
     k: int,
     title: str,
     definition: str,
-    score: Callable[["First", Plausibilities], "DrawScores"],
+    score: Callable[["First", Plausibilities], "_DrawScores"],
 ) -> Metric:
     """A metric of a model's first k classes."""
     checked_k(k)
@@ -261,7 +261,7 @@ def _metric_of_first(
     )
 
 
-class DrawScores(NamedTuple):
+class _DrawScores(NamedTuple):
     """Scores of a prediction in every draw.
 
     Attributes
@@ -281,8 +281,8 @@ class DrawScores(NamedTuple):
 
 
 def _reduce(prepared: Prepared, block: Block) -> Floats:
-    """Sums of weighted scores and of weights, (2, replicates), of a `DrawScores`."""
-    met: DrawScores = prepared
+    """Sums of weighted scores and of weights, (2, replicates), of a `_DrawScores`."""
+    met: _DrawScores = prepared
     counts = block.counts.astype(np.float64)
     if block.numbers is None:
         if met.mean is not None:
@@ -291,7 +291,7 @@ def _reduce(prepared: Prepared, block: Block) -> Floats:
             parts = tuple(one.mean(axis=1) for one in _weighed(met))
         return np.stack([part.astype(np.float64) @ counts for part in parts])
     weight = None if met.weight is None else met.weight[:, block.numbers]
-    chosen = DrawScores(met.value[:, block.numbers], weight)
+    chosen = _DrawScores(met.value[:, block.numbers], weight)
     return np.stack([np.einsum("ir,ir->r", part, counts) for part in _weighed(chosen)])
 
 
@@ -301,7 +301,7 @@ def _finish(sums: Floats) -> PerReplicate:
     return np.where(weight > 0, total / np.where(weight > 0, weight, 1.0), np.nan)
 
 
-def draw_error(met: DrawScores) -> float:
+def draw_error(met: _DrawScores) -> float:
     """Monte Carlo standard error of the mean over items and draws; 0 where exact.
 
     Draws of different items are independent, so the variance of the mean is the mean over
@@ -332,7 +332,7 @@ def _plain_per_item(metric: Metric, plausibilities: Any, probabilities: Any) -> 
     return _finish(np.stack([part.mean(axis=1) for part in _weighed(met)]))
 
 
-def _scored(metric: Metric, plausibilities: Any, probabilities: Any) -> DrawScores:
+def _scored(metric: Metric, plausibilities: Any, probabilities: Any) -> _DrawScores:
     if not isinstance(plausibilities, Plausibilities) or metric.score_draws is None:
         raise InputError(
             metric.name,
@@ -340,11 +340,11 @@ def _scored(metric: Metric, plausibilities: Any, probabilities: Any) -> DrawScor
             "Plausibilities",
             "make them with a model of equipoise.aggregate, or Plausibilities.dense(...)",
         )
-    met: DrawScores = metric.score_draws(metric.prepare(probabilities), plausibilities)
+    met: _DrawScores = metric.score_draws(metric.prepare(probabilities), plausibilities)
     return met
 
 
-def _weighed(met: DrawScores) -> tuple[Floats, Floats]:
+def _weighed(met: _DrawScores) -> tuple[Floats, Floats]:
     """Weighted scores and weights; undefined scores count nothing."""
     known = ~np.isnan(met.value)
     weight = known.astype(np.float64) if met.weight is None else np.where(known, met.weight, 0)
@@ -458,7 +458,7 @@ def _members(model: First, plausibilities: Plausibilities, ranks: Sequence[int])
 
 def _score_overlap(
     model: First, plausibilities: Plausibilities, spans: Sequence[tuple[int, int, float]]
-) -> DrawScores:
+) -> _DrawScores:
     """Weighted sum of expected overlaps in every draw.
 
     A span (j, k, w) adds w times the number of the j most plausible classes that are among the
@@ -470,22 +470,22 @@ def _score_overlap(
     places, ranks, weights = (np.array(part) for part in zip(*spans, strict=True))
     member = _members(model, plausibilities, ranks.tolist())
     overlaps(plausibilities.packed, member, (places, ranks, weights.astype(float)), value)
-    return DrawScores(value)
+    return _DrawScores(value)
 
 
-def _score_first(model: First, plausibilities: Plausibilities) -> DrawScores:
+def _score_first(model: First, plausibilities: Plausibilities) -> _DrawScores:
     value = _score_overlap(model, plausibilities, [(1, model.k, 1.0)]).value
     if plausibilities.law is None:
-        return DrawScores(value)
+        return _DrawScores(value)
     entry, rest = plausibilities.top()
     item, (member,) = plausibilities.entry_items, _members(model, plausibilities, [model.k])
     own = np.bincount(item, entry * member, len(rest))
     named = np.bincount(item, member, len(rest))
     share = (model.k - named) / np.maximum(plausibilities.others, 1)  # of unmentioned classes
-    return DrawScores(value, mean=np.clip(own + rest * share, 0.0, 1.0))
+    return _DrawScores(value, mean=np.clip(own + rest * share, 0.0, 1.0))
 
 
-def _score_sets(model: First, plausibilities: Plausibilities) -> DrawScores:
+def _score_sets(model: First, plausibilities: Plausibilities) -> _DrawScores:
     from equipoise.kernels.tops import matches
 
     value = np.empty((len(plausibilities.items), plausibilities.draws))
@@ -495,10 +495,10 @@ def _score_sets(model: First, plausibilities: Plausibilities) -> DrawScores:
     open_ = model.tied > places
     tied = np.stack([model.tied, places], axis=1) * open_[:, None]
     matches(plausibilities.packed, sides, tied, model.k, value)
-    return DrawScores(value)
+    return _DrawScores(value)
 
 
-def _score_order(scores: Floats, plausibilities: Plausibilities, kernel: str) -> DrawScores:
+def _score_order(scores: Floats, plausibilities: Plausibilities, kernel: str) -> _DrawScores:
     """Score a model's scores by the order of the mentioned classes: kendall or footrule."""
     from equipoise.kernels import orders
 
@@ -507,7 +507,7 @@ def _score_order(scores: Floats, plausibilities: Plausibilities, kernel: str) ->
     value = np.empty((len(plausibilities.items), plausibilities.draws))
     start, mass = plausibilities.packed[:2]
     getattr(orders, kernel)(start, own, mass, value)
-    return DrawScores(value)
+    return _DrawScores(value)
 
 
 def conditioned(metric: Metric, grouping: Grouping, group: str) -> Metric:
@@ -550,10 +550,10 @@ def conditioned(metric: Metric, grouping: Grouping, group: str) -> Metric:
             "choose one of these, or coarsen truth and predictions to the groups",
         )
 
-    def weighed(prepared: Prepared, plausibilities: Plausibilities) -> DrawScores:
-        met: DrawScores = unweighed(prepared, plausibilities)
+    def weighed(prepared: Prepared, plausibilities: Plausibilities) -> _DrawScores:
+        met: _DrawScores = unweighed(prepared, plausibilities)
         weight = group_chance(plausibilities, grouping, group)
-        return DrawScores(met.value, weight if met.weight is None else weight * met.weight)
+        return _DrawScores(met.value, weight if met.weight is None else weight * met.weight)
 
     where = f"{grouping.name}={group}"
     words = f"where {grouping.name} is {group}"

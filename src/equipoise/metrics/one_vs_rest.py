@@ -48,8 +48,9 @@ Examples
 nan
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -158,22 +159,12 @@ def sensitivity(
     return _plain("sensitivity", y_true, y_pred, _Scope(positive, average), weights)
 
 
-def sensitivity_metric(*, positive: str | int = "", average: str = "") -> Metric:
-    """Sensitivity for the engine."""
-    return _made("sensitivity", positive, average)
-
-
 def specificity(
     y_true: Any, y_pred: Any, *, positive: int | None = None, average: str = "",
     weights: Any = None,
 ) -> float:  # fmt: skip
     """Share of the negative label mass that is decided negative; nan without any."""
     return _plain("specificity", y_true, y_pred, _Scope(positive, average), weights)
-
-
-def specificity_metric(*, positive: str | int = "", average: str = "") -> Metric:
-    """Specificity for the engine."""
-    return _made("specificity", positive, average)
 
 
 def ppv(
@@ -184,11 +175,6 @@ def ppv(
     return _plain("ppv", y_true, y_pred, _Scope(positive, average), weights)
 
 
-def ppv_metric(*, positive: str | int = "", average: str = "") -> Metric:
-    """Positive predictive value for the engine."""
-    return _made("ppv", positive, average)
-
-
 def npv(
     y_true: Any, y_pred: Any, *, positive: int | None = None, average: str = "",
     weights: Any = None,
@@ -197,22 +183,12 @@ def npv(
     return _plain("npv", y_true, y_pred, _Scope(positive, average), weights)
 
 
-def npv_metric(*, positive: str | int = "", average: str = "") -> Metric:
-    """Negative predictive value for the engine."""
-    return _made("npv", positive, average)
-
-
 def f1(
     y_true: Any, y_pred: Any, *, positive: int | None = None, average: str = "",
     weights: Any = None,
 ) -> float:  # fmt: skip
     """Harmonic mean of sensitivity and PPV; nan without a positive label or decision."""
     return _plain("f1", y_true, y_pred, _Scope(positive, average), weights)
-
-
-def f1_metric(*, positive: str | int = "", average: str = "") -> Metric:
-    """F1 for the engine."""
-    return _made("f1", positive, average)
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,21 +244,10 @@ def _gradient(ratio: _Ratio, table: Floats, scope: _Scope) -> Floats:
     return np.asarray(np.tensordot(mass, slopes, axes=1) + rows)
 
 
-def _made(name: str, positive: str | int, average: str) -> Metric:
+def _made(name: str, /, *, positive: str | int = "", average: str = "") -> Metric:
     """The metric for any question: a number as ``positive`` is a column until it is bound."""
     _check(name, positive, average)
-    made = _scoped(name, positive, average, _Scope(_column(positive), average))
-    return replace(made, bind=_binder(name, positive, average))
 
-
-def _column(positive: str | int) -> int | None:
-    """The number of a column; None where no class, or one by its name, is asked for."""
-    return positive if isinstance(positive, int) else None
-
-
-def _binder(
-    name: str, positive: str | int, average: str
-) -> Callable[[tuple[str, ...]], Metric]:
     def bind(classes: tuple[str, ...]) -> Metric:
         scope, wanted = _Scope(None, average or "macro"), str(positive)
         if len(classes) == 1:  # yes or no: its columns are no and yes
@@ -297,7 +262,15 @@ def _binder(
         bound = _scoped(name, positive, average, scope)
         return replace(bound, bind=bind, column=scope.column)
 
-    return bind
+    column = positive if isinstance(positive, int) else None
+    return replace(_scoped(name, positive, average, _Scope(column, average)), bind=bind)
+
+
+sensitivity_metric = partial(_made, "sensitivity")
+specificity_metric = partial(_made, "specificity")
+ppv_metric = partial(_made, "ppv")
+npv_metric = partial(_made, "npv")
+f1_metric = partial(_made, "f1")
 
 
 def _scoped(name: str, positive: str | int, average: str, scope: _Scope) -> Metric:

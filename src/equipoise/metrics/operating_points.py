@@ -55,13 +55,7 @@ from equipoise.metrics._metric import (
     average_classes,
     parameters,
 )
-from equipoise.metrics._ranking import (
-    prepare,
-    repeat_truth,
-    run_starts,
-    sort_items,
-    spread_runs,
-)
+from equipoise.metrics._ranking import Runs, prepare, repeat_truth, run_starts, sort_items
 from equipoise.numbers import exact_percent
 
 _TIE = 1e-12  # a share of the label mass up to which a rate is the one asked for
@@ -186,7 +180,7 @@ def _made(point: _Point) -> Metric:
         family=f"{point.name} {point.rate!r}",
         prepare=prepare,
         reduce=_reduction(point),
-        finish=_finish,
+        finish=lambda sums: average_classes(sums[:, 1], sums[:, 0], "macro"),
         influence=partial(_influence, point),
         topic=Topic.POINTS,
         references=("pepe2003",),
@@ -210,10 +204,6 @@ def _reduction(point: _Point) -> Callable[[Prepared, Block], Floats]:
     return reduce
 
 
-def _finish(sums: Floats) -> PerReplicate:
-    return average_classes(sums[:, 1], sums[:, 0], "macro")
-
-
 def _influence(point: _Point, order: Order, positive: PerItem) -> Influence:
     """Value and derivatives; the slope of the curve is that of a line across it."""
     once, allowed = np.ones((len(positive), 1)), 1 - point.rate
@@ -228,11 +218,8 @@ def _influence(point: _Point, order: Order, positive: PerItem) -> Influence:
     taken[: found.full[0]] = 1.0
     if found.full[0] < len(taken):
         taken[found.full[0]] = found.part[0]
-    start = run_starts(order)
-    called = np.empty(len(positive))
-    called[order.items] = spread_runs(
-        taken if point.downward else taken[::-1], start, len(positive)
-    )
+    line = Runs(order.items, run_starts(order))
+    called = line.spread(taken if point.downward else taken[::-1])
     slope = _slope(runs, allowed, math.sqrt(allowed * (1 - allowed) / misses))
     hit, miss = (called - value) / hits, slope * (called - allowed) / misses
     sign = 1.0 if point.downward else -1.0

@@ -128,15 +128,8 @@ def auroc(y_true: Any, y_score: Any, *, form: str = "pairs", weights: Any = None
         return float(auroc_per_class(labels, scores, form=form, weights=weights).mean())
     each = checked_weights(weights, len(labels))
     if form == "expected":
-        if not each.copies:
-            raise InputError(
-                "auroc, form expected",
-                "importance weights",
-                "counts or no weights",
-                "wrap whole numbers in Copies, or choose form pairs",
-            )
-        times = each.each.astype(np.intp)
-        return _expected_auroc(np.repeat(scores, times), np.repeat(labels, times))
+        p, s = _copied("auroc, form expected", (labels, scores), each, "form pairs")
+        return _expected_auroc(s, p)
     return float(
         _auroc_value(plain_sums(sort_items(scores), labels, each.each, each.own), form)
     )
@@ -256,6 +249,7 @@ def auroc_metric(
         mass = sums[:, 0] if kind == "expected" else sums[:, 1]
         return average_classes(values, mass, average)
 
+    derived = partial(_derived, "auroc_influence")
     reductions: dict[str, Callable[[Prepared, Block], Floats]] = {
         "ranking": reduce,
         "ovo": _one_vs_one_reduce,
@@ -274,7 +268,7 @@ def auroc_metric(
         reduce=reductions[kind],
         reduce_all=reduce_all if kind == "ranking" else None,
         finish=finish,
-        influence=_auroc_influence if form == "pairs" and kind == "ranking" else None,
+        influence=derived if form == "pairs" and kind == "ranking" else None,
         average=average,
         topic=Topic.ORDER,
         references=("hand2001", "lionetti2025") if kind == "ovo" else ("lionetti2025",),
@@ -306,18 +300,13 @@ def _auroc_definition(form: str, multiclass: str, average: str) -> str:
     )
 
 
-def _auroc_influence(order: Order, positive: PerItem) -> Influence:
-    """Value and derivatives of AUROC, form ``pairs``."""
-    from equipoise.kernels.influence import auroc_influence
+def _derived(kernel: str, order: Order, positive: PerItem) -> Influence:
+    """Let a kernel fill in value and derivatives; nan where the value is undefined."""
+    from equipoise.kernels import influence
 
-    return _derived(auroc_influence, order, positive)
-
-
-def _derived(kernel: Callable[..., float], order: Order, positive: PerItem) -> Influence:
-    """Let a kernel fill in the derivatives; nan where the value is undefined."""
     labels = np.ascontiguousarray(positive, dtype=np.float64)
     items, shares = np.empty(len(labels)), np.empty(len(labels))
-    value = kernel(*order, labels, items, shares)
+    value = getattr(influence, kernel)(*order, labels, items, shares)
     return Influence(float(value), items, shares)
 
 
@@ -371,7 +360,13 @@ def average_precision(
         return float(np.mean([average_precision(p, s, **how) for p, s in columns]))
     each = checked_weights(weights, len(labels))
     if form == "expected" or ties == "random":
-        return _expanded(labels, scores, each, (form, ties))
+        where = f"average_precision, form {form}, ties {ties}"
+        p, s = _copied(where, (labels, scores), each, "ties block")
+        if not len(p):
+            return float("nan")
+        if form == "expected":
+            return _expected_precision(s, p)
+        return average_precision_metric(form=form, ties=ties)(p, s)
     sums = plain_sums(sort_items(scores), labels, each.each, each.own)
     above = sums.printed + (sums.extra if form == "conditional" else 0.0)
     return float(above / sums.mass) if sums.mass > 0 else float("nan")
@@ -391,6 +386,7 @@ def average_precision_metric(
         mass, values = _precision_values(sums, kind, form)
         return average_classes(values, mass, average)
 
+    derived = partial(_derived, "precision_influence")
     families = {"block": "ranking", "random": "random ties", "expected": "expected precision"}
     reductions: dict[str, Callable[[Prepared, Block], Floats]] = {
         "block": reduce,
@@ -409,7 +405,7 @@ def average_precision_metric(
         reduce=reductions[kind],
         reduce_all=reduce_all if kind == "block" else None,
         finish=finish,
-        influence=_precision_influence if form == "conditional" and ties == "block" else None,
+        influence=derived if form == "conditional" and ties == "block" else None,
         average=average,
         topic=Topic.ORDER,
         references=("lionetti2025",),
@@ -428,20 +424,14 @@ def _check_precision(form: str, ties: str) -> None:
         )
 
 
-def _expanded(labels: Floats, scores: Floats, each: Weights, how: tuple[str, str]) -> float:
-    """Forms that need whole copies of items."""
+def _copied(
+    where: str, arrays: tuple[Floats, Floats], each: Weights, other: str
+) -> list[Floats]:
+    """Labels and scores with whole copies of items, for forms that need them."""
     if not each.copies:
-        raise InputError(
-            f"average_precision, form {how[0]}, ties {how[1]}",
-            "importance weights",
-            "counts or no weights",
-            "wrap whole numbers in Copies, or choose ties block",
-        )
-    times = each.each.astype(np.intp)
-    p, s = np.repeat(labels, times), np.repeat(scores, times)
-    if how[0] == "expected":
-        return _expected_precision(s, p) if len(p) else float("nan")
-    return average_precision_metric(form=how[0], ties=how[1])(p, s) if len(p) else float("nan")
+        do = f"wrap whole numbers in Copies, or choose {other}"
+        raise InputError(where, "importance weights", "counts or no weights", do)
+    return [np.repeat(one, each.each.astype(np.intp)) for one in arrays]
 
 
 def _random_sums(prepared: tuple[Order, ...], block: Block) -> Floats:
@@ -485,13 +475,6 @@ def _precision_definition(form: str, ties: str, average: str) -> str:
         f"Average precision, form {form}: {formulas[form]}; ties: {rule}. "
         f"With several classes: one-vs-rest, {average}."
     )
-
-
-def _precision_influence(order: Order, positive: PerItem) -> Influence:
-    """Value and derivatives of average precision, conditional with ties in blocks."""
-    from equipoise.kernels.influence import precision_influence
-
-    return _derived(precision_influence, order, positive)
 
 
 def _expected_auroc(scores: PerItem, positive: PerItem) -> float:

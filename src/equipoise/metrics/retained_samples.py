@@ -44,10 +44,18 @@ from typing import Any, Literal, NamedTuple, TypedDict, Unpack
 
 import numpy as np
 
-from equipoise.arrays import Floats, InputError, Ints, PerItem, PerReplicate, choice
+from equipoise.arrays import Floats, InputError, PerItem, PerReplicate, choice, require_whole
 from equipoise.metrics._arguments import checked_weights
 from equipoise.metrics._metric import Block, Metric, Prepared, Topic, parameters
-from equipoise.metrics.decisions import cost_matrix, decide, grades_apart, kappa, mean_cost
+from equipoise.metrics._ranking import Runs
+from equipoise.metrics.decisions import (
+    by_cost,
+    cost_matrix,
+    decide,
+    grades_apart,
+    kappa,
+    mean_cost,
+)
 from equipoise.metrics.distributions import (
     RULES,
     Rule,
@@ -74,22 +82,9 @@ class _Height(NamedTuple):
     ordered: bool = True
 
 
-def _kappa(table: Floats) -> PerReplicate:
-    return kappa(table, cost_matrix("quadratic", len(table)))
-
-
-def _cost(table: Floats) -> PerReplicate:
-    return mean_cost(table, cost_matrix("linear", len(table)))
-
-
-def _grades(table: Floats) -> PerReplicate:
-    return mean_cost(table, grades_apart(len(table)))
-
-
-def _right(table: Floats) -> PerReplicate:
-    return mean_cost(table, np.eye(len(table)))
-
-
+_kappa = by_cost(kappa, partial(cost_matrix, "quadratic"))
+_cost = by_cost(mean_cost, partial(cost_matrix, "linear"))
+_grades, _right = by_cost(mean_cost, grades_apart), by_cost(mean_cost, np.eye)
 _HEIGHTS: Mapping[str, _Height] = {
     "quadratic_weighted_kappa": _Height(_kappa, _kappa, "higher", (-1.0, 1.0)),
     "expected_cost": _Height(_cost, _grades, "lower", (0.0, 1.0)),
@@ -124,20 +119,16 @@ class Retained:
         choice("retained samples, score", self.score, tuple(RULES))
         choice("retained samples, metric", self.metric, tuple(_HEIGHTS))
         choice("retained samples, scale", self.scale, _SCALES)
-        if not _number(self.max_removed) or not 0 < self.max_removed < 1:
+        fraction = self.max_removed
+        real = isinstance(fraction, int | float) and not isinstance(fraction, bool)
+        if not real or not 0 < fraction < 1:
             raise InputError(
                 "retained samples, max_removed",
-                f"{self.max_removed!r}",
+                f"{fraction!r}",
                 "a fraction between 0 and 1",
                 "try 0.2",
             )
-        if isinstance(self.points, bool) or not isinstance(self.points, int) or self.points < 2:
-            raise InputError(
-                "retained samples, points",
-                f"{self.points!r}",
-                "a whole number of at least 2",
-                "try 41",
-            )
+        require_whole("retained samples, points", self.points, least=2, do="try 41")
 
     @property
     def rule(self) -> Rule:
@@ -190,11 +181,11 @@ class Retained:
         decided, removed = decide(prepared), self.removed
         counts = block.counts.T.astype(np.float64)
         if scores.ndim == 1:
-            line, masses = _Line.of(scores), np.ascontiguousarray(labels.T)
+            line, masses = Runs.of(-scores), np.ascontiguousarray(labels.T)
             tables = [_cut_tables(line, masses, decided, times, removed) for times in counts]
         else:
             tables = [
-                _cut_tables(_Line.of(score), masses, decided, times, removed)
+                _cut_tables(Runs.of(-score), masses, decided, times, removed)
                 for score, masses, times in zip(scores.T, labels.T, counts, strict=True)
             ]
         return np.stack(tables, axis=-1)
@@ -204,38 +195,17 @@ class Retained:
         return np.round(expected_loss(labels, self.rule.losses(predicted)), _EQUAL)
 
 
-class _Line(NamedTuple):
-    """Items from best to worst, and the runs of equal scores they stand in.
-
-    `order` holds items, `run` the run of each place, both (items,); `first` and `stop` are
-    where each run begins and ends, both (runs,).
-    """
-
-    order: Ints
-    run: Ints
-    first: Ints
-    stop: Ints
-
-    @classmethod
-    def of(cls, score: PerItem) -> "_Line":
-        """Stand the items in line, the lowest score first."""
-        order = np.argsort(score, kind="stable")
-        placed = score[order]
-        begins = np.append(True, placed[1:] != placed[:-1])
-        first = np.flatnonzero(begins)
-        return cls(order, np.cumsum(begins) - 1, first, np.append(first[1:], len(order)))
-
-
 def _cut_tables(
-    line: _Line, labels: Floats, decided: Floats, counts: PerItem, removed: Floats
+    line: Runs, labels: Floats, decided: Floats, counts: PerItem, removed: Floats
 ) -> Floats:
     """Confusion tables of what every cut leaves, shape (true, decided, points).
 
-    ``labels`` and ``decided`` are (items, classes), ``counts`` what each item counts,
-    ``removed`` rises.
+    ``line`` has the items from best to worst, ``labels`` and ``decided`` are (items, classes),
+    ``counts`` is what each item counts, and ``removed`` rises.
     """
     held = np.append(0.0, np.cumsum(counts[line.order]))
-    low, high = held[line.first][line.run], held[line.stop][line.run]
+    sizes = line.sizes
+    low, high = (np.repeat(held[end], sizes) for end in (line.start, line.start + sizes))
     kept = (1 - removed) * held[-1]
     safe = int(np.searchsorted(high, kept[-1], side="right"))  # stay at every cut
     size = np.where(high > low, high - low, 1.0)[safe:]
@@ -248,10 +218,6 @@ def _cut_tables(
         rows = np.flatnonzero(each)
         out[:, column] += (share[:, rows] @ (mass[safe:][rows] * each[rows, None])).T
     return out
-
-
-def _number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 class Curve(TypedDict, total=False):
@@ -337,5 +303,5 @@ def _plain_tables(curve: Retained, y_true: Any, probabilities: Any, weights: Any
     """Confusion tables at every cut of a plain call, (true, decided, points, 1)."""
     labels, predicted = checked_distributions(y_true, probabilities)
     each = checked_weights(weights, len(labels)).each
-    line = _Line.of(curve.scored(labels.T, predicted))
+    line = Runs.of(-curve.scored(labels.T, predicted))
     return _cut_tables(line, labels, decide(predicted), each, curve.removed)[..., None]

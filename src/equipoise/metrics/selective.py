@@ -61,15 +61,24 @@ Examples
 (array([0.5, 1. ]), array([1.  , 0.75]))
 """
 
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from equipoise.arrays import Floats, InputError, Ints, PerItem, PerReplicate
-from equipoise.metrics._metric import Block, Influence, Metric, Topic, Truth, parameters
+from equipoise.arrays import Floats, InputError, PerItem, PerReplicate
+from equipoise.metrics._metric import (
+    Block,
+    Influence,
+    Metric,
+    Topic,
+    Truth,
+    fixed_block,
+    parameters,
+)
+from equipoise.metrics._ranking import Runs, sort_items
 from equipoise.metrics._ranking import reduce as ranked_sums
-from equipoise.metrics._ranking import sort_items
 from equipoise.metrics.decisions import decide
 from equipoise.metrics.distributions import checked_distributions, expected_loss
 from equipoise.metrics.ranking import auroc_metric
@@ -96,31 +105,6 @@ def _decided(probabilities: Floats) -> _Decided:
     return _Decided(np.round(probabilities.max(axis=1), _EQUAL), decide(probabilities))
 
 
-class _Runs(NamedTuple):
-    """Items in an order, and where runs of equal ones begin: (items,) and (runs,)."""
-
-    order: Ints
-    start: Ints
-
-    @classmethod
-    def of(cls, falling: PerItem) -> "_Runs":
-        """The highest first."""
-        order = np.argsort(-falling, kind="stable")
-        placed = falling[order]
-        return cls(order, np.flatnonzero(np.append(True, placed[1:] != placed[:-1])))
-
-    def sums(self, values: Floats) -> Floats:
-        """Sums of (items, ...) over every run, (runs, ...)."""
-        return np.asarray(np.add.reduceat(values[self.order], self.start, axis=0))
-
-    def spread(self, per_run: PerItem) -> PerItem:
-        """Every item has what its run has."""
-        out = np.empty(len(self.order))
-        sizes = np.diff(np.append(self.start, len(self.order)))
-        out[self.order] = np.repeat(per_run, sizes)
-        return out
-
-
 class _Stages(NamedTuple):
     """Runs in line: items and error of each, and of all before it; all (runs, ...)."""
 
@@ -130,7 +114,7 @@ class _Stages(NamedTuple):
     error_before: Floats
 
     @classmethod
-    def of(cls, runs: _Runs, errors: Floats, counts: Floats) -> "_Stages":
+    def of(cls, runs: Runs, errors: Floats, counts: Floats) -> "_Stages":
         """Errors (items,) or (items, replicates), counts (items, replicates)."""
         each = errors[:, None] if errors.ndim < counts.ndim else errors
         size, error = runs.sums(counts), runs.sums(counts * each)
@@ -159,19 +143,19 @@ def _areas(prepared: _Decided, block: Block) -> Floats:
     """AURC, and that of the best order: (2, replicates)."""
     counts, errors = block.counts.astype(np.float64), prepared.errors(block)
     harmonic = _table(int(counts.sum(axis=0).max(initial=0)))
-    found = _Stages.of(_Runs.of(prepared.confidence), errors, counts).area(harmonic)
+    found = _Stages.of(Runs.of(prepared.confidence), errors, counts).area(harmonic)
     if errors.ndim == 1:
-        best = _Stages.of(_Runs.of(-errors), errors, counts).area(harmonic)
+        best = _Stages.of(Runs.of(-errors), errors, counts).area(harmonic)
     else:
         each = zip(errors.T, counts.T, strict=True)
-        made = [_Stages.of(_Runs.of(-one), one, times[:, None]) for one, times in each]
+        made = [_Stages.of(Runs.of(-one), one, times[:, None]) for one, times in each]
         best = np.array([one.area(harmonic)[0] for one in made])
     return np.stack([found, best])
 
 
 def _heights(prepared: _Decided, block: Block, steps: int) -> Floats:
     """Accuracy at every coverage, (steps, replicates)."""
-    runs, errors = _Runs.of(prepared.confidence), prepared.errors(block)
+    runs, errors = Runs.of(prepared.confidence), prepared.errors(block)
     stages = _Stages.of(runs, errors, block.counts.astype(np.float64))
     ends = np.concatenate([np.zeros((1, stages.size.shape[1])), stages.before + stages.size])
     wrong = np.concatenate([np.zeros((1, ends.shape[1])), stages.error_before + stages.error])
@@ -195,7 +179,7 @@ def _mean_height(heights: Floats) -> PerReplicate:
 # ---- derivatives -----------------------------------------------------------------------------
 
 
-def _area_slopes(runs: _Runs, errors: PerItem) -> tuple[float, PerItem, PerItem]:
+def _area_slopes(runs: Runs, errors: PerItem) -> tuple[float, PerItem, PerItem]:
     """AURC of an order, its derivatives by weights (centred) and by errors, both (items,)."""
     from scipy.special import digamma, polygamma
 
@@ -227,9 +211,9 @@ def _area_influence(
     prepared: _Decided, labels: Floats, *, sign: float = 1.0, excess: bool = False
 ) -> Influence:
     errors = np.clip(1 - (prepared.classes * labels).sum(axis=1), 0.0, 1.0)
-    value, items, slopes = _area_slopes(_Runs.of(prepared.confidence), errors)
+    value, items, slopes = _area_slopes(Runs.of(prepared.confidence), errors)
     if excess:
-        best = _area_slopes(_Runs.of(-errors), errors)
+        best = _area_slopes(Runs.of(-errors), errors)
         value, items, slopes = value - best[0], items - best[1], slopes - best[2]
     constant = 1.0 if sign < 0 else 0.0
     shares = -sign * slopes[:, None] * prepared.classes
@@ -242,7 +226,7 @@ def _height_influence(prepared: _Decided, labels: Floats, *, steps: int) -> Infl
     s_i is the share of item i that is kept, e_c the error near the cut.
     """
     errors = np.clip(1 - (prepared.classes * labels).sum(axis=1), 0.0, 1.0)
-    runs, number = _Runs.of(prepared.confidence), len(errors)
+    runs, number = Runs.of(prepared.confidence), len(errors)
     size, error, before, error_before = (
         part[:, 0] for part in _Stages.of(runs, errors, np.ones((number, 1)))
     )
@@ -339,21 +323,14 @@ def excess_risk_coverage_area(y_true: Any, probabilities: Any) -> float:
 
 def excess_risk_coverage_area_metric() -> Metric:
     """Excess AURC for the engine."""
-    return Metric(
+    return replace(
+        risk_coverage_area_metric(),
         name="excess_risk_coverage_area",
         title="E-AURC",
         soft_title="soft E-AURC",
         definition="AURC less the AURC of the best order of the same items, errors last.",
-        family="coverage",
-        prepare=_decided,
-        reduce=_areas,
         finish=lambda areas: np.maximum(areas[0] - areas[1], 0.0),
-        better="lower",
-        needs="probabilities",
-        labels="distribution",
         influence=partial(_area_influence, excess=True),
-        topic=Topic.RETAINED,
-        references=_SOURCES,
     )
 
 
@@ -375,23 +352,25 @@ def accuracy_coverage_area_metric(*, steps: int = 0) -> Metric:
     """AUAC for the engine; without steps it is one less AURC."""
     _checked_steps("accuracy_coverage_area", steps, least=0)
     how = f"{steps} even steps of coverage" if steps else "every number of items"
-    return Metric(
+    areas = replace(
+        risk_coverage_area_metric(),
         name=parameters("accuracy_coverage_area", {"steps": 0}, {"steps": steps}),
         title="AUAC",
         soft_title="soft AUAC",
         definition=f"Accuracy among the most confident items, averaged over {how}.",
-        family=f"coverage {steps}" if steps else "coverage",
-        prepare=_decided,
-        reduce=partial(_heights, steps=steps) if steps else _areas,
-        finish=_mean_height if steps else lambda areas: 1 - areas[0],
-        needs="probabilities",
-        labels="distribution",
-        influence=partial(_height_influence, steps=steps)
-        if steps
-        else partial(_area_influence, sign=-1.0),
+        finish=lambda areas: 1 - areas[0],
+        better="higher",
+        influence=partial(_area_influence, sign=-1.0),
         curve=partial(accuracy_coverage_curve, steps=steps or STEPS),
-        topic=Topic.RETAINED,
-        references=_SOURCES,
+    )
+    if not steps:
+        return areas
+    return replace(
+        areas,
+        family=f"coverage {steps}",
+        reduce=partial(_heights, steps=steps),
+        finish=_mean_height,
+        influence=partial(_height_influence, steps=steps),
     )
 
 
@@ -401,9 +380,7 @@ def accuracy_coverage_curve(
     """Coverages, and the accuracy among so many of the most confident items; (steps,) both."""
     _checked_steps("accuracy_coverage_curve", steps, least=1)
     labels, predicted = checked_distributions(y_true, probabilities)
-    truths = tuple(Truth(np.ascontiguousarray(column)) for column in labels.T)
-    once = Block(truths, np.ones((len(labels), 1), dtype=np.uint8))
-    return _coverages(steps), _heights(_decided(predicted), once, steps)[:, 0]
+    return _coverages(steps), _heights(_decided(predicted), fixed_block(labels), steps)[:, 0]
 
 
 def _checked_steps(name: str, steps: int, *, least: int) -> None:

@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 
 from equipoise.arrays import Floats, InputError, PerReplicate
-from equipoise.metrics._arguments import checked_k, checked_labels, checked_weights
+from equipoise.metrics._arguments import checked_k, checked_scores, checked_weights
 from equipoise.metrics._metric import Block, Metric, Order, Prepared, Topic
 from equipoise.metrics._ranking import prepare, repeat_truth, run_starts, sort_items
 from equipoise.wording import ONE_CLASS, hint
@@ -93,14 +93,7 @@ def _top_metric(
 def _plain_top(y_true: Any, y_score: Any, k: int, weights: Any) -> tuple[float, float]:
     """Mass of the top k, and of all, for one plain call."""
     checked_k(k)
-    labels, scores = checked_labels(y_true, y_score)
-    if scores.ndim == 2:
-        raise InputError(
-            "y_score",
-            f"{scores.shape[1]} classes",
-            "one score per item",
-            "take the column of one class",
-        )
+    labels, scores = checked_scores(y_true, y_score, do="take the column of one class")
     weight = checked_weights(weights, len(labels)).each
     if weight.sum() < k:
         raise InputError(

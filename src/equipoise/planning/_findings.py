@@ -21,6 +21,7 @@ from equipoise.findings import (
     Report,
     Table,
     columns,
+    rows_of,
 )
 from equipoise.metrics import named, titled
 from equipoise.numbers import (
@@ -249,20 +250,28 @@ def _designs(plan: RankingPlan, best: RankingDesign) -> Finding:
     )
 
 
-def _design_columns(plan: RankingPlan) -> list[Column]:
-    """Columns of the designs; those of a ranking have their hardest pair."""
-    first = plan.pairs[0]
-    heads = [ANNOTATORS] if first.pilot_annotators else []
-    heads += columns("count", "votes_per_item")
-    if first.group_size:
-        heads += columns("count", "items_per_group")
-        heads.append(Column("groups", "groups needed", "count"))
-    heads += [
+def size_columns(
+    plan: RankingPlan, *, people: bool, votes: Sequence[Column] = ()
+) -> list[Column]:
+    """How large a design is: who votes, in how many groups, items and votes, and the cost."""
+    groups = [*columns("count", "items_per_group"), Column("groups", "groups needed", "count")]
+    return [
+        *([ANNOTATORS] if people else []),
+        *votes,
+        *(groups if plan.pairs[0].group_size else []),
         Column("items", "items needed", "count"),
         Column("votes", "votes in all", "count"),
-        *(columns("count", "cost") if plan.aim.price_item is not None else ()),
-        Column("power", "power, at least" if plan.ranks else "power promised", "percent"),
+        *(columns("count", "cost") if plan.aim.price_item is not None else []),
     ]
+
+
+def _design_columns(plan: RankingPlan) -> list[Column]:
+    """Columns of the designs; those of a ranking have their hardest pair."""
+    people = bool(plan.pairs[0].pilot_annotators)
+    heads = size_columns(plan, people=people, votes=columns("count", "votes_per_item"))
+    heads.append(
+        Column("power", "power, at least" if plan.ranks else "power promised", "percent")
+    )
     if plan.ranks:
         heads += [Column("a", "hardest pair", "model"), Column("b", "and", "model")]
         heads.append(Column("pair_power", "its power", "percent"))
@@ -358,16 +367,15 @@ def _power(plan: RankingPlan, best: RankingDesign) -> Finding:
     if plan.ranks:  # of several pairs it is the least
         event = "Least probability of finding the order of all neighbours"
     shapes = _some_shapes(plan)
-    rows = _power_rows(plan, shapes)
+    sizes = [max(round(plan.pairs[0].pilot_units * size), 3) for size in SIZES]
+    items = [size * shapes[0].per_unit for size in sizes]
+    powers = [[plan.power(size, one) for size in sizes] for one in shapes]
     heads = [Column(f"power_{n}", _head(one), "percent") for n, one in enumerate(shapes)]
     lines = [
-        Line(
-            _head(one),
-            [(float(str(row["items"])), float(str(row[f"power_{n}"]))) for row in rows],
-            dots=False,
-        )
-        for n, one in enumerate(shapes)
+        Line(_head(one), list(zip(map(float, items), own, strict=True)), dots=False)
+        for one, own in zip(shapes, powers, strict=True)
     ]
+    columns_of = dict(zip((head.key for head in heads), powers, strict=True))
     now = plan.power(plan.pairs[0].pilot_units, plan.pairs[0].pilot_shape)
     least = "at least " * plan.ranks
     reached = f"has a power of {least}{_share(now)}" if now else "promises nothing"
@@ -385,7 +393,7 @@ def _power(plan: RankingPlan, best: RankingDesign) -> Finding:
         name="plan_grid",
         caption=f"{event}, by items",
         columns=(ITEMS, *heads),
-        rows=rows,
+        rows=rows_of({}, {"items": items}, columns_of),
     )
     return Finding(
         key="power",
@@ -415,17 +423,6 @@ def _share(power: float) -> str:
     """A probability that is said to be reached, so never with a sign of more or less."""
     digits = next((k for k in (0, 1, 2, 3) if percent(power, k)[0] not in "<>"), 4)
     return percent(power, digits)
-
-
-def _power_rows(plan: RankingPlan, shapes: Sequence[Shape]) -> list[dict[str, Cell]]:
-    """Power over numbers of items, multiples of the pilot."""
-    units = plan.pairs[0].pilot_units
-    lines: list[dict[str, Cell]] = []
-    for size in SIZES:
-        own = max(round(units * size), 3)
-        powers = {f"power_{n}": plan.power(own, one) for n, one in enumerate(shapes)}
-        lines.append({"items": own * shapes[0].per_unit, **powers})
-    return lines
 
 
 class _Source(NamedTuple):

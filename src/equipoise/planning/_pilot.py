@@ -64,7 +64,7 @@ class Pilot:
         What the user should know.
     """
 
-    study: "PilotStudy"
+    study: "_PilotStudy"
     a: str
     b: str
     notices: tuple[Notice, ...] = ()
@@ -266,7 +266,7 @@ class Pilot:
 
 
 @dataclass(frozen=True, eq=False)
-class PilotStudy:
+class _PilotStudy:
     """A pilot with all its models: the evaluation of one task by one metric."""
 
     predictions: tuple[Predictions, ...]
@@ -294,7 +294,7 @@ class PilotStudy:
         return higher_is_better(values, metric.better)
 
 
-def pilot_study(
+def _pilot_study(
     predictions: Predictions | Iterable[Predictions],
     annotations: Annotations,
     metric: str | Metric,
@@ -302,7 +302,7 @@ def pilot_study(
     models: tuple[str, str] | None = None,
     task: str | None = None,
     level: float = 0.95,
-) -> PilotStudy:
+) -> _PilotStudy:
     """Evaluate the models of one task: all, or the two that are named."""
     chosen = usable_metric(*as_metrics([metric]))
     given, annotations = as_predictions(predictions), as_annotations(annotations)
@@ -326,7 +326,7 @@ def pilot_study(
     how = Settings(level=level, on_missing="drop")
     made = evaluate(mine, annotations, metrics=[chosen], resampling="influence", settings=how)
     _check(made, annotations)
-    return PilotStudy(tuple(mine), annotations, made)
+    return _PilotStudy(tuple(mine), annotations, made)
 
 
 def _check(made: Evaluation, annotations: Annotations) -> None:
@@ -359,7 +359,7 @@ def pilot(
     Models that score exactly as the best are passed over unless they were asked for.
     """
     named = _two_names(models)
-    study = pilot_study(predictions, annotations, metric, models=named, task=task, level=level)
+    study = _pilot_study(predictions, annotations, metric, models=named, task=task, level=level)
     good, every = study.good(), study.evaluation.models
     order = np.argsort(-good, kind="stable")
     below = [m for m in order[1:] if named is not None or good[m] < good[order[0]]]
@@ -383,7 +383,7 @@ def neighbours(
     level: float = 0.95,
 ) -> list[Pilot]:
     """Every model with the next, best first."""
-    study = pilot_study(predictions, annotations, metric, task=task, level=level)
+    study = _pilot_study(predictions, annotations, metric, task=task, level=level)
     good, every = study.good(), study.evaluation.models
     require_finite(
         study.evaluation.metrics[0],
@@ -393,7 +393,7 @@ def neighbours(
     return [Pilot(study, a, b, _told(study)) for a, b in pairwise(order)]
 
 
-def _told(study: PilotStudy) -> tuple[Notice, ...]:
+def _told(study: _PilotStudy) -> tuple[Notice, ...]:
     return tuple(one for one in study.evaluation.notices if one.code in TOLD)
 
 

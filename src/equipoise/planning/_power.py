@@ -96,13 +96,14 @@ def power(expected: Spread, effect: float, level: float) -> float:
     >>> power(Spread(1.0, df_items=40), 2.88, 0.95)
     0.8
     """
-    from scipy.special import nctdtr, ndtr, stdtrit
+    from scipy.special import nctdtr, ndtr, ndtri, stdtrit
 
     if not expected.variance > 0:
         return float(effect > 0)
     error, df = expected.standard_error, expected.df_items
     if not expected.annotators > 0:
-        critical = float(stdtrit(df, 0.5 + level / 2)) if df < 1e6 else _normal(level)
+        quantile = 0.5 + level / 2
+        critical = float(stdtrit(df, quantile) if df < 1e6 else ndtri(quantile))
         far = effect / error
         if df >= 1e6 or far > 30:
             return float(ndtr(far - critical))
@@ -152,9 +153,3 @@ def _mean_squares(df: float, number: int) -> Floats:
     from scipy.special import chdtri
 
     return np.asarray(chdtri(df, (np.arange(number) + 0.5) / number) / df)
-
-
-def _normal(level: float) -> float:
-    from scipy.special import ndtri
-
-    return float(ndtri(0.5 + level / 2))

@@ -9,7 +9,7 @@ from equipoise.arrays import InputError
 from equipoise.csv_text import csv_text
 from equipoise.findings import Cell, Column, Finding, Report, Table, left_out
 from equipoise.numbers import count, exact_percent
-from equipoise.planning._findings import plan_report
+from equipoise.planning._findings import plan_report, size_columns
 from equipoise.planning.next_votes import NextForRanking, NextItems
 from equipoise.planning.ranking import RankingPlan, of_pair
 from equipoise.planning.size import Size, size_words
@@ -102,24 +102,14 @@ def _overview(plans: Sequence[TaskPlan]) -> Finding:
     """Which task needs the largest study, and every task in a table."""
     first = plans[0].whole
     named = any(one.whole.pairs[0].pilot_annotators for one in plans)
-    priced = first.aim.price_item is not None
-    groups = bool(first.pairs[0].group_size)
     heads = [
         Column("task", "task"),
         Column("a", "hardest pair" if first.ranks else "pair", "model"),
         Column("b", "and", "model"),
         Column("difference", "difference in the pilot", "change", ("low", "high")),
-        *([Column("annotators", "annotators", "count")] if named else []),
+        *size_columns(first, people=named),
+        Column("state", "state"),
     ]
-    if groups:
-        heads.append(Column("items_per_group", "items per group", "count"))
-        heads.append(Column("groups", "groups needed", "count"))
-    heads += [
-        Column("items", "items needed", "count"),
-        Column("votes", "votes in all", "count"),
-    ]
-    heads += [Column("cost", "cost", "count")] if priced else []
-    heads.append(Column("state", "state"))
     table = Table(
         name="plan_tasks",
         caption=f"What each task needs for a power of {exact_percent(first.aim.power)}",

@@ -428,7 +428,7 @@ class NextForRanking(_NamedItems):
         )
 
 
-class RankingKeywords(TypedDict, total=False):
+class _RankingKeywords(TypedDict, total=False):
     """Further keywords of `next_for_ranking`: the task, the seed, and progress."""
 
     task: str | None
@@ -436,7 +436,7 @@ class RankingKeywords(TypedDict, total=False):
     progress: Progress | None
 
 
-class ItemKeywords(RankingKeywords, total=False):
+class _ItemKeywords(_RankingKeywords, total=False):
     """Further keywords of `next_items`: and which models."""
 
     models: tuple[str, str] | None
@@ -447,7 +447,7 @@ def next_items(
     annotations: Annotations,
     metric: str | Metric = "auroc",
     number: int = 50,
-    **how: Unpack[ItemKeywords],
+    **how: Unpack[_ItemKeywords],
 ) -> NextItems:
     """Rank items by what one more vote on each is expected to bring.
 
@@ -515,7 +515,7 @@ def next_for_ranking(
     annotations: Annotations,
     metric: str | Metric = "auroc",
     number: int = 50,
-    **how: Unpack[RankingKeywords],
+    **how: Unpack[_RankingKeywords],
 ) -> NextForRanking:
     """Rank items by what one more vote on each is expected to bring for the whole order.
 

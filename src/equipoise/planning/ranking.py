@@ -12,7 +12,6 @@ closest one nearly all of it. Pairs that no size can be planned for are named, a
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import NamedTuple, Unpack
 
 from equipoise.annotations import Annotations
@@ -26,18 +25,17 @@ from equipoise.planning._pilot import neighbours
 from equipoise.planning._power import Shape
 from equipoise.planning.size import (
     DIFFERENCE,
-    FEWEST,
     SHARED,
     Size,
     cheapest,
-    designs_for,
+    design_size,
     nearest_to_pilot,
     plan_pair,
     reason,
     simulated,
     simulation_notices,
     size_words,
-    units_needed,
+    with_designs,
 )
 from equipoise.planning.target import PowerKeywords, PowerTarget, power_target
 from equipoise.predictions import Predictions
@@ -132,11 +130,6 @@ class RankingPlan:
     def power(self, units: float, shape: Shape) -> float:
         """Least probability that a study of this size tells all planned pairs apart."""
         return max(0.0, 1 - sum(1 - one.power(units, shape) for one in self.planned))
-
-    def units_needed(self, shape: Shape, least: float | None = None) -> int | None:
-        """Fewest items (or groups) that tell all planned pairs apart; None if none do."""
-        fewest = FEWEST[bool(self.pairs[0].group_size)]
-        return units_needed(lambda n: self.power(n, shape), least or self.aim.power, fewest)
 
     def rows(self) -> list[dict[str, Cell]]:
         """The designs, one per line."""
@@ -254,26 +247,20 @@ def plan_ranking(
     pilots = neighbours(models, annotations, metric, task=target.task, level=target.level)
     plan = RankingPlan(aim=target, pairs=tuple(plan_pair(two, alone) for two in pilots))
     if plan.planned:
-        shapes = plan.planned[0].shapes()
-        quiet = replace(plan, aim=replace(target, progress=None))
-        made = designs_for(target, shapes, partial(_design, quiet))
-        plan = replace(plan, designs=tuple(one for one in made if one is not None))
+        plan = with_designs(plan, plan.planned[0].shapes(), _design)
     return replace(plan, notices=_notices(plan))
 
 
 def _design(plan: RankingPlan, shape: Shape) -> RankingDesign | None:
     """The fewest units of a shape; the hardest pair is checked by simulation."""
-    units = plan.units_needed(shape)
-    if units is None:
+    size = design_size(plan, shape, grouped=bool(plan.pairs[0].group_size))
+    if size is None:
         return None
-    target, items = plan.aim, units * shape.per_unit
-    votes = items * shape.votes
+    units = size[2]
     hard = min(plan.planned, key=lambda one: one.power(units, shape))
     return RankingDesign(
-        *(shape.annotators, shape.votes, units, items, votes),
-        *(target.cost(items, votes, shape.annotators), hard.a, hard.b),
-        *(plan.power(units, shape), hard.power(units, shape)),
-        *simulated(replace(hard, aim=target), units, shape),
+        *(*size, hard.a, hard.b, plan.power(units, shape), hard.power(units, shape)),
+        *simulated(replace(hard, aim=plan.aim), units, shape),
     )
 
 

@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, Unpack
 
 from equipoise.annotations import Annotations
 from equipoise.arrays import InputError, short_repr
@@ -29,7 +29,7 @@ from equipoise.predictions import Predictions
 from equipoise.wording import Option, hint
 
 if TYPE_CHECKING:
-    from equipoise.planning.ranking import RankingDesign
+    from equipoise.planning.ranking import RankingDesign, RankingPlan
 
 FEWEST = 30, 8  # items and groups of a study, below which nothing here is close
 MOST = 10_000_000  # units; what needs more is out of reach
@@ -187,11 +187,6 @@ class Size:
     def power(self, units: float, shape: Shape) -> float:
         """Probability that the interval of such a study lies above 0, or minus the margin."""
         return power(self.components.spread(units, shape), self.effect, self.aim.level)
-
-    def units_needed(self, shape: Shape, least: float | None = None) -> int | None:
-        """Fewest items (or groups) for a power; None where no number is enough."""
-        fewest = FEWEST[bool(self.group_size)]
-        return units_needed(lambda n: self.power(n, shape), least or self.aim.power, fewest)
 
     def least_annotators(self) -> int | None:
         """Fewest annotators with whom some number of items is enough; None if there is none."""
@@ -372,41 +367,34 @@ def plan_pair(two: Pilot, target: PowerTarget) -> Size:
         aim=target,
     )
     if plan.state == "out of reach":  # and not why there is nothing to plan for
-        quiet = replace(plan, aim=replace(target, progress=None))
-        made = designs_for(target, plan.shapes(), partial(_design, quiet))
-        plan = replace(plan, designs=tuple(one for one in made if one is not None))
+        plan = with_designs(plan, plan.shapes(), _design)
     return replace(plan, notices=(*two.notices, *_notices(plan, two)))
 
 
-Made = TypeVar("Made")
+AnyPlan = TypeVar("AnyPlan", Size, "RankingPlan")
 
 
-def designs_for(
-    target: PowerTarget, shapes: Sequence[Shape], design: Callable[[Shape], Made]
-) -> list[Made]:
-    """One design per shape, on the engine in use; simulating them takes long.
+def with_designs(
+    plan: AnyPlan, shapes: Sequence[Shape], design: Callable[[AnyPlan, Shape], Any]
+) -> AnyPlan:
+    """The plan with a design of every shape that has one; simulating them takes long.
 
-    Parameters
-    ----------
-    design
-        May be sent to other processes, so it must not hold anybody's progress.
+    They are made on the engine in use, maybe by other processes, so that the plan which they
+    are given does not hold anybody's progress.
     """
-    told = target.progress if target.simulations else None
-    return current().map(design, shapes, progress=told)
+    quiet = replace(plan, aim=replace(plan.aim, progress=None))
+    told = plan.aim.progress if plan.aim.simulations else None
+    made = current().map(partial(design, quiet), shapes, progress=told)
+    return replace(plan, designs=tuple(one for one in made if one is not None))
 
 
 def _design(plan: Size, shape: Shape) -> Design | None:
     """The fewest units of a shape, checked by simulation; None where it is out of reach."""
-    units = plan.units_needed(shape)
-    if units is None:
+    size = design_size(plan, shape, grouped=bool(plan.group_size))
+    if size is None:
         return None
-    items = units * shape.per_unit
-    votes = items * shape.votes
-    return Design(
-        *(shape.annotators, shape.votes, units, items, votes),
-        *(plan.aim.cost(items, votes, shape.annotators), plan.power(units, shape)),
-        *simulated(plan, units, shape),
-    )
+    units = size[2]
+    return Design(*size, plan.power(units, shape), *simulated(plan, units, shape))
 
 
 def simulated(plan: Size, units: int, shape: Shape) -> tuple[float, float]:
@@ -417,10 +405,21 @@ def simulated(plan: Size, units: int, shape: Shape) -> tuple[float, float]:
     return simulated_power(plan.components, units, shape, plan.effect, aim)
 
 
-def units_needed(reached: Callable[[float], float], least: float, fewest: int) -> int | None:
-    """Fewest units with a power, where power rises with them; None beyond all bounds."""
-    enough = least - 1e-12
-    return smallest(lambda units: reached(units) >= enough, fewest, MOST)
+def design_size(
+    plan: "Size | RankingPlan", shape: Shape, *, grouped: bool
+) -> tuple[int, int, int, int, int, float] | None:
+    """With what a design begins: annotators, votes per item, and the fewest units that do.
+
+    Then its items, votes and cost; None where no number of units reaches the power.
+    """
+    enough = plan.aim.power - 1e-12
+    fewest = FEWEST[grouped]
+    units = smallest(lambda number: plan.power(number, shape) >= enough, fewest, MOST)
+    if units is None:
+        return None
+    items, people = units * shape.per_unit, shape.annotators
+    votes = items * shape.votes
+    return people, shape.votes, units, items, votes, plan.aim.cost(items, votes, people)
 
 
 def smallest(enough: Callable[[int], bool], least: int, most: int) -> int | None:

@@ -62,8 +62,6 @@ def fit_cavi(votes: VoteGraph, prior: GladPrior, fit: GladFit) -> GladPosterior:
         chance=state.chance(),
         item=state.items[2],
         ability=state.annotators[2],
-        low=None,
-        high=None,
         diagnostics={
             "converged": converged,
             "iterations": sweeps,

@@ -54,8 +54,6 @@ def fit_svi(votes: VoteGraph, prior: GladPrior, fit: GladSvi) -> GladPosterior:
         chance=guide.share_above_zero(),
         item=item,
         ability=ability,
-        low=None,
-        high=None,
         diagnostics={
             "iterations": runs * fit.steps,
             "steps": fit.steps,

@@ -64,10 +64,10 @@ class GladPosterior:
     chance: Floats
     item: Floats
     ability: Floats
-    low: Floats | None
-    high: Floats | None
     diagnostics: dict[str, Any]
     notices: tuple[Notice, ...]
+    low: Floats | None = None
+    high: Floats | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
