@@ -355,8 +355,7 @@ class AgreementTable(NamedTuple):
             name=key,
             caption=f"Annotators{some}",
             columns=[
-                Column("annotator", "annotator"),
-                Column("votes", "votes", "count"),
+                *columns(annotator="text", votes="count"),
                 Column("items", "items shared", "count"),
                 *(c for c in parts if any(row[c.key] == row[c.key] for row in rows)),
             ],
@@ -475,8 +474,7 @@ def agreement_overview(tables: Sequence[AgreementTable]) -> Finding:
         name="agreement_tasks",
         caption="Agreement by task; 1 is perfect, 0 what chance gives where corrected for it",
         columns=[
-            Column("task", "task"),
-            Column("items", "items", "count"),
+            *columns(task="text", items="count"),
             *(
                 Column(
                     name, name, "number", None if place else (f"{name}, low", f"{name}, high")

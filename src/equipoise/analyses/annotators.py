@@ -34,6 +34,7 @@ from equipoise.findings import (
     Row,
     Scatter,
     Table,
+    columns,
     rows_of,
 )
 from equipoise.numbers import change, count, number, percent
@@ -199,13 +200,11 @@ def annotators_finding(rows: Sequence[Row], *, skill: str = "", legend: str = ""
     skilled = bool(skill) and bool(_by(rows, "skill"))
     ends = ("low", "high") if _by(rows, "low") else None
     further = (
-        Column("mean_rating", "mean rating", "number"),
-        Column("above_the_item_mean", "above the item mean", "change"),
+        *columns(mean_rating="number", above_the_item_mean="change"),
         Column("median_ms", "median time", "duration"),
     )
-    columns = [
-        Column("annotator", "annotator"),
-        Column("votes", "votes", "count"),
+    shown = [
+        *columns(annotator="text", votes="count"),
         *(Column(key, HEADS[key], "number") for key in known),
         *([Column("skill", f"skill ({skill})", "number", ends)] if skilled else []),
         *(column for column in further if _by(rows, column.key)),
@@ -216,7 +215,7 @@ def annotators_finding(rows: Sequence[Row], *, skill: str = "", legend: str = ""
     table = Table(
         name="annotators",
         caption="Annotators, most votes first",
-        columns=columns,
+        columns=shown,
         rows=most,
         legend=legend,
     )

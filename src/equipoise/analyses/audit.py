@@ -24,7 +24,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from equipoise.analyses.tables import spanned
 from equipoise.annotations import Annotations
 from equipoise.arrays import (
     InputError,
@@ -38,7 +37,7 @@ from equipoise.arrays import (
 from equipoise.estimate import wilson
 from equipoise.evaluation.blocks import majority
 from equipoise.evaluation.truth import yes_no_truth
-from equipoise.findings import Cell, Column, Dot, Dots, Finding, Table, rows_of
+from equipoise.findings import Cell, Column, Dot, Dots, Finding, Table, rows_of, spanned
 from equipoise.notices import Notice
 from equipoise.numbers import count, estimate, exact_percent, percent
 from equipoise.wording import Option, hint, joined

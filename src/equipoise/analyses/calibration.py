@@ -31,7 +31,6 @@ import numpy as np
 from equipoise.analyses.result import ENDS
 from equipoise.analyses.scoring import Given, freeze
 from equipoise.analyses.study import Study
-from equipoise.analyses.tables import spanned
 from equipoise.analyses.words import as_notices
 from equipoise.annotations import Annotations
 from equipoise.arrays import Bools, Floats, InputError, short_repr
@@ -39,7 +38,7 @@ from equipoise.evaluation.alignment import align
 from equipoise.evaluation.arguments import as_annotations, as_predictions
 from equipoise.evaluation.truth import task_truths
 from equipoise.evaluation.uncertainty import Uncertainty, uncertainty_of
-from equipoise.findings import Column, Dot, Dots, Finding, Table, rows_of
+from equipoise.findings import Column, Dot, Dots, Finding, Table, rows_of, spanned
 from equipoise.inference import TwoWay
 from equipoise.notices import Notice
 from equipoise.numbers import exact_percent, interval, number

@@ -35,13 +35,12 @@ from equipoise.analyses.cuts import Cuts, cut
 from equipoise.analyses.options import AnalysisKeywords
 from equipoise.analyses.scoring import Given, StudyScorer, study
 from equipoise.analyses.study import Study
-from equipoise.analyses.tables import headed, spanned
 from equipoise.analyses.words import BRACKETS, lowest_by, scored_again
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, positions, short_repr
 from equipoise.evaluation import MACRO
 from equipoise.evaluation.truth import TaskTruth
-from equipoise.findings import Chart, Column, Finding, Line, Lines, Table
+from equipoise.findings import Chart, Column, Finding, Line, Lines, Table, columns, spanned
 from equipoise.notices import Notice, Value
 from equipoise.numbers import count, number, percent, significant
 from equipoise.plausibilities import Plausibilities
@@ -76,7 +75,7 @@ NOT_DEFINED = (
     "for every model{where}."
 )
 SHARE_COLUMNS = (
-    *headed(task="text", reliability="text", items="count"),
+    *columns(task="text", reliability="text", items="count"),
     Column("mean", "mean certainty", "number"),
     Column("below", "uncertain", "count"),
     Column("share_below", "share uncertain", "percent"),

@@ -24,10 +24,9 @@ from typing import NamedTuple
 import numpy as np
 
 from equipoise.aggregate import dawid_skene
-from equipoise.analyses.tables import headed
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, Ints
-from equipoise.findings import Cell, Chart, Column, Heat, Table, rows_of
+from equipoise.findings import Cell, Chart, Column, Heat, Table, columns, rows_of
 from equipoise.notices import Notice, notice
 from equipoise.numbers import number
 from equipoise.votes import collect_votes
@@ -191,9 +190,9 @@ def confusion_tables(found: Sequence[Confusion]) -> tuple[Table, ...]:
         name="annotator_confusions",
         caption="What every annotator answers, given the truth",
         columns=(
-            *headed(task="text", annotator="text"),
+            *columns(task="text", annotator="text"),
             Column("truth", "truth", words=WORDS),
-            *headed(true_class="text", answer="text"),
+            *columns(true_class="text", answer="text"),
             Column("share", "share of answers", "number"),
             Column("votes", "votes", "count"),
         ),
@@ -222,12 +221,12 @@ def _rates(found: Sequence[Confusion]) -> Table:
     ]
     if found[0].yes_no:
         keys = ["specificity", "sensitivity"]
-        rates = [*headed(sensitivity="number", specificity="number")]
+        rates = [*columns(sensitivity="number", specificity="number")]
     return Table(
         name="annotator_rates",
         caption="How often every annotator is right, given the truth",
         columns=(
-            *headed(task="text", annotator="text"),
+            *columns(task="text", annotator="text"),
             Column("truth", "truth", words=WORDS),
             Column("votes", "votes", "count"),
             *rates,

@@ -7,10 +7,9 @@ counted for a class. Up to twenty classes, each has its plausibility in a column
 import numpy as np
 
 from equipoise.analyses.certainty import SURE
-from equipoise.analyses.tables import headed
 from equipoise.annotations import Annotations
 from equipoise.arrays import Ints, positions
-from equipoise.findings import Cell, Column, Finding, Table
+from equipoise.findings import Cell, Column, Finding, Table, columns
 from equipoise.numbers import count, percent
 from equipoise.plausibilities import Plausibilities
 
@@ -74,8 +73,8 @@ def consensus_finding(annotations: Annotations, made: Plausibilities) -> Finding
         name="consensus",
         caption="Consensus of every item",
         columns=(
-            *headed(item="text", consensus="text", probability="number"),
-            *headed(tied_with="text", certainty="number", votes="count"),
+            *columns(item="text", consensus="text", probability="number"),
+            *columns(tied_with="text", certainty="number", votes="count"),
             *([Column("gold", "gold")] if rows and "gold" in rows[0] else []),
         ),
         rows=rows,

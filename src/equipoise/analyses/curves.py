@@ -26,14 +26,24 @@ import numpy as np
 from equipoise.analyses.experts.compared import answers_of, compare_task, reader_intervals
 from equipoise.analyses.scoring import Given
 from equipoise.analyses.study import Study
-from equipoise.analyses.tables import distinct_lines, headed, spanned
 from equipoise.analyses.words import as_notices
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, require_number
 from equipoise.evaluation.alignment import Aligned, align
 from equipoise.evaluation.arguments import as_annotations, as_predictions
 from equipoise.evaluation.truth import task_truths
-from equipoise.findings import Cell, Column, Finding, Line, Lines, Point, Table
+from equipoise.findings import (
+    Cell,
+    Column,
+    Finding,
+    Line,
+    Lines,
+    Point,
+    Table,
+    columns,
+    distinct_lines,
+    spanned,
+)
 from equipoise.metrics import auroc, average_precision, precision_recall_curve, roc_curve
 from equipoise.notices import Notice
 from equipoise.numbers import change, count, estimate
@@ -166,8 +176,8 @@ class Curves:
                 name="readers_on_curves",
                 caption="Readers and the best model at the same false positive rate",
                 columns=(
-                    *headed(task="text", reader="text", items="count"),
-                    *headed(false_positive_rate="number", sensitivity="number"),
+                    *columns(task="text", reader="text", items="count"),
+                    *columns(false_positive_rate="number", sensitivity="number"),
                     Column("precision", "precision", "number", brief=False),
                     Column("model", "best model"),
                     Column("model_sensitivity", "its sensitivity", "number"),
@@ -185,7 +195,7 @@ class Curves:
             name="areas_under_curves",
             caption="Areas under the curves",
             columns=(
-                *headed(task="text", model="model"),
+                *columns(task="text", model="model"),
                 Column("auroc", "soft AUROC", "number"),
                 Column("average_precision", "soft average precision", "number"),
             ),

@@ -49,7 +49,6 @@ from numpy.typing import NDArray
 from equipoise.analyses.options import ResamplingKeywords, ResamplingOptions, checked_options
 from equipoise.analyses.scoring import Given, TaskScorer, task_scorer
 from equipoise.analyses.study import Study
-from equipoise.analyses.tables import headed, spanned
 from equipoise.analyses.words import BRACKETS, as_notices
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, InputError, Ints, short_repr
@@ -57,7 +56,7 @@ from equipoise.estimate import Estimate, wilson
 from equipoise.evaluation.alignment import Aligned, align
 from equipoise.evaluation.arguments import as_annotations, as_predictions
 from equipoise.evaluation.truth import TaskTruth, task_truths
-from equipoise.findings import Cell, Column, Dot, Dots, Finding, Table
+from equipoise.findings import Cell, Column, Dot, Dots, Finding, Table, columns, spanned
 from equipoise.metrics import named
 from equipoise.notices import Notice, notice
 from equipoise.numbers import count, exact_percent, number
@@ -229,7 +228,7 @@ class Gold:
                 Column("task", "task"),
                 Column("who", kind, "model" if kind == "model" else "text"),
                 Column("items", "items", "count"),
-                *(headed(positives="count") if yes_no else ()),
+                *(columns(positives="count") if yes_no else ()),
                 *statistics,
             ),
             rows=[asdict(one) for one in own],
@@ -242,7 +241,7 @@ class Gold:
             name="gold_gains",
             caption="Models against each annotator, on the items that the annotator read",
             columns=(
-                *headed(task="text", model="model", annotator="text", items="count"),
+                *columns(task="text", model="model", annotator="text", items="count"),
                 Column("model_value", "model", "number"),
                 Column("annotator_value", "annotator's", "number"),
                 spanned("gain", joined(list(heads.values()), "or"), "change"),

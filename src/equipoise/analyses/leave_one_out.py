@@ -56,6 +56,7 @@ from equipoise.findings import (
     Finding,
     Heat,
     Table,
+    columns,
     largest_by,
     rows_of,
 )
@@ -210,9 +211,7 @@ class LeaveOneOut(StudyResult):
             name="leave_one_out",
             caption=f"Shift of {what} without one annotator",
             columns=(
-                Column("without", "without"),
-                Column("votes", "votes", "count"),
-                Column("model", "model", "model"),
+                *columns(without="text", votes="count", model="model"),
                 Column("value", what, "number", brief=False),
                 Column("shift", f"shift of {what}", "change", ("low", "high")),
                 Column("rank", "rank", "rank", brief=False),

@@ -11,10 +11,9 @@ from collections.abc import Mapping
 import numpy as np
 
 from equipoise.analyses.study import Study
-from equipoise.analyses.tables import headed
 from equipoise.arrays import Bools, Floats, InputError
 from equipoise.evaluation.truth import TaskTruth
-from equipoise.findings import Cell, Column, Finding, Line, Lines, Table, rows_of
+from equipoise.findings import Cell, Column, Finding, Line, Lines, Table, columns, rows_of
 from equipoise.metrics import decision_curve
 from equipoise.numbers import percent
 from equipoise.wording import joined
@@ -66,8 +65,8 @@ def analyse(study: Study) -> Finding:
                 name=KEY,
                 caption="Net benefit by threshold",
                 columns=(
-                    *headed(task="text", model="model", threshold="percent"),
-                    *headed(net_benefit="number"),
+                    *columns(task="text", model="model", threshold="percent"),
+                    *columns(net_benefit="number"),
                     Column("treat_all", "acting on everybody", "number"),
                     Column("useful", "of use"),
                 ),

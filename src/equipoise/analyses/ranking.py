@@ -39,7 +39,7 @@ from equipoise.arrays import Floats, InputError, short_repr
 from equipoise.estimate import Estimate, wilson
 from equipoise.evaluation import LABELS, Difference, Evaluation, evaluate
 from equipoise.evaluation.arguments import Truths, as_metrics, as_predictions
-from equipoise.findings import Chart, Column, Dot, Dots, Finding, Heat
+from equipoise.findings import Chart, Column, Dot, Dots, Finding, Heat, columns
 from equipoise.inference import Population
 from equipoise.metrics import DEFAULT, Metric
 from equipoise.notices import Notice
@@ -80,8 +80,7 @@ COLUMNS = (
 )
 MODEL_COLUMNS = (
     *QUESTION,
-    Column("model", "model", "model"),
-    Column("value", "value", "number"),
+    *columns(model="model", value="number"),
     Column("rank", "rank, possible", "rank", ("rank_low", "rank_high")),
     Column("p_best", "best in", "resample_share"),
 )

@@ -23,13 +23,12 @@ from typing import NamedTuple
 import numpy as np
 
 from equipoise.analyses.study import Study
-from equipoise.analyses.tables import headed, spanned
 from equipoise.arrays import InputError
 from equipoise.evaluation import MACRO
 from equipoise.evaluation.alignment import takes_threshold
 from equipoise.evaluation.left_out_readers import ReaderRow
 from equipoise.evaluation.scoring import evaluate
-from equipoise.findings import Cell, Column, Dot, Dots, Finding, Table
+from equipoise.findings import Cell, Column, Dot, Dots, Finding, Table, columns, spanned
 from equipoise.metrics import Metric, named
 from equipoise.numbers import change, count, estimate, exact_percent
 from equipoise.wording import capital, joined
@@ -210,7 +209,7 @@ def _table(rows: Sequence[ReaderRow], metrics: Sequence[Metric], truth: str) -> 
         columns=(
             Column("task", "task"),
             Column("who", "reader or model", "model"),
-            *headed(kind="text", items="count"),
+            *columns(kind="text", items="count"),
             *(spanned(one.name, one.title) for one in metrics),
         ),
         rows=lines,

@@ -10,12 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from equipoise.analyses.tables import headed
 from equipoise.analyses.threshold_sweep import Grid, called, steps, threshold_sweep
 from equipoise.analyses.thresholds import ExpertSample, Rule, Threshold, expert_threshold
 from equipoise.annotations import Annotations
 from equipoise.arrays import InputError, Ints, PerItem
-from equipoise.findings import Column, Finding, Line, Lines, Report, Table, rows_of
+from equipoise.findings import Column, Finding, Line, Lines, Report, Table, columns, rows_of
 from equipoise.metrics import named
 from equipoise.numbers import chosen, count, estimate, exact_percent, percent
 from equipoise.predictions import Predictions
@@ -69,7 +68,7 @@ def _prevalence_finding(
         name="prevalence",
         caption="Positive items by threshold",
         columns=(
-            *headed(threshold="number", positives="count"),
+            *columns(threshold="number", positives="count"),
             Column("prevalence", "share", "number"),
         ),
         rows=rows_of(

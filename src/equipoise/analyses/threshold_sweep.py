@@ -22,7 +22,6 @@ import numpy as np
 from equipoise.analyses._expert_sample import checked_probabilities
 from equipoise.analyses.scoring import affordable_resamples
 from equipoise.analyses.study import Study
-from equipoise.analyses.tables import distinct_lines, headed, spanned
 from equipoise.analyses.words import as_notices
 from equipoise.annotations import Annotations
 from equipoise.arrays import (
@@ -44,7 +43,19 @@ from equipoise.evaluation import Evaluation, Settings, evaluate
 from equipoise.evaluation.alignment import ON_MISSING
 from equipoise.evaluation.arguments import as_metrics, as_predictions
 from equipoise.evaluation.truth import TaskTruth
-from equipoise.findings import Bar, Cell, Column, Finding, Line, Lines, Row, Table
+from equipoise.findings import (
+    Bar,
+    Cell,
+    Column,
+    Finding,
+    Line,
+    Lines,
+    Row,
+    Table,
+    columns,
+    distinct_lines,
+    spanned,
+)
 from equipoise.metrics import DEFAULT, Metric, named
 from equipoise.notices import Notice, notice
 from equipoise.numbers import chosen, count, percent
@@ -78,8 +89,8 @@ LEGEND = (
     "than half is needed."
 )
 COLUMNS = (
-    *headed(threshold="number", positives="count", prevalence="percent"),
-    *headed(metric="text", model="model"),
+    *columns(threshold="number", positives="count", prevalence="percent"),
+    *columns(metric="text", model="model"),
     Column("value", "value", "number", ("low", "high")),
     spanned("rank", kind="rank"),
     Column("change", "change of rank", "change"),
@@ -390,16 +401,16 @@ def _summary(sweeps: Mapping[str, ThresholdSweep], front: tuple[Column, ...]) ->
             row: Row = {"task": task, "span": span, "positives": positives}
             rows.append({**row, "prevalence": moves[0].prevalence, "spearman": near})
     strict = next(iter(sweeps.values())).strict
-    columns = (
+    shown = (
         *front,
         Column("span", "share of yes above" if strict else "probability at least"),
-        *headed(positives="count", prevalence="percent"),
+        *columns(positives="count", prevalence="percent"),
         Column("spearman", "Spearman with the centre", "number"),
     )
     return Table(
         name="threshold_sweep_summary",
         caption="Thresholds that give the same labels",
-        columns=columns,
+        columns=shown,
         rows=rows,
         legend=LEGEND if strict else "",
         file=False,

@@ -19,7 +19,6 @@ from equipoise.analyses.annotators import annotators_finding, skilled_rows
 from equipoise.analyses.certainty import SURE
 from equipoise.analyses.consensus import consensus_finding
 from equipoise.analyses.result import ENDS
-from equipoise.analyses.tables import headed, spanned
 from equipoise.analyses.truth_cases import SEED, cases_finding, truth_cases
 from equipoise.analyses.truth_certainty import certainty, certainty_meaning
 from equipoise.analyses.truth_gold import GoldAggregates
@@ -38,7 +37,17 @@ from equipoise.choosing import (
 from equipoise.choosing.cautions import FEW, vote_table
 from equipoise.choosing.comparing import FOLDS
 from equipoise.codec import encode
-from equipoise.findings import Cell, Column, Finding, Line, Lines, Report, Table
+from equipoise.findings import (
+    Cell,
+    Column,
+    Finding,
+    Line,
+    Lines,
+    Report,
+    Table,
+    columns,
+    spanned,
+)
 from equipoise.notices import Notice, as_notices, notice
 from equipoise.numbers import count, number, percent, rank
 from equipoise.plausibilities import Plausibilities
@@ -173,7 +182,7 @@ class _ReliabilitySweep:
             name="reliability",
             caption="Certainty by reliability",
             columns=(
-                *headed(reliability="text", in_use="text"),
+                *columns(reliability="text", in_use="text"),
                 Column("mean", "mean certainty", "number"),
                 Column("below", f"items below {SURE:g}", "count"),
                 Column("share", "share", "percent"),
@@ -321,7 +330,7 @@ def models_finding(fits: FittedModels) -> Finding:
         columns=(
             Column("model", "model"),
             *(scored if fits.scores else ()),
-            *headed(other_top_class="count", mean_certainty="number"),
+            *columns(other_top_class="count", mean_certainty="number"),
             Column("certainty_is", "certainty is the"),
         ),
         rows=[{**row, "mean_certainty": row["mean_certainty"] or "none"} for row in rows],
@@ -332,7 +341,7 @@ def models_finding(fits: FittedModels) -> Finding:
         name="decisions",
         caption="Items decided differently",
         columns=(
-            *headed(models="text", items="count", share="percent"),
+            *columns(models="text", items="count", share="percent"),
             Column("share_of_rarer_class", "of the rarer class", "percent"),
         ),
         rows=[row for row in _decision_rows(fits) if row["items"]],
@@ -360,7 +369,7 @@ def _unanimity_finding(fits: FittedModels) -> Finding | None:
         columns=(
             Column("model", "model"),
             Column("expected", "expected", "percent", ("low", "high")),
-            *headed(observed="percent", items="count"),
+            *columns(observed="percent", items="count"),
         ),
         rows=[{"model": name, **asdict(one)} for name, one in checked.items()],
         legend="Expected: if the same annotators voted once more as the fitted model says, and "
@@ -381,7 +390,7 @@ def _skill_ranks_finding(comparisons: Sequence[SkillRanks]) -> Finding:
         name="skill_ranks",
         caption="How models rank annotators",
         columns=(
-            *headed(models="text", annotators="count", rank_correlation="number"),
+            *columns(models="text", annotators="count", rank_correlation="number"),
             Column("move_most", "move most"),
         ),
         rows=rows,
@@ -671,7 +680,7 @@ def _overview(every: Sequence[FittedModels]) -> Finding:
         name="tasks",
         caption="Certainty by task",
         columns=(
-            *headed(task="text", items="count", model="text", mean_certainty="number"),
+            *columns(task="text", items="count", model="text", mean_certainty="number"),
             Column("below", f"items below {SURE:g}", "count"),
             Column("share_below", "share", "percent"),
             Column("decided_otherwise", "decided otherwise by another model", "count"),

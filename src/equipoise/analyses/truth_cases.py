@@ -11,11 +11,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from equipoise.analyses.tables import headed
 from equipoise.analyses.truth_certainty import ranked
 from equipoise.annotations import Annotations
 from equipoise.arrays import Floats, Ints
-from equipoise.findings import Chart, Column, Dot, Dots, Finding, Table
+from equipoise.findings import Chart, Column, Dot, Dots, Finding, Table, columns
 from equipoise.numbers import UNDEFINED, count, number, percent
 from equipoise.plausibilities import Plausibilities
 
@@ -192,7 +191,7 @@ def cases_finding(cases: Sequence[_ItemCase], *, seed: int | None = None) -> Fin
     said = Table(
         name="readings",
         caption=f"What was said{more}",
-        columns=headed(item="text", annotator="text", said="text", times="count"),
+        columns=columns(item="text", annotator="text", said="text", times="count"),
         rows=[
             {
                 "item": case.item,

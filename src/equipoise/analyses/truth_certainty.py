@@ -26,7 +26,6 @@ from typing import NamedTuple
 import numpy as np
 
 from equipoise.analyses.certainty import SURE, sorted_points
-from equipoise.analyses.tables import headed
 from equipoise.annotations import Annotations
 from equipoise.arrays import Ints, short_repr
 from equipoise.findings import (
@@ -41,6 +40,7 @@ from equipoise.findings import (
     Line,
     Lines,
     Table,
+    columns,
     rows_of,
 )
 from equipoise.numbers import count, number, percent
@@ -250,7 +250,7 @@ class Certainty:
             caption="Certainty of the items (empty ranges left out)",
             columns=(
                 Column("above", "certainty above", "number"),
-                *headed(to="number", items="count", share="percent"),
+                *columns(to="number", items="count", share="percent"),
             ),
             rows=[row for row in rows if row["items"]],
             brief=(),
@@ -342,7 +342,7 @@ class Certainty:
             name="ambiguous",
             caption="The least certain items",
             columns=(
-                *headed(item="text", certainty="number"),
+                *columns(item="text", certainty="number"),
                 Column("entropy", "entropy", "number", brief=False),
                 Column("plausible", "plausible classes", "names"),
                 Column("counts", "votes, first choices", "names", brief=False),

@@ -13,13 +13,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from equipoise.analyses.gold import Trials, share_interval
-from equipoise.analyses.tables import spanned
 from equipoise.annotations import Annotations
 from equipoise.arrays import short_repr
 from equipoise.choosing import Model, fitted
 from equipoise.choosing.models import by_name
 from equipoise.evaluation import Difference, Evaluation, evaluate
-from equipoise.findings import Cell, Column, Dot, Dots, Finding, Table
+from equipoise.findings import Cell, Column, Dot, Dots, Finding, Table, spanned
 from equipoise.notices import Notice, notice
 from equipoise.numbers import change, count, estimate, exact_percent, interval
 from equipoise.predictions import Predictions

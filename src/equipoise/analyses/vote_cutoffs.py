@@ -35,11 +35,10 @@ from equipoise.analyses.cuts import Cuts, cut
 from equipoise.analyses.options import AnalysisKeywords
 from equipoise.analyses.scoring import Given, affordable, study
 from equipoise.analyses.study import Study
-from equipoise.analyses.tables import spanned
 from equipoise.analyses.words import BRACKETS, ORDER, not_finite, scored_again
 from equipoise.annotations import Annotations
 from equipoise.arrays import InputError, short_repr
-from equipoise.findings import Chart, Column, Finding, Table, largest_by
+from equipoise.findings import Chart, Column, Finding, Table, largest_by, spanned
 from equipoise.numbers import number, percent
 from equipoise.wording import capital, joined
 

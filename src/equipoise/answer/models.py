@@ -12,7 +12,7 @@ import numpy as np
 from equipoise.answer.standing import Answer, Standing, all_inside, typical_reach
 from equipoise.answer.standing import Column as Question
 from equipoise.evaluation import MACRO
-from equipoise.findings import Cell, Column, Dot, Dots, Finding, Heat, Standings, Table
+from equipoise.findings import Cell, Column, Dot, Dots, Finding, Heat, Standings, Table, columns
 from equipoise.findings import Standing as Place
 from equipoise.metrics import confusion_matrix
 from equipoise.nouns import Nouns, in_words, some
@@ -210,8 +210,7 @@ def _values_table(answer: Answer) -> Table:
         columns=(
             Column("task", "task"),
             Column("metric", "metric", words=titles),
-            Column("labels", "labels"),
-            Column("model", "model", "model"),
+            *columns(labels="text", model="model"),
             Column("value", "value", "number", ("low", "high")),
             Column("rank", "rank", "rank", ("rank_low", "rank_high")),
             Column("p_best", "best in (share of resamples)", "resample_share"),
@@ -366,9 +365,7 @@ def confusions(answer: Answer) -> Iterator[Finding]:
                 name="confusion",
                 caption=f"Expected counts and shares of votes, decisions of {leader}",
                 columns=(
-                    Column("task", "task"),
-                    Column("votes_for", "votes for"),
-                    Column("decided", "decided"),
+                    *columns(task="text", votes_for="text", decided="text"),
                     Column("expected", "expected count", "number"),
                     Column("share", "share", "percent"),
                 ),

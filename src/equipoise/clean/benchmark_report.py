@@ -23,7 +23,16 @@ from equipoise.clean.benchmark_cells import versions
 from equipoise.clean.comparison import CleanBenchmark, TaskBenchmark
 from equipoise.clean.detector import TITLES
 from equipoise.evaluation import LABELS
-from equipoise.findings import Card, Column, Finding, Report, Standings, Table, left_out
+from equipoise.findings import (
+    Card,
+    Column,
+    Finding,
+    Report,
+    Standings,
+    Table,
+    columns,
+    left_out,
+)
 from equipoise.findings.bibliography import cite
 from equipoise.notices import Notice
 from equipoise.nouns import Nouns, counted, in_words
@@ -403,11 +412,7 @@ def _left_out(done: CleanBenchmark) -> list[Finding]:
                 Table(
                     name="left-out-detectors",
                     caption="Why",
-                    columns=(
-                        Column("task", "task"),
-                        Column("detector", "detector", "model"),
-                        Column("reason", "reason"),
-                    ),
+                    columns=(*columns(task="text", detector="model", reason="text"),),
                     rows=rows,
                     open=True,
                 ),

@@ -330,7 +330,7 @@ def _evaluation_json(made: "EvaluationOnDisk") -> dict[str, Any]:
 
 def _evaluated(made: "EvaluationOnDisk") -> "Finding":
     """All models, best first by every metric in turn."""
-    from equipoise.findings import Column, Finding, Table
+    from equipoise.findings import Column, Finding, Table, columns
     from equipoise.metrics import named
 
     rows = []
@@ -349,8 +349,7 @@ def _evaluated(made: "EvaluationOnDisk") -> "Finding":
             *([Column("metric", "metric", "text")] if several else []),
             Column("model", "model", "model"),
             Column("value", "value" if several else title, "number", ("low", "high")),
-            Column("best_rank", "best rank", "count"),
-            Column("worst_rank", "worst rank", "count"),
+            *columns(best_rank="count", worst_rank="count"),
         ),
         rows=rows,
     )

@@ -72,7 +72,7 @@ from equipoise.arrays import (
 )
 from equipoise.evaluation.alignment import require_yes_no, takes_threshold
 from equipoise.evaluation.truth import TaskTruth, task_truths
-from equipoise.findings import Column, Table
+from equipoise.findings import Column, Table, columns
 from equipoise.metrics import Metric
 from equipoise.notices import Notice, notice
 from equipoise.numbers import count, number, percent
@@ -685,9 +685,7 @@ def threshold_table(used: Sequence[UsedThreshold]) -> Table:
         name="thresholds",
         caption="Thresholds by which scores became decisions",
         columns=(
-            Column("model", "model", "model"),
-            Column("task", "task"),
-            Column("threshold", "threshold", "number"),
+            *columns(model="model", task="text", threshold="number"),
             Column("how", "how it was chosen"),
             Column("items", "on items", "count"),
             Column("above", "called positive", "percent"),

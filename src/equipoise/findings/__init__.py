@@ -33,6 +33,7 @@ from equipoise.findings.charts import (
     Strips,
     Suspect,
     Worklist,
+    distinct_lines,
 )
 from equipoise.findings.record import (
     Card,
@@ -48,6 +49,7 @@ from equipoise.findings.record import (
     largest_by,
     left_out,
     rows_of,
+    spanned,
 )
 
 __all__ = [
@@ -86,7 +88,9 @@ __all__ = [
     "Worklist",
     "cell",
     "columns",
+    "distinct_lines",
     "largest_by",
     "left_out",
     "rows_of",
+    "spanned",
 ]

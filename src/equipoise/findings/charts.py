@@ -5,7 +5,7 @@ serves. A mark that belongs to a model says so, and has the model's colour and m
 it stands. Numbers that are nan are not drawn, and a chart with nothing to draw is left out.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
@@ -101,6 +101,25 @@ class Line:
     dots: bool = True
     dashed: bool = False
     beyond: Sequence[tuple[float, float]] = ()
+
+
+def distinct_lines(curves: Iterable[tuple[str, Sequence[tuple[float, float]]]]) -> list[Line]:
+    """Lines of models, by name and points; those that lie on each other are one.
+
+    Examples
+    --------
+    >>> up, down = [(0.0, 0.0), (1.0, 1.0)], [(0.0, 1.0), (1.0, 0.0)]
+    >>> [one.name for one in distinct_lines([("a", up), ("b", down), ("c", up)])]
+    ['a +1', 'b']
+    """
+    same: dict[bytes, tuple[Sequence[tuple[float, float]], list[str]]] = {}
+    for name, points in curves:
+        key = (np.array(points) + 0.0).tobytes()
+        same.setdefault(key, (points, []))[1].append(name)
+    return [
+        Line(first if not more else f"{first} +{len(more)}", points, model=first, dots=False)
+        for points, (first, *more) in same.values()
+    ]
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,15 +61,30 @@ class Column:
         return self.kind in ("text", "model", "names")
 
 
-def columns(kind: Kind, *keys: str) -> tuple[Column, ...]:
-    """Columns of one kind that are headed by their keys.
+def columns(kind: Kind = "text", /, *keys: str, **kinds: Kind) -> tuple[Column, ...]:
+    """Columns that are headed by their keys: some of one kind, others each of its own.
 
     Examples
     --------
     >>> [one.head for one in columns("count", "items", "votes_per_item")]
     ['items', 'votes per item']
+    >>> [(one.head, one.kind) for one in columns(model="model", net_benefit="number")]
+    [('model', 'model'), ('net benefit', 'number')]
     """
-    return tuple(Column(key, key.replace("_", " "), kind) for key in keys)
+    every = {**dict.fromkeys(keys, kind), **kinds}
+    return tuple(Column(key, key.replace("_", " "), one) for key, one in every.items())
+
+
+def spanned(key: str, head: str = "", kind: Kind = "number", *, brief: bool = True) -> Column:
+    """A column with an interval, whose ends are ``low`` and ``high`` behind its key.
+
+    Examples
+    --------
+    >>> spanned("gain", kind="change").ends
+    ('gain_low', 'gain_high')
+    """
+    ends = (f"{key}_low", f"{key}_high")
+    return Column(key, head or key.replace("_", " "), kind, ends, brief)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -81,8 +81,7 @@ def _files(check: StudyCheck) -> Finding:
         columns=(
             Column("file", "file"),
             Column("role", "holds"),
-            Column("layout", "layout"),
-            Column("rows", "rows", "count"),
+            *columns(layout="text", rows="count"),
             Column("columns", "columns", brief=False),
             Column("why", "because"),
         ),
@@ -132,8 +131,7 @@ def _votes(table: Annotations) -> Finding:
                 columns=(
                     Column("task", "task"),
                     *columns("count", "items", "annotators", "votes"),
-                    Column("votes_per_item", "votes per item"),
-                    Column("unanimous", "unanimous", "percent"),
+                    *columns(votes_per_item="text", unanimous="percent"),
                     *columns("count", "tied", "repeats", "missing", "gold"),
                 ),
                 rows=rows,

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from equipoise.arrays import InputError, short_repr
 from equipoise.codec import check_seal, sealed
-from equipoise.findings import Column, Finding, Report, Table
+from equipoise.findings import Column, Finding, Report, Table, columns
 from equipoise.findings.json import JsonValue
 from equipoise.findings.text import as_csv
 from equipoise.folders import write_folder
@@ -160,8 +160,7 @@ def _values_alone(record: RunRecord) -> Report:
         columns=(
             Column("task", "task"),
             Column("metric", "metric", words=words),
-            Column("labels", "labels"),
-            Column("model", "model", "model"),
+            *columns(labels="text", model="model"),
             Column("value", "value", "number", ("low", "high")),
             Column("rank", "rank", "rank"),
         ),

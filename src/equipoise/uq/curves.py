@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from equipoise.findings import Column, Finding, Line, Lines, Row, Table
+from equipoise.findings import Column, Finding, Line, Lines, Row, Table, columns
 from equipoise.metrics import accuracy_coverage_curve, reliability_curve
 from equipoise.numbers import count, duration, percent
 from equipoise.uq.study import Corruption, UncertaintyStudy
@@ -268,8 +268,7 @@ def _cost_table(rows: Sequence[Row]) -> Table:
         caption="Time and memory of a run, the mean over runs; memory at most",
         columns=(
             *WHO,
-            Column("runs", "runs", "count"),
-            Column("epochs", "epochs", "figures"),
+            *columns(runs="count", epochs="figures"),
             Column("epoch_ms", "an epoch", "duration"),
             Column("training_ms", "training", "duration"),
             Column("times", "times the baseline", "figures"),
@@ -301,8 +300,7 @@ def corruption_findings(found: Sequence[Corruption]) -> Iterable[Finding]:
                 name="corruptions",
                 caption="Severity of every corruption, and validation AUROC under it",
                 columns=(
-                    Column("corruption", "corruption"),
-                    Column("severity", "severity", "number"),
+                    *columns(corruption="text", severity="number"),
                     Column("auroc", "AUROC", "number"),
                     Column("clean", "AUROC of clean images", "number"),
                     Column("fall", "fall", "percent"),

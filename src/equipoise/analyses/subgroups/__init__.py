@@ -41,7 +41,7 @@ from equipoise.arrays import Bools, InputError, Ints, choice, short_repr, wrong_
 from equipoise.estimate import Estimate
 from equipoise.evaluation.blocks import hard_labels
 from equipoise.findings import Cell as TableCell
-from equipoise.findings import Column, Dot, Dots, Finding, Row, Table
+from equipoise.findings import Column, Dot, Dots, Finding, Row, Table, columns
 from equipoise.notices import Notice
 from equipoise.numbers import count, number
 from equipoise.wording import Option, capital, hint, joined
@@ -71,8 +71,7 @@ LEGEND = (
 COLUMNS = (
     Column("column", "attribute"),
     Column("level", "group"),
-    Column("items", "items", "count"),
-    Column("quantity", "quantity"),
+    *columns(items="count", quantity="text"),
     Column("model", "model", "model", brief=False),
     Column("value", "value", "number", ("low", "high")),
     Column("difference", "difference", "change", ("difference_low", "difference_high")),
