@@ -10,7 +10,7 @@ import numpy as np
 from equipoise.aggregate import Chain, plackett_luce
 from equipoise.analyses.study import Study, StudyOptions
 from equipoise.annotations import Annotations
-from equipoise.answer import Answer, Asked, answer_report
+from equipoise.answer import Answer, AnswerOptions, answer_report
 from equipoise.evaluation import Settings, evaluate
 from equipoise.findings import Report
 from equipoise.nouns import Nouns
@@ -48,7 +48,7 @@ def answered(
     done = evaluate(scores, given, metrics=metrics, resampling=plan, settings=how)
     options = StudyOptions(metrics=metrics, labels=labels, replicates=QUICK, base=how)
     study = Study(tuple(scores), votes, options, done, lambda *_: None)
-    asked = Asked(nouns=nouns or Nouns(), analyses=tuple(analyses))
+    asked = AnswerOptions(nouns=nouns or Nouns(), analyses=tuple(analyses))
     return Answered(Answer(done, labels), answer_report(study, asked), study)
 
 

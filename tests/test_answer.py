@@ -10,7 +10,7 @@ import pytest
 
 from equipoise.analyses.study import StudyOptions
 from equipoise.answer import Answer, Sample, analyse_study, headline, make_card
-from equipoise.answer.standing import Column, Standing, _distances
+from equipoise.answer.standing import RankedModels, StandingColumn, _distances
 from equipoise.evaluation import LABELS, MACRO, evaluate
 from equipoise.inference import Family, Population, TwoWay
 from equipoise.metrics import named
@@ -24,11 +24,11 @@ from tests.oracles.bootstrap import annotations
 every = pytest.mark.parametrize("name", ODD)
 
 
-def columns(answer: Answer) -> list[Column]:
+def columns(answer: Answer) -> list[StandingColumn]:
     """Every question that can be asked of an evaluation."""
     done = answer.evaluation
     return [
-        Column(task, metric, labels)
+        StandingColumn(task, metric, labels)
         for task in done.tasks
         for metric in done.metrics
         for labels in LABELS
@@ -38,7 +38,7 @@ def columns(answer: Answer) -> list[Column]:
 # ---- who is in the best group, and how far below the best everybody may lie ----------------
 
 
-def slow(answer: Answer, column: Column) -> dict[str, tuple[float, float, float, bool]]:
+def slow(answer: Answer, column: StandingColumn) -> dict[str, tuple[float, float, float, bool]]:
     """Gap, least, most and membership of the best group of every model, pair by pair."""
     done, name = answer.evaluation, column.metric.name
     where = {"labels": column.labels, "task": column.task}
@@ -471,7 +471,7 @@ def test_majority_labels_that_give_another_answer_are_the_caveat():
     sharp = np.where(share > 0.5, 0.999, 0.0) + 0.001 * random.random(400)
     scores = [Predictions("sharp", votes.items, sharp), Predictions("even", votes.items, share)]
     study = answered(scores, votes, ["brier_score"])
-    hard = study.answer.standing(Column("", study.answer.metric, "hard"))
+    hard = study.answer.standing(StandingColumn("", study.answer.metric, "hard"))
     front = study.answer.front
     if hard.decides and not {*hard.best_group} & {*front.best_group}:
         assert study.report.card.caveat.startswith("Majority labels give another answer:")
@@ -503,9 +503,9 @@ def test_the_card_does_not_change_with_the_order_of_models_and_votes():
 )
 def test_a_margin_is_named_that_several_models_keep_but_not_all(most, margin):
     half = np.full(len(most), 0.5)
-    front = Standing(
-        Column("", named("auroc"), "soft"), tuple("abc"), half, half, half, half > 0, half,
-        half, np.array(most), Population(effective=8.0),
+    front = RankedModels(
+        StandingColumn("", named("auroc"), "soft"), tuple("abc"), half, half, half, half > 0,
+        half, half, np.array(most), Population(effective=8.0),
     )  # fmt: skip
     assert front.decides and front.telling_margin == (margin and pytest.approx(margin))
     if margin:

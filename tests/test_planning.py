@@ -25,7 +25,7 @@ from equipoise.inference import Population, Spread
 from equipoise.io import read_annotations
 from equipoise.planning import next_for_ranking, next_items, plan_ranking, plan_size
 from equipoise.planning._pilot import pilot, usable_metric, with_single_votes
-from equipoise.planning._power import Components, Shape, half_widths, power
+from equipoise.planning._power import DifferenceVariances, Shape, half_widths, power
 from equipoise.planning._simulation import _effects, simulated_power
 from equipoise.planning.size import size_words
 from equipoise.planning.target import PowerTarget
@@ -160,7 +160,7 @@ def test_groups_and_what_annotators_make_of_them_are_told_apart():
 
 
 def test_the_variance_of_a_design_is_the_formula():
-    parts = Components(items=3.0, annotators=0.4, votes=5.0, groups=2.0, cells=0.7)
+    parts = DifferenceVariances(items=3.0, annotators=0.4, votes=5.0, groups=2.0, cells=0.7)
     made = parts.spread(40, Shape(9, 4, 6))
     noise = 0.7 / (40 * 4) + 5 / (40 * 6 * 4)
     assert made.variance == pytest.approx(2 / 40 + 3 / 240 + 0.4 / 9 + noise)
@@ -202,7 +202,7 @@ def test_half_widths_are_those_of_an_evaluation(people):
 @pytest.mark.parametrize("shape", [Shape(3, 3), Shape(5, 5), Shape(12, 12), Shape(12, 4),
                                    Shape(8, 8, 10), Shape(0, 3)])  # fmt: skip
 def test_simulated_studies_tested_like_any_other_have_the_power_promised(shape):
-    parts = Components(items=1.0, annotators=0.05, votes=2.0, groups=0.5, cells=0.4)
+    parts = DifferenceVariances(items=1.0, annotators=0.05, votes=2.0, groups=0.5, cells=0.4)
     effect = 2.9 * parts.spread(80, shape).standard_error
     promised = power(parts.spread(80, shape), effect, 0.95)
     target = PowerTarget(simulations=600, seed=4)
@@ -213,7 +213,7 @@ def test_simulated_studies_tested_like_any_other_have_the_power_promised(shape):
 
 
 def test_studies_that_cannot_fail_never_do_and_the_share_stays_uncertain():
-    parts, shape = Components(items=1.0, annotators=0.05, votes=2.0), Shape(6, 6)
+    parts, shape = DifferenceVariances(items=1.0, annotators=0.05, votes=2.0), Shape(6, 6)
     for studies in (40, 50, 147):
         target = PowerTarget(simulations=studies, seed=1)
         share, error = simulated_power(parts, 60, shape, 100.0, target)

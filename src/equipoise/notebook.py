@@ -34,7 +34,7 @@ import numpy as np
 from equipoise.analyses.words import score_title
 from equipoise.answer import (
     Answer,
-    Column,
+    StandingColumn,
     distance_chart,
     evaluation_card,
     evaluation_report,
@@ -259,7 +259,7 @@ class Plots:
         """How far each model lies below the best, whichever that is, all pairs at once."""
         asked = self._asked(question)
         done = self.evaluation
-        standing = Answer(done).standing(Column(asked.task, asked.metric, asked.labels))
+        standing = Answer(done).standing(StandingColumn(asked.task, asked.metric, asked.labels))
         return self._drawn(distance_chart(standing, level=done.level, margin=done.margin))
 
     def scores(self, **question: Unpack[Question]) -> Figure:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from equipoise.agreement._votes import (
-    Votes,
+    AgreementVotes,
     collect_votes,
     count_votes,
     mean_over_items,
@@ -42,7 +42,7 @@ NAMES = {
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Study:
+class AgreementStudy:
     """Whose agreement on which task, the rows that are opinions, and how it is measured."""
 
     annotations: Annotations
@@ -133,7 +133,7 @@ class Coefficient(NamedTuple):
         return {name: part for name, part in self._asdict().items() if name != "measure"}
 
 
-def coefficients(study: Study, pairs: Pairs | None) -> tuple[Coefficient, ...]:
+def coefficients(study: AgreementStudy, pairs: Pairs | None) -> tuple[Coefficient, ...]:
     """All coefficients that the annotations allow."""
     several = study.by_item[study.by_item >= 2]
 
@@ -163,7 +163,7 @@ def coefficients(study: Study, pairs: Pairs | None) -> tuple[Coefficient, ...]:
     return tuple(rows)
 
 
-def _cohen(study: Study, pairs: Pairs) -> Estimate:
+def _cohen(study: AgreementStudy, pairs: Pairs) -> Estimate:
     """Mean kappa of the pairs; without replicates if those would take too long."""
     if pair_work(study, pairs) > MOST_WORK:
         none = np.full(study.plan.replicates, np.nan)
@@ -173,12 +173,12 @@ def _cohen(study: Study, pairs: Pairs) -> Estimate:
     return mean_kappa(known, study.plan, study.weights)
 
 
-def pair_work(study: Study, pairs: Pairs) -> float:
+def pair_work(study: AgreementStudy, pairs: Pairs) -> float:
     """Products that the interval of the mean kappa takes."""
     return float(np.triu(pairs.items, 1).sum()) * 4 * study.plan.replicates
 
 
-def _readings(study: Study) -> Estimate:
+def _readings(study: AgreementStudy) -> Estimate:
     """Leave-one-out agreement of readings or votes, as a mean over items."""
     value = reading_agreement(study.annotations, study.task).value
     known = np.isfinite(value)
@@ -209,7 +209,7 @@ class Person(NamedTuple):
     alpha_without: float
 
 
-def people(study: Study, pairs: Pairs | None) -> tuple[Person, ...]:
+def people(study: AgreementStudy, pairs: Pairs | None) -> tuple[Person, ...]:
     """All annotators who voted, most votes first, then the highest kappa."""
     names, number = study.annotations.annotators, study.by_annotator
     if names is None or not len(number):
@@ -236,7 +236,7 @@ def people(study: Study, pairs: Pairs | None) -> tuple[Person, ...]:
     return tuple(every[a] for a in order)
 
 
-def _shared(study: Study, size: int) -> Floats:
+def _shared(study: AgreementStudy, size: int) -> Floats:
     """Items of each annotator that somebody else rated, too."""
     table = study.annotations
     assert table.annotator is not None
@@ -247,7 +247,7 @@ def _shared(study: Study, size: int) -> Floats:
     return np.bincount(who[several[item]], minlength=size).astype(np.float64)
 
 
-def _agreement_with_others(votes: Votes, size: int) -> Floats:
+def _agreement_with_others(votes: AgreementVotes, size: int) -> Floats:
     """Mean share of the others' votes that say the same, shape (annotators,)."""
     assert votes.who is not None
     number, values = votes.number, len(votes.value)
@@ -270,7 +270,7 @@ def _total(key: Any, number: Floats) -> Floats:
     return np.asarray(np.bincount(code, number)[code], dtype=np.float64)
 
 
-def _alpha_without(votes: Votes, level: str, size: int) -> Floats:
+def _alpha_without(votes: AgreementVotes, level: str, size: int) -> Floats:
     """Alpha without each annotator in turn, shape (annotators,)."""
     assert votes.who is not None
     whole = count_votes(votes)

@@ -43,7 +43,7 @@ class Values:
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Votes(Values):
+class AgreementVotes(Values):
     """Votes of one task.
 
     Attributes
@@ -65,7 +65,7 @@ class Votes(Values):
     items: int
 
 
-def collect_votes(annotations: Annotations, task: str = "") -> Votes:
+def collect_votes(annotations: Annotations, task: str = "") -> AgreementVotes:
     """Collect the votes of one task.
 
     Examples
@@ -85,7 +85,7 @@ def collect_votes(annotations: Annotations, task: str = "") -> Votes:
     rows = opinions(annotations, task)
     code, value, numeric = _values(annotations, rows)
     who = None if annotations.annotators is None else annotations.annotator
-    return Votes(
+    return AgreementVotes(
         item=annotations.item[rows],
         code=code,
         number=vote_counts(annotations, rows),
@@ -133,7 +133,7 @@ def class_numbers(classes: Sequence[str]) -> Floats:
         return np.array([np.nan])
 
 
-def count_votes(found: Votes, rows: Any = slice(None)) -> Any:
+def count_votes(found: AgreementVotes, rows: Any = slice(None)) -> Any:
     """How often each value was given to each item in some rows, sparse (items, values)."""
     from scipy.sparse import csr_matrix
 
@@ -182,7 +182,7 @@ def units(annotations: Annotations, task: str = "") -> Units:
     return several_votes(found, count_votes(found))
 
 
-def several_votes(found: Votes, count: Any) -> Units:
+def several_votes(found: AgreementVotes, count: Any) -> Units:
     """Keep the items that have at least two votes."""
     number = np.asarray(count.sum(axis=1)).ravel()
     several = np.flatnonzero(number >= 2)

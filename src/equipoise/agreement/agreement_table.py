@@ -25,8 +25,8 @@ import numpy as np
 from equipoise.agreement._study import (
     MOST_LEFT_OUT,
     MOST_WORK,
+    AgreementStudy,
     Coefficient,
-    Study,
     coefficients,
     pair_work,
     people,
@@ -107,7 +107,7 @@ def agreement_summaries(annotations: Annotations) -> tuple[AgreementTable, ...]:
     return tuple(agreement_table(annotations, task=one).summary(shown=shown) for one in tasks)
 
 
-def _study(annotations: Annotations, task: str, how: AgreementHow) -> Study:
+def _study(annotations: Annotations, task: str, how: AgreementHow) -> AgreementStudy:
     known = tuple(AgreementHow.__annotations__)
     for name in how:
         if name not in known:
@@ -116,7 +116,7 @@ def _study(annotations: Annotations, task: str, how: AgreementHow) -> Study:
     level = how.get("level") or default_level(annotations.kind)
     drawn = how.get("replicates", 1000), how.get("seed", 0)
     plan = resample(annotations, "items", replicates=drawn[0], seed=drawn[1])
-    return Study(
+    return AgreementStudy(
         annotations,
         task,
         opinions(annotations, task),
@@ -126,7 +126,7 @@ def _study(annotations: Annotations, task: str, how: AgreementHow) -> Study:
     )
 
 
-def _pairs(study: Study) -> Pairs | None:
+def _pairs(study: AgreementStudy) -> Pairs | None:
     """Kappa of the pairs of those who voted, most votes first."""
     names, number = study.annotations.annotators, study.by_annotator
     if names is None or study.annotations.label is None or study.ranked:
@@ -148,7 +148,7 @@ def _some(code: str, number: int, noun: str, rest: str, **values: Value) -> Iter
 
 
 def _cautions(
-    study: Study, rows: Sequence[Coefficient], pairs: Pairs | None
+    study: AgreementStudy, rows: Sequence[Coefficient], pairs: Pairs | None
 ) -> Iterator[Notice]:
     """Everything to keep in mind about these numbers."""
     yield from _left_aside(study)
@@ -170,7 +170,7 @@ def _cautions(
         yield from _thin_pairs(study, pairs)
 
 
-def _left_aside(study: Study) -> Iterator[Notice]:
+def _left_aside(study: AgreementStudy) -> Iterator[Notice]:
     """What of the data plays no part."""
     table = study.annotations
     if table.is_gold is not None:
@@ -194,7 +194,7 @@ def _left_aside(study: Study) -> Iterator[Notice]:
     yield from _some("repeated_votes", again, "time", rest)
 
 
-def _few(study: Study) -> Iterator[Notice]:
+def _few(study: AgreementStudy) -> Iterator[Notice]:
     """Whether there is enough to resample."""
     item = np.flatnonzero(study.by_item >= 2)
     if not len(item):
@@ -207,7 +207,7 @@ def _few(study: Study) -> Iterator[Notice]:
         yield notice("few_items", text, items=len(item))
 
 
-def _prevalence(study: Study, rows: Sequence[Coefficient]) -> Iterator[Notice]:
+def _prevalence(study: AgreementStudy, rows: Sequence[Coefficient]) -> Iterator[Notice]:
     """How far chance explains the numbers."""
     value = {row.measure: row.value for row in rows}
     alpha, same, fleiss = (value.get(name, np.nan) for name in ("alpha", "percent", "fleiss"))
@@ -262,7 +262,7 @@ def _outside(row: Coefficient) -> Notice:
     return notice("interval_apart", text, name=row.name, **numbers, why=why)
 
 
-def _thin_pairs(study: Study, pairs: Pairs) -> Iterator[Notice]:
+def _thin_pairs(study: AgreementStudy, pairs: Pairs) -> Iterator[Notice]:
     """What is thin or missing among the pairs."""
     upper = np.triu_indices(len(pairs.annotators), 1)
     items, kappa = pairs.items[upper], pairs.kappa[upper]

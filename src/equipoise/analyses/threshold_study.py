@@ -11,7 +11,12 @@ from typing import NamedTuple
 import numpy as np
 
 from equipoise.analyses.threshold_sweep import Grid, called, steps, threshold_sweep
-from equipoise.analyses.thresholds import ExpertSample, Rule, Threshold, expert_threshold
+from equipoise.analyses.thresholds import (
+    ExpertSample,
+    Rule,
+    Threshold,
+    expert_threshold,
+)
 from equipoise.annotations import Annotations
 from equipoise.arrays import InputError, Ints, PerItem
 from equipoise.findings import Column, Finding, Line, Lines, Report, Table, columns, rows_of

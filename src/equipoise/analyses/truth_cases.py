@@ -50,7 +50,7 @@ class _ClassShare:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class CaseReading:
     """What somebody said of an item: blocks of classes, best first, and how often."""
 
     annotator: str | None
@@ -63,7 +63,7 @@ class Reading:
 
         Examples
         --------
-        >>> Reading(annotator=None, blocks=(("naevus",), ("wart", "scar")), times=1).words
+        >>> CaseReading(annotator=None, blocks=(("naevus",), ("wart", "scar")), times=1).words
         'naevus > wart = scar'
         """
         return " > ".join(" = ".join(block) for block in self.blocks)
@@ -87,7 +87,7 @@ class _ItemCase:
     role: str
     certainty: float
     classes: tuple[_ClassShare, ...]
-    readings: tuple[Reading, ...]
+    readings: tuple[CaseReading, ...]
     left_out: int
 
     @property
@@ -264,7 +264,7 @@ def _shares(
 
 def _readings(
     annotations: Annotations, task: str, item: str
-) -> tuple[tuple[Reading, ...], dict[str, float]]:
+) -> tuple[tuple[CaseReading, ...], dict[str, float]]:
     """What was said of an item, and which share names each class first.
 
     A vote is a reading with one block of one class; equal readings of anonymous annotators
@@ -287,7 +287,7 @@ def _readings(
         for name in blocks[0]:
             first[name] = first.get(name, 0.0) + each / len(blocks[0]) / times.total()
     lines = (
-        Reading(annotator=name, blocks=blocks, times=each)
+        CaseReading(annotator=name, blocks=blocks, times=each)
         for (name, blocks), each in times.most_common()
     )
     return tuple(lines), first

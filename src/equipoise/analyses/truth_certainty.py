@@ -190,7 +190,7 @@ class _AmbiguousItem:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Certainty:
+class TaskCertainty:
     """How certain the items of one task are.
 
     Attributes
@@ -396,11 +396,11 @@ def _ambiguous_chart(items: Sequence[_AmbiguousItem]) -> Chart:
     )
 
 
-def certainty(annotations: Annotations, plausibilities: Plausibilities) -> Certainty:
+def certainty(annotations: Annotations, plausibilities: Plausibilities) -> TaskCertainty:
     """How certain what a model made of the annotations of a task is, with who voted how."""
     made, sure = plausibilities, plausibilities.certainty
     bins = np.clip(np.ceil(sure * BINS - 1e-9).astype(np.intp) - 1, 0, BINS - 1)
-    return Certainty(
+    return TaskCertainty(
         task=made.task,
         items=len(made.items),
         mean=float(sure.mean()),

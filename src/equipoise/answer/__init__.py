@@ -3,21 +3,21 @@
 from equipoise.answer.card import Sample, headline, make_card
 from equipoise.answer.models import distance_chart, standings_chart
 from equipoise.answer.report import (
-    Asked,
+    AnswerOptions,
     analyse_study,
     answer_report,
     evaluation_card,
     evaluation_report,
     require_models,
 )
-from equipoise.answer.standing import Answer, Column, Standing
+from equipoise.answer.standing import Answer, RankedModels, StandingColumn
 
 __all__ = [
     "Answer",
-    "Asked",
-    "Column",
+    "AnswerOptions",
+    "RankedModels",
     "Sample",
-    "Standing",
+    "StandingColumn",
     "analyse_study",
     "answer_report",
     "distance_chart",

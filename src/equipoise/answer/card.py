@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from equipoise.answer.standing import Answer, Column, Standing
+from equipoise.answer.standing import Answer, RankedModels, StandingColumn
 from equipoise.evaluation import MACRO
 from equipoise.evaluation.alignment import takes_threshold
 from equipoise.findings import Card
@@ -91,11 +91,11 @@ def headline(answer: Answer) -> str:
     return f"{by}{_decided(answer, front, plain=not by)}{end}."
 
 
-def _finite(front: Standing) -> str:
+def _finite(front: RankedModels) -> str:
     return " finite" if np.isinf(front.values).any() else ""
 
 
-def _without_value(front: Standing) -> str:
+def _without_value(front: RankedModels) -> str:
     """Who has no value; nothing where all have."""
     missing = front.models[front.known :]
     if not missing:
@@ -104,7 +104,7 @@ def _without_value(front: Standing) -> str:
     return f"; {who} {'has' if len(missing) == 1 else 'have'} no{_finite(front)} value"
 
 
-def _decided(answer: Answer, front: Standing, *, plain: bool) -> str:
+def _decided(answer: Answer, front: RankedModels, *, plain: bool) -> str:
     """Who is in the best group, and who is not; `plain` begins a sentence."""
     begin = capital if plain else str
     group, behind = front.best_group, front.behind
@@ -162,7 +162,7 @@ def _lede(answer: Answer, nouns: Nouns) -> str:
     return f"{said} None is more than {bound(most)} {side} the best."
 
 
-def _range(front: Standing, group: Sequence[int], name: str) -> str:
+def _range(front: RankedModels, group: Sequence[int], name: str) -> str:
     """The values of some models, from the lowest to the highest."""
     values = [float(front.values[m]) for m in group]
     low, high = number(min(values)), number(max(values))
@@ -170,7 +170,7 @@ def _range(front: Standing, group: Sequence[int], name: str) -> str:
     return f"{low if low == high else f'{low} to {high}'} for {who}"
 
 
-def _holds_for(front: Standing, sample: Sample, nouns: Nouns) -> str:
+def _holds_for(front: RankedModels, sample: Sample, nouns: Nouns) -> str:
     """Whom the answer speaks for, and on how much it rests."""
     whom = front.population
     units = nouns.items if whom.units == "items" or not sample.groups else nouns.groups
@@ -396,7 +396,7 @@ def _labels_disagree(answer: Answer) -> Iterator[str]:
     column = front.column
     if column.labels != "soft" or not front.decides:
         return
-    hard = answer.standing(Column(column.task, column.metric, "hard"))
+    hard = answer.standing(StandingColumn(column.task, column.metric, "hard"))
     if not hard.decides or set(hard.best_group) & set(front.best_group):
         return
     yield (

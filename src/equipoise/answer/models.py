@@ -9,8 +9,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from equipoise.answer.standing import Answer, Standing, all_inside, typical_reach
-from equipoise.answer.standing import Column as Question
+from equipoise.answer.standing import (
+    Answer,
+    RankedModels,
+    StandingColumn,
+    all_inside,
+    typical_reach,
+)
 from equipoise.evaluation import MACRO
 from equipoise.findings import Cell, Column, Dot, Dots, Finding, Heat, Standings, Table, columns
 from equipoise.findings import Standing as Place
@@ -52,7 +57,7 @@ def metrics_finding(answer: Answer) -> Finding | None:
     if len(answer.tasks) < 2 or len(done.metrics) < 2 or not answer.front.decides:
         return None
     task, labels = answer.front.column.task, answer.labels
-    every = [answer.standing(Question(task, metric, labels)) for metric in done.metrics]
+    every = [answer.standing(StandingColumn(task, metric, labels)) for metric in done.metrics]
     parts = [_metric_words(one) for one in every if one.decides]
     chart = replace(
         _matrix(answer, every, [_metric_head(one) for one in every]),
@@ -68,7 +73,7 @@ def metrics_finding(answer: Answer) -> Finding | None:
     )
 
 
-def _metric_words(one: Standing) -> str:
+def _metric_words(one: RankedModels) -> str:
     """Who is in the best group by one metric."""
     group, title = one.best_group, one.column.metric.title
     if len(group) == one.known:
@@ -93,7 +98,7 @@ def standings_chart(
     )
 
 
-def _matrix(answer: Answer, every: Sequence[Standing], heads: Sequence[str]) -> Standings:
+def _matrix(answer: Answer, every: Sequence[RankedModels], heads: Sequence[str]) -> Standings:
     """All models in some questions, of which the first is that which decides."""
     models = answer.front.models
     return Standings(
@@ -117,12 +122,12 @@ def _metric(answer: Answer) -> str:
     return capital(answer.front.column.title)
 
 
-def _metric_head(one: Standing) -> str:
+def _metric_head(one: RankedModels) -> str:
     lower = " (lower is better)" if one.column.metric.better == "lower" else ""
     return f"{one.column.title}{lower}"
 
 
-def _head(answer: Answer, one: Standing) -> str:
+def _head(answer: Answer, one: RankedModels) -> str:
     if len(answer.tasks) < 2:
         return _metric_head(one)
     if one.column.task == MACRO:
@@ -130,7 +135,7 @@ def _head(answer: Answer, one: Standing) -> str:
     return one.column.task
 
 
-def _place(answer: Answer, column: Standing, name: str) -> Place:
+def _place(answer: Answer, column: RankedModels, name: str) -> Place:
     m = column.models.index(name)
     return Place(
         value=float(column.values[m]),
@@ -239,7 +244,7 @@ def distance_finding(answer: Answer) -> Finding | None:
     )
 
 
-def distance_chart(standing: Standing, *, level: float, margin: float | None) -> Dots:
+def distance_chart(standing: RankedModels, *, level: float, margin: float | None) -> Dots:
     """Every model's distance from the best of one question, with its simultaneous bound."""
     metric = standing.column.metric
     sign = -1.0 if metric.better == "higher" else 1.0
@@ -298,7 +303,7 @@ def _distance_title(answer: Answer) -> str:
     )
 
 
-def _distance_table(front: Standing) -> Table:
+def _distance_table(front: RankedModels) -> Table:
     rows: list[dict[str, Cell]] = [
         {
             "model": name,

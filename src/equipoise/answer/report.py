@@ -39,14 +39,13 @@ from equipoise.answer.readers import (
     gains_finding,
     task_votes,
 )
-from equipoise.answer.standing import Answer, Column, Standing
+from equipoise.answer.standing import Answer, RankedModels, StandingColumn
 from equipoise.answer.worklist import worklist_finding
 from equipoise.arrays import Floats, InputError, Ints, choice, listed, nearest
 from equipoise.evaluation import MACRO, Evaluation, evaluate
 from equipoise.evaluation.circularity import independent
 from equipoise.evaluation.thresholds import cut_study, threshold_table
-from equipoise.findings import Card, Finding, Report, Slopes, Table
-from equipoise.findings import Column as TableColumn
+from equipoise.findings import Card, Column, Finding, Report, Slopes, Table
 from equipoise.findings.bibliography import cite
 from equipoise.notices import worded
 from equipoise.nouns import Nouns, counted
@@ -62,7 +61,7 @@ PAIR_GROUNDS = ("flips",)  # analyses that a close look at two models adds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class AnswerOptions:
     """What a report should hold beside the answer.
 
     Attributes
@@ -131,7 +130,7 @@ def analyse_study(
     cut = cut_study(models, annotations, done.metrics, how.thresholds)
     assert isinstance(cut.truth, Annotations)
     study = Study(tuple(cut.predictions), cut.truth, how, done, lambda *_: None)
-    wanted = Asked(analyses=tuple(how.only) or tuple(ANALYSES), pair=pair)
+    wanted = AnswerOptions(analyses=tuple(how.only) or tuple(ANALYSES), pair=pair)
     every = len(wanted.analyses) + 2
     place = iter(range(every))
     return answer_report(study, wanted, lambda _: _within(how.progress, next(place, 0), every))
@@ -158,7 +157,7 @@ def _within(progress: Progress | None, place: int, every: int) -> Progress:
     return tell
 
 
-def answer_report(study: Study, asked: Asked, stage: Stage | None = None) -> Report:
+def answer_report(study: Study, asked: AnswerOptions, stage: Stage | None = None) -> Report:
     """Everything that is said of a study."""
     tell = stage or (lambda _: lambda *__: None)
     answer, nouns = Answer(study.evaluation, study.options.labels), asked.nouns
@@ -275,7 +274,7 @@ def evaluation_report(evaluation: Evaluation) -> Report:
     if votes is not None:
         study = Study(evaluation.predictions, votes, options, evaluation, lambda *_: None)
         quick = tuple(name for name, one in ANALYSES.items() if one.quick)
-        return answer_report(study, Asked(analyses=quick))
+        return answer_report(study, AnswerOptions(analyses=quick))
     answer = Answer(evaluation)
     front = (standings_finding(answer, Nouns()), distance_finding(answer))
     return Report(
@@ -291,7 +290,7 @@ def evaluation_report(evaluation: Evaluation) -> Report:
 # ---- findings ------------------------------------------------------------------------------
 
 
-def _gains(study: Study, front: Standing, nouns: Nouns, tell: Stage) -> Finding | None:
+def _gains(study: Study, front: RankedModels, nouns: Nouns, tell: Stage) -> Finding | None:
     """Models against each annotator, where the annotators allow it."""
     leader, behind = front.models[0], front.behind
     tell("readers")(0, 1)
@@ -310,7 +309,7 @@ def _gains(study: Study, front: Standing, nouns: Nouns, tell: Stage) -> Finding 
     return gains_finding(found, leader, behind, nouns)
 
 
-def _pair(study: Study, asked: Asked) -> Iterator[Finding]:
+def _pair(study: Study, asked: AnswerOptions) -> Iterator[Finding]:
     """The close look at two models."""
     if asked.pair is None:
         return
@@ -344,7 +343,7 @@ def _labels(answer: Answer) -> Iterator[Finding]:
     front = answer.front
     if front.column.labels != "soft" or front.known < 2:
         return
-    hard = answer.standing(Column(front.column.task, front.column.metric, "hard"))
+    hard = answer.standing(StandingColumn(front.column.task, front.column.metric, "hard"))
     if hard.known < 2 or _says_nothing(front, hard):
         return
     what = score_title(answer.metric.name, "hard", front.column.task).removeprefix("hard ")
@@ -386,7 +385,7 @@ def _labels(answer: Answer) -> Iterator[Finding]:
     )
 
 
-def _says_nothing(front: Standing, hard: Standing) -> bool:
+def _says_nothing(front: RankedModels, hard: RankedModels) -> bool:
     """Whether both kinds of labels are the same, or all models tie under both."""
     same = front.models == hard.models and np.array_equal(front.values, hard.values)
     return bool(same or (np.nanmax(front.gap) == 0 and np.nanmax(hard.gap) == 0))
@@ -429,7 +428,7 @@ def _all_pairs(answer: Answer) -> Iterator[Finding]:
     elif known == 1:
         sentence = f"The two {'can' if apart else 'cannot'} be told apart."
     titles = {metric.name: metric.title for metric in done.metrics}
-    judged = [TableColumn("judgement", "by the margin")] if done.margin is not None else []
+    judged = [Column("judgement", "by the margin")] if done.margin is not None else []
     yield Finding(
         key="differences",
         title="Every pair of models",
@@ -440,15 +439,15 @@ def _all_pairs(answer: Answer) -> Iterator[Finding]:
                 caption="The first model minus the second, paired; intervals and p of the pair "
                 "alone, adjusted p and separation among all pairs",
                 columns=(
-                    TableColumn("task", "task"),
-                    TableColumn("metric", "metric", words=titles),
-                    TableColumn("labels", "labels"),
-                    TableColumn("a", "first", "model"),
-                    TableColumn("b", "second", "model"),
-                    TableColumn("value", "difference", "change", ("low", "high")),
-                    TableColumn("p", "p", "p"),
-                    TableColumn("p_adjusted", "adjusted p", "p"),
-                    TableColumn("separated", "told apart"),
+                    Column("task", "task"),
+                    Column("metric", "metric", words=titles),
+                    Column("labels", "labels"),
+                    Column("a", "first", "model"),
+                    Column("b", "second", "model"),
+                    Column("value", "difference", "change", ("low", "high")),
+                    Column("p", "p", "p"),
+                    Column("p_adjusted", "adjusted p", "p"),
+                    Column("separated", "told apart"),
                     *judged,
                 ),
                 rows=rows,
@@ -472,7 +471,7 @@ def _certainty(study: Study) -> Iterator[Finding]:
             yield replace(part, key=f"truth_{part.key}", task=one.task if several else "")
 
 
-def _analyses(study: Study, asked: Asked, tell: Stage) -> Iterator[Finding]:
+def _analyses(study: Study, asked: AnswerOptions, tell: Stage) -> Iterator[Finding]:
     """The analyses that were asked for, each possible or with the reason why not."""
     own = asked.votes_study or study
     for name, analysis in ANALYSES.items():

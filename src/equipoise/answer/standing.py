@@ -27,7 +27,7 @@ NICE = (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0)  # leading digits of a margin to
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class StandingColumn:
     """A question about all models: task, metric and labels."""
 
     task: str
@@ -41,7 +41,7 @@ class Column:
 
 
 @dataclass(frozen=True, eq=False)
-class Standing:
+class RankedModels:
     """All models in one question, the best first.
 
     Attributes
@@ -61,7 +61,7 @@ class Standing:
         Whom it speaks for.
     """
 
-    column: Column
+    column: StandingColumn
     models: tuple[str, ...]
     values: Floats
     low: Floats
@@ -139,9 +139,9 @@ class Answer:
         return tuple(task for task in self.evaluation.tasks if task != MACRO)
 
     @cached_property
-    def front(self) -> Standing:
+    def front(self) -> RankedModels:
         """All models in the question that decides: the average over tasks, or the only one."""
-        return self.standing(Column(self._front_task(), self.metric, self.labels))
+        return self.standing(StandingColumn(self._front_task(), self.metric, self.labels))
 
     def _front_task(self) -> str:
         """The last task whose values are not all undefined."""
@@ -170,13 +170,13 @@ class Answer:
         return np.asarray(self.evaluation.values[:, 0, place])
 
     @cached_property
-    def columns(self) -> tuple[Standing, ...]:
+    def columns(self) -> tuple[RankedModels, ...]:
         """Every task under the metric that decides; of a single task, every metric."""
         if len(self.tasks) > 1:
-            asked = [Column(task, self.metric, self.labels) for task in self.tasks]
+            asked = [StandingColumn(task, self.metric, self.labels) for task in self.tasks]
         else:
             task, others = self.evaluation.tasks[-1], self.evaluation.metrics[1:]
-            asked = [Column(task, metric, self.labels) for metric in others]
+            asked = [StandingColumn(task, metric, self.labels) for metric in others]
         return tuple(self.standing(one) for one in asked)
 
     @cached_property
@@ -196,7 +196,7 @@ class Answer:
             for name in one.models
         )
 
-    def standing(self, column: Column) -> Standing:
+    def standing(self, column: StandingColumn) -> RankedModels:
         """All models in one question."""
         done, name = self.evaluation, column.metric.name
         where = {"labels": column.labels, "task": column.task}
@@ -210,7 +210,7 @@ class Answer:
         )  # ties by name
         order = order[np.argsort(~np.isfinite(values[order]), kind="stable")]
         gap, least, most = _distances(cell, family, good, values)
-        return Standing(
+        return RankedModels(
             column,
             tuple(done.models[m] for m in order),
             values[order],
@@ -250,7 +250,7 @@ def _distances(
     return seen, least, most
 
 
-def typical_reach(standing: Standing) -> float:
+def typical_reach(standing: RankedModels) -> float:
     """Half the length of a typical interval of a value."""
     with np.errstate(invalid="ignore"):
         half = (standing.high - standing.low) / 2
@@ -258,7 +258,7 @@ def typical_reach(standing: Standing) -> float:
     return float(np.median(finite)) if len(finite) else math.nan
 
 
-def all_inside(columns: Sequence[Standing]) -> tuple[str, ...]:
+def all_inside(columns: Sequence[RankedModels]) -> tuple[str, ...]:
     """Models in the best group of every question, in the order of the first."""
     groups = [set(one.best_group) for one in columns if one.known]
     return tuple(n for n in columns[0].models if all(n in one for one in groups))

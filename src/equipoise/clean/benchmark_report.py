@@ -17,7 +17,7 @@ from equipoise.analyses.study import Progress
 from equipoise.analyses.threshold_study import ItemProbabilities, threshold_report
 from equipoise.analyses.thresholds import ExpertSample, Rule
 from equipoise.annotations import Annotations
-from equipoise.answer import Answer, Asked, Standing, answer_report
+from equipoise.answer import Answer, AnswerOptions, RankedModels, answer_report
 from equipoise.arrays import InputError
 from equipoise.clean.benchmark_cells import versions
 from equipoise.clean.comparison import CleanBenchmark, TaskBenchmark
@@ -131,7 +131,7 @@ def _notices(done: CleanBenchmark, parts: Sequence[Report]) -> tuple[Notice, ...
 # ---- the answer ----------------------------------------------------------------------------
 
 
-def _front(one: TaskBenchmark) -> Standing:
+def _front(one: TaskBenchmark) -> RankedModels:
     return Answer(one.evaluation).front
 
 
@@ -166,7 +166,7 @@ def verdict(one: TaskBenchmark) -> str:
     return f"{said}; {joined(lost, most=NAMED)} {are} no better than chance"
 
 
-def _leaders(front: Standing) -> str:
+def _leaders(front: RankedModels) -> str:
     """Who may be the best."""
     first, group = front.models[0], front.best_group
     if front.known == 1:
@@ -262,7 +262,7 @@ def _leaderboard(one: TaskBenchmark, board: Finding) -> Finding:
     )
 
 
-def _scores(one: TaskBenchmark, labels: str, front: Standing) -> Table:
+def _scores(one: TaskBenchmark, labels: str, front: RankedModels) -> Table:
     def cells(metric: str, value: float, low: float, high: float) -> dict[str, float]:
         return {metric: value, f"{metric}_low": low, f"{metric}_high": high}
 
@@ -311,7 +311,7 @@ def _task_report(
         tell = stage or (lambda _: lambda *__: None)
         return tell(f"{TITLES[one.task].lower()}: {step}")
 
-    wanted = Asked(analyses=asked.analyses, nouns=nouns, command=asked.command)
+    wanted = AnswerOptions(analyses=asked.analyses, nouns=nouns, command=asked.command)
     report = answer_report(one.study, wanted, named)
     shown = [
         _leaderboard(one, part)

@@ -56,7 +56,7 @@ _SPELLINGS: tuple[tuple[str, Callable[[str], str]], ...] = (
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Reading:
+class CollectionRead:
     """A collection, and what was not taken into it.
 
     Attributes
@@ -84,7 +84,7 @@ def read_collection(
     encoder: Encoder | str | None = None,
     cache: AnyPath | None = None,
     progress: Progress | None = None,
-) -> Reading:
+) -> CollectionRead:
     """Read a folder of images, or a file of embeddings, with its labels.
 
     Parameters
@@ -121,7 +121,7 @@ def read_collection(
     return _embedded(reading, encoder, cache, progress)
 
 
-def _folder(place: Path, progress: Progress | None) -> tuple[Reading, ItemFacts]:
+def _folder(place: Path, progress: Progress | None) -> tuple[CollectionRead, ItemFacts]:
     """Images of a folder; nothing is told of them."""
     found = look_through(
         place, progress=progress and (lambda done, total: progress(done, 2 * total))
@@ -140,7 +140,7 @@ def _folder(place: Path, progress: Progress | None) -> tuple[Reading, ItemFacts]
     notices = tuple(notice(code, text, files=len(some)) for code, text, some in said if some)
     images = FileImages(place.resolve(), found.paths)
     collection = Collection(items=found.paths, images=images)
-    return Reading(collection, found.rejected, notices), ItemFacts(items=found.paths)
+    return CollectionRead(collection, found.rejected, notices), ItemFacts(items=found.paths)
 
 
 def _no_images(place: Path, rejected: Sequence[InputError]) -> InputError:
@@ -155,14 +155,14 @@ def _no_images(place: Path, rejected: Sequence[InputError]) -> InputError:
     )
 
 
-def _features(place: Path) -> tuple[Reading, ItemFacts]:
+def _features(place: Path) -> tuple[CollectionRead, ItemFacts]:
     """Embeddings of a file, and what it tells of them."""
     if place.suffix.lower() in ARCHIVES:
         raise InputError(
             str(place), "an archive", "a folder of images", "unpack it, and give the folder"
         )
     found = read_features(place)
-    return Reading(Collection(items=found.items, embeddings=found.values)), found
+    return CollectionRead(Collection(items=found.items, embeddings=found.values)), found
 
 
 def _by_folders(
@@ -273,7 +273,7 @@ def _rows(
     )
 
 
-def _with_labels(reading: Reading, told: ItemFacts) -> Reading:
+def _with_labels(reading: CollectionRead, told: ItemFacts) -> CollectionRead:
     """Code labels and parts, and say what is odd about them."""
     data, said = reading.collection, list(told.notices)
     if told.labels:
@@ -310,11 +310,11 @@ def _label_notices(codes: Ints, classes: tuple[str, ...]) -> list[Notice]:
 
 
 def _embedded(
-    reading: Reading,
+    reading: CollectionRead,
     encoder: Encoder | str,
     cache: AnyPath | None,
     progress: Progress | None,
-) -> Reading:
+) -> CollectionRead:
     """Embed the images; embeddings that are given are put to their items by id."""
     data = reading.collection
     chosen = choose_encoder(encoder) if isinstance(encoder, str) else encoder

@@ -11,7 +11,7 @@ import typer
 from equipoise.annotations import Annotations, Kind
 from equipoise.arrays import InputError, listed
 from equipoise.cli.options import misused, panel, words
-from equipoise.cli.truth import Truth
+from equipoise.cli.truth import ScoredTruth
 from equipoise.numbers import estimate, number
 from equipoise.predictions import Predictions
 
@@ -30,7 +30,7 @@ _groups = panel(
 )
 
 
-class Groups(NamedTuple):
+class ClassGroups(NamedTuple):
     """Groups of classes, and what each is worth where the file says so."""
 
     grouping: "Grouping"
@@ -70,7 +70,7 @@ class GroupOptions:
         if self.groups is not None and truth == "votes" and not self.wanted:
             raise misused(_unused("and --truth is votes"), "groups")
 
-    def read(self) -> Groups | None:
+    def read(self) -> ClassGroups | None:
         """Read the groups, and refuse those that nothing would be done with."""
         found = _read_groups(self.groups)
         if found is not None and not found.values and not self.wanted:
@@ -86,7 +86,7 @@ def _unused(why: str) -> str:
     )
 
 
-def _read_groups(path: Path | None) -> Groups | None:
+def _read_groups(path: Path | None) -> ClassGroups | None:
     """Read a table with columns class and group, and perhaps value."""
     if path is None:
         return None
@@ -115,8 +115,10 @@ def _read_groups(path: Path | None) -> Groups | None:
     order = tuple(dict.fromkeys(columns[1]))
     grouping = Grouping.of(mapping, groups=order, name=path.stem)
     if "value" not in table.columns:
-        return Groups(grouping, {})
-    return Groups(grouping, _values(path.name, columns[1], numbers(table, "value").tolist()))
+        return ClassGroups(grouping, {})
+    return ClassGroups(
+        grouping, _values(path.name, columns[1], numbers(table, "value").tolist())
+    )
 
 
 def _values(name: str, groups: Sequence[str], values: Sequence[float]) -> dict[str, float]:
@@ -137,12 +139,12 @@ def _values(name: str, groups: Sequence[str], values: Sequence[float]) -> dict[s
 
 
 def regrouped(
-    groups: Groups | None,
-    made: Truth,
+    groups: ClassGroups | None,
+    made: ScoredTruth,
     models: "Sequence[Predictions]",
     *,
     by_group: bool,
-) -> "tuple[Truth, tuple[Predictions, ...]]":
+) -> "tuple[ScoredTruth, tuple[Predictions, ...]]":
     """Sum truth and predictions over the classes of each group, if that was asked for."""
     from equipoise.groupings import coarsened
 
@@ -170,7 +172,7 @@ def _votes(table: Annotations, grouping: "Grouping") -> Annotations:
 
 
 def within(
-    groups: Groups | None, metrics: "Sequence[Metric]", text: str | None
+    groups: ClassGroups | None, metrics: "Sequence[Metric]", text: str | None
 ) -> "list[Metric]":
     """The metrics on the cases of each group that was asked for."""
     from equipoise.metrics import conditioned
@@ -181,7 +183,7 @@ def within(
     return [conditioned(one, groups.grouping, name) for name in chosen for one in metrics]
 
 
-def with_groups(groups: Groups | None, made: Truth) -> tuple[Truth, list[str]]:
+def with_groups(groups: ClassGroups | None, made: ScoredTruth) -> tuple[ScoredTruth, list[str]]:
     """Add facts about the groups to the record, and say what is expected of their values.
 
     The truth must still be that of the classes.

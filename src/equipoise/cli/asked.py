@@ -205,7 +205,7 @@ class RunOutput(OutputOptions):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class EvaluationRequest:
     """All that was asked of one evaluation."""
 
     files: StudyFiles
@@ -217,7 +217,7 @@ class Asked:
 
 
 @command(heavy="maps")
-def evaluate(asked: Asked, disk: DiskOptions) -> None:
+def evaluate(asked: EvaluationRequest, disk: DiskOptions) -> None:
     """Which model is better, how sure is that, and what would settle it?
 
     Reads who said what and what each model scored, and answers: which models may be the best,
@@ -247,7 +247,7 @@ def evaluate(asked: Asked, disk: DiskOptions) -> None:
 
 
 @command(heavy="maps")
-def stability(asked: Asked) -> None:
+def stability(asked: EvaluationRequest) -> None:
     """The former name of `equipoise evaluate --full`.
 
     Example: equipoise evaluate -a votes.csv -p scores.csv --full --out run

@@ -25,7 +25,7 @@ from equipoise.cli.options import (
 if TYPE_CHECKING:
     from equipoise.clean.detector import Detector, Progress
     from equipoise.clean.encoders import Encoder
-    from equipoise.clean.reading import Reading
+    from equipoise.clean.reading import CollectionRead
     from equipoise.clean.scan import Scan
     from equipoise.clean.scan_folder import ScanRecord
 
@@ -200,7 +200,7 @@ def _said(out: Path | None, files: Sequence[str]) -> list[str]:
     return [f"{out / 'report.html'}", f"lists: {', '.join(lists)}"]
 
 
-def _read(given: _ScanInput, out: Path | None) -> "tuple[Reading, Encoder | None]":
+def _read(given: _ScanInput, out: Path | None) -> "tuple[CollectionRead, Encoder | None]":
     """Read images or embeddings, labels and parts; the encoder where there are images."""
     from equipoise.clean.encoders import choose_encoder
     from equipoise.clean.reading import FOLDERS, read_collection, read_parts
@@ -220,7 +220,7 @@ def _read(given: _ScanInput, out: Path | None) -> "tuple[Reading, Encoder | None
 
 def _recorded(
     found: "Scan",
-    reading: "Reading",
+    reading: "CollectionRead",
     given: _ScanInput,
     choices: _ScanChoices,
     result: _ScanOutput,
@@ -246,7 +246,7 @@ def _recorded(
 
 
 def _settings(
-    reading: "Reading", given: _ScanInput, choices: _ScanChoices
+    reading: "CollectionRead", given: _ScanInput, choices: _ScanChoices
 ) -> tuple[tuple[str, str], ...]:
     seen = (
         [("encoder", ENCODER.get(given.encoder, given.encoder))]

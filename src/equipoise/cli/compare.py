@@ -14,7 +14,7 @@ import typer
 from equipoise.annotations import Annotations
 from equipoise.arrays import InputError, listed, nearest
 from equipoise.cli._screen import progress, say
-from equipoise.cli.asked import Asked, EvaluateOptions, RunOutput
+from equipoise.cli.asked import EvaluateOptions, EvaluationRequest, RunOutput
 from equipoise.cli.options import DataFiles, ReadingOptions, StudyFiles, command
 from equipoise.cli.study import CliStudy, read_study
 from equipoise.cli.targets import check_run_folder
@@ -83,7 +83,7 @@ def compare(
         ]
         pair, study = _paired(named, sides, reading.on_missing)
         tell(1, 1)
-    whole = Asked(
+    whole = EvaluationRequest(
         files=StudyFiles(dataset=files.dataset),
         scoring=replace(scoring, pair=pair),
         reading=reading,

@@ -28,7 +28,7 @@ def demo(
     """
     from equipoise.analyses.catalogue import ANALYSES
     from equipoise.analyses.study import Study, StudyOptions
-    from equipoise.answer import Asked, answer_report
+    from equipoise.answer import AnswerOptions, answer_report
     from equipoise.cli._screen import stages
     from equipoise.cli.evaluate import show_run
     from equipoise.cli.report import run_json
@@ -51,7 +51,9 @@ def demo(
         result = evaluate(models, readings, resampling=options.plan(readings))
         study = Study(models, readings, options, result, lambda *_: None)
         nouns = Nouns("tumour", "reader")
-        report = answer_report(study, Asked(analyses=quick, nouns=nouns, command=True), stage)
+        report = answer_report(
+            study, AnswerOptions(analyses=quick, nouns=nouns, command=True), stage
+        )
     provenance = Provenance(
         title="Demo: seven classifiers, eight simulated readers",
         inputs=hashed("annotations", [votes]) + hashed("predictions", [scores]),

@@ -11,8 +11,7 @@ from equipoise import codec
 from equipoise.analyses.study import Progress, Study, StudyOptions
 from equipoise.analyses.subgroups import read_attributes
 from equipoise.annotations import Annotations
-from equipoise.answer import Asked as Wanted
-from equipoise.answer import answer_report, require_models
+from equipoise.answer import AnswerOptions, answer_report, require_models
 from equipoise.arrays import InputError
 from equipoise.cli._catalogue import check_k, metric_of
 from equipoise.cli._groups import regrouped, with_groups, within
@@ -26,12 +25,12 @@ from equipoise.cli._screen import (
     stages,
     verb_options,
 )
-from equipoise.cli.asked import Asked, EvaluateOptions
+from equipoise.cli.asked import EvaluateOptions, EvaluationRequest
 from equipoise.cli.options import non_default, words
 from equipoise.cli.report import run_json
 from equipoise.cli.study import TITLE, CliStudy, ask, read_study
 from equipoise.cli.targets import check_run_folder
-from equipoise.cli.truth import Truth, TruthOptions, make_plan, make_truth
+from equipoise.cli.truth import ScoredTruth, TruthOptions, make_plan, make_truth
 from equipoise.datasets import CATALOGUE
 from equipoise.evaluation import Evaluation
 from equipoise.evaluation import evaluate as score
@@ -46,7 +45,7 @@ from equipoise.notices import worded
 from equipoise.nouns import Nouns
 from equipoise.numbers import count
 from equipoise.run import Run
-from equipoise.run.record import DatasetRecord, Question, TruthModel, question
+from equipoise.run.record import DatasetRecord, StoredQuestion, TruthModel, question
 from equipoise.run.recording import Provenance, record
 
 Options = TypeVar("Options", EvaluateOptions, TruthOptions)
@@ -64,7 +63,7 @@ RECORDED = (
 )
 
 
-def run_evaluation(asked: Asked, study: CliStudy | None = None) -> None:
+def run_evaluation(asked: EvaluationRequest, study: CliStudy | None = None) -> None:
     """Read, evaluate, write and show a study; one that was read already is taken as it is."""
     asked = _repeated(asked)
     asked.groups.check_truth(asked.truth.truth)
@@ -103,7 +102,7 @@ def run_evaluation(asked: Asked, study: CliStudy | None = None) -> None:
     _finish(run, asked)
 
 
-def _repeated(asked: Asked) -> Asked:
+def _repeated(asked: EvaluationRequest) -> EvaluationRequest:
     """What was asked, with what an earlier evaluation was asked where nothing else is said."""
     paths = asked.files.study or ()
     run = paths[0] if len(paths) == 1 else None
@@ -127,9 +126,9 @@ def _filled(record: Options, told: Mapping[str, JsonValue], names: Sequence[str]
 
 def _evaluated(
     read: CliStudy,
-    made: Truth,
+    made: ScoredTruth,
     metrics: Sequence[Metric],
-    asked: Asked,
+    asked: EvaluationRequest,
     stage: Callable[[str], Progress],
 ) -> Study:
     """The study against the truth."""
@@ -168,7 +167,7 @@ def _evaluated(
     return Study(tuple(cut.predictions), votes, options, done, lambda *_: None)
 
 
-def _against_votes(study: Study, given: CliStudy, asked: Asked) -> Study | None:
+def _against_votes(study: Study, given: CliStudy, asked: EvaluationRequest) -> Study | None:
     """The same models against the votes behind a model of the truth, for analyses of votes.
 
     None where no analysis was asked for, or where votes do not allow it, which is said.
@@ -196,12 +195,12 @@ def _report(
     study: Study,
     votes: Study | None,
     read: CliStudy,
-    asked: Asked,
+    asked: EvaluationRequest,
     stage: Callable[[str], Progress],
 ) -> Report:
     scoring, name = asked.scoring, read.dataset.get("name", "")
     require_models(scoring.pair, study.predictions)
-    wanted = Wanted(
+    wanted = AnswerOptions(
         analyses=scoring.wanted(read.annotations, study.evaluation.metrics)
         if votes is not None
         else (),
@@ -217,7 +216,11 @@ def _report(
 
 
 def _recorded(
-    done: Evaluation, report: Report, read: CliStudy, made: Truth, asked: Asked
+    done: Evaluation,
+    report: Report,
+    read: CliStudy,
+    made: ScoredTruth,
+    asked: EvaluationRequest,
 ) -> Run:
     """Make the run with everything that was asked."""
     labels = _label_words(done)
@@ -280,7 +283,7 @@ def _hard_words(ties: str) -> str:
     }[ties]
 
 
-def _question(table: Annotations, asked: Asked) -> Question:
+def _question(table: Annotations, asked: EvaluationRequest) -> StoredQuestion:
     """What the record says of the question: options of models only where there is one."""
     reading, groups = asked.reading, asked.groups
     told: dict[str, Any] = {name: getattr(reading, name) for name in RECORDED}
@@ -299,7 +302,7 @@ def _question(table: Annotations, asked: Asked) -> Question:
     return question(**told, **{name: value for name, value in rare.items() if value})
 
 
-def _finish(run: Run, asked: Asked) -> None:
+def _finish(run: Run, asked: EvaluationRequest) -> None:
     """Write the run where asked, then print it; what is printed is already safe."""
     results, scoring = asked.results, asked.scoring
     if results.out is not None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from equipoise.annotations import Kind
     from equipoise.cli.aggregate import AggregateOptions
     from equipoise.cli.agreement import AgreementOptions
-    from equipoise.cli.asked import Asked
+    from equipoise.cli.asked import EvaluationRequest
     from equipoise.disk import EvaluationOnDisk, VotesOnDisk
     from equipoise.findings import Finding
     from equipoise.notices import Notice
@@ -216,7 +216,7 @@ def agreement_on_disk(
     _show(f"{votes.folder.name}: how far do annotators agree?", finding, found.items)
 
 
-def evaluate_on_disk(asked: "Asked", paths: Sequence[Path]) -> None:
+def evaluate_on_disk(asked: "EvaluationRequest", paths: Sequence[Path]) -> None:
     """Score the models of a folder of scores against a folder of votes."""
     from equipoise import disk
 

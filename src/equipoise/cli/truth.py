@@ -87,7 +87,7 @@ class TruthOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Truth:
+class ScoredTruth:
     """What models are scored against.
 
     Attributes
@@ -142,7 +142,7 @@ def model_name(table: Annotations, word: str) -> tuple[str, str]:
 
 def make_truth(
     table: Annotations, options: TruthOptions, question: QuestionReading, *, seed: int = 0
-) -> Truth:
+) -> ScoredTruth:
     """Make the truth that was asked for; one fit per task.
 
     Parameters
@@ -158,7 +158,7 @@ def make_truth(
                 got = f"{getattr(options, name)} with --truth votes"
                 do = "add --truth auto, or leave it out"
                 raise InputError(flag(name), got, "a model of the truth", do)
-        return Truth(given=table, facts={})
+        return ScoredTruth(given=table, facts={})
     if options.stored:
         name, reason = "file", f"the plausibilities in {options.truth} were asked for."
         parts = _stored(table, options, seed)
@@ -179,7 +179,7 @@ def make_truth(
         "seed": seed,
         "tasks": [{"task": one.task, "method": one.method} for one in parts],
     }
-    return Truth(given=parts, reason=reason, facts=facts)
+    return ScoredTruth(given=parts, reason=reason, facts=facts)
 
 
 def _fitted(
@@ -282,7 +282,7 @@ def _asked(made: Plausibilities, question: QuestionReading) -> Plausibilities:
 
 
 def make_plan(
-    truth: Truth,
+    truth: ScoredTruth,
     table: Annotations,
     resample: str | None,
     *,

@@ -22,7 +22,7 @@ from equipoise.arrays import Floats, InputError, choice, require_number
 from equipoise.disk.coded import Codes
 from equipoise.disk.means import MEANS, Means, Moved
 from equipoise.disk.ranking import RANKED, Masses, Ranking, rank_items, shares_of
-from equipoise.disk.scores import ScoresOnDisk, Study, join
+from equipoise.disk.scores import DiskStudy, ScoresOnDisk, join
 from equipoise.disk.votes import VotesOnDisk, map_partitions
 from equipoise.evaluation.uncertainty import value_width
 from equipoise.inference import (
@@ -268,7 +268,7 @@ class _Evaluation:
     ranking: Ranking | None
 
     @property
-    def study(self) -> Study:
+    def study(self) -> DiskStudy:
         """Votes and scores."""
         return self.means.study
 

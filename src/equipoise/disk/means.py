@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from equipoise.arrays import Floats, InputError
-from equipoise.disk.scores import Study
+from equipoise.disk.scores import DiskStudy
 from equipoise.metrics import Metric, named
 
 MEANS = ("accuracy", "brier_score", "log_score")
@@ -26,7 +26,7 @@ class Moved(NamedTuple):
 class Means:
     """Mean metrics of the models of a study."""
 
-    study: Study
+    study: DiskStudy
     metrics: tuple[str, ...]
 
     def of(self, number: int, scores: Floats, share: Floats) -> dict[str, Moved]:

@@ -112,7 +112,7 @@ def open_scores(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Study:
+class DiskStudy:
     """Votes and scores whose partitions have the same items."""
 
     votes: CodedVotes
@@ -127,12 +127,12 @@ class Study:
         return found, unused
 
 
-def join(votes: VotesOnDisk, scores: ScoresOnDisk, work: Path) -> Study:
+def join(votes: VotesOnDisk, scores: ScoresOnDisk, work: Path) -> DiskStudy:
     """Bring votes and scores together, cutting both anew where their partitions differ."""
     known = code_votes(votes, work / "votes", anonymous=True)
     number = len(votes.partitions)
     if len(scores.partitions) == number and _fit(known, scores):
-        return Study(known, scores)
+        return DiskStudy(known, scores)
     again = [work / "cut-votes", work / "cut-scores"]
     theirs = votes.columns["item"]
     for folder, target, item in (
@@ -156,7 +156,7 @@ def join(votes: VotesOnDisk, scores: ScoresOnDisk, work: Path) -> Study:
     if any(name not in order for name in names):
         raise _unscored(scores, None, 0)
     own = replace(own, partitions=tuple(order[name] for name in names))
-    return Study(code_votes(cut, work / "votes-cut", anonymous=True), own)
+    return DiskStudy(code_votes(cut, work / "votes-cut", anonymous=True), own)
 
 
 def _fit(known: CodedVotes, scores: ScoresOnDisk) -> bool:

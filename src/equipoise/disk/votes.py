@@ -29,7 +29,7 @@ from equipoise.engine import EngineError, Progress, current
 from equipoise.notices import Notice
 from equipoise.read.files import AnyPath, Content
 from equipoise.read.headers import annotation_headers
-from equipoise.read.labels import Scale, scale_of
+from equipoise.read.labels import ClassScale, scale_of
 from equipoise.read.options import annotation_options
 from equipoise.read.parquet import ENDINGS, damaged_parquet, open_parquet
 from equipoise.read.tables import Table, code_names, is_missing
@@ -156,7 +156,7 @@ class VotesOnDisk:
     folder: Path
     partitions: tuple[Partition, ...]
     columns: Mapping[str, str]
-    scale: Scale
+    scale: ClassScale
     words: Any
     task: str
     notices: tuple[Notice, ...]
@@ -327,7 +327,7 @@ def open_votes(
         folder=folder,
         partitions=partitions,
         columns=MappingProxyType(theirs),
-        scale=Scale("nominal", (), np.zeros(0, dtype=np.int64)),
+        scale=ClassScale("nominal", (), np.zeros(0, dtype=np.int64)),
         words=None,
         task="",
         notices=header.notices,

@@ -41,8 +41,8 @@ from typing import Any, Protocol, TypeVar
 from equipoise.arrays import InputError, choice, require_whole
 from equipoise.engine._parcel import EngineError, send_by_code
 from equipoise.engine._worker import (
-    Answer,
     Group,
+    GroupResult,
     TaskError,
     call,
     inside,
@@ -82,7 +82,7 @@ class _Workers(Protocol):
 
     def run(
         self, function: Callable[[Any], Any], groups: Sequence[Group], resource: str | None
-    ) -> Iterator[tuple[int, Answer]]:
+    ) -> Iterator[tuple[int, GroupResult]]:
         """Answers with the numbers of their groups, as they are there."""
         ...
 
@@ -336,7 +336,7 @@ class _Todo:
             if own is not use:
                 own.close()
 
-    def _named(self, answer: Answer, place: int) -> InputError:
+    def _named(self, answer: GroupResult, place: int) -> InputError:
         """The error of a task as it was raised; one that is not ours with the task's name."""
         error = answer.error
         assert error is not None

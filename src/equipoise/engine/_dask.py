@@ -19,8 +19,8 @@ from typing import Any
 from equipoise.engine._parcel import VERSION, EngineError, pack, package_version
 from equipoise.engine._worker import (
     THREADS,
-    Answer,
     Group,
+    GroupResult,
     answer,
     other_version,
     same,
@@ -85,7 +85,7 @@ class Cluster:
 
     def run(
         self, function: Callable[[Any], Any], groups: Sequence[Group], resource: str | None
-    ) -> Iterator[tuple[int, Answer]]:
+    ) -> Iterator[tuple[int, GroupResult]]:
         """Answers with the numbers of their groups, as they are there."""
         import dask
         from distributed import as_completed

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from equipoise.engine._parcel import EngineError, Parcel, pack
-from equipoise.engine._worker import THREADS, Answer, Group, answer, begin
+from equipoise.engine._worker import THREADS, Group, GroupResult, answer, begin
 
 _IDLE = 300  # seconds after which processes without work end
 _AHEAD = 2  # groups per process that are handed over: loky stumbles over more when it is ended
@@ -26,7 +26,7 @@ class Processes:
 
     def run(
         self, function: Callable[[Any], Any], groups: Sequence[Group], resource: str | None
-    ) -> Iterator[tuple[int, Answer]]:
+    ) -> Iterator[tuple[int, GroupResult]]:
         """Answers with the numbers of their groups, as they are there.
 
         Every process has one slot of any resource. Where not all answers are taken, the

@@ -5,7 +5,7 @@ from contextlib import suppress
 from typing import Any
 
 from equipoise.engine._parcel import EngineError, pack
-from equipoise.engine._worker import THREADS, Answer, Group, answer
+from equipoise.engine._worker import THREADS, Group, GroupResult, answer
 
 
 class Ray:
@@ -37,7 +37,7 @@ class Ray:
 
     def run(
         self, function: Callable[[Any], Any], groups: Sequence[Group], resource: str | None
-    ) -> Iterator[tuple[int, Answer]]:
+    ) -> Iterator[tuple[int, GroupResult]]:
         """Answers with the numbers of their groups, as they are there.
 
         Every process has one slot of any resource.

@@ -38,7 +38,7 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class GroupResult:
     """Results of a group, and the error that ended it, with its place in the group."""
 
     values: list[Any] = field(default_factory=list)
@@ -46,11 +46,11 @@ class Answer:
     trace: str = ""
 
 
-def answer(parcel: Parcel, group: Group) -> Answer:
+def answer(parcel: Parcel, group: Group) -> GroupResult:
     """Do a group in this process; nothing is raised."""
     if parcel.version != package_version():
         who = f"this worker, process {os.getpid()}"
-        return Answer([], other_version(who, package_version(), parcel.version))
+        return GroupResult([], other_version(who, package_version(), parcel.version))
     values: list[Any] = []
     try:
         function = parcel.function()
@@ -59,10 +59,10 @@ def answer(parcel: Parcel, group: Group) -> Answer:
                 value = call(function, task)
                 values.append(value)
     except InputError as error:
-        return Answer(values, error)
+        return GroupResult(values, error)
     except Exception as error:
-        return Answer(values, _typed(error), traceback.format_exc())
-    return Answer(values)
+        return GroupResult(values, _typed(error), traceback.format_exc())
+    return GroupResult(values)
 
 
 def _typed(error: Exception) -> InputError:

@@ -44,7 +44,7 @@ from equipoise.evaluation.result import (
 )
 from equipoise.evaluation.thresholds import CutStudy, Thresholds, Truths, cut_study
 from equipoise.evaluation.truth import TaskTruth, task_truths
-from equipoise.evaluation.uncertainty import DRAWS, Asked, Uncertainty
+from equipoise.evaluation.uncertainty import DRAWS, AskedPopulation, Uncertainty
 from equipoise.inference import Reason, check_margin
 from equipoise.metrics import Block, Metric, Order, Prepared, named
 from equipoise.metrics.draws import draw_error
@@ -553,7 +553,7 @@ class _Scorer:
         of_draws = next((one for one in metrics if one.labels == "draws"), None)
         self.truths = [_draw_truth(one.question, of_draws) for one in aligned if of_draws]
         self.errors: dict[str, float] = {}
-        asked = Asked(
+        asked = AskedPopulation(
             how.items == "random",
             how.annotators == "random",
             _named(aligned, plan),

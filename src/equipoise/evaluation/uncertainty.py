@@ -46,7 +46,7 @@ FEWEST = 20
 SCORED = 20_000_000  # items times draws
 
 
-class Asked(NamedTuple):
+class AskedPopulation(NamedTuple):
     """Whom the result should speak for.
 
     `named` says whether annotators are people who rated many items; `reason` why not.
@@ -78,7 +78,7 @@ class Uncertainty:
         aligned: Sequence[Aligned],
         prepared: Sequence[Sequence[Mapping[Any, Prepared]]],
         plan: Resampling,
-        asked: Asked,
+        asked: AskedPopulation,
         workers: int,
     ) -> None:
         self.aligned, self.prepared, self.plan, self.asked = aligned, prepared, plan, asked
@@ -438,7 +438,7 @@ def uncertainty_of(aligned: Sequence[Aligned], annotations: Annotations) -> Unce
     who = annotations.annotator
     named = who is not None and is_panel(annotations.item, who, len(annotations.items))
     alone = who is not None and plan.annotators == 1
-    asked = Asked(named=named, reason=Reason.ALONE if alone else Reason.NONE)
+    asked = AskedPopulation(named=named, reason=Reason.ALONE if alone else Reason.NONE)
     return Uncertainty(aligned, [], plan, asked, workers=1)
 
 

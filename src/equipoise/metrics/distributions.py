@@ -331,7 +331,7 @@ def _correlation(sums: Floats) -> PerReplicate:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class ScoreRule:
     """What sets one score of distributions apart from the others.
 
     Attributes
@@ -388,10 +388,10 @@ class Rule:
         )
 
 
-RULES: Mapping[str, Rule] = {
+RULES: Mapping[str, ScoreRule] = {
     rule.name: rule
     for rule in (
-        Rule(
+        ScoreRule(
             name="ranked_probability_score",
             title="ranked probability score",
             definition="Squared distance between the predicted chance of at most each grade "
@@ -403,7 +403,7 @@ RULES: Mapping[str, Rule] = {
             topic=Topic.GRADES,
             references=("galdran2023",),
         ),
-        Rule(
+        ScoreRule(
             name="squared_absolute_rps",
             title="squared absolute RPS",
             definition="Squared mean distance between the predicted chance of at most each "
@@ -417,7 +417,7 @@ RULES: Mapping[str, Rule] = {
             topic=Topic.GRADES,
             references=("galdran2023",),
         ),
-        Rule(
+        ScoreRule(
             name="brier_score",
             title="Brier score",
             definition="Squared distance between predicted probabilities and the class, summed "
@@ -427,7 +427,7 @@ RULES: Mapping[str, Rule] = {
             distance=_brier_distance,
             references=("brier1950",),
         ),
-        Rule(
+        ScoreRule(
             name="log_score",
             title="log score",
             definition="Negative logarithm of the probability given to the class, in nats; "

@@ -58,7 +58,7 @@ from equipoise.metrics.decisions import (
 )
 from equipoise.metrics.distributions import (
     RULES,
-    Rule,
+    ScoreRule,
     checked_distributions,
     expected_loss,
     itself,
@@ -131,7 +131,7 @@ class Retained:
         require_whole("retained samples, points", self.points, least=2, do="try 41")
 
     @property
-    def rule(self) -> Rule:
+    def rule(self) -> ScoreRule:
         """The score that sorts the items."""
         return RULES[self.score]
 

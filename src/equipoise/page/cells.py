@@ -10,7 +10,7 @@ import numpy as np
 from equipoise.arrays import Floats
 from equipoise.findings.charts import Heat, Matrix, Standing, Standings
 from equipoise.numbers import EXACT, UNDEFINED, change, number, resample_share
-from equipoise.page.figure import Grid, Plot, Square, described
+from equipoise.page.figure import CellGrid, Plot, Square, described
 from equipoise.page.lettering import width
 from equipoise.page.markup import Html, join
 from equipoise.page.palette import LEVELS, ModelStyles
@@ -25,7 +25,7 @@ NUMBERED = 14  # with more cells in a row there is no room for numbers
 # ---- standings -----------------------------------------------------------------------------
 
 
-def standings(chart: Standings, styles: ModelStyles) -> Grid | None:
+def standings(chart: Standings, styles: ModelStyles) -> CellGrid | None:
     """Models by tasks: filled in the best group, ▾ below it, bold highest, = same scores."""
     if not chart.models:
         return None
@@ -50,7 +50,7 @@ def standings(chart: Standings, styles: ModelStyles) -> Grid | None:
         typical = tuple(_typical(x, widest) for x in chart.known_to)
         foot.append(("a value is known to", typical))
     foot += [(title, tuple(Square(one) for one in texts)) for title, texts in chart.foot]
-    return Grid(
+    return CellGrid(
         kind="standings", corner="Model", heads=tuple(chart.columns), rows=tuple(rows),
         foot=tuple(foot), head_plot=head, alternative=described(chart),
         key=_standings_key(chart), upright=len(chart.columns) > 8,
@@ -111,7 +111,7 @@ def _standings_key(chart: Standings) -> tuple[tuple[str, str], ...]:
 # ---- heat maps -----------------------------------------------------------------------------
 
 
-def heat(chart: Heat, styles: ModelStyles) -> Grid | None:
+def heat(chart: Heat, styles: ModelStyles) -> CellGrid | None:
     """Cells of rows and columns, coloured by a share or by a signed number, with the scale."""
     values = np.asarray(chart.values, dtype=float)
     known = values[np.isfinite(values)]
@@ -131,7 +131,7 @@ def heat(chart: Heat, styles: ModelStyles) -> Grid | None:
             cells.append(Square(shown, tone, title=tip if math.isfinite(value) else ""))
         rows.append((name, tuple(cells), styles.number(name) if chart.row_models else None))
     beside = f"{chart.y} by {chart.x}" if chart.x and chart.y else chart.x or chart.y
-    return Grid(
+    return CellGrid(
         kind="heat", corner=chart.x, heads=tuple(chart.columns), rows=tuple(rows),
         alternative=described(chart), upright=_upright(chart.columns),
         axes=beside if chart.y else "", key=_signed_key(most) if signed else SHARE_KEY,
@@ -184,7 +184,7 @@ def _signed_key(most: float) -> tuple[tuple[str, str], ...]:
 # ---- pairs of models -----------------------------------------------------------------------
 
 
-def matrix(chart: Matrix, styles: ModelStyles) -> Grid | None:
+def matrix(chart: Matrix, styles: ModelStyles) -> CellGrid | None:
     """By how much each row leads each column, in thousandths; bold where that is shown."""
     total = len(chart.models)
     known = chart.leads[~np.eye(total, dtype=bool)] if total else np.array([])
@@ -209,7 +209,7 @@ def matrix(chart: Matrix, styles: ModelStyles) -> Grid | None:
             )
         rows.append((name, tuple(cells), styles.number(name)))
     said = "in thousandths; bold: shown to differ" if small else "● shown to differ"
-    return Grid(
+    return CellGrid(
         kind="heat", corner="lead over", heads=tuple(chart.models), rows=tuple(rows),
         alternative=described(chart), upright=_upright(chart.models),
         key=(*_signed_key(most), ("", said)),

@@ -31,8 +31,8 @@ from equipoise.page.cells import heat, matrix, standings
 from equipoise.page.curves import draw_lines
 from equipoise.page.figure import (
     Figure,
+    FigureRow,
     Plot,
-    Row,
     Rows,
     Words,
     axis_numbers,
@@ -98,7 +98,7 @@ def _dots(chart: Dots, styles: ModelStyles) -> Figure | None:
             remark = _remark(part, signed=chart.zero, named=len(group) > 1 and not shared)
             last = group is groups[-1] and not shared and any(len(one) > 1 for one in groups)
             total = "total" if last and len(group) == 1 else ""
-            made.append(Row((name, plot, remark), total, m=styles.number(part[0].model)))
+            made.append(FigureRow((name, plot, remark), total, m=styles.number(part[0].model)))
     return Rows(
         kind="dots", rows=tuple(made), alternative=described(chart), axes=chart.axis,
         key=tuple(zip(("dot", "dot b"), pair, strict=False)) or _series_key(rows),
@@ -159,7 +159,7 @@ def _fixed_lines(chart: Dots, scale: Scale) -> list[Html]:
     return made
 
 
-def _dots_head(chart: Dots, scale: Scale, ticks: Sequence[float]) -> Row:
+def _dots_head(chart: Dots, scale: Scale, ticks: Sequence[float]) -> FigureRow:
     """Ticks above the rows, over them what zero and the margin mean."""
     titles = []
     if chart.zero_title:
@@ -172,7 +172,7 @@ def _dots_head(chart: Dots, scale: Scale, ticks: Sequence[float]) -> Row:
     low = 27.0 if titles else 12.0
     labels = fitted([*titles, *tick_labels(scale, ticks, low)], over=24)
     marks = [stroke((scale(t), low + 4), (scale(t), low + 8), "grid") for t in ticks]
-    return Row((Words(""), Plot(join(marks), low + 8, labels), Words("")), "head")
+    return FigureRow((Words(""), Plot(join(marks), low + 8, labels), Words("")), "head")
 
 
 def _above(one: Dot, least: float) -> Dot:
@@ -273,7 +273,7 @@ def _histogram(chart: Histogram, styles: ModelStyles) -> Figure | None:
         ticks, up, FLOOR + 22, [count(t) for t in ticks] if whole else None
     )
     plot = Plot(join(body), FLOOR + 22, labels, described(chart))
-    row = Row((left_side, plot))
+    row = FigureRow((left_side, plot))
     axes = axis_titles(chart.x, chart.y)
     return Rows(kind="plane", rows=(row,), alternative=described(chart), axes=axes)
 
@@ -300,7 +300,7 @@ def _named_bars(chart: Histogram, bars: Sequence[Bar], styles: ModelStyles) -> F
         drawn = element("svg", box(0, scale(bar.value), -7, 14, tone), y="50%", class_="mid")
         plot = Plot(drawn, 22.0, label=f"{bar.label}: {write(bar.value)}")
         rows.append(
-            Row((Words(bar.label), plot, Words(write(bar.value), "num")),
+            FigureRow((Words(bar.label), plot, Words(write(bar.value), "num")),
                 m=styles.number(bar.model))
         )  # fmt: skip
     return Rows(kind="dots", rows=tuple(rows), alternative=described(chart), axes=chart.y)
@@ -349,10 +349,12 @@ def _scatter(chart: Scatter, styles: ModelStyles) -> Figure | None:
     )
     axes = axis_titles(chart.x, chart.y)
     if chart.square:
-        return Rows(kind="map", rows=(Row((plot,)),), alternative=described(chart), axes=axes)
+        return Rows(
+            kind="map", rows=(FigureRow((plot,)),), alternative=described(chart), axes=axes
+        )
     side = axis_numbers(up.ticks(4), up, SIDE + 22)
     return Rows(
-        kind="plane", rows=(Row((side, plot)),), alternative=described(chart), axes=axes
+        kind="plane", rows=(FigureRow((side, plot)),), alternative=described(chart), axes=axes
     )
 
 
@@ -420,7 +422,7 @@ def _slopes(chart: Slopes, styles: ModelStyles) -> Figure | None:
         for own, head in ((1, chart.left), (2, chart.right))
     ]
     plot = Plot(join(body), total, label=described(chart))
-    return Rows(kind="slopes", rows=(Row((sides[0], plot, sides[1])),),
+    return Rows(kind="slopes", rows=(FigureRow((sides[0], plot, sides[1])),),
                 alternative=described(chart))  # fmt: skip
 
 

@@ -7,7 +7,15 @@ from itertools import pairwise
 
 from equipoise.findings.charts import Line, Lines, Point
 from equipoise.numbers import count, percent
-from equipoise.page.figure import Figure, Plot, Row, Rows, axis_numbers, axis_titles, described
+from equipoise.page.figure import (
+    Figure,
+    FigureRow,
+    Plot,
+    Rows,
+    axis_numbers,
+    axis_titles,
+    described,
+)
 from equipoise.page.lettering import lines_of, shorten, width
 from equipoise.page.markup import Html, element, join
 from equipoise.page.palette import CLASSES, ModelStyles
@@ -94,7 +102,7 @@ def draw_lines(chart: Lines, styles: ModelStyles) -> Figure | None:
     axes = axis_titles(chart.x, chart.y)
     if chart.bars and chart.bar_title:
         axes += f" (lower row: {chart.bar_title})"
-    row = Row((axis_numbers(ticks, frame.up, bottom + deep), plot, *names))
+    row = FigureRow((axis_numbers(ticks, frame.up, bottom + deep), plot, *names))
     return Rows(
         kind="lines" if named else "plane", rows=(row,), alternative=described(chart), axes=axes
     )

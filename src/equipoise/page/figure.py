@@ -67,7 +67,7 @@ class Plot:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class FigureRow:
     """One row of a figure; `m` is the model that it belongs to."""
 
     cells: tuple[Words | Plot, ...]
@@ -102,7 +102,7 @@ class Rows:
     """
 
     kind: str
-    rows: tuple[Row, ...]
+    rows: tuple[FigureRow, ...]
     alternative: str
     axes: str = ""
     key: tuple[tuple[str, str], ...] = ()
@@ -143,7 +143,7 @@ class Square:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Grid:
+class CellGrid:
     """Cells in rows and columns.
 
     Attributes
@@ -215,7 +215,7 @@ class Grid:
         return join([_axes(self.axes), frame, key_html(self.key)])
 
 
-Figure = Rows | Grid
+Figure = Rows | CellGrid
 
 
 def _axes(words: str) -> Html:

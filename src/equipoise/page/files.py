@@ -19,7 +19,7 @@ from equipoise.findings.text import texts
 from equipoise.folders import write_folder
 from equipoise.page.charts import draw
 from equipoise.page.document import asset, render
-from equipoise.page.figure import Figure, Grid, Plot, Rows, Square, Words
+from equipoise.page.figure import CellGrid, Figure, Plot, Rows, Square, Words
 from equipoise.page.lettering import lines_of, shorten, width
 from equipoise.page.markup import UNPRINTABLE, Html, element
 from equipoise.page.palette import CLASSES, ModelStyles, theme
@@ -216,7 +216,7 @@ def _widths(figure: Rows) -> list[float]:
     ]
 
 
-def _grid(figure: Grid, y: float) -> tuple[list[Html], float]:
+def _grid(figure: CellGrid, y: float) -> tuple[list[Html], float]:
     names = [
         figure.corner,
         *(name for name, *_ in figure.rows),
@@ -244,7 +244,7 @@ def _grid(figure: Grid, y: float) -> tuple[list[Html], float]:
 
 
 def _heads(
-    figure: Grid, y: float, places: Sequence[float], widths: Sequence[float]
+    figure: CellGrid, y: float, places: Sequence[float], widths: Sequence[float]
 ) -> tuple[list[Html], float]:
     """Heads of the columns, upwards where they have no room."""
     fits = all(

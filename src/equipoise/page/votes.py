@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from equipoise.findings.charts import Case, Cases, Dispute, Pattern, Strip, Strips, Worklist
 from equipoise.numbers import UNDEFINED, count, number, percent
-from equipoise.page.figure import NOTHING, Plot, Row, Rows, Words, described, key_html
+from equipoise.page.figure import NOTHING, FigureRow, Plot, Rows, Words, described, key_html
 from equipoise.page.lettering import distinct, width
 from equipoise.page.markup import Html, element, join
 from equipoise.page.palette import LONGEST, ModelStyles, class_tone
@@ -53,12 +53,12 @@ def strips(chart: Strips) -> Rows | None:
         cells.append(_strip(row))
         cells += [_agreement(row, agree)] if known else []
         cells += [_rates(row, often)] if rates else []
-        made.append(Row(tuple(cells)))
+        made.append(FigureRow(tuple(cells)))
     kind = "agree" + ("" if named else " one") + ("" if rates else " norates")
     return Rows(kind=kind, rows=tuple(made), alternative=described(chart))
 
 
-def _strip_head(chart: Strips, agree: Scale, often: Scale | None, *, named: bool) -> Row:
+def _strip_head(chart: Strips, agree: Scale, often: Scale | None, *, named: bool) -> FigureRow:
     least = f"{agree.low:g}".replace("-", "−") if agree.low else "0 chance"
     ends = [Label(least, 0, 12, "start"), Label("1 full", 100, 12, "end")]
     cells: list[Words | Plot] = [Words("")] if named else []
@@ -71,7 +71,7 @@ def _strip_head(chart: Strips, agree: Scale, often: Scale | None, *, named: bool
                  Label(percent(often.high / 2), 50, 12)]  # fmt: skip
         axis = Plot(Html(""), 16.0, fitted(texts, over=0))
         cells.append(Words(chart.rates_title, "what", axis=axis))
-    return Row(tuple(cells), "head")
+    return FigureRow(tuple(cells), "head")
 
 
 def _strip(row: Strip) -> Plot:
@@ -167,10 +167,10 @@ def cases(chart: Cases, styles: ModelStyles) -> Rows | None:
     rows = []
     if marked:
         ends = (Label("0", 0, 12, "start"), Label("1", 100, 12, "end"))
-        rows.append(Row((Words(""), Plot(Html(""), 16.0, ends), Words("")), "head"))
+        rows.append(FigureRow((Words(""), Plot(Html(""), 16.0, ends), Words("")), "head"))
     for case in chart.rows:
         plot = _case(case, chart, styles, pair)
-        rows.append(Row((Words(case.name), plot, Words(case.remark, "num"))))
+        rows.append(FigureRow((Words(case.name), plot, Words(case.remark, "num"))))
     key = [
         (class_tone(place, total, ordered=chart.ordered), name)
         for place, name in enumerate(chart.classes)

@@ -33,7 +33,7 @@ from equipoise.evaluation.uncertainty import influence_of
 from equipoise.inference import Reason, Spread
 from equipoise.metrics import Metric
 from equipoise.notices import Notice
-from equipoise.planning._power import Components
+from equipoise.planning._power import DifferenceVariances
 from equipoise.predictions import Predictions
 from equipoise.ranks import higher_is_better
 from equipoise.votes import Votes
@@ -158,10 +158,10 @@ class Pilot:
         return size if len(size) < len(self.items) else np.arange(0)
 
     @cached_property
-    def components(self) -> Components:
+    def components(self) -> DifferenceVariances:
         """Variances of the difference by what causes them."""
         if self.spread.items <= NOTHING:
-            return Components(0.0)
+            return DifferenceVariances(0.0)
         whole, alone = self._parts(grouped=True), self._parts(grouped=False)
         number = len(self.items)
         each, loads = self._loads()
@@ -175,7 +175,7 @@ class Pilot:
             mixed = max(excess / (few - 1 / number) * each - people, 0.0)
         votes = max(number * each * cells - mixed - people, 0.0)
         units = len(self.group_sizes) or number
-        return Components(
+        return DifferenceVariances(
             items=max(number * alone.items - shared - votes / each, 0.0),
             annotators=people,
             votes=votes,

@@ -49,7 +49,7 @@ class Shape(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Components:
+class DifferenceVariances:
     """Variances of one difference, each for one of its kind.
 
     Attributes

@@ -11,7 +11,7 @@ import numpy as np
 
 from equipoise.arrays import Floats, Ints
 from equipoise.inference import Ballots, Design, two_way, unit_design
-from equipoise.planning._power import Components, Shape
+from equipoise.planning._power import DifferenceVariances, Shape
 from equipoise.planning.target import PowerTarget
 
 DRAWN = 200_000_000  # votes of all simulated studies of a design
@@ -25,7 +25,7 @@ def can_simulate(units: int, shape: Shape, studies: int) -> bool:
 
 
 def simulated_power(
-    parts: Components, units: int, shape: Shape, effect: float, aim: PowerTarget
+    parts: DifferenceVariances, units: int, shape: Shape, effect: float, aim: PowerTarget
 ) -> tuple[float, float]:
     """Share of studies whose interval lies above 0, and the Monte Carlo error of that share."""
     studies = aim.simulations
@@ -67,7 +67,7 @@ def _design(readers: Ints, units: int) -> Design:
 
 
 def _resolved(
-    parts: Components,
+    parts: DifferenceVariances,
     readers: Ints,
     design: Design,
     asked: tuple[int, Shape, float, float],

@@ -22,7 +22,7 @@ from equipoise.metrics import Metric, titled
 from equipoise.notices import Notice
 from equipoise.numbers import count, exact_percent, interval, number
 from equipoise.planning._pilot import Pilot, pilot, with_single_votes
-from equipoise.planning._power import Components, Shape, power
+from equipoise.planning._power import DifferenceVariances, Shape, power
 from equipoise.planning._simulation import can_simulate, simulated_power
 from equipoise.planning.target import LEAST, VOTES, PowerKeywords, PowerTarget, power_target
 from equipoise.predictions import Predictions
@@ -113,7 +113,7 @@ class Size:
     pilot_annotators: int
     group_size: float
     several: bool
-    components: Components
+    components: DifferenceVariances
     aim: PowerTarget
     designs: tuple[Design, ...] = ()
     notices: tuple[Notice, ...] = ()

@@ -30,7 +30,7 @@ _TWO_CLASSES = Option("classes", ("negative", "positive"), "classes=[negative, p
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Scale:
+class ClassScale:
     """The classes of a column of labels.
 
     Attributes
@@ -51,7 +51,7 @@ class Scale:
     notices: tuple[Notice, ...] = ()
 
 
-def scale_of(words: Sequence[str], options: AnnotationOptions, *, name: str) -> Scale:
+def scale_of(words: Sequence[str], options: AnnotationOptions, *, name: str) -> ClassScale:
     """Choose the classes for the distinct labels of a column.
 
     Examples
@@ -92,7 +92,7 @@ def pair_of(words: Sequence[str]) -> tuple[str, str] | None:
 
 
 def class_codes(
-    labels: CodedNames, scale: Scale, *, where: Callable[[int], str], kind: str | None
+    labels: CodedNames, scale: ClassScale, *, where: Callable[[int], str], kind: str | None
 ) -> Ints:
     """Code the rows of a column on a scale; a label outside it is an error naming the row."""
     codes = np.append(scale.label, -1)[labels.codes]
@@ -107,7 +107,7 @@ def class_codes(
 
 def _named_scale(
     words: Sequence[str], options: AnnotationOptions, classes: tuple[str, ...], *, name: str
-) -> Scale:
+) -> ClassScale:
     """Use the classes that the caller named; ``1.0`` matches ``1``."""
     if options.kind == "binary" and len(classes) != 2:
         raise InputError(
@@ -119,10 +119,10 @@ def _named_scale(
     position = {_matching_key(name): code for code, name in enumerate(classes)}
     label = np.array([position.get(_matching_key(word), -1) for word in words], dtype=np.int64)
     paired = len(classes) == 2 and pair_of(classes) is not None
-    return Scale(options.kind or ("binary" if paired else "nominal"), classes, label)
+    return ClassScale(options.kind or ("binary" if paired else "nominal"), classes, label)
 
 
-def _binary_scale(words: Sequence[str], pair: tuple[str, str]) -> Scale:
+def _binary_scale(words: Sequence[str], pair: tuple[str, str]) -> ClassScale:
     """Spell the two classes as the file does; the missing one follows the other's case."""
     spelt: dict[str, str] = {}
     for word in words:
@@ -134,10 +134,12 @@ def _binary_scale(words: Sequence[str], pair: tuple[str, str]) -> Scale:
     odd = tuple(word for word in words if word not in classes)
     text = "labels {labels:names} are read as {classes:names}, apart from upper case"
     said = notice("case_of_labels", text, labels=odd, classes=classes)
-    return Scale("binary", classes, label, (said,) if odd else ())
+    return ClassScale("binary", classes, label, (said,) if odd else ())
 
 
-def _nominal_scale(words: Sequence[str], options: AnnotationOptions, *, name: str) -> Scale:
+def _nominal_scale(
+    words: Sequence[str], options: AnnotationOptions, *, name: str
+) -> ClassScale:
     """Sort the labels, numbers by value; numbers with fractions need to be explained."""
     values = [_value(word) for word in words]
     known = [value for value in values if value is not None]
@@ -161,7 +163,7 @@ def _nominal_scale(words: Sequence[str], options: AnnotationOptions, *, name: st
     position = {word: code for code, word in enumerate(classes)}
     label = np.array([position[word] for word in words], dtype=np.int64)
     notices = _other_readings(classes, options, whole=whole)
-    return Scale(options.kind or "nominal", classes, label, notices)
+    return ClassScale(options.kind or "nominal", classes, label, notices)
 
 
 def _other_readings(

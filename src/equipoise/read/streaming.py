@@ -213,7 +213,7 @@ def _shifted(place: Callable[[int], str], by: int) -> Callable[[int], str]:
     return lambda row: place(by + row)
 
 
-class Sums:
+class RatingSums:
     """Number, mean and squares of several items, to which more ratings can be added."""
 
     def __init__(self) -> None:
@@ -224,7 +224,7 @@ class Sums:
 
         Examples
         --------
-        >>> sums = Sums()
+        >>> sums = RatingSums()
         >>> for pair in (np.array([1.0, 2.0]), np.array([6.0, 7.0])):
         ...     sums.add(np.array([0, 0]), pair, np.ones(2), 1)
         >>> sums.number, sums.mean, sums.squares
@@ -250,7 +250,7 @@ class _RatingSums:
 
     task: str
     items: Vocabulary = field(default_factory=Vocabulary)
-    sums: Sums = field(default_factory=Sums)
+    sums: RatingSums = field(default_factory=RatingSums)
     first: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     known: Floats = field(default_factory=lambda: np.zeros(0))
     tasks: dict[str, None] = field(default_factory=dict)

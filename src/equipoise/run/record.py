@@ -49,7 +49,7 @@ class DatasetRecord:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class StoredQuestion:
     """What was asked, and how the answers were read.
 
     Attributes
@@ -100,7 +100,7 @@ class Question:
         return dict(self.items())
 
     @classmethod
-    def from_json(cls, value: Mapping[str, Any], where: str) -> "Question":
+    def from_json(cls, value: Mapping[str, Any], where: str) -> "StoredQuestion":
         """Read what was told; unknown names stay as they are."""
         hints = get_type_hints(cls)
         known = {str(name).replace(" ", "_"): one for name, one in value.items()}
@@ -114,7 +114,7 @@ class Question:
         )
 
 
-def question(**told: Any) -> Question:
+def question(**told: Any) -> StoredQuestion:
     """A question of which exactly this was told.
 
     Examples
@@ -122,10 +122,10 @@ def question(**told: Any) -> Question:
     >>> question(positive="ill", scanner="A").items()
     [('positive', 'ill'), ('scanner', 'A')]
     """
-    own = {one.name for one in fields(Question)}
+    own = {one.name for one in fields(StoredQuestion)}
     others = {name: value for name, value in told.items() if name not in own}
     known = {name: value for name, value in told.items() if name in own}
-    return Question(told=tuple(told), others=others, **known)
+    return StoredQuestion(told=tuple(told), others=others, **known)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -230,7 +230,7 @@ class RunRecord:
     versions: Mapping[str, str] = field(default_factory=dict)
     dataset: DatasetRecord | None = field(metadata=MAYBE, default=None)
     inputs: tuple[InputFile, ...] = ()
-    question: Question = field(default_factory=Question)
+    question: StoredQuestion = field(default_factory=StoredQuestion)
     truth_model: TruthModel | None = field(metadata=MAYBE, default=None)
     settings: RunSettings
     tasks: tuple[str, ...]

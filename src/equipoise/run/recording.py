@@ -25,9 +25,9 @@ from equipoise.run.record import (
     DatasetRecord,
     InputFile,
     MetricRecord,
-    Question,
     RunRecord,
     RunSettings,
+    StoredQuestion,
     TruthModel,
 )
 
@@ -63,7 +63,7 @@ class Provenance:
     soft: str = "mean vote"
     hard: str | None = None
     simulated: str | None = None
-    question: Question = field(default_factory=Question)
+    question: StoredQuestion = field(default_factory=StoredQuestion)
     truth_model: TruthModel | None = None
     dataset: DatasetRecord | None = None
     asked: Mapping[str, JsonValue] = field(default_factory=dict)
