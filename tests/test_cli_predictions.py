@@ -11,7 +11,7 @@ import pytest
 
 from equipoise.cli import _screen
 from equipoise.metrics import CATALOGUE, require_known
-from tests.cli_sample import equipoise
+from tests.cli_sample import equipoise, flat
 
 STAGES = ("wake", "light", "deep", "rem")
 
@@ -178,6 +178,16 @@ def test_options_that_do_not_go_together_are_refused(night, words, code, message
 def test_every_metric_is_known_with_its_own_parameters():
     for name in CATALOGUE:
         require_known(name.replace("_at_k", "_at_5"), CATALOGUE)
+
+
+def test_decisions_are_taken_by_stability_which_names_what_suits_them(night):
+    files = ("-a", "votes.csv", "-p", "models.csv", "--replicates", 20, "--only", "ranking")
+    for metric, advice in (("accuracy", ""), ("brier_score", "suit them: --metrics accuracy.")):
+        done = equipoise("stability", *files, "--metric", metric, cwd=night / "names")
+        assert done.returncode == 0, done.stderr
+        said = flat(done.stderr)
+        assert "read as probability 1 of that class." in said
+        assert ("suit them" in said) == bool(advice) and advice in said
 
 
 def test_report_prints_its_tables_and_writes_nothing(night):
