@@ -1,5 +1,6 @@
 """Findings of whole studies: every one can be read, drawn and cited, whatever the names are."""
 
+import os
 import re
 import shlex
 from pathlib import Path
@@ -10,8 +11,9 @@ import typer
 
 from equipoise.cli import app
 from equipoise.findings import cell
-from equipoise.page import figures
-from tests.report_stability_sample import STUDIES, found, sample
+from equipoise.findings.text import texts
+from equipoise.page import figures, render
+from tests.report_stability_sample import STUDIES, found, report_of, sample
 
 SPACE = "{http://www.w3.org/2000/svg}"
 SOME = pytest.mark.parametrize("name", STUDIES)
@@ -91,3 +93,14 @@ def test_the_gallery_asks_for_options_that_exist():
         known = {name for option in own.params for name in option.opts}
         used = {word for word in shlex.split(rest) if word.startswith("-")}
         assert used <= known, verb
+
+
+def test_the_page_of_chexpert_is_small():
+    if not (Path(os.environ.get("EQUIPOISE_DATA", "missing")) / "chexpert").exists():
+        pytest.skip("the CheXpert files are not in EQUIPOISE_DATA")
+    from equipoise.datasets.chexpert import chexpert
+
+    study = chexpert()
+    report = report_of(study.predictions, study.annotations, replicates=10, most=2)
+    assert len(render(report).encode()) < 1_000_000
+    assert texts(report)["methods.md"]
