@@ -1,7 +1,6 @@
 """`equipoise evaluate` and predictions of many shapes: decisions, class columns, refusals."""
 
 import json
-import os
 from collections import Counter
 from pathlib import Path
 from time import sleep
@@ -214,14 +213,3 @@ def test_long_work_says_one_line_without_a_terminal(monkeypatch, capsys):
     with _screen.progress("scoring"):
         pass
     assert capsys.readouterr().err == ""
-
-
-@pytest.mark.skipif("EQUIPOISE_DATA" not in os.environ, reason="set EQUIPOISE_DATA to votes/")
-def test_stages_of_sleep_are_decisions():
-    folder = Path(os.environ["EQUIPOISE_DATA"]) / "votes"
-    done = equipoise(
-        "evaluate", "-a", folder / "sleep_dodh.csv", "-p", folder / "sleep_dodh_models.csv",
-        "--on-missing", "drop", "--metrics", "accuracy", "--replicates", 20, "--json",
-    )  # fmt: skip
-    found = values(done)
-    assert min(found.values()) > 0.6 and max(found.values()) < 0.9
