@@ -4,18 +4,15 @@ import ast
 import re
 import subprocess
 import sys
-from functools import cache
 from pathlib import Path
 
 import pytest
 
-import equipoise
 from equipoise import aggregate, datasets, metrics, reproduce
+from tests.source_code import FILES, SOURCE, nodes, text_of, tree_of
 from tests.strategies import law_of_all
 
-SOURCE = Path(equipoise.__file__).parent
 ROOT = Path(__file__).parent.parent
-FILES = sorted(SOURCE.rglob("*.py"))
 HEAVY = {
     "numba",
     "pandas",
@@ -28,21 +25,6 @@ HEAVY = {
 }
 LAZY = ("utils", "helpers", "base", "manager", "common")
 every_file = law_of_all(FILES, lambda path: str(path.relative_to(SOURCE)))
-
-
-@cache
-def text_of(path):
-    return path.read_text(encoding="utf-8")
-
-
-@cache
-def tree_of(path):
-    return ast.parse(text_of(path))
-
-
-@cache
-def nodes(path):
-    return list(ast.walk(tree_of(path)))
 
 
 def functions(path):

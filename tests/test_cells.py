@@ -3,10 +3,8 @@
 import hashlib
 import json
 import os
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -16,36 +14,55 @@ from equipoise import InputError
 from equipoise.cells import Cell, digest, run_cells
 
 ROOT = Path(__file__).parents[1]
-DRIVER = """
-import os, sys, time
-import numpy as np
+KILLED = """
+import json, os, random, signal, sys
 from pathlib import Path
-from equipoise.cells import Cell, run_cells
+from equipoise.cells import run_cells
+from tests.test_cells import held, numbered
 
-folder, log, pause = Path(sys.argv[1]), Path(sys.argv[2]), float(sys.argv[3])
+folder, log = Path(sys.argv[1]), Path(sys.argv[2])
+left = [-1]
 
-def cell(number):
-    def run(tell):
-        with log.open("a") as out:
-            out.write(f"start {number}\\n")
-        time.sleep(pause)
-        random = np.random.default_rng(number)
-        return {"values": random.standard_normal(20000), "items": np.array(["a", "bb"])}
-    return Cell(f"cell {number}", {"number": number}, run)
+def deadly(name, counts=lambda *_: True):
+    real = getattr(os, name)
+    def one(*parts, **keywords):
+        left[0] -= counts(*parts)
+        if left[0] == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return real(*parts, **keywords)
+    setattr(os, name, one)
 
-def told(done, every):
-    with log.open("a") as out:
-        out.write(f"told {done}\\n")
-
-run_cells([cell(n) for n in range(6)], folder, told)
+deadly("open", lambda path, flags, *_: bool(flags & os.O_CREAT))
+deadly("fsync")
+deadly("replace")
+points, told = random.Random(5), []
+for _ in range(20):
+    point = points.randrange(1, 30)  # of about eight a cell
+    child = os.fork()  # this program has one thread
+    if not child:
+        left[0] = point
+        run_cells(numbered(log), folder)
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+    told.append([log.read_text().split() if log.exists() else [], held(folder)])
+run_cells(numbered(log), folder)
+print(json.dumps([*told, [log.read_text().split(), held(folder)]]))
 """
 
 
-def driver(folder, log, pause):
-    return subprocess.Popen(
-        [sys.executable, "-c", DRIVER, str(folder), str(log), str(pause)],
-        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
-    )
+def numbered(log):
+    """Sixty cells that tell when they begin."""
+
+    def cell(number):
+        def run(_):
+            with log.open("a") as out:
+                out.write(f"{number}\n")
+            random = np.random.default_rng(number)
+            return {"values": random.standard_normal(50), "items": np.array(["a", "bb"])}
+
+        return Cell(f"cell {number}", {"number": number}, run)
+
+    return [cell(number) for number in range(60)]
 
 
 def held(folder):
@@ -54,36 +71,24 @@ def held(folder):
     }
 
 
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory):
-    home = tmp_path_factory.mktemp("whole")
-    assert driver(home / "cells", home / "log", 0).wait(60) == 0
-    return held(home / "cells")
-
-
-def test_killed_work_goes_on_and_makes_nothing_twice(whole, tmp_path):
-    folder, log = tmp_path / "cells", tmp_path / "log"
-    log.write_text("")
-
-    def started():
-        return [line for line in log.read_text().splitlines() if "start" in line]
-
-    kept = {}
-    for stop, delay in ((1, 0.0), (3, 0.04), (5, 0.11)):  # in the midst of, or after, a cell
-        work = driver(folder, log, 0.1)
-        while work.poll() is None and len(started()) < stop:
-            time.sleep(0.002)
-        time.sleep(delay)
-        os.kill(work.pid, signal.SIGKILL)
-        work.wait(60)
-        now = held(folder) if folder.exists() else {}
-        assert kept.items() <= now.items() and now.items() <= whole.items()
-        kept, before = now, len(started())
-        assert before <= len(kept) + 3
-    assert driver(folder, log, 0).wait(60) == 0
-    assert held(folder) == whole
-    assert len(started()) == before + len(whole) - len(kept)  # those that were kept stayed
-    assert not {n for n in started() if started().count(n) > 3}
+def test_killed_at_any_step_the_work_goes_on_and_makes_nothing_twice(tmp_path):
+    work = numbered(tmp_path / "plain")
+    run_cells(work, tmp_path / "whole")
+    whole = held(tmp_path / "whole")
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED, str(tmp_path / "cells"), str(tmp_path / "log")],
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src")}, cwd=ROOT, check=True, timeout=300,
+        capture_output=True, text=True,
+    )  # fmt: skip
+    told = json.loads(done.stdout)
+    before, kept = [], {}
+    for begun, now in told:
+        assert kept.items() <= now.items() <= whole.items()
+        fresh = begun[len(before) :]
+        assert not {f"{work[int(number)].key}.cell" for number in fresh} & kept.keys()
+        assert len(fresh) <= len(now) - len(kept) + 1  # one may have been under way
+        before, kept = begun, now
+    assert len({len(now) for _, now in told}) > 10 and kept == whole
 
 
 def cells(made, number=3):

@@ -601,20 +601,20 @@ def test_votes_of_the_page_serve_every_task(command, tmp_path, monkeypatch, stud
 # ---- killed --------------------------------------------------------------------------------
 
 DRIVER = """
-import sys, time
-from dataclasses import replace
+import os, signal, sys
 from pathlib import Path
 import tests.clean_sample as sample
 from equipoise.clean.comparison import BenchmarkOptions, benchmark
 from equipoise.clean.benchmark_report import ReportOptions, benchmark_report, benchmark_run
 
-out, log, pause = Path(sys.argv[1]), Path(sys.argv[2]), float(sys.argv[3])
+out, log, last = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
 plain = sample.Column.score
 
 def score(self, data, *, seed=0, progress=None):
     with log.open("a") as file:
         file.write(f"{self.name} {seed}\\n")
-    time.sleep(pause)
+    if log.read_text().count("\\n") == last:
+        os.kill(os.getpid(), signal.SIGKILL)
     return plain(self, data, seed=seed, progress=progress)
 
 sample.Column.score = score
@@ -626,27 +626,25 @@ benchmark_run(done, report).save(out, overwrite=True)
 """
 
 
-def start(out, log, pause):
+def ended(out, log, last=0):
+    """How a benchmark ended that is killed in its last run."""
     driver = out.parent / "driver.py"  # code in no file would not be kept
     driver.write_text(DRIVER)
-    return subprocess.Popen(
-        [sys.executable, str(driver), str(out), str(log), str(pause)],
+    return subprocess.run(
+        [sys.executable, str(driver), str(out), str(log), str(last)],
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}"},
-    )
+        check=False,
+        timeout=120,
+    ).returncode
 
 
 def test_a_killed_benchmark_ends_with_the_same_bytes(tmp_path):
-    assert start(tmp_path / "whole", tmp_path / "log", 0).wait(120) == 0
+    assert ended(tmp_path / "whole", tmp_path / "log") == 0
     runs = (tmp_path / "log").read_text().split("\n")
     out, log = tmp_path / "killed", tmp_path / "second"
-    log.write_text("")
-    work = start(out, log, 0.3)
-    while work.poll() is None and len(log.read_text().splitlines()) < 3:
-        time.sleep(0.01)
-    os.kill(work.pid, signal.SIGKILL)  # while the third run goes on
-    work.wait(60)
-    assert start(out, log, 0).wait(120) == 0
+    assert ended(out, log, last=3) == -signal.SIGKILL
+    assert ended(out, log) == 0
     again = log.read_text().split("\n")
     assert set(again) == set(runs)
     assert len(again) == len(runs) + 1  # the one that was killed, and nothing else

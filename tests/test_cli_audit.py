@@ -8,16 +8,10 @@ import numpy as np
 import pytest
 
 from equipoise.analyses.audit import Pool, audit
-from tests.cli_sample import caller
 
 NUMBERS = ("--found", "120", "--audited", "150", "--positives", "3", "--unaudited", "4850")
 AGAIN = ("audited.csv", "--size", "first=500", "--size", "second=300", "-a", "votes.csv", "-p",
          "scores.csv", "--replicates", "30")  # fmt: skip
-
-
-@pytest.fixture
-def equipoise(monkeypatch, capsys):
-    return caller(monkeypatch, capsys)
 
 
 @pytest.fixture

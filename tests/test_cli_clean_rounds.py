@@ -2,11 +2,6 @@
 
 import csv
 import json
-import os
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -209,29 +204,3 @@ def test_images_have_their_paths_in_the_pairs(equipoise):
         assert Path(row["first_path"]).is_file() and Path(row["second_path"]).is_file()
     code, _, said = equipoise("start", "images", "--out", "images/rounds")
     assert code == 1 and "inside the folder" in flat(said)
-
-
-def test_killed_while_it_writes_it_goes_on(equipoise, tmp_path):
-    """A process that is killed at whatever moment leaves a folder from which one can go on."""
-    random = np.random.default_rng(0)
-    rows = np.repeat(random.normal(size=(300, 8)), 2, axis=0)
-    np.savez("features.npz", embeddings=rows + 1e-3 * random.normal(size=rows.shape),
-             items=np.array([f"{i // 2}-{i}" for i in range(600)]))  # fmt: skip
-    equipoise("start", "features.npz", "--out", "whole")
-    equipoise("start", "features.npz", "--out", "killed")
-    votes = filled(Path("whole/pairs.csv")).read_bytes()
-    Path("votes.csv").write_bytes(votes)
-    equipoise("next", "whole", "--answers", "whole/pairs.csv")
-    words = [sys.executable, "-m", "equipoise", "clean", "rounds", "next", "killed"]
-    for wait in (0.2, 0.9, 1.3):
-        process = subprocess.Popen(
-            [*words, "--answers", "votes.csv"], stderr=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL, cwd=tmp_path, env=os.environ,
-        )  # fmt: skip
-        time.sleep(wait)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-    assert equipoise("next", "killed", "--answers", "votes.csv")[0] == 0
-    for scratch in Path("killed").glob(".*.part"):
-        scratch.unlink()
-    assert bytes_of("killed") == bytes_of("whole")

@@ -8,18 +8,7 @@ from pathlib import Path
 import pytest
 
 from equipoise.analyses.catalogue import ANALYSES
-from tests.cli_sample import FILES, QUICK, caller, flat, write_study
-
-
-@pytest.fixture
-def study(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return write_study(tmp_path)
-
-
-@pytest.fixture
-def equipoise(monkeypatch, capsys):
-    return caller(monkeypatch, capsys)
+from tests.cli_sample import FILES, QUICK, flat
 
 
 def evaluated(equipoise, out="run", *words):

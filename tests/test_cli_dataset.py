@@ -80,19 +80,6 @@ def test_truth_alone_and_agreement(equipoise):
     assert code == 0 and json.loads(out)["tasks"][0]["task"] == "Edema"
 
 
-@needs_data
-def test_decisions_of_models_are_taken_by_stability_and_plan(equipoise):
-    words = ("--dataset", "sleep_dodh", "--metric", "accuracy")
-    drop = ("--on-missing", "drop", "--replicates", 2, "--only", "ranking")
-    code, out, said = equipoise("stability", *words, *drop)
-    assert code == 0, said
-    assert "read as probability 1 of that class." in said
-    assert "four of six models cannot be told apart" in out
-    code, _, said = equipoise("stability", "--dataset", "sleep_dodh", "--metric", "brier_score",
-                              *drop)  # fmt: skip
-    assert code == 0 and "suit them: --metrics accuracy." in flat(said)
-
-
 @pytest.mark.parametrize(
     ("words", "told", "exit_code"),
     [

@@ -1,20 +1,14 @@
 """Notices: named by what they are about, said once, in the words of the terminal."""
 
 import numpy as np
-import pytest
 
 from equipoise import Annotations, InputError, Predictions, evaluate
 from equipoise.aggregate import majority_vote
 from equipoise.notices import worded
 from equipoise.wording import ONE_CLASS, Option, hint
-from tests.cli_sample import caller, flat
+from tests.cli_sample import flat
 
 TASKS = ("heart", "lung")
-
-
-@pytest.fixture
-def equipoise(monkeypatch, capsys):
-    return caller(monkeypatch, capsys)
 
 
 def fits(ties):

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.cli_sample import FILES, caller, flat, write_study
+from tests.cli_sample import FILES, flat, write_study
 
 QUICK = ("--simulations", 0)
 
@@ -13,11 +13,6 @@ QUICK = ("--simulations", 0)
 def _study(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write_study(tmp_path)
-
-
-@pytest.fixture
-def equipoise(monkeypatch, capsys):
-    return caller(monkeypatch, capsys)
 
 
 def test_without_prices_the_design_has_its_reason(equipoise):

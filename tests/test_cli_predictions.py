@@ -1,7 +1,6 @@
 """`equipoise evaluate` and predictions of many shapes: decisions, class columns, refusals."""
 
 import json
-import os
 from collections import Counter
 from pathlib import Path
 from time import sleep
@@ -11,7 +10,7 @@ import pytest
 
 from equipoise.cli import _screen
 from equipoise.metrics import CATALOGUE, require_known
-from tests.cli_sample import equipoise
+from tests.cli_sample import equipoise, flat
 
 STAGES = ("wake", "light", "deep", "rem")
 
@@ -180,6 +179,16 @@ def test_every_metric_is_known_with_its_own_parameters():
         require_known(name.replace("_at_k", "_at_5"), CATALOGUE)
 
 
+def test_decisions_are_taken_by_stability_which_names_what_suits_them(night):
+    files = ("-a", "votes.csv", "-p", "models.csv", "--replicates", 20, "--only", "ranking")
+    for metric, advice in (("accuracy", ""), ("brier_score", "suit them: --metrics accuracy.")):
+        done = equipoise("stability", *files, "--metric", metric, cwd=night / "names")
+        assert done.returncode == 0, done.stderr
+        said = flat(done.stderr)
+        assert "read as probability 1 of that class." in said
+        assert ("suit them" in said) == bool(advice) and advice in said
+
+
 def test_report_prints_its_tables_and_writes_nothing(night):
     folder = night / "names"
     assert run(folder, "--metrics", "accuracy", "--out", "run").returncode == 0
@@ -204,14 +213,3 @@ def test_long_work_says_one_line_without_a_terminal(monkeypatch, capsys):
     with _screen.progress("scoring"):
         pass
     assert capsys.readouterr().err == ""
-
-
-@pytest.mark.skipif("EQUIPOISE_DATA" not in os.environ, reason="set EQUIPOISE_DATA to votes/")
-def test_stages_of_sleep_are_decisions():
-    folder = Path(os.environ["EQUIPOISE_DATA"]) / "votes"
-    done = equipoise(
-        "evaluate", "-a", folder / "sleep_dodh.csv", "-p", folder / "sleep_dodh_models.csv",
-        "--on-missing", "drop", "--metrics", "accuracy", "--replicates", 20, "--json",
-    )  # fmt: skip
-    found = values(done)
-    assert min(found.values()) > 0.6 and max(found.values()) < 0.9

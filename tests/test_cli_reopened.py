@@ -6,14 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli_sample import QUICK, caller, flat, write_study
+from tests.cli_sample import QUICK, flat, write_study
 
 STABILITY = (*QUICK, "--only", "flips", "--json")
-
-
-@pytest.fixture
-def equipoise(monkeypatch, capsys):
-    return caller(monkeypatch, capsys)
 
 
 def evaluated(equipoise, folder, out, *words):

@@ -7,22 +7,11 @@ import pytest
 import typer
 
 from equipoise.cli import app
-from tests.cli_sample import FILES, caller, flat, write_study
+from tests.cli_sample import FILES, flat
 
 MOST = 32  # options that the help of `evaluate` shows
 TOTAL = 230  # that the helps of all verbs show, the groups clean and uq among them
 VERBS = typer.main.get_command(app).commands
-
-
-@pytest.fixture
-def study(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return write_study(tmp_path)
-
-
-@pytest.fixture
-def equipoise(monkeypatch, capsys):
-    return caller(monkeypatch, capsys)
 
 
 def commands(group=VERBS, name=""):

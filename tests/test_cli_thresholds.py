@@ -13,18 +13,12 @@ import pytest
 from equipoise.aggregate import dawid_skene
 from equipoise.analyses.thresholds import sampling_plan
 from equipoise.io import read_annotations
-from tests.cli_sample import caller
 from tests.threshold_study import EXPERTS, filled, scores_csv, votes_csv
 
 SIZE = ("--bins", "10", "--per-bin", "12")
 FILE = ("votes.csv", "--truth", "votes", *SIZE)
 GIVEN = tuple(word for name in EXPERTS for word in ("--experts", f"{name}.csv"))
 QUICK = ("--replicates", "40")
-
-
-@pytest.fixture
-def equipoise(monkeypatch, capsys):
-    return caller(monkeypatch, capsys)
 
 
 def table(path):

@@ -11,7 +11,6 @@ import sys
 import threading
 import time
 from contextlib import suppress
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +18,7 @@ import pytest
 
 import equipoise
 import equipoise.engine as engines
-from equipoise import InputError, cells, evaluate
+from equipoise import InputError, cells, evaluate, resample
 from equipoise.aggregate import annotator_bootstrap, dawid_skene, plackett_luce
 from equipoise.aggregate.plackett_luce import Chain
 from equipoise.annotations import Annotations
@@ -153,7 +152,8 @@ def rankings():
 
 def everything():
     votes, scores = reading_study()
-    found = evaluate(scores, votes, metrics=["auroc"], resampling="items x panel")
+    drawn = resample(votes, "items x panel", replicates=300)  # in three blocks
+    found = evaluate(scores, votes, metrics=["auroc"], resampling=drawn)
     panels = annotator_bootstrap(dawid_skene, votes, draws=4)
     chains = plackett_luce(rankings(), chain=Chain(draws=20, burn_in=10))
     told = []
@@ -494,73 +494,6 @@ def test_a_slot_that_no_worker_has_is_told(dask):
 
 
 # ---- cells ---------------------------------------------------------------------------------
-
-GRID = """
-import os, random, signal, sys, time
-from pathlib import Path
-import numpy as np
-from equipoise.cells import Cell, run_cells
-from equipoise.engine import Engine, using
-
-folder, log = Path(sys.argv[1]), Path(sys.argv[2])
-
-def cell(number):
-    def run(tell):
-        with log.open("a") as out:
-            out.write(f"{number}\\n")
-        return {"values": np.random.default_rng(number).standard_normal(50)}
-    return Cell(f"cell {number}", {"number": number}, run)
-
-def grid():
-    run_cells([cell(n) for n in range(200)], folder)
-
-def begun():
-    return log.read_text().count("\\n") if log.exists() else 0
-
-points = random.Random(5)
-for _ in range(int(sys.argv[3])):
-    child = os.fork()
-    if not child:
-        grid()
-        os._exit(0)
-    enough = begun() + points.randrange(12)
-    while begun() < enough:
-        time.sleep(0.001)
-    time.sleep(points.uniform(0.0, 0.02))
-    os.kill(child, signal.SIGKILL)
-    os.waitpid(child, 0)
-    held = {one.name for one in folder.glob("*.cell")} if folder.exists() else set()
-    with log.open("a") as out:
-        out.write(f"killed {len(held)}\\n")
-grid()
-"""
-
-
-def grid(home, kills):
-    subprocess.run(
-        [sys.executable, "-c", GRID, str(home / "cells"), str(home / "log"), str(kills)],
-        env={**os.environ, "PYTHONPATH": str(ROOT / "src")}, check=True, timeout=120,
-    )  # fmt: skip
-    files = sorted((home / "cells").glob("*.cell"))
-    return {one.name: hashlib.sha256(one.read_bytes()).hexdigest() for one in files}
-
-
-def test_a_grid_killed_at_twenty_points_ends_the_same_and_repeats_nothing(tmp_path):
-    (tmp_path / "a").mkdir()
-    (tmp_path / "b").mkdir()
-    whole = grid(tmp_path / "a", 0)
-    assert len(whole) == 200 and grid(tmp_path / "b", 20) == whole
-    lines = (tmp_path / "b" / "log").read_text().split("\n")[:-1]
-    kills = [place for place, line in enumerate(lines) if line.startswith("killed")]
-    points = {lines[place] for place in kills}
-    assert len(kills) == 20 and len(points) > 5
-    begun, since = [], 0
-    for place in [*kills, len(lines)]:
-        begun.append([int(line) for line in lines[since:place] if line.isdecimal()])
-        since = place
-    for before, after in pairwise(begun):
-        finished = before[:-1]  # the last one was under way, and perhaps just done
-        assert not set(finished) & set(after)
 
 
 def made_by(number):

@@ -15,7 +15,6 @@ from equipoise.analyses.annotators import skilled_rows
 from equipoise.analyses.gold import sensitivity_at
 from equipoise.evaluation.truth import task_truths
 from equipoise.stability import experts, gold, leave_one_out, panel_size, rank_stability
-from tests.cli_sample import caller
 from tests.strategies import names
 
 ITEMS, READERS = 90, 4
@@ -42,11 +41,6 @@ def world(settled=ITEMS, seed=2, **more):
         for name, spread in (("good", 0.5), ("poor", 1.0))
     ]
     return truth, votes, models
-
-
-@pytest.fixture(name="equipoise")
-def equipoise_verb(monkeypatch, capsys):
-    return caller(monkeypatch, capsys)
 
 
 # The truth of its items

@@ -2,16 +2,12 @@
 
 import ast
 import re
-from functools import cache
-from pathlib import Path
 
 import pytest
 
-import equipoise
 from equipoise.analyses.catalogue import ANALYSES
+from tests.source_code import FILES, SOURCE, nodes, text_of, tree_of
 
-SOURCE = Path(equipoise.__file__).parent
-FILES = sorted(SOURCE.rglob("*.py"))
 SENTENCES = {
     "finding", "sentence", "sentences", "note", "methods", "notice", "notices", "reason",
     "left_out", "legend", "caption", "said", "words", "message",
@@ -62,18 +58,6 @@ CHECKED_HERE = {
     "run/record.py": "JSON becomes a record here, and back",
     "metrics": "parameters that are part of a metric's name",
 }
-
-
-@cache
-def tree(path):
-    """The syntax of a file."""
-    return ast.parse(path.read_text(encoding="utf-8"))
-
-
-@cache
-def nodes(path):
-    """Everything in the syntax of a file."""
-    return list(ast.walk(tree(path)))
 
 
 def home(path):
@@ -210,7 +194,7 @@ def imported():
 def test_no_untyped_facts_cross_a_package():
     taken, hits = imported(), []
     for path in (one for one in FILES if not allowed(one, CHECKED_HERE)):
-        for node in tree(path).body:
+        for node in tree_of(path).body:
             if isinstance(node, ast.FunctionDef) and any(
                 name == node.name and home(path).startswith(module) for module, name in taken
             ):
@@ -249,7 +233,7 @@ def importers():
 def public_names(path):
     """Functions and classes of a file that do not begin with an underscore."""
     defined = [
-        one for one in tree(path).body if isinstance(one, ast.FunctionDef | ast.ClassDef)
+        one for one in tree_of(path).body if isinstance(one, ast.FunctionDef | ast.ClassDef)
     ]
     return [one.name for one in defined if not one.name.startswith("_")]
 
@@ -261,7 +245,7 @@ def counts():
         for name, files in importers().items()
         if len(files) == 1 and not files & CATALOGUES and not name.endswith("__init__.py")
     ]
-    texts = [path.read_text(encoding="utf-8") for path in FILES]
+    texts = [text_of(path) for path in FILES]
     return {
         "files": len(FILES),
         "modules with one importer outside catalogues": len(alone),

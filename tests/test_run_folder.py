@@ -15,22 +15,11 @@ from equipoise.findings.terminal import answer_lines
 from equipoise.page import render
 from equipoise.run import SCHEMA, Provenance, Run, question, record
 from equipoise.run.record import decode, encode
-from tests.cli_sample import FILES, QUICK, caller, flat, write_study
+from tests.cli_sample import FILES, QUICK, flat
 from tests.odd_studies import ODD, odd
 from tests.report_stability_sample import BAD
 
 MODELS = ("resnet", "vit")
-
-
-@pytest.fixture
-def study(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return write_study(tmp_path)
-
-
-@pytest.fixture
-def equipoise(monkeypatch, capsys):
-    return caller(monkeypatch, capsys)
 
 
 def run_of(name: str, **provenance) -> Run:

@@ -16,6 +16,7 @@ from equipoise.evaluation import Settings, evaluate
 from equipoise.predictions import Predictions
 from equipoise.resampling import resample
 from tests.oracles.bootstrap import annotations
+from tests.oracles.flips import smallest
 from tests.strategies import names
 
 real = pytest.mark.skipif(
@@ -94,18 +95,6 @@ def brute_items(truth, predictions, flip, metric):
     return 3
 
 
-def brute_votes(truth, predictions, flip, metric, change):
-    for size in (1, 2):
-        for rows in combinations(range(len(truth)), size):
-            label, keep = truth.label.copy(), np.ones(len(truth), dtype=bool)
-            label[list(rows)] = 1 - label[list(rows)]
-            keep[list(rows)] = change
-            after = rows_kept(replace(truth, label=label), keep)
-            if lead(flip, predictions, after, metric) < -1e-12:
-                return size
-    return 3
-
-
 @pytest.mark.parametrize("metric", ["auroc", "average_precision", "brier_score"])
 def test_a_planted_item_is_found_and_proved_to_be_enough(metric):
     random = np.random.default_rng(5)
@@ -150,7 +139,7 @@ def test_votes_agree_with_brute_force(seed, unit):
     votes, scores = tiny(seed, items=7)
     truth, predictions = annotations(votes), models(scores)
     (flip,) = flips(predictions, truth, unit=unit).tasks
-    size = brute_votes(truth, predictions, flip, "auroc", unit == "changed votes")
+    size = smallest([votes], [np.stack(scores)], "auroc", unit=unit, deep=2)
     assert size <= min(len(flip.members) or 3, 3)
     assert flip.number == truth.label.size
     if flip.members:

@@ -110,6 +110,7 @@ for number, (mode, at) in enumerate((mode, at) for mode in ("kill", "full") for 
 print(json.dumps({"steps": steps, "told": told}))
 """
 MOST = 2 if CASES < 1000 else 8  # steps at which each verb is stopped, in either way
+FILE_BY_FILE = 8  # steps where what is there may be of both
 
 
 def contents(folder):
@@ -147,10 +148,11 @@ def prepare(home, verb):
 
 def stopped(old, verb, words):
     """Stop a verb in copies of a folder; what became of it, and the result of it whole."""
-    homes = [old.parent / str(number) for number in range(2 * MOST + 1)]
+    most = FILE_BY_FILE if verb == "rounds" else MOST
+    homes = [old.parent / str(number) for number in range(2 * most + 1)]
     for home in homes:
         shutil.copytree(old, home)
-    asked = {"homes": [str(home) for home in homes], "words": words, "most": MOST}
+    asked = {"homes": [str(home) for home in homes], "words": words, "most": most}
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", DRIVER, str(ROOT)],
         input=json.dumps(asked),
