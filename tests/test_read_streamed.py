@@ -409,7 +409,7 @@ def test_the_smallest_difference_stays_when_ratings_are_forgotten(tmp_path):
 @given(offset=st.floats(-1e9, 1e9))
 def test_squares_do_not_cancel(offset):
     random = np.random.default_rng(0)
-    sums, every = streaming.Sums(), []
+    sums, every = streaming.RatingSums(), []
     for _ in range(20):
         values = offset + random.integers(0, 4, 5)
         every.append(values)

@@ -115,8 +115,8 @@ def _standalone(figure: Figure) -> str:
 
     Examples
     --------
-    >>> from equipoise.page.figure import Row, Rows, Words
-    >>> rows = Rows(kind="dots", rows=(Row((Words("a < b"),)),), alternative="A word.")
+    >>> from equipoise.page.figure import FigureRow, Rows, Words
+    >>> rows = Rows(kind="dots", rows=(FigureRow((Words("a < b"),)),), alternative="A word.")
     >>> print(_standalone(rows)[:72])
     <svg xmlns="http://www.w3.org/2000/svg" width="760" height="51" role="im
     """
