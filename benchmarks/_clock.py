@@ -20,7 +20,11 @@ def once(function: Callable[[], Any]) -> float:
 
 
 def processor(function: Callable[[], Any], *, times: int = 1) -> float:
-    """Shortest processor time of a few runs, which other work on the machine moves less."""
+    """Shortest processor time of a few runs, after one to warm up.
+
+    Other work on the machine moves it less than wall time.
+    """
+    function()
     found = []
     for _ in range(times):
         start = time.process_time()

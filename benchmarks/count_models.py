@@ -8,34 +8,20 @@ runs on one core, so the times are processor times, which other work disturbs li
 """
 
 import os
-import time
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas
 
-from benchmarks._clock import heading, line
+from benchmarks._clock import heading, line, processor
 from equipoise import Annotations, read_annotations
 from equipoise.aggregate import dirichlet, majority_vote, mean_vote
 from equipoise.aggregate.normal import NormalPrior, normal
 
 VOTES, ITEMS, ANNOTATORS, CLASSES, DRAWS = 1_000_000, 100_000, 1000, 10, 1000
+best = partial(processor, times=3)
 PRIOR = NormalPrior(mean=50.0, worth=1.0, shape=2.0, scale=500.0)
-
-
-def once(function: Callable[[], Any]) -> float:
-    """Processor time of one run."""
-    start = time.process_time()
-    function()
-    return time.process_time() - start
-
-
-def best(function: Callable[[], Any]) -> float:
-    """Shortest processor time of three runs, after one to warm up."""
-    function()
-    return min(once(function) for _ in range(3))
 
 
 def made() -> tuple[Annotations, Annotations]:
@@ -99,7 +85,7 @@ def cifar() -> None:
     votes = read_annotations(path)
     concentration = np.load(path) + 1.0
     ours = best(lambda: dirichlet(votes).certainty)
-    peer = once(lambda: sampled(concentration, DRAWS))
+    peer = processor(lambda: sampled(concentration, DRAWS))
     line(f"CIFAR-10H, exact top class; peer {DRAWS:,} draws", ours, peer, "< 1 s")
     apart = np.abs(dirichlet(votes).certainty - sampled(concentration, DRAWS)).max()
     print(f"      largest difference {apart:.3f}, expected of draws about {2 / DRAWS**0.5:.3f}")
@@ -119,8 +105,8 @@ def main() -> None:
     line("dirichlet", best(lambda: dirichlet(votes)), best(lambda: counted(votes) + 1), "< 1 s")
     posterior, concentration = dirichlet(votes), counted(votes).to_numpy() + 1.0
     few = DRAWS // 100
-    draws = once(lambda: sampled(concentration, few)) * DRAWS / few
-    ours = once(lambda: posterior.certainty)
+    draws = processor(lambda: sampled(concentration, few)) * DRAWS / few
+    ours = processor(lambda: posterior.certainty)
     line(f"dirichlet, certainty; peer {few} draws x {DRAWS // few}", ours, draws, "< 1 s")
     for name, prior in (("given prior", PRIOR), ("empirical Bayes", None)):
         line(

@@ -11,8 +11,7 @@ from importlib.util import find_spec
 
 import numpy as np
 
-from benchmarks._clock import best, heading, line
-from benchmarks.plackett_luce import processor
+from benchmarks._clock import best, heading, line, processor
 from equipoise import Annotations
 from equipoise.aggregate import Fit, dawid_skene
 
@@ -50,7 +49,7 @@ def limit(votes, classes):
     moved = 2 * VOTES * vote + 4 * table + 4 * skill
     seconds, sweeps = [], []
     for most in (2, 60):
-        seconds.append(processor(lambda m=most: dawid_skene(votes, fit=Fit(0, m)), 5))
+        seconds.append(processor(lambda m=most: dawid_skene(votes, fit=Fit(0, m)), times=5))
         sweeps.append(dawid_skene(votes, fit=Fit(0, most)).diagnostics["iterations"])
     sweep = (seconds[1] - seconds[0]) / (sweeps[1] - sweeps[0])
     print(
@@ -66,14 +65,14 @@ def against_crowd_kit(votes):
     from crowdkit.aggregation import DawidSkene
 
     frame = pd.DataFrame({"task": votes.item, "worker": votes.annotator, "label": votes.label})
-    ours = processor(lambda: dawid_skene(votes, fit=Fit(0, SWEEPS)), 5)
+    ours = processor(lambda: dawid_skene(votes, fit=Fit(0, SWEEPS)), times=5)
     peer = processor(lambda: DawidSkene(n_iter=SWEEPS, tol=-np.inf).fit(frame))
     line(f"{SWEEPS} iterations each", ours, peer, "10")
-    ours = processor(lambda: dawid_skene(votes), 5)
+    ours = processor(lambda: dawid_skene(votes), times=5)
     trace = dawid_skene(votes).diagnostics["trace"]
     strict = 1e-9 * abs(trace[-1]) / VOTES  # our tolerance, in units of its loss per vote
     for name, tolerance in (("its default", 1e-5), ("ours", strict)):
-        peer = processor(lambda t=tolerance: DawidSkene(n_iter=2000, tol=t).fit(frame), 1)
+        peer = processor(lambda t=tolerance: DawidSkene(n_iter=2000, tol=t).fit(frame))
         loss = DawidSkene(n_iter=2000, tol=tolerance).fit(frame).loss_history_
         line(f"until convergence, tolerance of the peer {name} ({tolerance:.1g})", ours, peer)
         print(f"   iterations: {len(trace)} ours, {len(loss)} of the peer")
@@ -92,7 +91,9 @@ def main():
         if find_spec("crowdkit") is None:
             heading(f"Dawid-Skene, {VOTES:,} votes, {classes} classes")
             print("   peer skipped: crowd-kit is not installed (pip install crowd-kit)")
-            seconds = processor(lambda votes=votes: dawid_skene(votes, fit=Fit(0, SWEEPS)), 5)
+            seconds = processor(
+                lambda votes=votes: dawid_skene(votes, fit=Fit(0, SWEEPS)), times=5
+            )
             print(f"   {SWEEPS} iterations: {seconds:.3f} s")
         else:
             peer = version("crowd-kit")

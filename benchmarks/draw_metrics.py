@@ -18,12 +18,11 @@ import json
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
 
-from benchmarks._clock import heading
+from benchmarks._clock import heading, processor
 from equipoise import Annotations
 from equipoise.aggregate import Chain, plackett_luce
 from equipoise.metrics import named
@@ -114,14 +113,6 @@ def peer(plausible, predictions, cases, *, shared) -> np.ndarray:
                 each = top if shared else three(dense(plausible, case))
                 found[row, column] += scored(name, each, first) / cases
     return found
-
-
-def processor(function) -> float:
-    """Processor time of one run, after one to warm up."""
-    function()
-    start = time.process_time()
-    function()
-    return time.process_time() - start
 
 
 def memory(draws: int) -> float:

@@ -9,29 +9,17 @@ equipoise.kernels.plackett_luce. Needs EQUIPOISE_DATA.
 
 import json
 import os
-import time
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from benchmarks._clock import best, heading, line
+from benchmarks._clock import best, heading, line, processor
 from equipoise import Annotations
 from equipoise.aggregate import Chain, plackett_luce
 from equipoise.aggregate._ranking_stages import collect_readings, stages
 
 CLASSES, SWEEPS = 419, 1_500
-
-
-def processor(function, times=2):
-    """Least processor time of a few runs, after one to warm up."""
-    function()
-    found = []
-    for _ in range(times):
-        start = time.process_time()
-        function()
-        found.append(time.process_time() - start)
-    return min(found)
 
 
 def every_class(case, sweeps):
@@ -65,7 +53,11 @@ def speeds(votes):
             run = partial(plackett_luce, votes, reliability=reliability, prior=prior)
             one = partial(run, chain=Chain(1000, 500, workers=1))
             two = partial(run, chain=Chain(1000, 500, workers=2))
-            seconds, wall, both = processor(one), best(one, times=2), best(two, times=2)
+            seconds, wall, both = (
+                processor(one, times=2),
+                best(one, times=2),
+                best(two, times=2),
+            )
             print(
                 f"   reliability {reliability}, prior {prior}: one core {seconds:.2f} s (goal "
                 f"under 5 s; {wall:.2f} s wall), two threads {both:.2f} s wall"
@@ -80,7 +72,7 @@ def limit(votes, seconds):
     waits, ties = parts.case_wait[-1], parts.case_tie[-1]
     number = (waits + ties + len(found.label) + len(found.items)) * SWEEPS
     random = np.random.default_rng(0)
-    each = processor(lambda: random.standard_gamma(np.full(1_000_000, 3.0))) / 1e6
+    each = processor(lambda: random.standard_gamma(np.full(1_000_000, 3.0)), times=2) / 1e6
     print(
         f"   limit: at least {number / 1e6:.0f} million gamma variables; numpy needs "
         f"{number * each:.2f} s for them alone, the whole call {seconds / number / each:.1f} "
@@ -103,7 +95,7 @@ def main():
     many = all_classes(cases, 100 * CLASSES)
     one = Chain(1000, 500, workers=1)
     times = [
-        processor(lambda v=v: plackett_luce(v, prior="notebook", chain=one))
+        processor(lambda v=v: plackett_luce(v, prior="notebook", chain=one), times=2)
         for v in (votes, many)
     ]
     print(
@@ -111,7 +103,7 @@ def main():
         f"{times[1] / times[0]:.2f} times (goal 1)"
     )
     few = cases[:3]
-    peer = processor(lambda: [every_class(case, 150) for case in few]) * 10 / len(few)
+    peer = processor(lambda: [every_class(case, 150) for case in few], times=2) * 10 / len(few)
     each = seconds / len(cases)
     line("a case, reliability 3; the peer has reliability 1", each, peer)
 
