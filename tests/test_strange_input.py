@@ -325,6 +325,23 @@ for verb in (asked, [*asked, "--json"], ["check", "no.csv"]):
 """
 
 
+# ---- places --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "words", [("--out", ""), ("--out=",), ("--positive", "1", "--out", "")]
+)
+def test_a_place_without_a_name_is_not_the_folder_one_is_in(
+    words, tmp_path, monkeypatch, capsys
+):
+    write_study(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    before = sorted(tmp_path.rglob("*"))
+    code, out, error = caller(monkeypatch, capsys)("aggregate", "votes.csv", *words)
+    assert (code, out) == (2, "") and "--out: an empty path" in error
+    assert sorted(tmp_path.rglob("*")) == before
+
+
 # ---- streams -------------------------------------------------------------------------------
 
 

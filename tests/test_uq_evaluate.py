@@ -303,6 +303,14 @@ def test_files_of_another_kind_are_refused(tmp_path, make, said):
         read_study(find_files(tmp_path))
 
 
+@pytest.mark.parametrize("name", ["classes", "items", "groups"])
+def test_names_that_are_no_list_are_refused(tmp_path, name):
+    np.savez(tmp_path / "labels.npz", labels=np.zeros((2, 2)), **{name: np.array("a")})
+    np.savez(tmp_path / "one.npz", probs=np.full((2, 2), 0.5))
+    with pytest.raises(InputError, match=rf"{name} of shape \(\)"):
+        read_study(find_files(tmp_path))
+
+
 def test_a_folder_without_labels_is_refused(tmp_path):
     with pytest.raises(InputError, match="no labels"):
         find_files(tmp_path)

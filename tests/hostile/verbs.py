@@ -156,7 +156,8 @@ def written(verb: Verb, words: tuple[str, ...]) -> list[str]:
     ]
     keys = [f"{place.removesuffix('.csv')}.key.json" for place in places]
     here = [one.name for one in verb.params if one.name in WHERE]
-    return [*places, *keys, *(words if here else ()), "uq-benchmark"]
+    beside = [word.rpartition("/")[0] for word in words]  # of a run that is named by its file
+    return [*places, *keys, *((*words, *beside) if here else ()), "uq-benchmark"]
 
 
 def make_home(home: Path) -> None:

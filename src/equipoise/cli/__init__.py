@@ -33,9 +33,15 @@ def run() -> int:
     """Run one verb, turn refused input into a message, and return the exit code."""
     from equipoise.arrays import InputError
     from equipoise.cli._streams import make_writable
-    from equipoise.cli._verbs import options_of, verbs
+    from equipoise.cli._verbs import empty_path, options_of, verbs
 
     make_writable()
+    nameless = empty_path(sys.argv[1:])
+    if nameless is not None:
+        do = "name one, or leave the option out; the folder you are in is ."
+        said = InputError(nameless, "an empty path", "a file or a folder", do)
+        print(f"equipoise: {said}", file=sys.stderr)
+        return 2
     try:
         verbs()()
     except SystemExit as done:

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 from functools import cache
+from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -110,10 +112,37 @@ def options_of(arguments: Sequence[str]) -> set[str]:
     >>> "at_least" in options_of(["aggregate", "votes.csv"]), options_of([])
     (True, set())
     """
+    verb = _verb_of(arguments)
+    return set() if verb is None else option_names(verb)
+
+
+def empty_path(arguments: Sequence[str]) -> str | None:
+    """The option for a file or folder that a command gives no name, if any.
+
+    An empty path would mean the folder in which the program runs.
+
+    Examples
+    --------
+    >>> empty_path(["aggregate", "votes.csv", "--out", ""])
+    '--out'
+    >>> empty_path(["aggregate", "votes.csv", "--out", "."]) is None
+    True
+    """
+    verb = _verb_of(arguments)
+    options = [one for one in verb.params if isinstance(one, TyperOption)] if verb else []
+    joined = [word for word in arguments if "=" in word]
+    given = {*pairwise(arguments), *(word.partition("=")[::2] for word in joined)}
+    for one in options:
+        if one.type_descriptor.annotation is Path:
+            for name in one.opts:
+                if (name, "") in given:
+                    return name
+    return None
+
+
+def _verb_of(arguments: Sequence[str]) -> Any:
     here = verbs()
     for word in arguments:
         if word in getattr(here, "commands", {}):
             here = here.commands[word]
-    if hasattr(here, "commands"):
-        here = here.commands.get("set")
-    return set() if here is None else option_names(here)
+    return here.commands.get("set") if hasattr(here, "commands") else here

@@ -26,7 +26,7 @@ ENDINGS = (".csv", ".parquet", ".pq")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CheckFiles:
+class _CheckFiles:
     """Files of any role, or with the role that is given."""
 
     files: Annotated[
@@ -55,7 +55,7 @@ class CheckFiles:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CheckResult:
+class _CheckResult:
     """Where the study goes, and how much is shown."""
 
     out: Annotated[
@@ -86,10 +86,10 @@ class CheckResult:
 
 @command(show_all=True)
 def check(
-    files: CheckFiles,
+    files: _CheckFiles,
     reading: VoteReading,
     scores: PredictionReading,
-    result: CheckResult,
+    result: _CheckResult,
     disk: DiskOptions,
 ) -> None:
     """Say how files are read, and make one file of them that every verb takes.

@@ -173,16 +173,24 @@ def _read_labels(path: Path) -> tuple[tuple[str, ...], dict[str, PartLabels]]:
                 arrays[f"test_{name}"] = arrays.pop(name)
     parts: dict[str, PartLabels] = {}
     for part in PARTS:
-        items, groups = (arrays.get(f"{part}_{name}") for name in ("items", "groups"))
+        items, groups = (_names(path, arrays, f"{part}_{name}") for name in ("items", "groups"))
         if f"{part}_labels" in arrays:
             parts[part] = part_labels(arrays[f"{part}_labels"], items, groups)
         elif items is not None:
-            people = None if groups is None else tuple(map(str, groups))
-            parts[part] = PartLabels(tuple(map(str, items)), None, people)
+            parts[part] = PartLabels(items, None, groups)
     if "test" not in parts:
         do = "save test_labels (items, classes), or labels; the file of labels comes last"
         raise InputError(path.name, f"arrays {listed(arrays)}", "labels of the test images", do)
-    return tuple(map(str, arrays.get("classes", ()))), parts
+    return _names(path, arrays, "classes") or (), parts
+
+
+def _names(path: Path, arrays: Mapping[str, Any], key: str) -> tuple[str, ...] | None:
+    """Names in a list; None where there is none."""
+    names = arrays.get(key)
+    if names is None or names.ndim == 1:
+        return None if names is None else tuple(map(str, names))
+    got = f"{key} of shape {names.shape}"
+    raise InputError(path.name, got, "one name for each", "save a list of names")
 
 
 def _said(arrays: Mapping[str, Any], part: str, score_is: str) -> Prediction | None:
