@@ -151,6 +151,7 @@ def export(kind="rating", value=3, **more):
         (export(result=[{"from_name": 1, "type": "c", "value": {}}]), "from_name 1"),
         (export(result=[{"from_name": "c", "type": "rating", "value": 3}]), "value 3, "),
         ("[" + "9" * 5000 + "]", "a whole number of thousands of digits"),
+        (f"{export()[:-1]}, {export('hoices', 1)[1:]}", "type 'hoices', and 'rating' before"),
     ],
 )  # fmt: skip
 def test_odd_fields_of_an_export_are_named(votes, text, got):

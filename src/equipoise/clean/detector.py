@@ -247,7 +247,7 @@ def _module(path: Path, where: str) -> ModuleType:
     sys.modules[called] = module
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         del sys.modules[called]
         raise InputError(
             where,

@@ -278,9 +278,16 @@ def _choose_controls(
     replies: Sequence[_Reply], options: AnnotationOptions, name: str
 ) -> tuple[list[str], list[Notice]]:
     """Choose the controls to read, and name those that are not."""
-    kinds = {
-        control: results[0][0] for each in replies for control, results in each.answers.items()
-    }
+    kinds: dict[str, str] = {}
+    for reply in replies:
+        for control, results in reply.answers.items():
+            if kinds.setdefault(control, results[0][0]) != results[0][0]:
+                raise InputError(
+                    f"{name}, task {reply.task}, control {control!r}",
+                    f"type {results[0][0]!r}, and {kinds[control]!r} before",
+                    "one type for each control",
+                    "export the project again",
+                )
     wanted = options.columns.get("label")
     if wanted is not None and wanted not in kinds:
         where = f"{name}, control {wanted!r}"
