@@ -14,8 +14,8 @@ import numpy as np
 from scipy.special import ndtr
 
 from equipoise import Annotations, Predictions
-from equipoise.evaluation.blocks import pair
 from equipoise.metrics import named
+from equipoise.study.blocks import pair
 
 LEANING, TASTE, NOISE, AIM, BLUR = 0.5, 0.4, 0.8, 0.5, 0.8
 EQUAL = 10  # models; one more differs

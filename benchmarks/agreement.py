@@ -11,7 +11,7 @@ import numpy as np
 
 from benchmarks._clock import best, heading, line, once
 from equipoise import Annotations, resample
-from equipoise.agreement import agreement_table, cohen_kappa_pairs, krippendorff_alpha
+from equipoise.truth.agreement import agreement_table, cohen_kappa_pairs, krippendorff_alpha
 
 ITEMS, ANNOTATORS, VOTES = 16_577, 933, 502_000
 

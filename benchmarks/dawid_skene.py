@@ -13,7 +13,7 @@ import numpy as np
 
 from benchmarks._clock import best, heading, line, processor
 from equipoise import Annotations
-from equipoise.aggregate import Fit, dawid_skene
+from equipoise.truth import Fit, dawid_skene
 
 ITEMS, ANNOTATORS, VOTES, SWEEPS = 16_577, 933, 169_000, 10
 SHARES = {2: [0.7, 0.3], 4: [0.4, 0.3, 0.2, 0.1]}

@@ -111,7 +111,7 @@ gaps = [[b - a for a, b in zip(one, two)] for one, two in zip(clock, clock[1:])]
 said = dict(soft=whole, em=min(gaps))
 shutil.rmtree(folder / "fit")
 """
-OURS = "from equipoise import disk\nfrom equipoise.disk.coded import code_votes"
+OURS = "from equipoise import disk\nfrom equipoise.scale.disk.coded import code_votes"
 
 
 def make_votes(
@@ -183,7 +183,7 @@ def models(folder: Path, votes: int) -> None:
     """Passes of Dawid-Skene and GLAD over coded votes, on one and on two workers."""
     heading(f"Dawid-Skene and GLAD on {votes:,} votes of {ANNOTATORS:,} annotators")
     told("coding the votes, once", measured(CODE, folder))
-    stop = "from equipoise.aggregate import Fit, GladFit"
+    stop = "from equipoise.truth import Fit, GladFit"
     fits = {
         "Dawid-Skene": "disk.dawid_skene(votes, folder / 'fit', fit=Fit(0, 4), disk=used)",
         "GLAD": "disk.glad(votes, folder / 'fit', fit=GladFit(0, 4), disk=used)",
@@ -212,7 +212,7 @@ def scaling(folder: Path, votes: int) -> None:
     (folder / "half").mkdir()
     for part in sorted((folder / "all").iterdir())[: PIECES // 2]:
         (folder / "half" / part.name).hardlink_to(part)
-    setup = "from equipoise import disk, engine\nfrom equipoise.aggregate import Fit"
+    setup = "from equipoise import disk, engine\nfrom equipoise.truth import Fit"
     for kind in ("local", "dask"):
         heading(f"Scaling of {votes:,} votes, {PIECES} partitions, engine {kind}")
         found = {}

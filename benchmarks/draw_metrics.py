@@ -24,9 +24,9 @@ import numpy as np
 
 from benchmarks._clock import heading, processor
 from equipoise import Annotations
-from equipoise.aggregate import Chain, plackett_luce
 from equipoise.metrics import named
-from equipoise.plausibilities import Plausibilities
+from equipoise.truth import Chain, plackett_luce
+from equipoise.types.plausibilities import Plausibilities
 
 CASES, CLASSES, DRAWS, MODELS, FEW = 1_947, 419, 1_000, 4, 20
 NAMES = ("topk_accuracy", "topk_accuracy:k=3", "set_accuracy", "average_overlap")

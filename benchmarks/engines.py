@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from equipoise.engine import Engine, current, using
+from equipoise.scale.engine import Engine, current, using
 
 SIZE, PARTS = 1200, 16
 PACKAGES = {

@@ -16,7 +16,7 @@ import numpy as np
 from benchmarks._clock import heading
 from benchmarks._readers import EQUAL, Design, seeds, study, truth
 from equipoise import Settings, evaluate, resample
-from equipoise.engine import Engine, current, using
+from equipoise.scale.engine import Engine, current, using
 
 STUDIES, CHUNK, BOARDS = 300, 30, 3  # every third study has a leaderboard
 LABELS = ("hard", "soft")

@@ -38,7 +38,7 @@ def study():
 
 def two_way():
     """Values and 95 % intervals of both metrics."""
-    from equipoise.evaluation.table import table_uncertainty
+    from equipoise.study.table import table_uncertainty
 
     votes, score = study()
     table_uncertainty(votes[:10_000], score[:10_000])  # compiled kernels are loaded

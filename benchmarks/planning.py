@@ -10,11 +10,11 @@ Then the time of a plan.
 import numpy as np
 
 from benchmarks._clock import heading, once
-from equipoise.annotations import Annotations
-from equipoise.evaluation import evaluate
 from equipoise.metrics import auroc
-from equipoise.planning import plan_size
-from equipoise.predictions import Predictions
+from equipoise.study import evaluate
+from equipoise.study.planning import plan_size
+from equipoise.types.annotations import Annotations
+from equipoise.types.predictions import Predictions
 
 PILOTS, STUDIES = 12, 60
 TASTES = {"slight": (0.1, (5, 8, 12)), "some": (0.2, (12, 20))}

@@ -17,7 +17,7 @@ import pyarrow
 import pyarrow.csv
 
 import equipoise
-from equipoise.io import read_annotations
+from equipoise.read.annotations import read_annotations
 
 VOTES, ITEMS, ANNOTATORS, CLASSES = 1_000_000, 100_000, 500, 10
 

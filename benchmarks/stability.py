@@ -15,16 +15,16 @@ import scipy
 from scipy.stats import kendalltau, spearmanr
 
 from benchmarks._clock import best, heading, line, once
-from equipoise.analyses.catalogue import ANALYSES
-from equipoise.analyses.options import ResamplingOptions
-from equipoise.analyses.ranking import as_drawn, rank_stability
-from equipoise.analyses.study import StudyOptions
-from equipoise.answer import analyse_study
-from equipoise.arrays import InputError
 from equipoise.datasets.chexpert import chexpert
-from equipoise.evaluation import evaluate
-from equipoise.page import report_files
-from equipoise.ranks import beats, kendall_tau_b, rank_probabilities, spearman
+from equipoise.inference.ranks import beats, kendall_tau_b, rank_probabilities, spearman
+from equipoise.report.answer import analyse_study
+from equipoise.report.page import report_files
+from equipoise.study import evaluate
+from equipoise.study.analyses.catalogue import ANALYSES
+from equipoise.study.analyses.options import ResamplingOptions
+from equipoise.study.analyses.ranking import as_drawn, rank_stability
+from equipoise.study.analyses.study import StudyOptions
+from equipoise.types.arrays import InputError
 
 METRICS = ("auroc", "average_precision", "precision_at_100", "recall_at_100")
 FEW = 20  # replicates that the peer is timed on

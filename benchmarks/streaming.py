@@ -26,7 +26,7 @@ MEMORY = 3e9
 
 OURS = """
 from equipoise import stream_votes
-from equipoise.aggregate import mean_vote
+from equipoise.truth import mean_vote
 made = stream_votes(path)
 middle = time.perf_counter()
 assert len(mean_vote(made).items) == len(made.items)

@@ -13,8 +13,8 @@ from sklearn.metrics import roc_auc_score
 
 from benchmarks._clock import heading, once
 from equipoise import Annotations, Predictions, evaluate
-from equipoise.analyses.study import StudyOptions
-from equipoise.answer import analyse_study
+from equipoise.report.answer import analyse_study
+from equipoise.study.analyses.study import StudyOptions
 
 EPOCHS, NIGHTS = 53_236, 55
 SIZES = (100_000, 300_000, 1_000_000)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from equipoise.findings import (
+from equipoise.types.findings import (
     Band,
     Bar,
     Case,
@@ -22,7 +22,7 @@ from equipoise.findings import (
     Slopes,
     Table,
 )
-from equipoise.notices import Notice
+from equipoise.types.notices import Notice
 
 NAN = float("nan")
 HOSTILE = (

@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from equipoise.aggregate import Chain, plackett_luce
-from equipoise.analyses.study import Study, StudyOptions
-from equipoise.annotations import Annotations
-from equipoise.answer import Answer, AnswerOptions, answer_report
-from equipoise.evaluation import Settings, evaluate
-from equipoise.findings import Report
-from equipoise.nouns import Nouns
-from equipoise.plausibilities import Plausibilities
-from equipoise.predictions import Predictions
-from equipoise.resampling import resample
+from equipoise.inference.resampling import resample
+from equipoise.report.answer import Answer, AnswerOptions, answer_report
+from equipoise.study import Settings, evaluate
+from equipoise.study.analyses.study import Study, StudyOptions
+from equipoise.truth import Chain, plackett_luce
+from equipoise.types.annotations import Annotations
+from equipoise.types.findings import Report
+from equipoise.types.nouns import Nouns
+from equipoise.types.plausibilities import Plausibilities
+from equipoise.types.predictions import Predictions
 
 QUICK = 30  # resamples; verdicts do not depend on them
 

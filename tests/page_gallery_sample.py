@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from equipoise.findings import Card, Finding, Gallery, Picture, Report, Suspect
+from equipoise.types.findings import Card, Finding, Gallery, Picture, Report, Suspect
 
 DOT = "data:image/gif;base64,R0lGODlhAQABAPAAAP8AAP///yH5BAAAAAAALAAAAAABAAEAAAICRAEAOw=="
 ODD = 'odd, "name" <b>& long/enough_to_break_over_some_lines_0123456789.png'
@@ -43,7 +43,7 @@ def report(*, source: str = DOT, shots: int = 30, run: str = "abc") -> Report:
 
 def write(folder: Path, name: str, whole: Report) -> Path:
     """The page as a file."""
-    from equipoise.page import render
+    from equipoise.report.page import render
 
     path = folder / name
     path.write_text(render(whole), encoding="utf-8")

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from equipoise.findings import (
+from equipoise.types.findings import (
     Band,
     Bar,
     Card,
@@ -32,7 +32,7 @@ from equipoise.findings import (
     Table,
     Worklist,
 )
-from equipoise.notices import Notice
+from equipoise.types.notices import Notice
 
 NAN = float("nan")
 TASKS = ("Pleural Effusion", "Atelectasis", "Edema", "Cardiomegaly", "Consolidation")

@@ -6,11 +6,11 @@ from functools import cache
 import numpy as np
 import pyarrow
 
-from equipoise.analyses.study import StudyOptions
-from equipoise.analyses.subgroups import Attributes
-from equipoise.annotations import Annotations
-from equipoise.answer import analyse_study
-from equipoise.predictions import Predictions
+from equipoise.report.answer import analyse_study
+from equipoise.study.analyses.study import StudyOptions
+from equipoise.study.analyses.subgroups import Attributes
+from equipoise.types.annotations import Annotations
+from equipoise.types.predictions import Predictions
 
 BAD = "\"'><img src=x onerror=alert(1)><!--\x00\u202e"
 LONG = "a-name-that-never-ends-" * 6

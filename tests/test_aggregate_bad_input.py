@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from equipoise import Annotations, InputError
-from equipoise.aggregate import CATALOGUE, dawid_skene
+from equipoise.truth import CATALOGUE, dawid_skene
 from tests.cli_sample import equipoise
 from tests.test_aggregate_honours import MODELS, crowd, readings, table_for
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from equipoise import Annotations, InputError
-from equipoise.aggregate import (
+from equipoise.truth import (
     Chain,
     annotator_bootstrap,
     dawid_skene,
@@ -18,11 +18,11 @@ from equipoise.aggregate import (
     normal,
     plackett_luce,
 )
-from equipoise.agreement import reading_agreement
-from equipoise.certainty import annotation_certainty, mass_certainty
-from equipoise.choosing import cautions
-from equipoise.groupings import Grouping
-from equipoise.posteriors import Dirichlet
+from equipoise.truth.agreement import reading_agreement
+from equipoise.truth.certainty import annotation_certainty, mass_certainty
+from equipoise.truth.choosing import cautions
+from equipoise.types.groupings import Grouping
+from equipoise.types.posteriors import Dirichlet
 
 
 def votes(label, **columns):

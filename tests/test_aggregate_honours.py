@@ -12,7 +12,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from equipoise import Annotations, InputError
-from equipoise.aggregate import (
+from equipoise.truth import (
     CATALOGUE,
     Chain,
     GladFit,
@@ -23,7 +23,7 @@ from equipoise.aggregate import (
     normal,
     plackett_luce,
 )
-from equipoise.annotations import COLUMNS
+from equipoise.types.annotations import COLUMNS
 
 NAMES = {"items": tuple("abcdef"), "annotators": tuple("wxyz")}
 
@@ -224,7 +224,7 @@ def test_the_bootstrap_takes_rankings_and_tasks_that_few_annotators_saw():
 
 
 def test_the_bootstrap_says_when_refits_do_not_converge():
-    from equipoise.aggregate import Fit
+    from equipoise.truth import Fit
 
     short = partial(dawid_skene, fit=Fit(most=1))
     made = annotator_bootstrap(short, crowd(), draws=5)

@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose
 from sklearn.metrics import cohen_kappa_score
 
 from equipoise import Annotations, InputError, read_annotations, resample
-from equipoise.agreement import (
+from equipoise.truth.agreement import (
     cohen_kappa,
     cohen_kappa_pairs,
     fleiss_kappa,
@@ -22,7 +22,7 @@ from equipoise.agreement import (
     landis_koch,
     percent_agreement,
 )
-from equipoise.agreement.cohen_kappa import mean_kappa, shares
+from equipoise.truth.agreement.cohen_kappa import mean_kappa, shares
 
 GOLDEN = json.loads(Path(__file__).with_name("golden").joinpath("agreement.json").read_text())
 ALPHA = [(n, d) for n, d in GOLDEN["krippendorff_alpha"].items() if "layout" in d]

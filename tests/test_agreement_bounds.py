@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from equipoise import Annotations, InputError, read_annotations, resample
-from equipoise.agreement import (
+from equipoise.read.streaming import stream_ratings, stream_votes
+from equipoise.truth.agreement import (
     cohen_kappa,
     cohen_kappa_pairs,
     fleiss_kappa,
@@ -16,8 +17,7 @@ from equipoise.agreement import (
     krippendorff_alpha_of_moments,
     percent_agreement,
 )
-from equipoise.agreement.cohen_kappa import mean_kappa, shares
-from equipoise.io import stream_ratings, stream_votes
+from equipoise.truth.agreement.cohen_kappa import mean_kappa, shares
 from tests.test_agreement import LEVELS, ratings, table
 
 

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 from equipoise import Annotations
-from equipoise.agreement import (
+from equipoise.truth.agreement import (
     AgreementTable,
     agreement_findings,
     agreement_summaries,
     agreement_table,
 )
-from equipoise.findings import Dots, Heat, cell
-from equipoise.notices import worded
+from equipoise.types.findings import Dots, Heat, cell
+from equipoise.types.notices import worded
 from tests.report_truth_sample import rankings, votes
 from tests.test_agreement import table
 

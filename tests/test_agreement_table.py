@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from equipoise import Annotations, InputError, resample
-from equipoise.agreement import (
+from equipoise.truth.agreement import (
     agreement_table,
     cohen_kappa_pairs,
     krippendorff_alpha,

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from equipoise.estimate import Estimate
-from equipoise.evaluation import evaluate
-from equipoise.predictions import Predictions
-from equipoise.ranks import beats, rank_probabilities
-from equipoise.resampling import Resampling, distinct_panels, resample
+from equipoise.inference.estimate import Estimate
+from equipoise.inference.ranks import beats, rank_probabilities
+from equipoise.inference.resampling import Resampling, distinct_panels, resample
+from equipoise.study import evaluate
+from equipoise.types.predictions import Predictions
 from tests.oracles import bootstrap
 from tests.strategies import names
 

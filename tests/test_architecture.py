@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from equipoise import aggregate, datasets, metrics, reproduce
+from equipoise import datasets, metrics
+from equipoise import truth as aggregate
+from equipoise.datasets import reproduce
 from tests.source_code import FILES, SOURCE, nodes, text_of, tree_of
 from tests.strategies import law_of_all
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from equipoise import metrics
-from equipoise.analyses.audit import Pool, audit
-from equipoise.analyses.reevaluation import Audited, reevaluate
-from equipoise.annotations import Annotations
-from equipoise.arrays import InputError
-from equipoise.predictions import Predictions
+from equipoise.study.analyses.audit import Pool, audit
+from equipoise.study.analyses.reevaluation import Audited, reevaluate
+from equipoise.types.annotations import Annotations
+from equipoise.types.arrays import InputError
+from equipoise.types.predictions import Predictions
 from tests.strategies import names
 
 

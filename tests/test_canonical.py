@@ -7,17 +7,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from equipoise.annotations import KINDS, Annotations
-from equipoise.arrays import InputError
-from equipoise.io import (
-    is_canonical,
-    read_annotations,
-    read_predictions,
-    read_study,
-    write_study,
-)
-from equipoise.notices import Notice
-from equipoise.predictions import Predictions
+from equipoise.read.annotations import read_annotations
+from equipoise.read.canonical import is_canonical, read_study, write_study
+from equipoise.read.predictions import read_predictions
+from equipoise.types.annotations import KINDS, Annotations
+from equipoise.types.arrays import InputError
+from equipoise.types.notices import Notice
+from equipoise.types.predictions import Predictions
 from tests.test_read_dataframes import same
 
 TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=5)

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from equipoise import Annotations, InputError, Predictions, evaluate, resample
-from equipoise.evaluation import Settings
-from equipoise.findings import Report
-from equipoise.run import PAGE, Provenance, prepared, question, record
+from equipoise.report.run import PAGE, Provenance, prepared, question, record
+from equipoise.study import Settings
+from equipoise.types.findings import Report
 
 NOTHING = Report(title="", findings=())
 
@@ -172,7 +172,7 @@ def test_ties_of_redrawn_votes_stay_ties_in_wins():
 
 
 def test_too_many_replicates_are_refused_before_anything_is_computed(monkeypatch):
-    monkeypatch.setattr("equipoise.evaluation.scoring.MOST_BYTES", 2**20)
+    monkeypatch.setattr("equipoise.study.scoring.MOST_BYTES", 2**20)
     truth = table(VOTES)
     plan = resample(truth, "items", replicates=10**5)
     with pytest.raises(InputError, match=r"GB\), expected at most .* GB"):

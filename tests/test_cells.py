@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 from equipoise import InputError
-from equipoise.cells import Cell, digest, run_cells
+from equipoise.scale.cells import Cell, digest, run_cells
 
 ROOT = Path(__file__).parents[1]
 KILLED = """
 import json, os, random, signal, sys
 from pathlib import Path
-from equipoise.cells import run_cells
+from equipoise.scale.cells import run_cells
 from tests.test_cells import held, numbered
 
 folder, log = Path(sys.argv[1]), Path(sys.argv[2])

@@ -13,16 +13,16 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from equipoise import Annotations, InputError, Plausibilities
-from equipoise.aggregate import (
+from equipoise.truth import (
     Chain,
     dirichlet,
     inverse_rank,
     plackett_luce,
     probabilistic_inverse_rank,
 )
-from equipoise.certainty import annotation_certainty, group_certainty, mass_certainty
-from equipoise.groupings import Grouping, coarsened
-from equipoise.posteriors import Categorical
+from equipoise.truth.certainty import annotation_certainty, group_certainty, mass_certainty
+from equipoise.types.groupings import Grouping, coarsened
+from equipoise.types.posteriors import Categorical
 
 # uncertain_ground_truth at 98349d8, and the definitions of the paper composed from it
 DRAWS = [

@@ -9,13 +9,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from equipoise.annotations import Annotations
-from equipoise.arrays import InputError
 from equipoise.cli import run
-from equipoise.findings.json import as_json
-from equipoise.io import read_annotations, read_predictions, read_study
+from equipoise.read.annotations import read_annotations
+from equipoise.read.canonical import read_study
 from equipoise.read.check import StudyKeywords, StudyPaths, check_study
 from equipoise.read.check_report import check_report
+from equipoise.read.predictions import read_predictions
+from equipoise.types.annotations import Annotations
+from equipoise.types.arrays import InputError
+from equipoise.types.findings.json import as_json
 from tests.cli_sample import FILES, caller, write_study
 from tests.test_read_dataframes import same
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from equipoise import Annotations, InputError, Plausibilities
-from equipoise.aggregate import dirichlet
-from equipoise.choosing import (
+from equipoise.truth import dirichlet
+from equipoise.truth.choosing import (
     Settings,
     cautions,
     companions,

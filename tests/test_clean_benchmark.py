@@ -35,7 +35,7 @@ from equipoise.clean.comparison import (
     benchmark,
 )
 from equipoise.metrics import auroc
-from equipoise.run import Run
+from equipoise.report.run import Run
 from tests.clean_sample import FAKES, Column, Forest, clean_study, votes
 from tests.cli_sample import caller
 

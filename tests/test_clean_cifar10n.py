@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 
 from equipoise import InputError, evaluate
-from equipoise.clean import DETECTORS
+from equipoise.clean import DETECTORS, cifar10n_label_errors
 from equipoise.clean.detector import choose
 from equipoise.clean.studies.cifar10n import cifar10n, disagreement, wrong_labels
-from equipoise.reproduce import cifar10n_label_errors
 
 needs_data = pytest.mark.skipif(
     "EQUIPOISE_DATA" not in os.environ,

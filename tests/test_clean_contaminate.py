@@ -6,7 +6,6 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from equipoise.arrays import InputError
 from equipoise.clean.collection import Collection, split_pair
 from equipoise.clean.contaminate import (
     ALTERATIONS,
@@ -20,6 +19,7 @@ from equipoise.clean.contaminate import (
 from equipoise.clean.contaminate.pictures import alter
 from equipoise.clean.encoders import GreyPixels
 from equipoise.clean.images import ArrayImages
+from equipoise.types.arrays import InputError
 
 SIZE, CLASSES = 80, ("a", "b", "c")
 

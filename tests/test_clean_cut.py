@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from equipoise.arrays import InputError
 from equipoise.clean.cut import LAWS, automatic_cut, contamination
 from equipoise.clean.groups import duplicate_groups, leakage
+from equipoise.types.arrays import InputError
 from tests.oracles import cleaning
 
 

@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from equipoise.arrays import InputError
 from equipoise.clean import detector as detector_module
 from equipoise.clean.encoders import (
     EfficientNetLite,
@@ -22,6 +21,7 @@ from equipoise.clean.encoders import (
     embedded,
 )
 from equipoise.clean.images import ArrayImages
+from equipoise.types.arrays import InputError
 
 IMAGES = ArrayImages(np.random.default_rng(0).integers(0, 256, (150, 20, 20, 3), np.uint8))
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from equipoise.arrays import InputError
 from equipoise.clean.images import ArrayImages, FileImages, look_through, read_image, thumbnail
+from equipoise.types.arrays import InputError
 
 Image = pytest.importorskip("PIL.Image")
 RED = (200, 30, 40)

@@ -5,9 +5,9 @@ import json
 import numpy as np
 import pytest
 
-from equipoise.arrays import InputError
 from equipoise.clean import DETECTORS
 from equipoise.clean.detector import choose, load_detector
+from equipoise.types.arrays import InputError
 from tests.cli_sample import caller
 
 OWN = """

@@ -7,9 +7,9 @@ import re
 import numpy as np
 import pytest
 
-from equipoise.arrays import InputError
 from equipoise.clean.encoders import GreyPixels
 from equipoise.clean.reading import read_collection
+from equipoise.types.arrays import InputError
 
 Image = pytest.importorskip("PIL.Image")
 

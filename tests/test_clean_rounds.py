@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from equipoise import Annotations
-from equipoise.arrays import InputError
 from equipoise.clean import Collection, pair_name
 from equipoise.clean.directions import Directions
 from equipoise.clean.rounds import (
@@ -23,6 +22,7 @@ from equipoise.clean.rounds import (
     search,
 )
 from equipoise.clean.rounds.report import Bounds
+from equipoise.types.arrays import InputError
 from tests.oracles import duplicate_rounds as slow
 
 

@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from equipoise.arrays import InputError
 from equipoise.clean import DETECTORS, Collection
 from equipoise.clean.detector import choose
 from equipoise.clean.encoders import GreyPixels
@@ -26,10 +25,12 @@ from equipoise.clean.scan_report import (
     pictures,
     scan_report,
 )
-from equipoise.findings.record import cell
-from equipoise.findings.text import as_csv
-from equipoise.io import read_annotations, read_predictions
-from equipoise.page import render
+from equipoise.read.annotations import read_annotations
+from equipoise.read.predictions import read_predictions
+from equipoise.report.page import render
+from equipoise.report.text import as_csv
+from equipoise.types.arrays import InputError
+from equipoise.types.findings.record import cell
 from tests.cli_sample import caller
 
 Image = pytest.importorskip("PIL.Image", reason="images are read by Pillow")

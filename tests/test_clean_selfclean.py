@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from equipoise.arrays import InputError
 from equipoise.clean import DETECTORS, Collection, Pairs, linkage
 from equipoise.clean import neighbours as search
 from equipoise.clean.detectors.embedding_distance import EmbeddingDistance
@@ -24,6 +23,7 @@ from equipoise.clean.directions import Directions
 from equipoise.clean.encoders import GreyPixels
 from equipoise.clean.linkage import off_topic_areas, single_linkage
 from equipoise.clean.neighbours import neighbours
+from equipoise.types.arrays import InputError
 from tests.oracles import cleaning
 
 DATA = Path(os.environ.get("EQUIPOISE_DATA", "no-data")) / "cifar10n"

@@ -8,7 +8,6 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from equipoise.arrays import InputError
 from equipoise.clean.collection import pair_name
 from equipoise.clean.detector import TASKS
 from equipoise.clean.encoders import GreyPixels
@@ -16,6 +15,7 @@ from equipoise.clean.images import ArrayImages
 from equipoise.clean.studies import STUDIES
 from equipoise.clean.studies.cleanpatrick import ReleaseLayout, cleanpatrick
 from equipoise.clean.studies.demo import demo
+from equipoise.types.arrays import InputError
 
 Image = pytest.importorskip("PIL.Image")
 

@@ -361,7 +361,7 @@ main()
         "sys.meta_path.insert(0, type('Stop', (), {'find_spec': stop}))",
         "import equipoise.cli._verbs; sys.modules['equipoise.cli.aggregate'].fit = stop",
         "import numpy; numpy.savez_compressed = stop",
-        "import equipoise.page as page; page.render = stop",
+        "import equipoise.report.page as page; page.render = stop",
     ],
     ids=["importing", "fitting", "writing", "making the page"],
 )

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from equipoise.analyses.catalogue import ANALYSES
+from equipoise.study.analyses.catalogue import ANALYSES
 from tests.cli_sample import FILES, QUICK, flat
 
 

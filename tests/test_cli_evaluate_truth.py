@@ -15,10 +15,10 @@ from equipoise import (
     read_annotations,
     read_predictions,
 )
-from equipoise.aggregate import Chain, dawid_skene_ordinal, dirichlet, plackett_luce
-from equipoise.groupings import Grouping, coarsened
+from equipoise.inference.resampling import resample
 from equipoise.metrics import conditioned, named
-from equipoise.resampling import resample
+from equipoise.truth import Chain, dawid_skene_ordinal, dirichlet, plackett_luce
+from equipoise.types.groupings import Grouping, coarsened
 from tests.cli_sample import equipoise
 
 CLASSES = ("naevus", "wart", "melanoma", "cyst")

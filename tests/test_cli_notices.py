@@ -3,9 +3,9 @@
 import numpy as np
 
 from equipoise import Annotations, InputError, Predictions, evaluate
-from equipoise.aggregate import majority_vote
-from equipoise.notices import worded
-from equipoise.wording import ONE_CLASS, Option, hint
+from equipoise.truth import majority_vote
+from equipoise.types.notices import worded
+from equipoise.types.words import ONE_CLASS, Option, hint
 from tests.cli_sample import flat
 
 TASKS = ("heart", "lung")

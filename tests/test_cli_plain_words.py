@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from equipoise import folders
-from equipoise.arrays import InputError
+from equipoise.read import folders
+from equipoise.types.arrays import InputError
 from tests.cli_sample import FILES, QUICK, flat
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from equipoise.aggregate import dawid_skene
-from equipoise.analyses.thresholds import sampling_plan
-from equipoise.io import read_annotations
+from equipoise.read.annotations import read_annotations
+from equipoise.study.analyses.thresholds import sampling_plan
+from equipoise.truth import dawid_skene
 from tests.threshold_study import EXPERTS, filled, scores_csv, votes_csv
 
 SIZE = ("--bins", "10", "--per-bin", "12")

@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from equipoise import codec
-from equipoise.arrays import InputError
-from equipoise.codec import check_seal, sealed
-from equipoise.findings import (
+from equipoise.read import codec
+from equipoise.read.codec import check_seal, sealed
+from equipoise.report.text import texts
+from equipoise.types.arrays import InputError
+from equipoise.types.findings import (
     Bar,
     Card,
     Case,
@@ -34,11 +35,10 @@ from equipoise.findings import (
     Strips,
     Table,
 )
-from equipoise.findings import Standing as Place
-from equipoise.findings.json import as_json
-from equipoise.findings.text import texts
-from equipoise.notices import Notice
-from equipoise.wording import Hint, Option, hint
+from equipoise.types.findings import Standing as Place
+from equipoise.types.findings.json import as_json
+from equipoise.types.notices import Notice
+from equipoise.types.words import Hint, Option, hint
 from tests.findings_sample import HOSTILE, PLAIN, report
 from tests.odd_studies import odd
 

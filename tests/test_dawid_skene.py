@@ -12,8 +12,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from equipoise import Annotations, InputError, evaluate, read_annotations
-from equipoise.aggregate import Fit, Smoothing, annotator_bootstrap, dawid_skene, mean_vote
-from equipoise.predictions import Predictions
+from equipoise.truth import Fit, Smoothing, annotator_bootstrap, dawid_skene, mean_vote
+from equipoise.types.predictions import Predictions
 
 GOLDEN = json.loads((Path(__file__).parent / "golden/dawid_skene.json").read_text())
 PLAIN = Smoothing(0, 0)

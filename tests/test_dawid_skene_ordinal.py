@@ -12,8 +12,8 @@ from scipy.optimize import approx_fprime, minimize
 from scipy.stats import norm
 
 from equipoise import Annotations, InputError, read_annotations
-from equipoise.aggregate import Fit, annotator_bootstrap, dawid_skene
-from equipoise.aggregate.dawid_skene import (
+from equipoise.truth import Fit, annotator_bootstrap, dawid_skene
+from equipoise.truth.dawid_skene import (
     Probit,
     _scores,
     _value,

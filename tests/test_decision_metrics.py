@@ -16,9 +16,9 @@ from equipoise import (
     metrics,
     resample,
 )
-from equipoise import stability as analyses
 from equipoise.datasets.sleep_dodh import sleep_dodh
 from equipoise.metrics import named
+from equipoise.study import analyses
 from tests.laws.test_order_laws import World
 from tests.oracles import bootstrap
 from tests.oracles import decisions as oracle

@@ -7,17 +7,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from equipoise.analyses.study import StudyOptions
-from equipoise.annotations import Annotations
-from equipoise.answer import analyse_study
-from equipoise.arrays import InputError
 from equipoise.datasets import CATALOGUE, chexpert, located
-from equipoise.demo import reading_study
-from equipoise.evaluation import Settings, Thresholds, Tuning, evaluate
-from equipoise.evaluation.defaults import default_metrics
-from equipoise.evaluation.thresholds import Rule, cut_study, threshold_table
+from equipoise.datasets.demo import reading_study
 from equipoise.metrics import named
-from equipoise.predictions import Predictions
+from equipoise.report.answer import analyse_study
+from equipoise.study import Settings, Thresholds, Tuning, evaluate
+from equipoise.study.analyses.study import StudyOptions
+from equipoise.study.defaults import default_metrics
+from equipoise.study.thresholds import Rule, cut_study, threshold_table
+from equipoise.types.annotations import Annotations
+from equipoise.types.arrays import InputError
+from equipoise.types.predictions import Predictions
 
 RULES = ("youden", "f1", "prevalence", "sensitivity=0.8", "specificity=0.8")
 
@@ -173,7 +173,7 @@ def test_a_tuning_split_chooses_there_and_scores_the_rest_only(rule):
 
 
 def test_named_items_are_for_choosing_and_a_given_plan_follows(tmp_path):
-    from equipoise.resampling import resample
+    from equipoise.inference.resampling import resample
 
     table, models = study(items=40)
     names = table.items[:15]

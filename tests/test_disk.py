@@ -14,13 +14,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from equipoise import Annotations, Predictions, aggregate, disk, evaluate
-from equipoise.agreement import krippendorff_alpha
-from equipoise.arrays import InputError
+from equipoise import Annotations, Predictions, evaluate
+from equipoise import truth as aggregate
 from equipoise.cli import app
-from equipoise.disk import evaluation, ranking
-from equipoise.disk.evaluation import METRICS
 from equipoise.kernels import disk as kernels
+from equipoise.scale import disk
+from equipoise.scale.disk import evaluation, ranking
+from equipoise.scale.disk.evaluation import METRICS
+from equipoise.truth.agreement import krippendorff_alpha
+from equipoise.types.arrays import InputError
 
 few = settings(
     max_examples=12,
@@ -289,7 +291,7 @@ def test_workers_change_no_byte(tmp_path, model):
 
 KILLED = """
 import os, signal, sys
-from equipoise import disk
+from equipoise.scale import disk
 def at(done, most):
     if done == 7:
         os.kill(os.getpid(), signal.SIGKILL)
@@ -321,8 +323,8 @@ def test_a_killed_fit_goes_on_from_its_checkpoint(tmp_path, model):
 STOPPED = """
 import os, signal, sys
 from pathlib import Path
-from equipoise import disk
-from equipoise.disk import ranking
+from equipoise.scale import disk
+from equipoise.scale.disk import ranking
 def deadly(plain):
     def one(*given):
         plain(*given)
@@ -330,7 +332,7 @@ def deadly(plain):
     return one
 home = Path(sys.argv[1])
 votes = disk.open_votes(home / "votes", workers=1)
-soft = sys.modules["equipoise.disk.soft_labels"]
+soft = sys.modules["equipoise.scale.disk.soft_labels"]
 soft._finish = deadly(soft._finish)
 ranking._Merge.__call__ = deadly(ranking._Merge.__call__)
 if sys.argv[2] == "soft":

@@ -10,14 +10,14 @@ from contextlib import suppress
 import pytest
 from typer.testing import CliRunner
 
-import equipoise.engine as engines
-from equipoise import disk
-from equipoise.aggregate import Fit, GladFit
+import equipoise.scale.engine as engines
 from equipoise.cli import app
-from equipoise.disk import ranking
-from equipoise.disk.evaluation import METRICS
-from equipoise.disk.votes import map_partitions
-from equipoise.engine import Engine, EngineError, choose_engine, send_by_code, using
+from equipoise.scale import disk
+from equipoise.scale.disk import ranking
+from equipoise.scale.disk.evaluation import METRICS
+from equipoise.scale.disk.votes import map_partitions
+from equipoise.scale.engine import Engine, EngineError, choose_engine, send_by_code, using
+from equipoise.truth import Fit, GladFit
 from tests.cluster_sample import two_workers
 from tests.test_disk import contents, cut, ranged, scored, study
 
@@ -124,7 +124,7 @@ def test_a_worker_that_dies_changes_no_byte(
     place, serial, tmp_path, cluster_engine, monkeypatch, name, work, turn
 ):
     module, kind = work.split(".")
-    home, flag, made = sys.modules[f"equipoise.disk.{module}"], tmp_path / "died", []
+    home, flag, made = sys.modules[f"equipoise.scale.disk.{module}"], tmp_path / "died", []
     plain = getattr(home, kind)
 
     def deadly(*fields, **named):
@@ -138,7 +138,7 @@ def test_a_worker_that_dies_changes_no_byte(
 
 
 def test_little_is_sent(tmp_path, monkeypatch):
-    from equipoise.engine import _processes
+    from equipoise.scale.engine import _processes
 
     sizes, pack = [], _processes.pack
 

@@ -7,12 +7,12 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from equipoise import metrics
-from equipoise.aggregate import dirichlet
-from equipoise.arrays import InputError
-from equipoise.evaluation import Settings, evaluate
+from equipoise.inference.resampling import resample
 from equipoise.metrics import named
-from equipoise.predictions import Predictions
-from equipoise.resampling import resample
+from equipoise.study import Settings, evaluate
+from equipoise.truth import dirichlet
+from equipoise.types.arrays import InputError
+from equipoise.types.predictions import Predictions
 from tests.oracles.draws import dense, sparse, votes
 
 CLOSE = {"rtol": 0, "atol": 1e-12}

@@ -15,9 +15,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import kendalltau
 
 from equipoise import metrics
-from equipoise.aggregate import dirichlet
-from equipoise.arrays import InputError
 from equipoise.metrics import named
+from equipoise.truth import dirichlet
+from equipoise.types.arrays import InputError
 from tests.oracles import draws as oracle
 from tests.oracles.draws import dense, sparse, votes
 

@@ -3,9 +3,9 @@
 import numpy as np
 
 from equipoise import Annotations, Predictions, evaluate, resample
-from equipoise.analyses.study import StudyOptions
-from equipoise.answer import analyse_study
-from equipoise.duplicates import Duplicates, duplicate_models, duplicate_notices
+from equipoise.report.answer import analyse_study
+from equipoise.study.analyses.study import StudyOptions
+from equipoise.types.duplicates import Duplicates, duplicate_models, duplicate_notices
 from tests.strategies import names
 
 ITEMS = 30

@@ -17,12 +17,12 @@ import numpy as np
 import pytest
 
 import equipoise
-import equipoise.engine as engines
-from equipoise import InputError, cells, evaluate, resample
-from equipoise.aggregate import annotator_bootstrap, dawid_skene, plackett_luce
-from equipoise.aggregate.plackett_luce import Chain
-from equipoise.annotations import Annotations
-from equipoise.cells import (
+import equipoise.scale.engine as engines
+from equipoise import InputError, evaluate, resample
+from equipoise.cli._engine import EngineOptions, _script
+from equipoise.datasets.demo import reading_study
+from equipoise.scale import cells
+from equipoise.scale.cells import (
     Cell,
     CellMadeError,
     CellsWaitError,
@@ -30,9 +30,7 @@ from equipoise.cells import (
     run_cells,
     waiting,
 )
-from equipoise.cli._engine import EngineOptions, _script
-from equipoise.demo import reading_study
-from equipoise.engine import (
+from equipoise.scale.engine import (
     Engine,
     EngineError,
     TaskError,
@@ -41,9 +39,12 @@ from equipoise.engine import (
     send_by_code,
     using,
 )
-from equipoise.engine import threads as on_threads
-from equipoise.planning import plan_size
-from equipoise.wording import Option, hint
+from equipoise.scale.engine import threads as on_threads
+from equipoise.study.planning import plan_size
+from equipoise.truth import annotator_bootstrap, dawid_skene, plackett_luce
+from equipoise.truth.plackett_luce import Chain
+from equipoise.types.annotations import Annotations
+from equipoise.types.words import Option, hint
 from tests.cluster_sample import two_workers
 
 pytestmark = [
@@ -195,8 +196,8 @@ class Backwards:
         self.groups = []
 
     def run(self, function, groups, _):
-        from equipoise.engine._parcel import pack
-        from equipoise.engine._worker import answer
+        from equipoise.scale.engine._parcel import pack
+        from equipoise.scale.engine._worker import answer
 
         self.groups = groups
         for number in reversed(range(len(groups))):
@@ -404,7 +405,7 @@ def test_a_scheduler_that_is_lost_is_told(monkeypatch):
     from dask import config as dask_config
     from distributed import LocalCluster
 
-    monkeypatch.setattr("equipoise.engine._dask._PATIENCE", 5)
+    monkeypatch.setattr("equipoise.scale.engine._dask._PATIENCE", 5)
     quick = dask_config.set({"distributed.comm.timeouts.connect": "2s"})
     with quick, LocalCluster(
         n_workers=1, processes=False, host="127.0.0.1", protocol="tcp",
@@ -424,7 +425,7 @@ def test_a_scheduler_that_is_lost_is_told(monkeypatch):
     [(None, "no scheduler answers within 0.5 s"), (b"HTTP/1.1 400", "is no Dask scheduler")],
 )
 def test_somebody_else_at_the_address_is_told(monkeypatch, answer, words):
-    monkeypatch.setattr("equipoise.engine._dask._GREETING", 0.5)
+    monkeypatch.setattr("equipoise.scale.engine._dask._GREETING", 0.5)
     with socket.create_server(("127.0.0.1", 0)) as server:
         address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
 
@@ -468,7 +469,7 @@ def test_what_ran_here_is_told(dask, capsys):
 
 
 def test_another_version_or_none_is_told_with_the_command(dask, monkeypatch):
-    from equipoise.engine._worker import other_version
+    from equipoise.scale.engine._worker import other_version
 
     theirs = equipoise.__version__
     monkeypatch.setattr(equipoise, "__version__", "99.0")

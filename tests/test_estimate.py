@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 from scipy.stats import t as student
 
-from equipoise.arrays import InputError
-from equipoise.estimate import Estimate, wilson
 from equipoise.inference import Spread
+from equipoise.inference.estimate import Estimate, wilson
+from equipoise.types.arrays import InputError
 
 GOLDEN = json.loads((Path(__file__).parent / "golden" / "metrics.json").read_text("utf-8"))
 REPLICATES = np.random.default_rng(3).normal(0.7, 0.05, 999)

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from equipoise import Annotations, InputError, Predictions, evaluate, resample
-from equipoise.aggregate import dirichlet
-from equipoise.agreement import cohen_kappa, cohen_kappa_pairs
-from equipoise.evaluation.result import MACRO
+from equipoise.study.result import MACRO
+from equipoise.truth import dirichlet
+from equipoise.truth.agreement import cohen_kappa, cohen_kappa_pairs
 
 
 def votes(label, people=3, kind="binary", classes=("no", "yes"), **more):

@@ -8,14 +8,14 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from equipoise import Annotations, metrics
-from equipoise.aggregate import dirichlet, mean_vote
-from equipoise.arrays import InputError
-from equipoise.evaluation import Settings, evaluate
-from equipoise.evaluation.truth import task_truths
-from equipoise.notices import Notice, worded
-from equipoise.posteriors import Dirichlet
-from equipoise.predictions import Predictions
-from equipoise.resampling import resample
+from equipoise.inference.resampling import resample
+from equipoise.study import Settings, evaluate
+from equipoise.study.truth import task_truths
+from equipoise.truth import dirichlet, mean_vote
+from equipoise.types.arrays import InputError
+from equipoise.types.notices import Notice, worded
+from equipoise.types.posteriors import Dirichlet
+from equipoise.types.predictions import Predictions
 from tests.oracles.draws import sparse, votes
 from tests.strategies import names
 

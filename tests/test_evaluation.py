@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from equipoise.annotations import Annotations
-from equipoise.arrays import InputError
-from equipoise.evaluation import MACRO, Settings, evaluate
-from equipoise.evaluation.alignment import Aligned
-from equipoise.evaluation.influence import influential_items
+from equipoise.inference.resampling import resample
 from equipoise.metrics import named
-from equipoise.plausibilities import Plausibilities
-from equipoise.predictions import Predictions
-from equipoise.resampling import resample
+from equipoise.study import MACRO, Settings, evaluate
+from equipoise.study.alignment import Aligned
+from equipoise.study.influence import influential_items
+from equipoise.types.annotations import Annotations
+from equipoise.types.arrays import InputError
+from equipoise.types.plausibilities import Plausibilities
+from equipoise.types.predictions import Predictions
 from tests.oracles import bootstrap
 from tests.strategies import names
 

@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from equipoise.analyses.thresholds import (
+from equipoise.study.analyses.thresholds import (
     Rule,
     crossing,
     expert_threshold,
     rises,
     sampling_plan,
 )
-from equipoise.annotations import Annotations
+from equipoise.types.annotations import Annotations
 from tests.strategies import names
 from tests.test_stability_thresholds import experts, sample
 

@@ -7,11 +7,11 @@ import numpy as np
 
 import equipoise
 from equipoise import datasets, metrics
-from equipoise.aggregate import MODELS
-from equipoise.export import bibtex, references
-from equipoise.findings import Column, Table
-from equipoise.findings.bibliography import ENTRIES
-from equipoise.findings.text import as_csv, as_latex, as_markdown, methods
+from equipoise.report.export import bibtex, references
+from equipoise.report.text import as_csv, as_latex, as_markdown, methods
+from equipoise.truth import MODELS
+from equipoise.types.findings import Column, Table
+from equipoise.types.findings.bibliography import ENTRIES
 
 HOSTILE = 'a|b & c_d% "q"\n{x}\\y,~^#$'
 ROWS = [
@@ -72,8 +72,8 @@ def test_only_what_was_used_is_cited():
 
 
 def test_the_paragraph_says_what_was_run():
-    from equipoise.analyses.study import StudyOptions
-    from equipoise.answer import analyse_study
+    from equipoise.report.answer import analyse_study
+    from equipoise.study.analyses.study import StudyOptions
 
     votes = equipoise.Annotations(
         kind="binary", items=tuple("abcd"), classes=("no", "yes"), annotators=("x", "y"),

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from equipoise import Annotations, Predictions
-from equipoise.analyses.study import StudyOptions
-from equipoise.answer import analyse_study
 from equipoise.datasets import CATALOGUE
-from equipoise.export import bibtex
-from equipoise.findings.bibliography import ENTRIES
-from equipoise.findings.text import methods, texts
 from equipoise.metrics import hard_labels_rule
+from equipoise.report.answer import analyse_study
+from equipoise.report.export import bibtex
+from equipoise.report.text import methods, texts
+from equipoise.study.analyses.study import StudyOptions
+from equipoise.types.findings.bibliography import ENTRIES
 from tests.report_stability_sample import STUDIES, found, sample
 from tests.strategies import names
 

@@ -12,13 +12,13 @@ from html.parser import HTMLParser
 import pytest
 from rich.console import Console
 
-from equipoise.findings import Column, Finding, Report, Table, cell
-from equipoise.findings.json import as_json, plain
-from equipoise.findings.screen import show
-from equipoise.findings.text import texts
-from equipoise.notices import Notice, worded
-from equipoise.page import figures, render, report_files, write_report
-from equipoise.wording import Option, hint
+from equipoise.report.page import figures, render, report_files, write_report
+from equipoise.report.screen import show
+from equipoise.report.text import texts
+from equipoise.types.findings import Column, Finding, Report, Table, cell
+from equipoise.types.findings.json import as_json, plain
+from equipoise.types.notices import Notice, worded
+from equipoise.types.words import Option, hint
 from tests.findings_sample import HOSTILE, NAN, PLAIN, charts, report, table
 
 every_naming = pytest.mark.parametrize("models", [PLAIN, HOSTILE], ids=["plain", "hostile"])

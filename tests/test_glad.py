@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from equipoise import InputError, read_annotations
-from equipoise.aggregate import annotator_bootstrap
-from equipoise.aggregate._annotator_votes import annotator_votes
-from equipoise.aggregate.glad import GladFit, GladPrior, glad
-from equipoise.aggregate.glad.votes import graph_of
+from equipoise.truth import annotator_bootstrap
+from equipoise.truth._annotator_votes import annotator_votes
+from equipoise.truth.glad import GladFit, GladPrior, glad
+from equipoise.truth.glad.votes import graph_of
 from tests.oracles.glad import crowd, exact_with_gold, table, with_gold
 
 GOLDEN = json.loads((Path(__file__).parent / "golden/glad.json").read_text())

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.stats import chisquare
 
-from equipoise.aggregate.glad import GladFit, GladPrior, glad
 from equipoise.kernels import glad as kernel
+from equipoise.truth.glad import GladFit, GladPrior, glad
 from tests.oracles.glad import crowd, simulated_world, table
 
 ITEMS, ANNOTATORS, DRAWS, THIN = 8, 4, 19, 20

@@ -10,11 +10,11 @@ from numpy.testing import assert_allclose
 from scipy.optimize import minimize_scalar
 
 from equipoise import Annotations, InputError
-from equipoise.aggregate._annotator_votes import annotator_votes
-from equipoise.aggregate.glad import GladFit, GladPrior, glad
-from equipoise.aggregate.glad import fits as glad_fits
-from equipoise.aggregate.glad.fits import _State, _still, best_scales
-from equipoise.aggregate.glad.votes import graph_of
+from equipoise.truth._annotator_votes import annotator_votes
+from equipoise.truth.glad import GladFit, GladPrior, glad
+from equipoise.truth.glad import fits as glad_fits
+from equipoise.truth.glad.fits import _State, _still, best_scales
+from equipoise.truth.glad.votes import graph_of
 from tests.oracles.glad import crowd, table, with_gold
 
 TIGHT = GladFit(1e-10, 20_000)

@@ -5,8 +5,8 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import ks_2samp, kstest, norm, truncnorm
 
-from equipoise.aggregate.glad.fits import divergence
 from equipoise.kernels import glad as kernel
+from equipoise.truth.glad.fits import divergence
 from tests.oracles import glad as slow
 
 PRIORS = ((0.0, 0.2), (1.0, 0.7))

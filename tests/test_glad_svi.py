@@ -8,9 +8,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 from equipoise import InputError
-from equipoise.aggregate import GladSvi
-from equipoise.aggregate.glad import GladFit, GladPrior, glad
-from equipoise.aggregate.glad import svi as glad_svi
+from equipoise.truth import GladSvi
+from equipoise.truth.glad import GladFit, GladPrior, glad
+from equipoise.truth.glad import svi as glad_svi
 from tests.oracles.glad import crowd, table, with_gold
 
 SHORT = GladSvi(steps=60, draws=50)

@@ -9,12 +9,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import accuracy_score, cohen_kappa_score, roc_curve
 
 from equipoise import Annotations, InputError, Predictions, evaluate, resample
-from equipoise.aggregate import dawid_skene, dirichlet, glad
-from equipoise.agreement import krippendorff_alpha
-from equipoise.analyses.annotators import skilled_rows
-from equipoise.analyses.gold import sensitivity_at
-from equipoise.evaluation.truth import task_truths
-from equipoise.stability import experts, gold, leave_one_out, panel_size, rank_stability
+from equipoise.study.analyses import experts, gold, leave_one_out, panel_size, rank_stability
+from equipoise.study.analyses.annotators import skilled_rows
+from equipoise.study.analyses.gold import sensitivity_at
+from equipoise.study.truth import task_truths
+from equipoise.truth import dawid_skene, dirichlet, glad
+from equipoise.truth.agreement import krippendorff_alpha
 from tests.strategies import names
 
 ITEMS, READERS = 90, 4

@@ -9,21 +9,21 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from equipoise import Annotations, read_plausibilities, write_plausibilities
-from equipoise.aggregate import CATALOGUE, Chain, annotator_bootstrap, dirichlet, plackett_luce
-from equipoise.arrays import InputError
-from equipoise.evaluation import evaluate
-from equipoise.groupings import (
+from equipoise.inference.resampling import resample
+from equipoise.metrics import conditioned, named, ranked_probability_score
+from equipoise.metrics.draws import plain_draws
+from equipoise.study import evaluate
+from equipoise.truth import CATALOGUE, Chain, annotator_bootstrap, dirichlet, plackett_luce
+from equipoise.types.arrays import InputError
+from equipoise.types.groupings import (
     Grouping,
     coarsened,
     expected_group_value,
     expected_mass_value,
     group_chance,
 )
-from equipoise.metrics import conditioned, named, ranked_probability_score
-from equipoise.metrics.draws import plain_draws
-from equipoise.plausibilities import Plausibilities
-from equipoise.predictions import Predictions
-from equipoise.resampling import resample
+from equipoise.types.plausibilities import Plausibilities
+from equipoise.types.predictions import Predictions
 from tests.oracles import draws as oracle
 from tests.strategies import names
 

@@ -15,16 +15,16 @@ import pytest
 
 import equipoise as package
 from equipoise import Annotations, InputError, evaluate
-from equipoise.aggregate import CATALOGUE, MODELS, model_title
-from equipoise.analyses.catalogue import ANALYSES, Analysis
-from equipoise.choosing import Settings, companions, fitted, model, recommended, suitable
 from equipoise.clean import DETECTORS, Collection
 from equipoise.clean.detector import choose
 from equipoise.cli.truth import known_truth
 from equipoise.datasets import CATALOGUE as DATASETS
-from equipoise.findings.bibliography import ENTRIES, bibtex, cite
 from equipoise.metrics import CATALOGUE as METRICS
 from equipoise.metrics import by_topic, item_scores, named, require_known, worst_items
+from equipoise.study.analyses.catalogue import ANALYSES, Analysis
+from equipoise.truth import CATALOGUE, MODELS, model_title
+from equipoise.truth.choosing import Settings, companions, fitted, model, recommended, suitable
+from equipoise.types.findings.bibliography import ENTRIES, bibtex, cite
 from tests.cli_sample import flat, write_study
 
 METRIC = '''
@@ -60,7 +60,7 @@ MODEL = '''
 
 from dataclasses import replace
 
-from equipoise.aggregate import AggregationModel, Reliability, dirichlet
+from equipoise.truth import AggregationModel, Reliability, dirichlet
 
 
 def unsure(annotations, *, reliability=0.5, task=""):
@@ -77,8 +77,8 @@ MODEL = AggregationModel(
 ANALYSIS = '''
 """Spread: how far apart are the models?"""
 
-from equipoise import numbers
-from equipoise.findings import Column, Dot, Dots, Finding, Table
+from equipoise.types import numbers
+from equipoise.types.findings import Column, Dot, Dots, Finding, Table
 
 TITLE = "How far apart are the models?"
 

@@ -10,8 +10,6 @@ import pytest
 from numpy.testing import assert_allclose
 
 from equipoise import Annotations, Predictions, Settings, evaluate, resample
-from equipoise.arrays import InputError
-from equipoise.evaluation.blocks import hard_labels
 from equipoise.inference import (
     Population,
     Reason,
@@ -24,6 +22,8 @@ from equipoise.inference import (
     unit_design,
 )
 from equipoise.metrics import CATALOGUE, Block, Truth, named
+from equipoise.study.blocks import hard_labels
+from equipoise.types.arrays import InputError
 from tests.oracles import two_way as slow
 
 GRADES = ("a", "b", "c")

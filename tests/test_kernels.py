@@ -6,7 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from equipoise.evaluation.redraw import MOST, PanelDraw, VoteDraw
 from equipoise.kernels.ranking import TILE, counter, fixed_truths, varying_truth
 from equipoise.kernels.resampling import (
     ROWS,
@@ -18,6 +17,7 @@ from equipoise.kernels.resampling import (
 from equipoise.kernels.top import class_pairs, random_ties, top_mass
 from equipoise.metrics import Block, Truth
 from equipoise.metrics._ranking import prepare, reduce
+from equipoise.study.redraw import MOST, PanelDraw, VoteDraw
 from tests.oracles import kernels, ranking
 from tests.strategies import SCORE, SOFT, arrays
 

@@ -9,12 +9,13 @@ import pyarrow as pa
 import pytest
 
 from equipoise import Annotations, evaluate
-from equipoise.arrays import InputError
-from equipoise.io import read_annotations, read_predictions, stream_votes
-from equipoise.predictions import Predictions
+from equipoise.read.annotations import read_annotations
 from equipoise.read.headers import _ANNOTATIONS, _PREDICTIONS
 from equipoise.read.matched import predictions_for
-from equipoise.read.predictions import predictions_read
+from equipoise.read.predictions import predictions_read, read_predictions
+from equipoise.read.streaming import stream_votes
+from equipoise.types.arrays import InputError
+from equipoise.types.predictions import Predictions
 
 ITEMS = [f"s{number:02d}" for number in range(24)]
 READERS = ("ana", "bo", "cy")

@@ -5,7 +5,6 @@ import math
 import numpy as np
 import pytest
 
-from equipoise.arrays import InputError
 from equipoise.metrics import (
     Copies,
     auroc,
@@ -19,6 +18,7 @@ from equipoise.metrics import (
     roc_curve,
     tied_share,
 )
+from equipoise.types.arrays import InputError
 from tests.oracles import ranking
 
 TWO = np.full((3, 2), 0.5)

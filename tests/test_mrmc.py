@@ -5,9 +5,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 from equipoise import Annotations, InputError, Predictions, evaluate
-from equipoise.evaluation import Settings
 from equipoise.inference import obuchowski_rockette
-from equipoise.resampling import resample
+from equipoise.inference.resampling import resample
+from equipoise.study import Settings
 from tests.strategies import names
 
 # Van Dyke and others (1993), 2 treatments and 5 readers, as OR-DBM MRMC 2.51 prints it

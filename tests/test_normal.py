@@ -13,7 +13,7 @@ from scipy.optimize import approx_fprime, minimize
 from scipy.stats import invgamma, multivariate_t, norm
 
 from equipoise import Annotations, InputError, evaluate, read_annotations
-from equipoise.aggregate.normal import (
+from equipoise.truth.normal import (
     Moments,
     NormalPrior,
     Ratings,
@@ -22,7 +22,7 @@ from equipoise.aggregate.normal import (
     normal,
     normal_of_moments,
 )
-from equipoise.predictions import Predictions
+from equipoise.types.predictions import Predictions
 
 PRIOR = NormalPrior(mean=1.0, worth=0.5, shape=2.0, scale=3.0)
 

@@ -10,14 +10,12 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from equipoise import Annotations, InputError, Plausibilities, Predictions, agreement, evaluate
-from equipoise.aggregate import dawid_skene, dirichlet
-from equipoise.answer import evaluation_report
-from equipoise.demo import reading_study
-from equipoise.evaluation import Settings
-from equipoise.planning import next_for_ranking, next_items, plan_ranking, plan_size
-from equipoise.run.recording import Provenance, record
-from equipoise.stability import (
+from equipoise import Annotations, InputError, Plausibilities, Predictions, evaluate
+from equipoise.datasets.demo import reading_study
+from equipoise.report.answer import evaluation_report
+from equipoise.report.run.recording import Provenance, record
+from equipoise.study import Settings
+from equipoise.study.analyses import (
     aggregation_choices,
     calibration,
     experts,
@@ -29,6 +27,8 @@ from equipoise.stability import (
     variance_components,
     vote_cutoffs,
 )
+from equipoise.study.planning import next_for_ranking, next_items, plan_ranking, plan_size
+from equipoise.truth import agreement, dawid_skene, dirichlet
 
 READINGS, SCORES = reading_study()
 KINDS = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from equipoise.findings.record import Column, Table
-from equipoise.findings.text import as_markdown
-from equipoise.notices import Notice
-from equipoise.numbers import bound, change, number
+from equipoise.report.text import as_markdown
+from equipoise.types.findings.record import Column, Table
+from equipoise.types.notices import Notice
+from equipoise.types.numbers import bound, change, number
 
 
 @pytest.mark.parametrize(

@@ -9,12 +9,12 @@ import pytest
 from numpy.testing import assert_allclose
 
 from equipoise import metrics
-from equipoise.annotations import Annotations
-from equipoise.arrays import InputError
-from equipoise.estimate import Estimate
-from equipoise.evaluation import evaluate
-from equipoise.predictions import Predictions
-from equipoise.resampling import resample
+from equipoise.inference.estimate import Estimate
+from equipoise.inference.resampling import resample
+from equipoise.study import evaluate
+from equipoise.types.annotations import Annotations
+from equipoise.types.arrays import InputError
+from equipoise.types.predictions import Predictions
 from tests.oracles import bootstrap
 from tests.strategies import names
 
@@ -56,7 +56,7 @@ def test_replicates_on_real_votes_equal_a_loop(kind):
     folder = os.environ.get("EQUIPOISE_DATA")
     if folder is None:
         pytest.skip("EQUIPOISE_DATA is not set: the votes of Dawid and Skene are not here")
-    from equipoise.io import read_annotations
+    from equipoise.read.annotations import read_annotations
 
     truth = read_annotations(
         Path(folder) / "votes" / "anesthesia.csv", kind="ordinal", classes=list("1234")

@@ -9,8 +9,8 @@ from numpy.testing import assert_allclose
 from sklearn.metrics import accuracy_score, cohen_kappa_score, log_loss
 
 from equipoise import metrics
-from equipoise.arrays import InputError
 from equipoise.metrics import Copies, ItemScore, item_scores, named, worst_items
+from equipoise.types.arrays import InputError
 from tests.strategies import classified
 
 CLOSE = {"rtol": 0, "atol": 1e-12}

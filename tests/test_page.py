@@ -11,7 +11,15 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from equipoise.findings import (
+from equipoise.report.page import figures, render
+from equipoise.report.page.charts import draw
+from equipoise.report.page.document import table_html
+from equipoise.report.page.figure import Plot
+from equipoise.report.page.markup import breakable, element
+from equipoise.report.page.palette import ModelStyles
+from equipoise.report.page.svg import Label, fitted
+from equipoise.report.text import as_csv
+from equipoise.types.findings import (
     Bar,
     Case,
     Cases,
@@ -31,14 +39,6 @@ from equipoise.findings import (
     Strips,
     Table,
 )
-from equipoise.findings.text import as_csv
-from equipoise.page import figures, render
-from equipoise.page.charts import draw
-from equipoise.page.document import table_html
-from equipoise.page.figure import Plot
-from equipoise.page.markup import breakable, element
-from equipoise.page.palette import ModelStyles
-from equipoise.page.svg import Label, fitted
 from tests.page_sample import SAMPLES, chexpert, study, without_card
 
 NAN = float("nan")
@@ -385,6 +385,6 @@ def test_axes_hold_single_points_and_name_them_where_there_is_room():
 
 
 def test_an_upper_bound_is_rounded_outward():
-    from equipoise.findings.record import cell
+    from equipoise.types.findings.record import cell
 
     assert cell({"b": 0.0132}, Column("b", "at most", "bound")) == "0.014"

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from equipoise.findings import Gallery
-from equipoise.io import read_annotations
-from equipoise.page import render
+from equipoise.read.annotations import read_annotations
+from equipoise.report.page import render
+from equipoise.types.findings import Gallery
 from tests import page_sample
 from tests.page_gallery_sample import DOT, ODD, report, write
 from tests.test_report_browser import (  # noqa: F401  (a fixture)

@@ -3,8 +3,8 @@
 import pytest
 from numpy.testing import assert_allclose
 
-from equipoise.arrays import InputError
-from equipoise.partial_rankings import average_overlap_of_rankings
+from equipoise.types.arrays import InputError
+from equipoise.types.partial_rankings import average_overlap_of_rankings
 
 CLOSE = {"rtol": 0, "atol": 1e-12}
 # shared golden figures, plausibilities.json, average_overlap

@@ -11,8 +11,8 @@ from numpy.testing import assert_allclose
 from scipy.stats import chisquare
 
 from equipoise import Annotations, InputError
-from equipoise.aggregate import Chain, dirichlet, plackett_luce
 from equipoise.kernels.plackett_luce import EXACT
+from equipoise.truth import Chain, dirichlet, plackett_luce
 
 GOLDEN = json.loads((Path(__file__).parent / "golden/plausibilities.json").read_text())
 POSTERIOR = GOLDEN["pl_posterior"]

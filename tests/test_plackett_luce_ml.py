@@ -14,8 +14,8 @@ from numpy.testing import assert_allclose
 from scipy.optimize import minimize
 
 from equipoise import Annotations, InputError
-from equipoise.aggregate.dawid_skene import Fit
-from equipoise.aggregate.plackett_luce_ml import exposures, plackett_luce_ml
+from equipoise.truth.dawid_skene import Fit
+from equipoise.truth.plackett_luce_ml import exposures, plackett_luce_ml
 
 GOLDEN = json.loads((Path(__file__).parent / "golden/plausibilities.json").read_text())
 LIKELIHOOD = GOLDEN["pl_loglik"]

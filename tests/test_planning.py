@@ -16,20 +16,20 @@ from scipy.stats import nct, t
 from typer.testing import CliRunner
 
 from equipoise import metrics
-from equipoise.annotations import Annotations
-from equipoise.arrays import InputError
 from equipoise.cli.plan import plan as plan_verb
 from equipoise.datasets import chexpert
-from equipoise.evaluation import Settings, evaluate
 from equipoise.inference import Population, Spread
-from equipoise.io import read_annotations
-from equipoise.planning import next_for_ranking, next_items, plan_ranking, plan_size
-from equipoise.planning._pilot import pilot, usable_metric, with_single_votes
-from equipoise.planning._power import DifferenceVariances, Shape, half_widths, power
-from equipoise.planning._simulation import _effects, simulated_power
-from equipoise.planning.size import size_words
-from equipoise.planning.target import PowerTarget
-from equipoise.predictions import Predictions
+from equipoise.read.annotations import read_annotations
+from equipoise.study import Settings, evaluate
+from equipoise.study.planning import next_for_ranking, next_items, plan_ranking, plan_size
+from equipoise.study.planning._pilot import pilot, usable_metric, with_single_votes
+from equipoise.study.planning._power import DifferenceVariances, Shape, half_widths, power
+from equipoise.study.planning._simulation import _effects, simulated_power
+from equipoise.study.planning.size import size_words
+from equipoise.study.planning.target import PowerTarget
+from equipoise.types.annotations import Annotations
+from equipoise.types.arrays import InputError
+from equipoise.types.predictions import Predictions
 from tests.oracles import bootstrap
 from tests.strategies import names
 

@@ -14,21 +14,21 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from equipoise import page
-from equipoise.annotations import Annotations
-from equipoise.arrays import InputError
-from equipoise.findings.json import as_json
-from equipoise.findings.text import texts
-from equipoise.notices import worded
-from equipoise.planning import (
+from equipoise.report import page
+from equipoise.report.text import texts
+from equipoise.study.planning import (
     next_for_ranking,
     next_items,
     plan_ranking,
     plan_report,
     plan_size,
 )
-from equipoise.predictions import Predictions
-from equipoise.wording import in_command
+from equipoise.types.annotations import Annotations
+from equipoise.types.arrays import InputError
+from equipoise.types.findings.json import as_json
+from equipoise.types.notices import worded
+from equipoise.types.predictions import Predictions
+from equipoise.types.words import in_command
 
 BAD = "\"'><img src=x onerror=alert(1)><!--\x00\u202e"
 LONG = "a-name-that-never-ends-" * 6
@@ -366,7 +366,7 @@ def test_only_the_hardest_pair_is_simulated(monkeypatch):
         drawn.append((parts, units, shape))
         return 0.5, 0.05
 
-    monkeypatch.setattr("equipoise.planning.size.simulated_power", share)
+    monkeypatch.setattr("equipoise.study.planning.size.simulated_power", share)
     plan = plan_ranking(given, table, simulations=8, difference=0.1, annotators=(8, 12))
     hard = [next(two for two in plan.pairs if (two.a, two.b) == (one.a, one.b))
             for one in plan.designs]  # fmt: skip

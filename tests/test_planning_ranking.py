@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from equipoise.annotations import Annotations
-from equipoise.arrays import InputError
-from equipoise.evaluation import evaluate
 from equipoise.metrics import auroc, brier_score
-from equipoise.planning.next_votes import next_for_ranking, next_items
-from equipoise.predictions import Predictions
+from equipoise.study import evaluate
+from equipoise.study.planning.next_votes import next_for_ranking, next_items
+from equipoise.types.annotations import Annotations
+from equipoise.types.arrays import InputError
+from equipoise.types.predictions import Predictions
 
 PHI = NormalDist().cdf
 

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from equipoise import Annotations, InputError
-from equipoise.aggregate import CATALOGUE, dirichlet, majority_vote, mean_vote
-from equipoise.posteriors import Categorical, Dirichlet
+from equipoise.truth import CATALOGUE, dirichlet, majority_vote, mean_vote
+from equipoise.types.posteriors import Categorical, Dirichlet
 
 OTHERS = ("dawid_skene_ordinal", "glad")  # for grades, and for yes/no votes
 NOMINAL = {name: one for name, one in CATALOGUE.items() if name not in OTHERS}

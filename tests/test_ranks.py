@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import binomtest, kendalltau, rankdata, spearmanr
 
-from equipoise.ranks import (
+from equipoise.datasets.reproduce._sign_test import sign_test
+from equipoise.inference.ranks import (
     average_ranks,
     beats,
     higher_is_better,
@@ -18,7 +19,6 @@ from equipoise.ranks import (
     rank_probabilities,
     spearman,
 )
-from equipoise.reproduce._sign_test import sign_test
 from tests.strategies import SCORE, arrays
 
 GOLDEN = json.loads((Path(__file__).parent / "golden" / "metrics.json").read_text("utf-8"))

@@ -5,8 +5,8 @@ import gzip
 import numpy as np
 import pytest
 
-from equipoise.arrays import InputError
-from equipoise.io import read_annotations
+from equipoise.read.annotations import read_annotations
+from equipoise.types.arrays import InputError
 from tests.test_read_dataframes import same
 
 PLAIN = "item,annotator,label\n1,ana,café\n2,bo,thé\n"

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from equipoise.annotations import Annotations
-from equipoise.arrays import InputError
-from equipoise.predictions import Predictions
 from equipoise.read.tables import Table, code_names, numbers
 from equipoise.read.times import times
+from equipoise.types.annotations import Annotations
+from equipoise.types.arrays import InputError
+from equipoise.types.predictions import Predictions
 
 NAN = float("nan")
 
@@ -51,7 +51,7 @@ def column(values):
 
 
 def test_importing_the_types_loads_neither_pyarrow_nor_narwhals():
-    code = "import sys, equipoise.annotations, equipoise.predictions; print(*sys.modules)"
+    code = "import sys, equipoise; print(*sys.modules)"
     loaded = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     ).stdout.split()

@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from equipoise.arrays import InputError
-from equipoise.io import read_annotations
+from equipoise.read.annotations import read_annotations
+from equipoise.types.arrays import InputError
 
 
 def result(control, kind, value):

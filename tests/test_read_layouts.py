@@ -5,8 +5,8 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from equipoise.annotations import Annotations
-from equipoise.arrays import InputError
+from equipoise.types.annotations import Annotations
+from equipoise.types.arrays import InputError
 from tests.test_read_dataframes import NAN, read, same
 
 

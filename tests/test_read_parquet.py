@@ -9,11 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from equipoise.annotations import Annotations
-from equipoise.arrays import InputError
-from equipoise.io import read_annotations, write_annotations
-from equipoise.notices import Notice, as_notice, worded
-from equipoise.wording import Option, hint
+from equipoise.read.annotations import read_annotations
+from equipoise.read.parquet import write_annotations
+from equipoise.types.annotations import Annotations
+from equipoise.types.arrays import InputError
+from equipoise.types.notices import Notice, as_notice, worded
+from equipoise.types.words import Option, hint
 from tests.test_read_dataframes import same
 
 SAID = (

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from equipoise import Annotations, InputError, read_plausibilities, write_plausibilities
-from equipoise.aggregate import (
+from equipoise.truth import (
     Chain,
     NormalPrior,
     dawid_skene,

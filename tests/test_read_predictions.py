@@ -5,9 +5,9 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from equipoise.arrays import InputError
-from equipoise.io import read_predictions
-from equipoise.predictions import Predictions
+from equipoise.read.predictions import read_predictions
+from equipoise.types.arrays import InputError
+from equipoise.types.predictions import Predictions
 
 
 @pytest.fixture

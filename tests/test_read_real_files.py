@@ -6,9 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from equipoise.arrays import InputError
 from equipoise.datasets import chexpert
-from equipoise.io import read_annotations, read_predictions, read_study, write_study
+from equipoise.read.annotations import read_annotations
+from equipoise.read.canonical import read_study, write_study
+from equipoise.read.predictions import read_predictions
+from equipoise.types.arrays import InputError
 from tests.test_read_dataframes import same
 
 DATA = Path(os.environ.get("EQUIPOISE_DATA", "no-data"))

@@ -24,12 +24,12 @@ from equipoise import (
     stream_votes,
     write_annotations,
 )
-from equipoise.aggregate import dirichlet, majority_vote, mean_vote
-from equipoise.aggregate.counts import entries
-from equipoise.aggregate.normal import NormalPrior, normal, normal_of_moments
 from equipoise.read import delimited, streaming
 from equipoise.read import parquet as our_parquet
 from equipoise.read.streaming import WHOLE
+from equipoise.truth import dirichlet, majority_vote, mean_vote
+from equipoise.truth.counts import entries
+from equipoise.truth.normal import NormalPrior, normal, normal_of_moments
 
 VOTES = ["adult2", "anesthesia", "bluebirds", "dogs", "hitspam_cf", "lidc", "weather_cf"]
 NAMES = st.sampled_from(["a", "b ", "b", "7", "07", "ü", 'q"t', "x,y", "1.0", "1"])

@@ -5,21 +5,21 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from equipoise.analyses.confusions import confusions
-from equipoise.analyses.curves import curves
-from equipoise.analyses.readers import readers_finding
-from equipoise.analyses.study import StudyOptions
-from equipoise.annotations import Annotations
-from equipoise.answer import analyse_study
-from equipoise.arrays import InputError
-from equipoise.demo import reading_study
-from equipoise.evaluation import Settings, Thresholds, Tuning, evaluate
-from equipoise.evaluation.left_out_readers import readers_left_out
+from equipoise.datasets.demo import reading_study
 from equipoise.metrics import accuracy
 from equipoise.metrics.decisions import expected_cost_metric
-from equipoise.page.charts import draw
-from equipoise.page.palette import ModelStyles
-from equipoise.predictions import Predictions
+from equipoise.report.answer import analyse_study
+from equipoise.report.page.charts import draw
+from equipoise.report.page.palette import ModelStyles
+from equipoise.study import Settings, Thresholds, Tuning, evaluate
+from equipoise.study.analyses.confusions import confusions
+from equipoise.study.analyses.curves import curves
+from equipoise.study.analyses.readers import readers_finding
+from equipoise.study.analyses.study import StudyOptions
+from equipoise.study.left_out_readers import readers_left_out
+from equipoise.types.annotations import Annotations
+from equipoise.types.arrays import InputError
+from equipoise.types.predictions import Predictions
 
 
 def sparse(kind="binary", classes=("no", "yes"), seed=0, items=40, readers=5, gold=()):

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from equipoise import Annotations, InputError
-from equipoise.aggregate import inverse_rank
-from equipoise.agreement import reading_agreement
+from equipoise.truth import inverse_rank
+from equipoise.truth.agreement import reading_agreement
 
 # uncertain_ground_truth at 98349d8, mean over the readers there are
 AGREEING = [

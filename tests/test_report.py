@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from equipoise import codec
-from equipoise.findings import Report
-from equipoise.page import render
-from equipoise.page.markup import element, escape
+from equipoise.read import codec
+from equipoise.report.page import render
+from equipoise.report.page.markup import element, escape
+from equipoise.types.findings import Report
 from tests.odd_studies import ODD, odd
 from tests.report_stability_sample import BAD, sample
 

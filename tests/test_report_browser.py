@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from equipoise.page import figures, render
+from equipoise.report.page import figures, render
 from tests.findings_sample import HOSTILE, report
 from tests.page_sample import SAMPLES, without_card
 

@@ -5,7 +5,7 @@ from itertools import combinations, pairwise
 import numpy as np
 import pytest
 
-from equipoise.page.palette import (
+from equipoise.report.page.palette import (
     CLASSES,
     LEVELS,
     STEPS,

@@ -10,9 +10,9 @@ import pytest
 import typer
 
 from equipoise.cli import app
-from equipoise.findings import cell
-from equipoise.findings.text import texts
-from equipoise.page import figures, render
+from equipoise.report.page import figures, render
+from equipoise.report.text import texts
+from equipoise.types.findings import cell
 from tests.report_stability_sample import STUDIES, found, report_of, sample
 
 SPACE = "{http://www.w3.org/2000/svg}"

@@ -7,10 +7,15 @@ from dataclasses import replace
 import pytest
 from typer.testing import CliRunner
 
-import equipoise.reproduce
-from equipoise.aggregate import Chain
+import equipoise.datasets.reproduce
 from equipoise.cli import app
-from equipoise.reproduce import CATALOGUE, Reproduction, cifar10h_certainty, dermatology_ddx
+from equipoise.datasets.reproduce import (
+    CATALOGUE,
+    Reproduction,
+    cifar10h_certainty,
+    dermatology_ddx,
+)
+from equipoise.truth import Chain
 
 needs_data = pytest.mark.skipif(
     "EQUIPOISE_DATA" not in os.environ,
@@ -60,7 +65,9 @@ def printed(monkeypatch):
     """What the command line prints for a reproduction made up here."""
 
     def run(made, *words):
-        monkeypatch.setattr(equipoise.reproduce, "CATALOGUE", {"made-up": lambda _tell: made})
+        monkeypatch.setattr(
+            equipoise.datasets.reproduce, "CATALOGUE", {"made-up": lambda _tell: made}
+        )
         done = CliRunner().invoke(app, ["reproduce", "made-up", *words])
         assert done.exit_code == 0, done.output
         return done.stdout

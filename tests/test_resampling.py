@@ -5,10 +5,10 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import chi2
 
-from equipoise.annotations import Annotations
-from equipoise.arrays import InputError
-from equipoise.plausibilities import Plausibilities
-from equipoise.resampling import KINDS, Resampling, normalised, resample
+from equipoise.inference.resampling import KINDS, Resampling, normalised, resample
+from equipoise.types.annotations import Annotations
+from equipoise.types.arrays import InputError
+from equipoise.types.plausibilities import Plausibilities
 from tests.strategies import names
 
 

@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from equipoise.arrays import InputError
-from equipoise.findings.json import as_json
-from equipoise.findings.terminal import answer_lines
-from equipoise.page import render
-from equipoise.run import SCHEMA, Provenance, Run, question, record
-from equipoise.run.record import decode, encode
+from equipoise.report.page import render
+from equipoise.report.run import SCHEMA, Provenance, Run, question, record
+from equipoise.report.run.record import decode, encode
+from equipoise.report.terminal import answer_lines
+from equipoise.types.arrays import InputError
+from equipoise.types.findings.json import as_json
 from tests.cli_sample import FILES, QUICK, flat
 from tests.odd_studies import ODD, odd
 from tests.report_stability_sample import BAD

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from equipoise import Annotations, InputError, Predictions, evaluate, resample
-from equipoise.analyses.catalogue import ANALYSES
-from equipoise.analyses.study import StudyOptions
-from equipoise.answer import analyse_study
-from equipoise.findings.json import as_json, plain
-from equipoise.findings.text import texts
-from equipoise.stability import Attributes, flips, leave_one_out
+from equipoise.report.answer import analyse_study
+from equipoise.report.text import texts
+from equipoise.study.analyses import Attributes, flips, leave_one_out
+from equipoise.study.analyses.catalogue import ANALYSES
+from equipoise.study.analyses.study import StudyOptions
+from equipoise.types.findings.json import as_json, plain
 from tests.report_stability_sample import found, rows
 from tests.strategies import names
 

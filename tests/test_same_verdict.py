@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from equipoise import evaluate, resample
-from equipoise.analyses.study import StudyOptions
-from equipoise.answer import analyse_study
-from equipoise.predictions import Predictions
+from equipoise.report.answer import analyse_study
+from equipoise.study.analyses.study import StudyOptions
+from equipoise.types.predictions import Predictions
 from tests.oracles.bootstrap import annotations
 from tests.report_stability_sample import found as finding
 from tests.report_stability_sample import rows

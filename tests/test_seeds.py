@@ -8,8 +8,8 @@ import pytest
 from benchmarks.seeds import coverage, results
 
 from equipoise import Annotations, InputError, Predictions, evaluate
-from equipoise.evaluation.seeds import _replicates
 from equipoise.inference import Population, TwoWay, seed_means
+from equipoise.study.seeds import _replicates
 
 RUNS = {"forest": ["forest#0", "forest#1", "forest#2"]}
 

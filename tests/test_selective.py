@@ -6,7 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from equipoise.arrays import InputError
 from equipoise.metrics import (
     accuracy_coverage_area,
     accuracy_coverage_curve,
@@ -17,6 +16,7 @@ from equipoise.metrics import (
     named,
     risk_coverage_area,
 )
+from equipoise.types.arrays import InputError
 from tests.oracles import selective as slow
 
 NAMES = [

@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from equipoise.agreement import cohen_kappa
-from equipoise.analyses import scoring
-from equipoise.analyses.leave_one_out import leave_one_out
-from equipoise.analyses.panel_size import panel_size
-from equipoise.analyses.vote_cutoffs import vote_cutoffs
-from equipoise.annotations import Annotations
-from equipoise.arrays import InputError
-from equipoise.evaluation import evaluate
+from equipoise.inference.resampling import resample
 from equipoise.metrics import Copies, auroc
-from equipoise.predictions import Predictions
-from equipoise.resampling import resample
+from equipoise.study import evaluate
+from equipoise.study.analyses import scoring
+from equipoise.study.analyses.leave_one_out import leave_one_out
+from equipoise.study.analyses.panel_size import panel_size
+from equipoise.study.analyses.vote_cutoffs import vote_cutoffs
+from equipoise.truth.agreement import cohen_kappa
+from equipoise.types.annotations import Annotations
+from equipoise.types.arrays import InputError
+from equipoise.types.predictions import Predictions
 from tests.oracles import bootstrap
 from tests.strategies import names
 

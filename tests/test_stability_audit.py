@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import hypergeom
 
-from equipoise.analyses.audit import Pool, audit
-from equipoise.arrays import InputError
-from equipoise.estimate import wilson
+from equipoise.inference.estimate import wilson
+from equipoise.study.analyses.audit import Pool, audit
+from equipoise.types.arrays import InputError
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,8 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.linear_model import LogisticRegression
 
-from equipoise import Annotations, InputError, Predictions, stability
+from equipoise import Annotations, InputError, Predictions
+from equipoise.study import analyses as stability
 from tests.strategies import names
 
 

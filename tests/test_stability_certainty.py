@@ -8,14 +8,14 @@ import pytest
 from scipy.special import betainc
 
 from equipoise import Annotations, Predictions, evaluate
-from equipoise.aggregate import dirichlet
-from equipoise.analyses.certainty import (
+from equipoise.study.analyses.certainty import (
     LEVELS,
     SURE,
     _cutoffs,
     clear_cases,
     sorted_points,
 )
+from equipoise.truth import dirichlet
 
 RANDOM = np.random.default_rng(3)
 ITEMS = 60

@@ -8,14 +8,14 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import spearmanr
 
-from equipoise.aggregate import dirichlet, mean_vote
-from equipoise.analyses.choices import DEPENDS, HOLDS, LEANS, TIED, aggregation_choices
-from equipoise.annotations import Annotations
-from equipoise.arrays import InputError
-from equipoise.evaluation import Settings, evaluate
-from equipoise.notices import worded
-from equipoise.predictions import Predictions
-from equipoise.resampling import resample
+from equipoise.inference.resampling import resample
+from equipoise.study import Settings, evaluate
+from equipoise.study.analyses.choices import DEPENDS, HOLDS, LEANS, TIED, aggregation_choices
+from equipoise.truth import dirichlet, mean_vote
+from equipoise.types.annotations import Annotations
+from equipoise.types.arrays import InputError
+from equipoise.types.notices import worded
+from equipoise.types.predictions import Predictions
 from tests.strategies import names
 
 ITEMS, PANEL = 40, 4

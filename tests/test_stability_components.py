@@ -8,16 +8,16 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import chi2
 
-from equipoise.analyses.components import (
+from equipoise.study import MACRO, Settings, evaluate
+from equipoise.study.analyses.components import (
     Component,
     Components,
     components_of,
     variance_components,
 )
-from equipoise.arrays import InputError
-from equipoise.evaluation import MACRO, Settings, evaluate
-from equipoise.findings import cell
-from equipoise.predictions import Predictions
+from equipoise.types.arrays import InputError
+from equipoise.types.findings import cell
+from equipoise.types.predictions import Predictions
 from tests.oracles.bootstrap import annotations
 from tests.strategies import names
 from tests.test_stability_choices import ITEMS, world

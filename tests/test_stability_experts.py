@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from equipoise.analyses.experts import experts
-from equipoise.analyses.experts.compared import agreement_gains, at_specificity
-from equipoise.annotations import Annotations
-from equipoise.arrays import InputError
 from equipoise.metrics import accuracy, quadratic_weighted_kappa
-from equipoise.predictions import Predictions
+from equipoise.study.analyses.experts import experts
+from equipoise.study.analyses.experts.compared import agreement_gains, at_specificity
+from equipoise.types.annotations import Annotations
+from equipoise.types.arrays import InputError
+from equipoise.types.predictions import Predictions
 from tests.oracles import bootstrap
 from tests.strategies import names
 

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from equipoise.analyses.flips import flips
-from equipoise.analyses.flips import moves as moves_module
-from equipoise.annotations import Annotations
-from equipoise.arrays import InputError
-from equipoise.evaluation import Settings, evaluate
-from equipoise.predictions import Predictions
-from equipoise.resampling import resample
+from equipoise.inference.resampling import resample
+from equipoise.study import Settings, evaluate
+from equipoise.study.analyses.flips import flips
+from equipoise.study.analyses.flips import moves as moves_module
+from equipoise.types.annotations import Annotations
+from equipoise.types.arrays import InputError
+from equipoise.types.predictions import Predictions
 from tests.oracles.bootstrap import annotations
 from tests.oracles.flips import smallest
 from tests.strategies import names

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from equipoise.analyses.flips import UNITS, analyse, flips
-from equipoise.analyses.study import Study, StudyOptions
-from equipoise.evaluation import evaluate
-from equipoise.resampling import resample
+from equipoise.inference.resampling import resample
+from equipoise.study import evaluate
+from equipoise.study.analyses.flips import UNITS, analyse, flips
+from equipoise.study.analyses.study import Study, StudyOptions
 from tests.test_stability_flips_oracle import as_given, drawn
 
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from equipoise.analyses.flips import flips
-from equipoise.analyses.flips.moves import UNITS
-from equipoise.annotations import Annotations
-from equipoise.predictions import Predictions
+from equipoise.study.analyses.flips import flips
+from equipoise.study.analyses.flips.moves import UNITS
+from equipoise.types.annotations import Annotations
+from equipoise.types.predictions import Predictions
 from tests.oracles import flips as oracle
 from tests.strategies import names
 

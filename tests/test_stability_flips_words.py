@@ -7,10 +7,10 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from equipoise.analyses.flips import flips
-from equipoise.analyses.flips.moves import UNITS
-from equipoise.evaluation import MACRO
-from equipoise.predictions import Predictions
+from equipoise.study import MACRO
+from equipoise.study.analyses.flips import flips
+from equipoise.study.analyses.flips.moves import UNITS
+from equipoise.types.predictions import Predictions
 from tests.oracles import flips as oracle
 from tests.oracles.bootstrap import annotations
 from tests.strategies import names

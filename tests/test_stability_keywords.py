@@ -5,17 +5,17 @@ import math
 import numpy as np
 import pytest
 
-from equipoise.analyses.certainty import clear_cases
-from equipoise.analyses.choices import aggregation_choices
-from equipoise.analyses.components import variance_components
-from equipoise.analyses.experts import experts
-from equipoise.analyses.leave_one_out import leave_one_out
-from equipoise.analyses.panel_size import panel_size
-from equipoise.analyses.ranking import rank_stability
-from equipoise.analyses.subgroups import Attributes, subgroups
-from equipoise.analyses.vote_cutoffs import vote_cutoffs
-from equipoise.arrays import InputError
-from equipoise.predictions import Predictions
+from equipoise.study.analyses.certainty import clear_cases
+from equipoise.study.analyses.choices import aggregation_choices
+from equipoise.study.analyses.components import variance_components
+from equipoise.study.analyses.experts import experts
+from equipoise.study.analyses.leave_one_out import leave_one_out
+from equipoise.study.analyses.panel_size import panel_size
+from equipoise.study.analyses.ranking import rank_stability
+from equipoise.study.analyses.subgroups import Attributes, subgroups
+from equipoise.study.analyses.vote_cutoffs import vote_cutoffs
+from equipoise.types.arrays import InputError
+from equipoise.types.predictions import Predictions
 from tests.oracles import bootstrap
 from tests.strategies import names
 

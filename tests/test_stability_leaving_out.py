@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from equipoise.analyses.leave_one_out import leave_one_out
-from equipoise.analyses.vote_cutoffs import vote_cutoffs
-from equipoise.analyses.words import not_finite
-from equipoise.annotations import Annotations
-from equipoise.predictions import Predictions
+from equipoise.study.analyses.leave_one_out import leave_one_out
+from equipoise.study.analyses.vote_cutoffs import vote_cutoffs
+from equipoise.study.analyses.words import not_finite
+from equipoise.types.annotations import Annotations
+from equipoise.types.predictions import Predictions
 from tests.oracles.bootstrap import annotations
 from tests.strategies import names
 

@@ -10,12 +10,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import chi2, norm
 from scipy.stats import t as student
 
-from equipoise.analyses.panel_size import Range, panel_size, panels, prophecy
-from equipoise.analyses.panel_size.panels import correlation_ends
-from equipoise.arrays import InputError
+from equipoise.inference.ranks import spearman
 from equipoise.metrics import auroc
-from equipoise.predictions import Predictions
-from equipoise.ranks import spearman
+from equipoise.study.analyses.panel_size import Range, panel_size, panels, prophecy
+from equipoise.study.analyses.panel_size.panels import correlation_ends
+from equipoise.types.arrays import InputError
+from equipoise.types.predictions import Predictions
 from tests.oracles import bootstrap
 from tests.strategies import names
 

@@ -7,12 +7,12 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import kendalltau, spearmanr
 
-from equipoise.aggregate import dirichlet
-from equipoise.analyses.ranking import as_drawn, rank_stability
-from equipoise.arrays import InputError
-from equipoise.evaluation import Settings, evaluate
-from equipoise.predictions import Predictions
-from equipoise.resampling import resample
+from equipoise.inference.resampling import resample
+from equipoise.study import Settings, evaluate
+from equipoise.study.analyses.ranking import as_drawn, rank_stability
+from equipoise.truth import dirichlet
+from equipoise.types.arrays import InputError
+from equipoise.types.predictions import Predictions
 from tests.oracles.bootstrap import annotations
 from tests.strategies import names
 

@@ -12,20 +12,20 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import t as student
 
-from equipoise.aggregate import dirichlet
-from equipoise.agreement import krippendorff_alpha
-from equipoise.analyses.subgroups import Attributes, read_attributes, subgroups
-from equipoise.analyses.subgroups.groups import (
+from equipoise.inference.resampling import Resampling, resample
+from equipoise.metrics import auroc, average_precision
+from equipoise.study.analyses.subgroups import Attributes, read_attributes, subgroups
+from equipoise.study.analyses.subgroups.groups import (
     bootstrap_by_chance,
     holm,
     p_value,
     shuffles,
     sides,
 )
-from equipoise.arrays import InputError
-from equipoise.metrics import auroc, average_precision
-from equipoise.predictions import Predictions
-from equipoise.resampling import Resampling, resample
+from equipoise.truth import dirichlet
+from equipoise.truth.agreement import krippendorff_alpha
+from equipoise.types.arrays import InputError
+from equipoise.types.predictions import Predictions
 from tests.oracles import bootstrap
 from tests.strategies import names
 
@@ -316,7 +316,7 @@ def test_holm_by_hand():
 def test_chexpert_by_another_finding():
     """Where most radiologists see an effusion, they disagree more about edema."""
     from equipoise.datasets import chexpert
-    from equipoise.votes import collect_votes
+    from equipoise.types.votes import collect_votes
 
     study = chexpert()
     votes = collect_votes(study.annotations, "Pleural Effusion")

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from equipoise.analyses.threshold_sweep import Grid, threshold_sweep
-from equipoise.analyses.thresholds import (
+from equipoise.inference.estimate import wilson
+from equipoise.study.analyses.threshold_sweep import Grid, threshold_sweep
+from equipoise.study.analyses.thresholds import (
     ExpertSample,
     Rule,
     crossing,
@@ -19,8 +20,7 @@ from equipoise.analyses.thresholds import (
     rises,
     sampling_plan,
 )
-from equipoise.arrays import InputError
-from equipoise.estimate import wilson
+from equipoise.types.arrays import InputError
 from tests.oracles import bootstrap
 from tests.strategies import names
 

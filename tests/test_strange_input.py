@@ -12,11 +12,11 @@ import pyarrow as pa
 import pytest
 
 from equipoise import Annotations, InputError, read_annotations, read_predictions
-from equipoise.arrays import MOST_DRAWN, require_drawn
 from equipoise.cli._streams import make_writable
+from equipoise.inference.resampling import Resampling
 from equipoise.metrics import named, require_known
-from equipoise.resampling import Resampling
-from equipoise.votes import MOST_APART, collect_votes
+from equipoise.types.arrays import MOST_DRAWN, require_drawn
+from equipoise.types.votes import MOST_APART, collect_votes
 from tests.cli_sample import caller, write_study
 
 

@@ -12,18 +12,18 @@ import pytest
 from hypothesis import given
 
 from equipoise import Annotations, InputError, read_annotations
-from equipoise.analyses.thresholds import sampling_plan
-from equipoise.arrays import LONGEST_MESSAGE, listed, nearest
-from equipoise.csv_text import csv_text, guarded, unguarded
-from equipoise.export import as_csv, as_latex, as_markdown
-from equipoise.findings.text import methods
-from equipoise.io import read_study, write_study
-from equipoise.notices import LONGEST, Notice, worded
-from equipoise.planning import next_items
-from equipoise.predictions import Predictions
+from equipoise.read.canonical import read_study, write_study
 from equipoise.read.delimited import read_delimited
 from equipoise.read.files import Content
-from equipoise.wording import fitted, printable, shortened
+from equipoise.report.export import as_csv, as_latex, as_markdown
+from equipoise.report.text import methods
+from equipoise.study.analyses.thresholds import sampling_plan
+from equipoise.study.planning import next_items
+from equipoise.types.arrays import LONGEST_MESSAGE, listed, nearest
+from equipoise.types.csv_text import csv_text, guarded, unguarded
+from equipoise.types.notices import LONGEST, Notice, worded
+from equipoise.types.predictions import Predictions
+from equipoise.types.words import fitted, printable, shortened
 from tests.cli_sample import caller
 from tests.hostile.generators import (
     ESCAPES,

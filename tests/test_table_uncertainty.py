@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from equipoise import Annotations, InputError, Predictions, evaluate
-from equipoise.evaluation.table import table_uncertainty
+from equipoise.study.table import table_uncertainty
 
 METRICS = ("auroc", "average_precision")
 PARTS = ("values", "items", "annotators", "cells", "draws", "df_items")

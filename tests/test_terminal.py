@@ -6,10 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from equipoise.findings.charts import Dots, Standing, Standings
-from equipoise.findings.terminal import _row, answer_lines, evidence_lines
-from equipoise.numbers import number
-from equipoise.predictions import Predictions
+from equipoise.report.terminal import _row, answer_lines, evidence_lines
+from equipoise.types.findings.charts import Dots, Standing, Standings
+from equipoise.types.numbers import number
+from equipoise.types.predictions import Predictions
 from tests.findings_sample import HOSTILE
 from tests.odd_studies import ODD, Answered, answered, odd, renamed, world
 from tests.report_stability_sample import sample

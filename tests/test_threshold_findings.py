@@ -7,9 +7,9 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from equipoise import page
-from equipoise.findings.json import as_json
-from equipoise.findings.text import texts
+from equipoise.report import page
+from equipoise.report.text import texts
+from equipoise.types.findings.json import as_json
 from tests.threshold_study import AUDITS, THRESHOLDS, audit_of, known
 
 every = pytest.mark.parametrize("name", [*THRESHOLDS, *AUDITS])

@@ -7,9 +7,11 @@ import pytest
 from numpy.testing import assert_allclose
 
 from equipoise import metrics
-from equipoise.analyses import scoring
-from equipoise.analyses.study import Study, StudyOptions
-from equipoise.analyses.threshold_sweep import (
+from equipoise.inference.resampling import Resampling, resample
+from equipoise.study import evaluate
+from equipoise.study.analyses import scoring
+from equipoise.study.analyses.study import Study, StudyOptions
+from equipoise.study.analyses.threshold_sweep import (
     Grid,
     Move,
     ThresholdSweep,
@@ -17,10 +19,8 @@ from equipoise.analyses.threshold_sweep import (
     analyse,
     threshold_sweep,
 )
-from equipoise.annotations import Annotations
-from equipoise.evaluation import evaluate
-from equipoise.predictions import Predictions
-from equipoise.resampling import Resampling, resample
+from equipoise.types.annotations import Annotations
+from equipoise.types.predictions import Predictions
 from tests.strategies import names
 
 

@@ -13,8 +13,26 @@ import pytest
 from scipy.stats import binom
 from typer.testing import CliRunner
 
-from equipoise import codec
-from equipoise.aggregate import (
+from equipoise.cli import app
+from equipoise.read import codec
+from equipoise.read.annotations import read_annotations
+from equipoise.report.page import render
+from equipoise.study.analyses.annotators import annotator_rows, skilled_rows
+from equipoise.study.analyses.truth import (
+    COUNTS,
+    FACTORS,
+    FittedModels,
+    models_finding,
+    reliability_sweep,
+    truth_report,
+)
+from equipoise.study.analyses.truth_cases import truth_cases
+from equipoise.study.analyses.truth_certainty import (
+    certainty,
+    certainty_meaning,
+)
+from equipoise.study.truth import task_truths
+from equipoise.truth import (
     Chain,
     annotator_bootstrap,
     dawid_skene,
@@ -25,27 +43,9 @@ from equipoise.aggregate import (
     plackett_luce,
     probabilistic_inverse_rank,
 )
-from equipoise.analyses.annotators import annotator_rows, skilled_rows
-from equipoise.analyses.truth import (
-    COUNTS,
-    FACTORS,
-    FittedModels,
-    models_finding,
-    reliability_sweep,
-    truth_report,
-)
-from equipoise.analyses.truth_cases import truth_cases
-from equipoise.analyses.truth_certainty import (
-    certainty,
-    certainty_meaning,
-)
-from equipoise.annotations import Annotations
-from equipoise.arrays import InputError
-from equipoise.cli import app
-from equipoise.evaluation.truth import task_truths
-from equipoise.findings import Cases, Finding, cell
-from equipoise.io import read_annotations
-from equipoise.page import render
+from equipoise.types.annotations import Annotations
+from equipoise.types.arrays import InputError
+from equipoise.types.findings import Cases, Finding, cell
 from tests.report_truth_sample import BAD, rankings, votes
 
 

@@ -9,10 +9,14 @@ import numpy as np
 import pytest
 
 from equipoise import Annotations, read_annotations
-from equipoise.aggregate import MODELS
-from equipoise.analyses.consensus import consensus_rows
-from equipoise.analyses.truth_gold import MAJORITY, GoldAggregates, aggregates_against_gold
-from equipoise.notices import Notice
+from equipoise.study.analyses.consensus import consensus_rows
+from equipoise.study.analyses.truth_gold import (
+    MAJORITY,
+    GoldAggregates,
+    aggregates_against_gold,
+)
+from equipoise.truth import MODELS
+from equipoise.types.notices import Notice
 
 NAMES = ("dirichlet", "dawid_skene", "mean_vote")
 

@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from equipoise.annotations import Annotations
-from equipoise.arrays import InputError
-from equipoise.estimate import Estimate
-from equipoise.plausibilities import Plausibilities
-from equipoise.predictions import Predictions
+from equipoise.inference.estimate import Estimate
+from equipoise.types.annotations import Annotations
+from equipoise.types.arrays import InputError
+from equipoise.types.plausibilities import Plausibilities
+from equipoise.types.predictions import Predictions
 from tests.strategies import distributions, names
 
 

@@ -11,13 +11,13 @@ from scipy.special import gammaln
 from scipy.stats import norm
 
 from equipoise import Annotations, InputError, Predictions, evaluate, resample
-from equipoise.aggregate import GladFit, dawid_skene, dirichlet, glad
-from equipoise.analyses.truth_certainty import certainty
-from equipoise.certainty import annotation_certainty
-from equipoise.evaluation import Settings
 from equipoise.metrics import auroc, auroc_across_readers
-from equipoise.plausibilities import Plausibilities
-from equipoise.votes import added_votes
+from equipoise.study import Settings
+from equipoise.study.analyses.truth_certainty import certainty
+from equipoise.truth import GladFit, dawid_skene, dirichlet, glad
+from equipoise.truth.certainty import annotation_certainty
+from equipoise.types.plausibilities import Plausibilities
+from equipoise.types.votes import added_votes
 
 
 def codes(said):
@@ -185,8 +185,8 @@ def test_draws_on_demand_are_those_that_are_stored(monkeypatch):
     model = Predictions("cnn", table.items, np.linspace(0, 1, 20))
     stored = dirichlet(table).drawn(30, seed=2)
     before = evaluate(model, stored, metrics=["auroc"])
-    monkeypatch.setattr("equipoise.plausibilities.STORED", 0)
-    monkeypatch.setattr("equipoise.evaluation.truth.KEPT_BYTES", 0)
+    monkeypatch.setattr("equipoise.types.plausibilities.STORED", 0)
+    monkeypatch.setattr("equipoise.study.truth.KEPT_BYTES", 0)
     lazy = dirichlet(table).drawn(30, seed=2)
     assert (lazy.draws, len(lazy.mass)) == (30, 1)
     for number in range(30):
@@ -195,7 +195,7 @@ def test_draws_on_demand_are_those_that_are_stored(monkeypatch):
     assert_allclose(annotation_certainty(lazy, 2).value, annotation_certainty(stored, 2).value)
     after = evaluate(model, lazy, metrics=["auroc"])
     assert_allclose(after.replicates[:, :, 1], before.replicates[:, :, 1], atol=1e-12)
-    monkeypatch.setattr("equipoise.plausibilities.MOST_BYTES", 100)
+    monkeypatch.setattr("equipoise.types.plausibilities.MOST_BYTES", 100)
     with pytest.raises(InputError, match="ask for at most"):
         lazy.stored()
 

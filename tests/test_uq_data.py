@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from equipoise.arrays import InputError
+from equipoise.types.arrays import InputError
 from equipoise.uq.training.auroc import label_aurocs, macro_auroc
 from equipoise.uq.training.corruptions import (
     CORRUPTIONS,

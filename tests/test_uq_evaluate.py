@@ -8,9 +8,9 @@ import pytest
 from scipy.special import expit
 from typer.testing import CliRunner
 
-from equipoise.arrays import InputError
 from equipoise.cli import app
-from equipoise.page import render
+from equipoise.report.page import render
+from equipoise.types.arrays import InputError
 from equipoise.uq import Beta, Prediction, evaluate_uncertainty, uncertainty_report
 from equipoise.uq.saved import Files, find_files, read_study
 from equipoise.uq.tasks import label_values, macro

@@ -7,7 +7,7 @@ import pytest
 import torch
 from scipy.optimize import minimize_scalar
 
-from equipoise.arrays import InputError
+from equipoise.types.arrays import InputError
 from equipoise.uq.training.auroc import label_aurocs
 from equipoise.uq.training.data import LabelPolicy, demo_images
 from equipoise.uq.training.methods import METHODS, quick

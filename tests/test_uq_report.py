@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from equipoise.arrays import InputError
-from equipoise.findings.charts import Line, Lines
-from equipoise.findings.terminal import answer_lines
-from equipoise.page import render
-from equipoise.page.cells import standings
-from equipoise.page.curves import draw_lines
-from equipoise.page.palette import ModelStyles
+from equipoise.report.page import render
+from equipoise.report.page.cells import standings
+from equipoise.report.page.curves import draw_lines
+from equipoise.report.page.palette import ModelStyles
+from equipoise.report.terminal import answer_lines
+from equipoise.types.arrays import InputError
+from equipoise.types.findings.charts import Line, Lines
 from equipoise.uq import (
     Prediction,
     decompose,

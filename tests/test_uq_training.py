@@ -15,9 +15,9 @@ import pytest
 import torch
 from typer.testing import CliRunner
 
-from equipoise.arrays import InputError
 from equipoise.cli import app
 from equipoise.cli.uq_benchmark import _files
+from equipoise.types.arrays import InputError
 from equipoise.uq.training.auroc import macro_auroc
 from equipoise.uq.training.bar import Bar
 from equipoise.uq.training.data import LabelPolicy, demo_images

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from equipoise.arrays import InputError
-from equipoise.folders import write_folder
 from equipoise.read.files import replaced
+from equipoise.read.folders import write_folder
 from equipoise.read.whole import whole_file, whole_folder
+from equipoise.types.arrays import InputError
 
 OLD = {"run.json": '{"files": ["tables/a.csv"]}', "report.html": "old", "tables/a.csv": "1"}
 NEW = {"run.json": '{"files": ["tables/b.csv"]}', "report.html": "new", "tables/b.csv": "2"}
@@ -114,7 +114,7 @@ def test_two_that_write_one_new_folder_do_not_both_succeed(tmp_path):
 
 
 def test_what_came_meanwhile_is_not_overwritten(tmp_path, monkeypatch):
-    from equipoise import folders
+    from equipoise.read import folders
 
     folder = tmp_path / "run"
     folder.mkdir()
@@ -134,7 +134,7 @@ def test_what_came_meanwhile_is_not_overwritten(tmp_path, monkeypatch):
 KILLER = """
 import os, signal, sys
 from pathlib import Path
-from equipoise import folders
+from equipoise.read import folders
 from equipoise.read import whole
 from tests.test_whole import NEW
 place, stop = [0], [0]

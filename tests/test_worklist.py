@@ -6,11 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from equipoise.annotations import Annotations
-from equipoise.answer.readers import disputed, task_votes
-from equipoise.findings import Strips, Worklist
-from equipoise.findings.text import as_csv
-from equipoise.run.folder import downloads
+from equipoise.report.answer.readers import disputed, task_votes
+from equipoise.report.run.folder import downloads
+from equipoise.report.text import as_csv
+from equipoise.types.annotations import Annotations
+from equipoise.types.findings import Strips, Worklist
 from tests.odd_studies import Answered, answered, odd, renamed, world
 
 STUDIES = ("copies_and_more", "anonymous", "grades", "tasks_with_copies", "groups", "ratings")

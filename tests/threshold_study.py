@@ -7,17 +7,17 @@ from io import StringIO
 
 import numpy as np
 
-from equipoise.analyses.audit import audit, audited_pools
-from equipoise.analyses.reevaluation import Audited, reevaluate
-from equipoise.analyses.threshold_study import (
+from equipoise.study.analyses.audit import audit, audited_pools
+from equipoise.study.analyses.reevaluation import Audited, reevaluate
+from equipoise.study.analyses.threshold_study import (
     ItemProbabilities,
     threshold_report,
 )
-from equipoise.analyses.threshold_sweep import Grid
-from equipoise.analyses.thresholds import Rule, sampling_plan
-from equipoise.annotations import Annotations
-from equipoise.findings import Report
-from equipoise.predictions import Predictions
+from equipoise.study.analyses.threshold_sweep import Grid
+from equipoise.study.analyses.thresholds import Rule, sampling_plan
+from equipoise.types.annotations import Annotations
+from equipoise.types.findings import Report
+from equipoise.types.predictions import Predictions
 
 BAD = "</title><img src=x onerror=alert(1)>[@x]\u202e{0}"
 LONG = "a-model-with-a-name-that-does-not-fit-beside-any-figure-"

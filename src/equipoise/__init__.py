@@ -6,27 +6,22 @@ Importing this loads numpy and nothing heavier; everything else comes in on firs
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from equipoise.annotations import Annotations
-from equipoise.arrays import InputError
-from equipoise.estimate import Estimate
-from equipoise.plausibilities import Plausibilities
-from equipoise.predictions import Predictions
-from equipoise.resampling import Resampling, resample
+from equipoise.inference.estimate import Estimate
+from equipoise.inference.resampling import Resampling, resample
+from equipoise.types.annotations import Annotations
+from equipoise.types.arrays import InputError
+from equipoise.types.plausibilities import Plausibilities
+from equipoise.types.predictions import Predictions
 
 if TYPE_CHECKING:
-    from equipoise.evaluation import Evaluation, Settings, evaluate
-    from equipoise.io import (
-        read_annotations,
-        read_plausibilities,
-        read_predictions,
-        read_study,
-        stream_ratings,
-        stream_votes,
-        write_annotations,
-        write_plausibilities,
-        write_study,
-    )
-    from equipoise.run import Run
+    from equipoise.read.annotations import read_annotations
+    from equipoise.read.canonical import read_study, write_study
+    from equipoise.read.parquet import write_annotations
+    from equipoise.read.plausibilities import read_plausibilities, write_plausibilities
+    from equipoise.read.predictions import read_predictions
+    from equipoise.read.streaming import stream_ratings, stream_votes
+    from equipoise.report.run import Run
+    from equipoise.study import Evaluation, Settings, evaluate
 
 __version__ = "0.1.0"
 __all__ = [
@@ -51,19 +46,19 @@ __all__ = [
     "write_plausibilities",
     "write_study",
 ]
-_MODULES = (
-    *("aggregate", "agreement", "certainty", "datasets", "export", "io", "metrics"),
-    *("planning", "stability"),
-)
 _LATER = {
-    **{name: f"equipoise.{name}" for name in _MODULES},
-    **dict.fromkeys(("Evaluation", "Settings", "evaluate"), "equipoise.evaluation"),
-    **{
-        name: "equipoise.io"
-        for name in __all__
-        if name.startswith(("read_", "stream_", "write_"))
-    },
-    "Run": "equipoise.run",
+    **{name: f"equipoise.{name}" for name in ("clean", "datasets", "inference", "metrics")},
+    **{name: f"equipoise.{name}" for name in ("study", "truth", "uq")},
+    **dict.fromkeys(("Evaluation", "Settings", "evaluate"), "equipoise.study"),
+    **dict.fromkeys(("read_study", "write_study"), "equipoise.read.canonical"),
+    **dict.fromkeys(("stream_ratings", "stream_votes"), "equipoise.read.streaming"),
+    **dict.fromkeys(
+        ("read_plausibilities", "write_plausibilities"), "equipoise.read.plausibilities"
+    ),
+    "read_annotations": "equipoise.read.annotations",
+    "read_predictions": "equipoise.read.predictions",
+    "write_annotations": "equipoise.read.parquet",
+    "Run": "equipoise.report.run",
 }
 
 

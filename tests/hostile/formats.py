@@ -75,8 +75,8 @@ class Format:
 
 
 def _run(folder: Path) -> object:
-    from equipoise.page import render
-    from equipoise.run import Run
+    from equipoise.report.page import render
+    from equipoise.report.run import Run
 
     run = Run.load(folder)
     return json.dumps(run.header), run.replicates.tobytes(), len(render(run.report)) > 0
@@ -104,7 +104,7 @@ def _key(folder: Path) -> object:
 
 
 def _cell(folder: Path) -> object:
-    from equipoise.cells import run_cells
+    from equipoise.scale.cells import run_cells
 
     (done,) = run_cells([_a_cell()], folder)
     assert done.arrays is not None, done.reason
@@ -112,7 +112,7 @@ def _cell(folder: Path) -> object:
 
 
 def _a_cell() -> Any:
-    from equipoise.cells import Cell
+    from equipoise.scale.cells import Cell
 
     made = {"values": np.arange(6.0), "names": np.array(["a", "bb"])}
     return Cell("a cell", {"seed": 1}, lambda _: made)
@@ -141,7 +141,7 @@ class _Encoder:
 
 def _scan(folder: Path) -> object:
     from equipoise.clean.scan_folder import load_scan
-    from equipoise.page import render
+    from equipoise.report.page import render
 
     record = load_scan(folder)
     return json.dumps(record.as_json()), render(record.report)
@@ -149,7 +149,7 @@ def _scan(folder: Path) -> object:
 
 def _benchmark(folder: Path) -> object:
     from equipoise.clean.benchmark_folder import check_study
-    from equipoise.run import Run
+    from equipoise.report.run import Run
     from tests.clean_sample import clean_study
 
     check_study(folder, clean_study())

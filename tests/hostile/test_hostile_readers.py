@@ -14,22 +14,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from equipoise import Annotations, Predictions, read_annotations, read_predictions
-from equipoise.aggregate import dirichlet
-from equipoise.analyses.subgroups.attributes import read_attributes
 from equipoise.clean.rounds.votes import read_pair_votes
 from equipoise.cli._groups import _read_groups
 from equipoise.cli.options import VoteReading
-from equipoise.csv_text import csv_text
-from equipoise.io import (
-    read_plausibilities,
-    read_study,
-    stream_ratings,
-    stream_votes,
-    write_annotations,
-    write_plausibilities,
-    write_study,
-)
+from equipoise.read.canonical import read_study, write_study
 from equipoise.read.files import read_arrays
+from equipoise.read.parquet import write_annotations
+from equipoise.read.plausibilities import read_plausibilities, write_plausibilities
+from equipoise.read.streaming import stream_ratings, stream_votes
+from equipoise.study.analyses.subgroups.attributes import read_attributes
+from equipoise.truth import dirichlet
+from equipoise.types.csv_text import csv_text
 from tests.hostile.generators import (
     CASES,
     ODD_NAMES,

@@ -14,8 +14,8 @@ MODULES = {
     *("urllib", "requests", "http", "ftplib", "xmlrpc", "telnetlib", "code", "pty"),
 }
 HARMLESS = {"pickle.UnpicklingError", "urllib.parse.unquote"}
-CONNECTS = {"engine/_dask.py"}  # to the address that the user typed
-SENDS_WORK = {"engine/_parcel.py"}  # to workers that the user started or named
+CONNECTS = {"scale/engine/_dask.py"}  # to the address that the user typed
+SENDS_WORK = {"scale/engine/_parcel.py"}  # to workers that the user started or named
 OWN_CODE = {"clean/detector.py"}  # a detector that the user names is run
 
 
@@ -100,7 +100,7 @@ def test_code_of_the_user_is_run_in_one_place():
 
 def test_a_template_of_a_file_reaches_no_attribute():
     """Notices are stored with their templates, which somebody may have written anew."""
-    from equipoise.notices import from_json
+    from equipoise.types.notices import from_json
 
     for text in ("{x.__class__}", "{x[0]}", "{x:>999999999}", "{y}", "{", "{0}", "{x!r:{x}}"):
         with pytest.raises((LookupError, ValueError, TypeError, AttributeError)):
@@ -108,8 +108,8 @@ def test_a_template_of_a_file_reaches_no_attribute():
 
 
 def test_the_policy_of_the_page_allows_no_request():
-    from equipoise.findings import Report
-    from equipoise.page import render
+    from equipoise.report.page import render
+    from equipoise.types.findings import Report
 
     page = render(Report(title="<script src=//x>", findings=()))
     assert "default-src &#x27;none&#x27;" in page or "default-src 'none'" in page

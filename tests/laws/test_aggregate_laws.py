@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from equipoise import Annotations
-from equipoise.aggregate import (
+from equipoise.truth import (
     CATALOGUE,
     Chain,
     GladFit,
@@ -21,7 +21,7 @@ from equipoise.aggregate import (
     normal,
     plackett_luce,
 )
-from equipoise.annotations import COLUMNS
+from equipoise.types.annotations import COLUMNS
 
 RANKED = ("inverse_rank", "probabilistic_inverse_rank", "plackett_luce", "plackett_luce_ml")
 COUNTS = ("mean_vote", "majority_vote", "dirichlet", *RANKED[:2])

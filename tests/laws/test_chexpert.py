@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from equipoise.annotations import Annotations
-from equipoise.evaluation import Settings, evaluate
-from equipoise.predictions import Predictions
-from equipoise.resampling import resample
+from equipoise.inference.resampling import resample
+from equipoise.study import Settings, evaluate
+from equipoise.types.annotations import Annotations
+from equipoise.types.predictions import Predictions
 
 FOLDER = Path(os.environ.get("EQUIPOISE_DATA", "")) / "chexpert"
 FINDINGS = ("Atelectasis", "Cardiomegaly", "Consolidation", "Edema", "Pleural Effusion")

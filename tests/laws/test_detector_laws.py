@@ -21,7 +21,7 @@ from equipoise.clean import (
 )
 from equipoise.clean import detector as detector_module
 from equipoise.clean.images import ArrayImages
-from equipoise.findings.bibliography import ENTRIES
+from equipoise.types.findings.bibliography import ENTRIES
 
 ITEMS, CLASSES, FEATURES = 60, 3, 6
 OUTLIER, COPY, ORIGINAL, FLIPPED = 11, 23, 5, 30

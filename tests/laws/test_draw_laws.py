@@ -16,7 +16,7 @@ from equipoise.metrics import (
     set_accuracy_per_item,
     topk_accuracy_per_item,
 )
-from equipoise.plausibilities import Plausibilities
+from equipoise.types.plausibilities import Plausibilities
 from tests.strategies import SHUFFLES, law_of_all, names
 
 NAMES = [

@@ -7,11 +7,11 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import kendalltau, spearmanr
 
-from equipoise.arrays import InputError
-from equipoise.evaluation import MACRO, Settings, evaluate
-from equipoise.plausibilities import Plausibilities
-from equipoise.predictions import Predictions
-from equipoise.resampling import Resampling, resample
+from equipoise.inference.resampling import Resampling, resample
+from equipoise.study import MACRO, Settings, evaluate
+from equipoise.types.arrays import InputError
+from equipoise.types.plausibilities import Plausibilities
+from equipoise.types.predictions import Predictions
 from tests.oracles import bootstrap, ranking
 from tests.strategies import names
 

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from equipoise.evaluation import Settings, evaluate
+from equipoise.inference.resampling import resample
 from equipoise.metrics import auroc
-from equipoise.plausibilities import Plausibilities
-from equipoise.predictions import Predictions
-from equipoise.resampling import resample
+from equipoise.study import Settings, evaluate
+from equipoise.types.plausibilities import Plausibilities
+from equipoise.types.predictions import Predictions
 from tests.oracles import bootstrap, delong
 from tests.strategies import names
 

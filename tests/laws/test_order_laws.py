@@ -13,11 +13,12 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from equipoise import Annotations, Predictions, aggregate, evaluate, resample
-from equipoise.agreement import agreement_table
-from equipoise.evaluation import Settings
+from equipoise import Annotations, Predictions, evaluate, resample
+from equipoise import truth as aggregate
+from equipoise.inference.resampling import Resampling
 from equipoise.metrics import CATALOGUE, named
-from equipoise.resampling import Resampling
+from equipoise.study import Settings
+from equipoise.truth.agreement import agreement_table
 from tests.strategies import names
 
 CLOSE = {"rtol": 0, "atol": 1e-12}

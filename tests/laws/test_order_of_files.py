@@ -13,8 +13,8 @@ from functools import cache
 import numpy as np
 import pytest
 
-from equipoise.aggregate import MODELS
-from equipoise.analyses.catalogue import ANALYSES
+from equipoise.study.analyses.catalogue import ANALYSES
+from equipoise.truth import MODELS
 from tests.cli_sample import equipoise
 
 FILE_ITSELF = (

@@ -9,7 +9,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from equipoise.resampling import Resampling
+from equipoise.inference.resampling import Resampling
 from tests.strategies import names
 
 TIMES, UNITS = 4000, 12

@@ -10,13 +10,13 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import binom, chi2
 
-from equipoise.annotations import Annotations
-from equipoise.arrays import InputError
-from equipoise.evaluation import evaluate
-from equipoise.evaluation.truth import task_truths
+from equipoise.inference.resampling import resample
 from equipoise.metrics import named
-from equipoise.predictions import Predictions
-from equipoise.resampling import resample
+from equipoise.study import evaluate
+from equipoise.study.truth import task_truths
+from equipoise.types.annotations import Annotations
+from equipoise.types.arrays import InputError
+from equipoise.types.predictions import Predictions
 from tests.oracles import bootstrap, kernels
 from tests.strategies import names
 

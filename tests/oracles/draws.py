@@ -4,8 +4,8 @@ from itertools import combinations, pairwise, permutations
 
 import numpy as np
 
-from equipoise.annotations import Annotations
-from equipoise.plausibilities import Plausibilities
+from equipoise.types.annotations import Annotations
+from equipoise.types.plausibilities import Plausibilities
 from tests.strategies import names
 
 

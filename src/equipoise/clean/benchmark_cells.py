@@ -21,11 +21,11 @@ from types import ModuleType
 
 import numpy as np
 
-from equipoise.arrays import InputError
-from equipoise.cells import digest
 from equipoise.clean.collection import Collection
 from equipoise.clean.detector import Detector
 from equipoise.read.files import file_sha256
+from equipoise.scale.cells import digest
+from equipoise.types.arrays import InputError
 
 OURS = Path(__file__).parent
 DISTRIBUTIONS = {

@@ -8,16 +8,16 @@ from dataclasses import asdict, dataclass, replace
 from json import dumps
 from pathlib import Path
 
-from equipoise.arrays import InputError
-from equipoise.cells import digest
 from equipoise.clean.benchmark_report import benchmark_run, cost_rows
 from equipoise.clean.comparison import CleanBenchmark
 from equipoise.clean.study import CleanStudy
-from equipoise.codec import read
-from equipoise.findings import Report
-from equipoise.findings.text import as_csv
-from equipoise.notices import Notice, notice
+from equipoise.read.codec import read
 from equipoise.read.files import content, read_json
+from equipoise.report.text import as_csv
+from equipoise.scale.cells import digest
+from equipoise.types.arrays import InputError
+from equipoise.types.findings import Report
+from equipoise.types.notices import Notice, notice
 
 MARK = "benchmark.json"
 REPLACED = (

@@ -12,18 +12,20 @@ from typing import Any
 
 import numpy as np
 
-from equipoise.analyses.catalogue import ANALYSES
-from equipoise.analyses.study import Progress
-from equipoise.analyses.threshold_study import ItemProbabilities, threshold_report
-from equipoise.analyses.thresholds import ExpertSample, Rule
-from equipoise.annotations import Annotations
-from equipoise.answer import Answer, AnswerOptions, RankedModels, answer_report
-from equipoise.arrays import InputError
 from equipoise.clean.benchmark_cells import versions
 from equipoise.clean.comparison import CleanBenchmark, TaskBenchmark
 from equipoise.clean.detector import TITLES
-from equipoise.evaluation import LABELS
-from equipoise.findings import (
+from equipoise.report.answer import Answer, AnswerOptions, RankedModels, answer_report
+from equipoise.report.run import Provenance, Run, record
+from equipoise.report.run.record import DatasetRecord
+from equipoise.study import LABELS
+from equipoise.study.analyses.catalogue import ANALYSES
+from equipoise.study.analyses.study import Progress
+from equipoise.study.analyses.threshold_study import ItemProbabilities, threshold_report
+from equipoise.study.analyses.thresholds import ExpertSample, Rule
+from equipoise.types.annotations import Annotations
+from equipoise.types.arrays import InputError
+from equipoise.types.findings import (
     Card,
     Column,
     Finding,
@@ -33,13 +35,11 @@ from equipoise.findings import (
     columns,
     left_out,
 )
-from equipoise.findings.bibliography import cite
-from equipoise.notices import Notice
-from equipoise.nouns import Nouns, counted, in_words
-from equipoise.numbers import count, number, percent
-from equipoise.run import Provenance, Run, record
-from equipoise.run.record import DatasetRecord
-from equipoise.wording import capital, joined
+from equipoise.types.findings.bibliography import cite
+from equipoise.types.notices import Notice
+from equipoise.types.nouns import Nouns, counted, in_words
+from equipoise.types.numbers import count, number, percent
+from equipoise.types.words import capital, joined
 
 NAMED = 3  # detectors that a sentence names
 BINS = 20  # of items, by the probability that they are a problem, that experts were asked from

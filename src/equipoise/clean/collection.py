@@ -12,7 +12,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.arrays import (
+from equipoise.types.arrays import (
     Floats,
     InputError,
     Ints,

@@ -1,7 +1,7 @@
 """Benchmark: detectors of data problems compared on a study, task by task.
 
-Every detector, task and seed is a cell (`equipoise.cells`) that is computed once. Detectors are
-then competitors of an ordinary evaluation: the value of one is the mean over its seeds,
+Every detector, task and seed is a cell (`equipoise.scale.cells`) that is computed once. Detectors
+are then competitors of an ordinary evaluation: the value of one is the mean over its seeds,
 intervals and verdicts speak for items and annotators like these, and every analysis can be
 asked for. The chance level is .5 for AUROC, the share of positives for average precision and
 P@k, and k over the number of items for R@k.
@@ -19,26 +19,26 @@ from pathlib import Path
 
 import numpy as np
 
-from equipoise.analyses.study import Study, StudyOptions
-from equipoise.annotations import Annotations
-from equipoise.arrays import (
-    InputError,
-    positions,
-    require_drawn,
-    require_unique,
-    short_repr,
-)
-from equipoise.cells import Arrays, Cell, Outcome, Progress, digest, run_cells
 from equipoise.clean.benchmark_cells import collection_digest, detector_facts
 from equipoise.clean.collection import Collection, split_pair
 from equipoise.clean.detector import TASKS, Detector, Task
 from equipoise.clean.detectors import DETECTORS
 from equipoise.clean.groups import components
 from equipoise.clean.study import CleanStudy
-from equipoise.evaluation import Evaluation, Settings, evaluate
 from equipoise.metrics import named, parsed
-from equipoise.notices import Notice
-from equipoise.predictions import Predictions
+from equipoise.scale.cells import Arrays, Cell, Outcome, Progress, digest, run_cells
+from equipoise.study import Evaluation, Settings, evaluate
+from equipoise.study.analyses.study import Study, StudyOptions
+from equipoise.types.annotations import Annotations
+from equipoise.types.arrays import (
+    InputError,
+    positions,
+    require_drawn,
+    require_unique,
+    short_repr,
+)
+from equipoise.types.notices import Notice
+from equipoise.types.predictions import Predictions
 
 TOP = (100, 500, 1000)  # items that are looked at first
 FEWER = (10,)  # where there are not so many

@@ -56,7 +56,13 @@ from statistics import NormalDist
 
 import numpy as np
 
-from equipoise.arrays import Floats, InputError, require_drawn, require_number, require_whole
+from equipoise.types.arrays import (
+    Floats,
+    InputError,
+    require_drawn,
+    require_number,
+    require_whole,
+)
 
 LEAST, LEAST_FOR_SHARE = 10, 200  # scores
 LOWER = 0.25  # clean quantile that every law of the bulk goes through

@@ -19,10 +19,10 @@ from typing import ClassVar, Literal, get_args
 
 import numpy as np
 
-from equipoise.arrays import Floats, InputError, Ints, nearest
 from equipoise.clean.collection import MISSING, Collection
-from equipoise.engine import send_by_code
-from equipoise.predictions import Predictions
+from equipoise.scale.engine import send_by_code
+from equipoise.types.arrays import Floats, InputError, Ints, nearest
+from equipoise.types.predictions import Predictions
 
 Task = Literal["off_topic", "near_duplicates", "label_errors"]
 Need = Literal["embeddings", "images", "labels", "known"]

@@ -21,7 +21,7 @@ from hashlib import blake2b
 
 import numpy as np
 
-from equipoise.arrays import Floats, InputError, Ints
+from equipoise.types.arrays import Floats, InputError, Ints
 
 NUMBERS = 2_000_000  # that a step holds in double precision
 STEPS = 2.0**40  # to a unit, of the whole numbers that the centre is summed in

@@ -22,9 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from equipoise.arrays import Floats, InputError, listed, require_unique, short_repr
 from equipoise.clean.collection import SEPARATOR
-from equipoise.notices import Notice, notice
 from equipoise.read import delimited, parquet
 from equipoise.read.files import (
     AnyPath,
@@ -37,6 +35,8 @@ from equipoise.read.files import (
 from equipoise.read.headers import annotation_headers, is_named_like, plain
 from equipoise.read.options import AnnotationOptions
 from equipoise.read.tables import Table, code_ids, code_names, is_missing, numbers
+from equipoise.types.arrays import Floats, InputError, listed, require_unique, short_repr
+from equipoise.types.notices import Notice, notice
 
 MOST_WHOLE = 2**53  # up to which a float is a whole number for sure
 ENDINGS = (".npz", ".npy", *delimited.ENDINGS, *parquet.ENDINGS)

@@ -17,7 +17,7 @@ from itertools import combinations
 
 import numpy as np
 
-from equipoise.arrays import Ints, positions
+from equipoise.types.arrays import Ints, positions
 
 NamedPair = tuple[str, str]
 

@@ -32,10 +32,10 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from equipoise.arrays import InputError, short_repr
 from equipoise.clean.collection import SEPARATOR, ImageSource, Pixels
 from equipoise.clean.detector import Progress, require_packages, tell
 from equipoise.read.files import AnyPath, file_sha256
+from equipoise.types.arrays import InputError, short_repr
 
 if TYPE_CHECKING:
     from PIL.Image import Image as PillowImage

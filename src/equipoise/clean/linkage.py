@@ -35,10 +35,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from equipoise.arrays import Floats, InputError, Ints
 from equipoise.clean.detector import Progress
 from equipoise.clean.directions import Directions
 from equipoise.clean.neighbours import Search
+from equipoise.types.arrays import Floats, InputError, Ints
 
 MOST_COMPARED = 40_000_000_000  # pairs, for parts of the neighbour graph; above, by index
 LISTED = 10  # neighbours of each item with which the spanning tree begins

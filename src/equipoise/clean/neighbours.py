@@ -23,9 +23,9 @@ from typing import Any
 
 import numpy as np
 
-from equipoise.arrays import Floats, InputError, Ints, require_whole
 from equipoise.clean.detector import Progress, require_packages, tell
 from equipoise.clean.directions import Directions
+from equipoise.types.arrays import Floats, InputError, Ints, require_whole
 
 EXACT_UP_TO = 50_000  # items
 CELLS = 8_000_000  # of a block of products, in single precision

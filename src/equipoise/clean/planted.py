@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from equipoise.annotations import Annotations
-from equipoise.arrays import InputError
 from equipoise.clean.collection import Collection
 from equipoise.clean.contaminate import Copies, Flips, OffTopic, contaminate
 from equipoise.clean.detector import Detector, Progress, Task
-from equipoise.evaluation import evaluate
-from equipoise.predictions import Predictions
+from equipoise.study import evaluate
+from equipoise.types.annotations import Annotations
+from equipoise.types.arrays import InputError
+from equipoise.types.predictions import Predictions
 
 if TYPE_CHECKING:
     from equipoise.clean.encoders import Encoder

@@ -26,7 +26,6 @@ from typing import Literal
 
 import numpy as np
 
-from equipoise.arrays import InputError, Ints, choice, listed, require_unique, short_repr
 from equipoise.clean.collection import MISSING, Collection
 from equipoise.clean.detector import Progress
 from equipoise.clean.encoders import Encoder, GivenEmbeddings, choose_encoder, embedded
@@ -40,12 +39,13 @@ from equipoise.clean.features import (
     words,
 )
 from equipoise.clean.images import ARCHIVES, FileImages, look_through
-from equipoise.notices import Notice, notice
 from equipoise.read.delimited import read_delimited
 from equipoise.read.files import AnyPath, content
 from equipoise.read.headers import annotation_headers
 from equipoise.read.options import AnnotationOptions
 from equipoise.read.tables import words_of
+from equipoise.types.arrays import InputError, Ints, choice, listed, require_unique, short_repr
+from equipoise.types.notices import Notice, notice
 
 FOLDERS = "folders"
 _SHOWN = 3  # examples of a notice

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from equipoise.arrays import Floats, InputError, Ints
 from equipoise.clean.collection import MISSING, Collection, split_pair
 from equipoise.clean.cut import Cut, Share, automatic_cut, contamination
 from equipoise.clean.detector import TASKS, TITLES, Detector, Progress, Task, choose
@@ -28,8 +27,9 @@ from equipoise.clean.detectors.embedding_distance import EmbeddingDistance
 from equipoise.clean.groups import Leak, duplicate_groups, leakage
 from equipoise.clean.neighbours import neighbours
 from equipoise.clean.planted import Planted, planted_check
-from equipoise.notices import Notice
-from equipoise.predictions import Predictions
+from equipoise.types.arrays import Floats, InputError, Ints
+from equipoise.types.notices import Notice
+from equipoise.types.predictions import Predictions
 
 if TYPE_CHECKING:
     from equipoise.clean.encoders import Encoder

@@ -10,8 +10,6 @@ from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 
-from equipoise import codec
-from equipoise.arrays import InputError
 from equipoise.clean.scan import Scan
 from equipoise.clean.scan_report import (
     THUMBNAILS,
@@ -21,12 +19,14 @@ from equipoise.clean.scan_report import (
     scan_report,
     scores,
 )
-from equipoise.findings import Report
-from equipoise.findings.json import JsonValue, as_json
-from equipoise.findings.text import as_csv
-from equipoise.folders import write_folder
-from equipoise.page import report_files
+from equipoise.read import codec
 from equipoise.read.files import content, read_json
+from equipoise.read.folders import write_folder
+from equipoise.report.page import report_files
+from equipoise.report.text import as_csv
+from equipoise.types.arrays import InputError
+from equipoise.types.findings import Report
+from equipoise.types.findings.json import JsonValue, as_json
 
 MARK = "scan.json"
 SCHEMA = 1

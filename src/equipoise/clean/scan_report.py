@@ -13,7 +13,7 @@ from equipoise.clean.detectors import DETECTORS
 from equipoise.clean.groups import Leak
 from equipoise.clean.planted import Planted
 from equipoise.clean.scan import NEIGHBOURS, Scan, Suspicion, TaskScan, is_duplicate
-from equipoise.findings import (
+from equipoise.types.findings import (
     Card,
     Column,
     Finding,
@@ -24,10 +24,10 @@ from equipoise.findings import (
     Suspect,
     Table,
 )
-from equipoise.notices import Notice
-from equipoise.nouns import counted
-from equipoise.numbers import count, estimate, percent
-from equipoise.wording import capital, joined
+from equipoise.types.notices import Notice
+from equipoise.types.nouns import counted
+from equipoise.types.numbers import count, estimate, percent
+from equipoise.types.words import capital, joined
 
 SHOWN = 60  # suspects with pictures
 FIRST = 5  # rows of a list in a terminal

@@ -5,13 +5,13 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from equipoise.annotations import Annotations
-from equipoise.arrays import Bools, InputError, short_repr
 from equipoise.clean.collection import MISSING, Collection, Pairs, pair_name, split_pair
 from equipoise.clean.detector import TASKS, Task
 from equipoise.datasets import Source
-from equipoise.notices import notice
-from equipoise.nouns import Nouns
+from equipoise.types.annotations import Annotations
+from equipoise.types.arrays import Bools, InputError, short_repr
+from equipoise.types.notices import notice
+from equipoise.types.nouns import Nouns
 
 UNSEEN = (
     "{items:count} judged items are left out: they are not in the collection, or have no label "

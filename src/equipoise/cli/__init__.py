@@ -31,9 +31,9 @@ def __getattr__(name: str) -> Any:
 
 def run() -> int:
     """Run one verb, turn refused input into a message, and return the exit code."""
-    from equipoise.arrays import InputError
     from equipoise.cli._streams import make_writable
     from equipoise.cli._verbs import empty_path, options_of, verbs
+    from equipoise.types.arrays import InputError
 
     make_writable()
     nameless = empty_path(sys.argv[1:])

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from equipoise.arrays import InputError
-from equipoise.wording import in_command
+from equipoise.types.arrays import InputError
+from equipoise.types.words import in_command
 
 if TYPE_CHECKING:
     from equipoise.metrics import Metric
@@ -85,7 +85,7 @@ def check_k(metrics: "Sequence[Metric]", classes: int) -> None:
 
 def _model_help() -> str:
     """The help of `--model`: every model, with what it does."""
-    from equipoise.aggregate import MODELS
+    from equipoise.truth import MODELS
 
     lines = [f"* `{name}`: {model.description}." for name, model in MODELS.items()]
     return "\n\n".join(["`auto`, or one of these.", *lines])
@@ -93,7 +93,7 @@ def _model_help() -> str:
 
 def _reliability_help() -> str:
     """The help of `--reliability`: the models that have one, and their defaults."""
-    from equipoise.aggregate import MODELS
+    from equipoise.truth import MODELS
 
     with_one = [(name, one.reliability) for name, one in MODELS.items() if one.reliability]
     known = [f"`{name}` (default {own.default:g})" for name, own in with_one]
@@ -102,7 +102,7 @@ def _reliability_help() -> str:
 
 def _prior_help() -> str:
     """The help of `--prior`: the models that have one, and what they take."""
-    from equipoise.aggregate import MODELS
+    from equipoise.truth import MODELS
 
     known = [f"`{name}` {one.prior.help}" for name, one in MODELS.items() if one.prior]
     return f"What is believed without votes: {', '.join(known)}."

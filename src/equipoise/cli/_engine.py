@@ -13,7 +13,7 @@ import typer
 from equipoise.cli.options import check_choice, misused, panel
 
 if TYPE_CHECKING:
-    from equipoise.cells import CellsWaitError
+    from equipoise.scale.cells import CellsWaitError
 
 JOBS = "slurm-array"
 _WITH_CELLS = (("clean", "benchmark"), ("uq", "benchmark"))
@@ -50,7 +50,7 @@ class EngineOptions:
 
     def __post_init__(self) -> None:
         """Refuse unknown words, and an address that nobody reads."""
-        from equipoise.engine import KINDS
+        from equipoise.scale.engine import KINDS
 
         check_choice("engine", self.engine, (*KINDS, JOBS))
         if self.address is not None and self.engine not in ("dask", "ray"):
@@ -74,7 +74,7 @@ class EngineOptions:
                 yield
             return
         from equipoise.cli._screen import say
-        from equipoise.engine import choose_engine, groups_sent, using
+        from equipoise.scale.engine import choose_engine, groups_sent, using
 
         chosen = choose_engine(self.engine, address=self.address, workers=self.workers)
         with using(chosen) as engine:
@@ -88,8 +88,8 @@ class EngineOptions:
 @contextmanager
 def _jobs() -> Iterator[None]:
     """Print the job script where parts are missing, and stop."""
-    from equipoise.cells import CellsWaitError, waiting
     from equipoise.cli._screen import say
+    from equipoise.scale.cells import CellsWaitError, waiting
 
     try:
         with waiting():
@@ -130,9 +130,9 @@ def cell(
 
     Example: equipoise cell --folder run/cells 5d41402abc4b... -- uq benchmark --out run
     """
-    from equipoise.arrays import InputError
-    from equipoise.cells import CellMadeError, only
     from equipoise.cli._screen import say
+    from equipoise.scale.cells import CellMadeError, only
+    from equipoise.types.arrays import InputError
 
     if tuple(command[:2]) not in _WITH_CELLS:
         why = "only clean benchmark and uq benchmark have parts"

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import numpy as np
 import typer
 
-from equipoise.annotations import Annotations, Kind
-from equipoise.arrays import InputError, listed
 from equipoise.cli.options import misused, panel, words
 from equipoise.cli.truth import ScoredTruth
-from equipoise.numbers import estimate, number
-from equipoise.predictions import Predictions
+from equipoise.types.annotations import Annotations, Kind
+from equipoise.types.arrays import InputError, listed
+from equipoise.types.numbers import estimate, number
+from equipoise.types.predictions import Predictions
 
 if TYPE_CHECKING:
-    from equipoise.groupings import Grouping
     from equipoise.metrics import Metric
+    from equipoise.types.groupings import Grouping
 
 SHOWN = 3  # items with the highest expected values that are named
 _groups = panel(
@@ -90,10 +90,10 @@ def _read_groups(path: Path | None) -> ClassGroups | None:
     """Read a table with columns class and group, and perhaps value."""
     if path is None:
         return None
-    from equipoise.groupings import Grouping
     from equipoise.read.delimited import read_delimited
     from equipoise.read.files import content
     from equipoise.read.tables import numbers, words_of
+    from equipoise.types.groupings import Grouping
 
     table = read_delimited(content(path))
     columns = []
@@ -146,7 +146,7 @@ def regrouped(
     by_group: bool,
 ) -> "tuple[ScoredTruth, tuple[Predictions, ...]]":
     """Sum truth and predictions over the classes of each group, if that was asked for."""
-    from equipoise.groupings import coarsened
+    from equipoise.types.groupings import coarsened
 
     if groups is None or not by_group:
         return made, tuple(models)
@@ -188,7 +188,7 @@ def with_groups(groups: ClassGroups | None, made: ScoredTruth) -> tuple[ScoredTr
 
     The truth must still be that of the classes.
     """
-    from equipoise.groupings import expected_group_value
+    from equipoise.types.groupings import expected_group_value
 
     if groups is None or not made.parts:
         return made, []

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from equipoise.arrays import InputError
 from equipoise.cli.options import misused
 from equipoise.cli.probabilities import ProbabilitySource
+from equipoise.types.arrays import InputError
 
 if TYPE_CHECKING:
-    from equipoise.analyses.thresholds import ExpertSample
+    from equipoise.study.analyses.thresholds import ExpertSample
 
 Word = str | float | int | bool | None
 NAMES = (

@@ -19,11 +19,11 @@ from equipoise.cli._screen import (
 )
 from equipoise.cli.options import OutputOptions
 from equipoise.cli.study import CliStudy, file_facts, table_files
-from equipoise.notices import Notice
-from equipoise.wording import Hint, Option, in_command
+from equipoise.types.notices import Notice
+from equipoise.types.words import Hint, Option, in_command
 
 if TYPE_CHECKING:
-    from equipoise.findings import Report
+    from equipoise.types.findings import Report
 
 
 def deliver(report: "Report", study: CliStudy, results: OutputOptions, mark: str) -> None:
@@ -34,7 +34,7 @@ def deliver(report: "Report", study: CliStudy, results: OutputOptions, mark: str
     mark
         Name of the JSON file of the folder.
     """
-    from equipoise.analyses.words import as_notices
+    from equipoise.study.analyses.words import as_notices
 
     about = as_notices(study.notices, study.annotations.notices, report.notices)
     scope = " ".join(filter(None, [report.scope, f"From {study.source}."]))
@@ -49,7 +49,7 @@ def deliver(report: "Report", study: CliStudy, results: OutputOptions, mark: str
 
 def input_facts(inputs: Mapping[str, Path | Sequence[Path] | None]) -> dict[str, Any]:
     """The files that were read, by what they are, as facts of a report."""
-    from equipoise.run import hashed
+    from equipoise.report.run import hashed
 
     files = {
         role: [given] if isinstance(given, Path) else table_files(given)
@@ -77,22 +77,22 @@ def present(
     record = {**(facts or {}), **_by_key(whole)}
     note(whole.all_notices)
     if results.out is not None:
-        from equipoise.page import write_report
+        from equipoise.report.page import write_report
 
         with progress("page"):
             files = write_report(results.out, mark, whole, facts=record)
         say(f"Wrote {results.out}: {mark}, report.html, {counted(files)}")
     if results.as_json:
-        from equipoise.findings.json import as_json
+        from equipoise.types.findings.json import as_json
 
         print_json({**record, **as_json(whole)})
         return
     if whole.card is not None:
-        from equipoise.findings.terminal import show_answer
+        from equipoise.report.terminal import show_answer
 
         show_answer(output(), whole)
         return
-    from equipoise.findings.screen import show
+    from equipoise.report.screen import show
 
     show(output(), whole)
 
@@ -128,7 +128,7 @@ def _by_key(report: "Report") -> dict[str, Any]:
 
     The rows of a finding are those of the table that is called as it is.
     """
-    from equipoise.findings.json import finding_json
+    from equipoise.types.findings.json import finding_json
 
     every: dict[str, list[dict[str, Any]]] = {}
     for finding in report.findings:

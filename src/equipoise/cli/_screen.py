@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.markup import escape
 
-from equipoise.notices import Notice, as_notices, worded
-from equipoise.wording import in_command, printable
+from equipoise.types.notices import Notice, as_notices, worded
+from equipoise.types.words import in_command, printable
 
 if TYPE_CHECKING:
     from click import Command, Context
@@ -88,7 +88,7 @@ def counted(files: Iterable[str]) -> str:
 
 def print_json(rows: Any) -> None:
     """Print JSON at full precision on standard output, undefined as null."""
-    from equipoise.findings.json import plain
+    from equipoise.types.findings.json import plain
 
     narrow = not (sys.stdout.encoding or "utf-8").lower().startswith("utf")
     escaped = narrow or sys.stdout.isatty()  # names may hold what a terminal obeys

@@ -6,8 +6,6 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from equipoise.annotations import Annotations
-from equipoise.arrays import InputError, listed, nearest
 from equipoise.cli._catalogue import EVERY_MODEL, PRIORS, RELIABILITIES
 from equipoise.cli._screen import output, print_json, progress, say
 from equipoise.cli.on_disk import DiskOptions, aggregate_on_disk
@@ -23,13 +21,15 @@ from equipoise.cli.options import (
 )
 from equipoise.cli.study import ask, dataset_facts, published_files, read_votes, table_files
 from equipoise.cli.targets import check_target
-from equipoise.notices import worded
-from equipoise.plausibilities import Plausibilities
-from equipoise.wording import Option, hint
+from equipoise.types.annotations import Annotations
+from equipoise.types.arrays import InputError, listed, nearest
+from equipoise.types.notices import worded
+from equipoise.types.plausibilities import Plausibilities
+from equipoise.types.words import Option, hint
 
 if TYPE_CHECKING:
-    from equipoise.analyses.truth import FittedModels
-    from equipoise.choosing import Model
+    from equipoise.study.analyses.truth import FittedModels
+    from equipoise.truth.choosing import Model
 
 MARK = "truth.json"
 _model = panel(
@@ -75,7 +75,7 @@ class AggregateOptions:
 
     def __post_init__(self) -> None:
         """Refuse unknown words, and files that could not be written."""
-        from equipoise.aggregate import MODELS
+        from equipoise.truth import MODELS
 
         check_choice("model", self.model, ("auto", *MODELS))
         if self.folder is None:
@@ -106,14 +106,14 @@ def aggregate(
 
     Example: equipoise aggregate votes.csv --out consensus.csv
     """
-    from equipoise.analyses.truth import tasks_report, truth_notices
-    from equipoise.findings.screen import show
+    from equipoise.report.screen import show
+    from equipoise.study.analyses.truth import tasks_report, truth_notices
 
     if disk.chosen(file.annotations):
         aggregate_on_disk(file.annotations, asked, reading)
         return
     if asked.folder is not None:
-        from equipoise.folders import check_folder
+        from equipoise.read.folders import check_folder
 
         check_folder(asked.folder, (MARK, "report.html"), overwrite=asked.overwrite)
     table = ask(read_votes(file.annotations, file.dataset, reading), reading)
@@ -140,7 +140,7 @@ def aggregate(
 
 def _facts(table: Annotations, fits: "FittedModels") -> dict[str, object]:
     """Everything about one task, for people who asked for JSON."""
-    from equipoise.analyses.truth import truth_json
+    from equipoise.study.analyses.truth import truth_json
 
     about = {"model": fits.name, "reason": fits.reason, "method": fits.chosen.method}
     return {"task": fits.task, **about, **truth_json(table, fits)}
@@ -150,7 +150,7 @@ def _write(
     table: Annotations, every: "list[FittedModels]", asked: AggregateOptions, title: str
 ) -> None:
     """Write the files that were asked for."""
-    from equipoise.io import write_plausibilities
+    from equipoise.read.plausibilities import write_plausibilities
 
     if asked.out is not None and asked.folder is None:
         if asked.out.suffix.lower() == ".npz":
@@ -160,9 +160,9 @@ def _write(
         say(f"Wrote {asked.out}")
     if asked.folder is None and asked.page is None:
         return
-    from equipoise.analyses.truth import tasks_report
-    from equipoise.folders import write_text
-    from equipoise.page import render, write_report
+    from equipoise.read.folders import write_text
+    from equipoise.report.page import render, write_report
+    from equipoise.study.analyses.truth import tasks_report
 
     shown = [
         one if one.compared else replace(one, models={one.name: one.chosen}) for one in every
@@ -188,8 +188,8 @@ def _write(
 
 def _write_consensus(table: Annotations, every: "list[FittedModels]", path: Path) -> None:
     """Consensus, certainty and votes of every item of every task."""
-    from equipoise.analyses.consensus import consensus_rows
-    from equipoise.export import write_table
+    from equipoise.report.export import write_table
+    from equipoise.study.analyses.consensus import consensus_rows
 
     rows = [row for one in every for row in consensus_rows(table, one.chosen)]
     write_table(rows, path)
@@ -211,11 +211,11 @@ def _file_names(tasks: "list[str]") -> list[str]:
 
 def fit(table: Annotations, task: str, asked: AggregateOptions) -> "FittedModels":
     """Fit the chosen model and those beside it, and score held-out votes, under a bar."""
-    from equipoise.aggregate import annotator_bootstrap
-    from equipoise.analyses.truth import FittedModels
-    from equipoise.analyses.truth_gold import aggregates_against_gold
-    from equipoise.choosing import fitted, held_out, recommended
-    from equipoise.choosing.comparing import FOLDS
+    from equipoise.study.analyses.truth import FittedModels
+    from equipoise.study.analyses.truth_gold import aggregates_against_gold
+    from equipoise.truth import annotator_bootstrap
+    from equipoise.truth.choosing import fitted, held_out, recommended
+    from equipoise.truth.choosing.comparing import FOLDS
 
     name, reason = asked.model, f"{asked.model} was asked for."
     if name == "auto":
@@ -265,7 +265,7 @@ def fit(table: Annotations, task: str, asked: AggregateOptions) -> "FittedModels
 
 def _models(table: Annotations, own: str, asked: AggregateOptions) -> dict[str, "Model"]:
     """The models to fit, set up; settings other than the threshold are for the chosen one."""
-    from equipoise.choosing import Settings, companions, model, suitable
+    from equipoise.truth.choosing import Settings, companions, model, suitable
 
     told = Settings(asked.threshold, asked.reliability, asked.seed, asked.prior)
     others = Settings(asked.threshold, seed=asked.seed)
@@ -281,7 +281,7 @@ def _made_with(
 ) -> dict[str, object]:
     """What the result was made with: version, input, seed and question."""
     from equipoise import __version__
-    from equipoise.run import hashed
+    from equipoise.report.run import hashed
 
     if file.dataset is not None:
         rows = published_files(file.dataset)

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from equipoise.annotations import Annotations
 from equipoise.cli._screen import output, print_json, progress, say
 from equipoise.cli.on_disk import DiskOptions, agreement_on_disk
 from equipoise.cli.options import (
@@ -19,12 +18,13 @@ from equipoise.cli.options import (
 )
 from equipoise.cli.study import read_votes
 from equipoise.cli.targets import check_target
-from equipoise.notices import as_notices, worded
-from equipoise.numbers import count
+from equipoise.types.annotations import Annotations
+from equipoise.types.notices import as_notices, worded
+from equipoise.types.numbers import count
 
 if TYPE_CHECKING:
-    from equipoise.agreement import AgreementTable
-    from equipoise.findings import Report
+    from equipoise.truth.agreement import AgreementTable
+    from equipoise.types.findings import Report
 
 _drawn = panel(
     UNCERTAINTY,
@@ -57,8 +57,8 @@ class AgreementOptions:
 
     def __post_init__(self) -> None:
         """Refuse unknown words."""
-        from equipoise.agreement.cohen_kappa import WEIGHTS
-        from equipoise.agreement.krippendorff_alpha import LEVELS
+        from equipoise.truth.agreement.cohen_kappa import WEIGHTS
+        from equipoise.truth.agreement.krippendorff_alpha import LEVELS
 
         check_choice("level", self.level, LEVELS)
         check_choice("weights", self.weights, WEIGHTS)
@@ -78,7 +78,7 @@ def agreement(
 
     Example: equipoise agreement votes.csv --page agreement.html
     """
-    from equipoise.findings.screen import show
+    from equipoise.report.screen import show
 
     if disk.chosen(file.annotations):
         agreement_on_disk(file.annotations, asked, reading)
@@ -88,8 +88,8 @@ def agreement(
     report = _report(table, found, asked, f"{file.name}: how far do annotators agree?")
     say(*(f"Note: {one}" for one in worded(report.all_notices, command=True)))
     if asked.page is not None:
-        from equipoise.folders import write_text
-        from equipoise.page import render
+        from equipoise.read.folders import write_text
+        from equipoise.report.page import render
 
         write_text(asked.page, render(report))
         say(f"Wrote {asked.page}")
@@ -105,7 +105,7 @@ def agreement(
 
 def _summaries(table: Annotations, asked: AgreementOptions) -> "list[AgreementTable]":
     """The agreement on one task, or on all, under a bar."""
-    from equipoise.agreement.agreement_table import AgreementHow, agreement_table
+    from equipoise.truth.agreement.agreement_table import AgreementHow, agreement_table
 
     tasks = table.tasks if asked.task is None else (asked.task,)
     how: AgreementHow = {
@@ -125,9 +125,9 @@ def _summaries(table: Annotations, asked: AgreementOptions) -> "list[AgreementTa
 def _report(
     table: Annotations, found: "list[AgreementTable]", asked: AgreementOptions, title: str
 ) -> "Report":
-    from equipoise.agreement import agreement_findings
-    from equipoise.agreement.agreement_report import TERMS
-    from equipoise.findings import Report
+    from equipoise.truth.agreement import agreement_findings
+    from equipoise.truth.agreement.agreement_report import TERMS
+    from equipoise.types.findings import Report
 
     first = found[0]
     known = first.known

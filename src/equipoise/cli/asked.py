@@ -6,8 +6,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from equipoise.analyses.catalogue import ANALYSES
-from equipoise.annotations import Annotations
 from equipoise.cli._catalogue import EVERY_METRIC, list_metrics, metric_of
 from equipoise.cli._groups import GroupOptions
 from equipoise.cli._screen import say
@@ -30,13 +28,15 @@ from equipoise.cli.options import (
     words,
 )
 from equipoise.cli.truth import TruthOptions
-from equipoise.resampling import normalised
+from equipoise.inference.resampling import normalised
+from equipoise.study.analyses.catalogue import ANALYSES
+from equipoise.types.annotations import Annotations
 
 if TYPE_CHECKING:
-    from equipoise.analyses.study import Progress
-    from equipoise.analyses.subgroups import Attributes
-    from equipoise.evaluation import Settings, Thresholds
     from equipoise.metrics import Metric
+    from equipoise.study import Settings, Thresholds
+    from equipoise.study.analyses.study import Progress
+    from equipoise.study.analyses.subgroups import Attributes
 
 _file = panel(
     FILES,
@@ -111,8 +111,8 @@ class EvaluateOptions:
 
     def __post_init__(self) -> None:
         """Refuse unknown words, and options of analyses that are left out."""
-        from equipoise.evaluation.result import INFERENCES
         from equipoise.inference import check_margin
+        from equipoise.study.result import INFERENCES
 
         check_choice("inference", self.inference, tuple(INFERENCES))
         check_choice("labels", self.labels, ("hard", "soft"))
@@ -145,7 +145,7 @@ class EvaluateOptions:
 
     def thresholds(self, attributes: "Attributes | None") -> "Thresholds | None":
         """From which score on models say yes, and where rules look."""
-        from equipoise.evaluation import Thresholds, Tuning
+        from equipoise.study import Thresholds, Tuning
 
         if not self.threshold:
             if self.tuning is not None:
@@ -178,7 +178,7 @@ class EvaluateOptions:
 
     def settings(self, reading: ReadingOptions, tell: "Progress") -> "Settings":
         """How scores become intervals and verdicts."""
-        from equipoise.evaluation import Settings
+        from equipoise.study import Settings
 
         return Settings(
             level=self.level,

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from equipoise.annotations import Annotations
-from equipoise.arrays import InputError
 from equipoise.cli._results import input_facts, present
 from equipoise.cli._screen import progress
 from equipoise.cli.options import (
@@ -36,13 +34,15 @@ from equipoise.cli.probabilities import (
     read_question,
     votes_on,
 )
-from equipoise.notices import Notice, as_notices
-from equipoise.numbers import count, exact_percent
-from equipoise.predictions import Predictions
+from equipoise.types.annotations import Annotations
+from equipoise.types.arrays import InputError
+from equipoise.types.notices import Notice, as_notices
+from equipoise.types.numbers import count, exact_percent
+from equipoise.types.predictions import Predictions
 
 if TYPE_CHECKING:
-    from equipoise.analyses.audit import Pool
-    from equipoise.findings import Finding, Report
+    from equipoise.study.analyses.audit import Pool
+    from equipoise.types.findings import Finding, Report
 
 MARK = "audit.json"
 TEXT = (".csv", ".tsv")
@@ -93,7 +93,7 @@ class _AuditedItems:
 
     def pools(self) -> "list[Pool]":
         """Pools that were given as numbers, in the one way in which they were."""
-        from equipoise.analyses.audit import Pool
+        from equipoise.study.analyses.audit import Pool
 
         if self.size:
             raise misused("got a size without FILE", "size")
@@ -225,7 +225,7 @@ def _check(items: _AuditedItems, models: _Rescoring, reading: StudyReading) -> N
 
 def _read(items: _AuditedItems, models: _Rescoring, reading: StudyReading) -> _ReadAudit:
     """Read the audit from the numbers or from the file, and what the retrieval found."""
-    from equipoise.analyses.audit import audited_pools
+    from equipoise.study.analyses.audit import audited_pools
 
     votes, sizes, pool = None, dict[str, int](), dict[str, str]()
     if items.file is None:
@@ -255,8 +255,8 @@ def _read(items: _AuditedItems, models: _Rescoring, reading: StudyReading) -> _R
 
 def _positives(table: Annotations, path: Path) -> tuple[int, tuple[Notice, ...]]:
     """Items that more than half of the votes call positive, and a notice of ties."""
-    from equipoise.evaluation.blocks import majority
-    from equipoise.evaluation.truth import task_truths
+    from equipoise.study.blocks import majority
+    from equipoise.study.truth import task_truths
 
     question = task_truths(table)[0]
     if len(question.classes) > 1:
@@ -296,10 +296,10 @@ def _header(path: Path) -> list[str]:
 
 def _report(read: _ReadAudit, items: _AuditedItems, models: _Rescoring) -> "Report":
     """Count what was missed and score the models again, under a bar."""
-    from equipoise.analyses.audit import TERMS
-    from equipoise.analyses.audit import audit as count_missed
-    from equipoise.findings import Report
     from equipoise.metrics import named
+    from equipoise.study.analyses.audit import TERMS
+    from equipoise.study.analyses.audit import audit as count_missed
+    from equipoise.types.findings import Report
 
     done = count_missed(read.pools, read.found, level=models.level, finite=not items.infinite)
     metrics = metric_names(models.metric) or ["auroc"]
@@ -334,7 +334,7 @@ def _report(read: _ReadAudit, items: _AuditedItems, models: _Rescoring) -> "Repo
 
 def _again(read: _ReadAudit, models: _Rescoring, metrics: Sequence[str]) -> "list[Finding]":
     """Every metric before and after."""
-    from equipoise.analyses.reevaluation import Audited, reevaluate
+    from equipoise.study.analyses.reevaluation import Audited, reevaluate
 
     assert read.benchmark is not None and read.votes is not None
     findings = []

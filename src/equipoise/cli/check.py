@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from equipoise.arrays import InputError
 from equipoise.cli._screen import output, print_json, say
 from equipoise.cli.on_disk import DiskOptions, check_on_disk
 from equipoise.cli.options import (
@@ -18,6 +17,7 @@ from equipoise.cli.options import (
     command,
 )
 from equipoise.cli.targets import check_target
+from equipoise.types.arrays import InputError
 
 if TYPE_CHECKING:
     from equipoise.read.check import StudyCheck
@@ -100,10 +100,10 @@ def check(
 
     Example: equipoise check votes.csv scores.csv --out study.csv
     """
-    from equipoise.findings.json import as_json
-    from equipoise.findings.screen import show
     from equipoise.read.check import StudyKeywords, StudyPaths, check_study
     from equipoise.read.check_report import check_report
+    from equipoise.report.screen import show
+    from equipoise.types.findings.json import as_json
 
     folders = [*(files.files or ()), *(files.annotations or ())]
     if disk.on_disk and files.predictions:
@@ -136,7 +136,7 @@ def check(
 
 
 def _write(found: "StudyCheck", out: Path) -> None:
-    from equipoise.io import write_study
+    from equipoise.read.canonical import write_study
 
     if found.annotations is None:
         raise InputError(

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 
-from equipoise.arrays import InputError
 from equipoise.cli._screen import output, print_json, progress, say, stages
 from equipoise.cli.clean_scan import EMBEDDINGS
 from equipoise.cli.options import (
@@ -24,13 +23,14 @@ from equipoise.cli.options import (
     panel,
     words,
 )
+from equipoise.types.arrays import InputError
 
 if TYPE_CHECKING:
-    from equipoise.annotations import Annotations
     from equipoise.clean import Detector
     from equipoise.clean.comparison import CleanBenchmark
     from equipoise.clean.study import CleanStudy
-    from equipoise.findings import Report
+    from equipoise.types.annotations import Annotations
+    from equipoise.types.findings import Report
 
 CELLS = "cells"
 _file = panel(
@@ -137,7 +137,7 @@ class _Comparison:
 
     def wanted(self) -> tuple[str, ...]:
         """Names of analyses."""
-        from equipoise.analyses.catalogue import ANALYSES
+        from equipoise.study.analyses.catalogue import ANALYSES
 
         some = {
             "all": tuple(ANALYSES),
@@ -206,7 +206,7 @@ def benchmark(data: _BenchmarkData, asked: _Comparison, result: _BenchmarkResult
 def _check_out(result: _BenchmarkResult) -> None:
     """Refuse a folder that cannot be written, or holds another evaluation."""
     from equipoise.clean.benchmark_folder import MARK
-    from equipoise.run import prepared
+    from equipoise.report.run import prepared
 
     if result.out is not None:
         overwrite = result.overwrite or (result.out / MARK).is_file()
@@ -288,7 +288,7 @@ def _study(data: _BenchmarkData, out: Path | None) -> "CleanStudy":
         return study
     path = Path(data.dataset)
     if not path.exists():
-        from equipoise.arrays import nearest
+        from equipoise.types.arrays import nearest
 
         raise typer.BadParameter(
             f"got {data.dataset!r}, expected a study ({', '.join(STUDIES)}) or a path; "
@@ -405,8 +405,8 @@ def _save(done: "CleanBenchmark", report: "Report", out: Path) -> None:
 def _show(report: "Report", result: _BenchmarkResult) -> None:
     """Print the answer, the standings of every task, and what was left out."""
     from equipoise.cli.evaluate import tell_notices
-    from equipoise.findings.screen import show
-    from equipoise.findings.terminal import show_answer
+    from equipoise.report.screen import show
+    from equipoise.report.terminal import show_answer
 
     console, out = output(), result.out
     boards = tuple(one for one in report.findings if one.key in ("standings", "distance"))

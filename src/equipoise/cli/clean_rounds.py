@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from equipoise.arrays import InputError
 from equipoise.cli._screen import note, output, print_json, progress, say
 from equipoise.cli.clean_scan import EMBEDDINGS, check_outside
 from equipoise.cli.options import FILES, RESULT, AsJson, check_choice, command, panel
 from equipoise.cli.targets import check_folder, check_target
-from equipoise.numbers import count
-from equipoise.wording import Option, hint
+from equipoise.types.arrays import InputError
+from equipoise.types.numbers import count
+from equipoise.types.words import Option, hint
 
 if TYPE_CHECKING:
     from equipoise.clean.rounds import DuplicateRounds, Judging
@@ -173,8 +173,8 @@ def show(
     Example: equipoise clean rounds show rounds --out groups.csv
     """
     from equipoise.clean.rounds import DuplicateRounds, group_rows
-    from equipoise.findings.text import as_csv
-    from equipoise.folders import write_text
+    from equipoise.read.folders import write_text
+    from equipoise.report.text import as_csv
 
     check_target("--out", out, (".csv",))
     state = DuplicateRounds.load(folder)
@@ -203,8 +203,8 @@ def _keep_labels(state: "DuplicateRounds", folder: Path) -> None:
 def _hand_out(state: "DuplicateRounds", folder: Path, *, as_json: bool = False) -> None:
     """Write the pairs that need votes, and say where the rounds stand."""
     from equipoise.clean.rounds import pair_rows
-    from equipoise.findings.text import as_csv
-    from equipoise.folders import write_text
+    from equipoise.read.folders import write_text
+    from equipoise.report.text import as_csv
 
     path = folder / PAIRS
     if state.finished:
@@ -220,9 +220,9 @@ def _hand_out(state: "DuplicateRounds", folder: Path, *, as_json: bool = False) 
 
 
 def _show(state: "DuplicateRounds", *, as_json: bool) -> None:
-    from equipoise.findings import Report
-    from equipoise.findings.json import as_json as report_json
-    from equipoise.findings.screen import show as show_report
+    from equipoise.report.screen import show as show_report
+    from equipoise.types.findings import Report
+    from equipoise.types.findings.json import as_json as report_json
 
     finding = state.report()
     note(finding.notices)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from equipoise.arrays import InputError
 from equipoise.cli._screen import note, output, print_json, progress, say
 from equipoise.cli.options import (
     FILES,
@@ -21,6 +20,7 @@ from equipoise.cli.options import (
     panel,
     words,
 )
+from equipoise.types.arrays import InputError
 
 if TYPE_CHECKING:
     from equipoise.clean.detector import Detector, Progress
@@ -125,7 +125,7 @@ class _ScanOutput:
     def check(self, source: Path) -> None:
         """Refuse a folder that cannot be written, or would be looked through itself."""
         from equipoise.clean.scan_folder import MARK
-        from equipoise.folders import check_folder
+        from equipoise.read.folders import check_folder
 
         if self.out is None:
             return
@@ -271,7 +271,7 @@ def _show(record: "ScanRecord", files: Sequence[str]) -> None:
     from rich.text import Text
 
     from equipoise.clean.detector import TASKS
-    from equipoise.findings.terminal import answer_lines, fact_lines, list_lines
+    from equipoise.report.terminal import answer_lines, fact_lines, list_lines
 
     console, report = output(), record.report
     lines = list(answer_lines(report, console.width))

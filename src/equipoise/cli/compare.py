@@ -11,15 +11,15 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
-from equipoise.annotations import Annotations
-from equipoise.arrays import InputError, listed, nearest
 from equipoise.cli._screen import progress, say
 from equipoise.cli.asked import EvaluateOptions, EvaluationRequest, RunOutput
 from equipoise.cli.options import DataFiles, ReadingOptions, StudyFiles, command
 from equipoise.cli.study import CliStudy, read_study
 from equipoise.cli.targets import check_run_folder
-from equipoise.predictions import Predictions
-from equipoise.wording import Option, hint
+from equipoise.types.annotations import Annotations
+from equipoise.types.arrays import InputError, listed, nearest
+from equipoise.types.predictions import Predictions
+from equipoise.types.words import Option, hint
 
 FORMS = "A B with -a and -p or --dataset, RUN A B, RUN_A RUN_B, or RUN_A A RUN_B B"
 CODED = {"item": "items", "task": "tasks", "annotator": "annotators", "label": "classes"}
@@ -94,7 +94,7 @@ def compare(
 
 def _named(words: Sequence[str], files: DataFiles) -> _Named:
     """Read the words: models, or folders of evaluations and models."""
-    from equipoise.folders import RUN
+    from equipoise.read.folders import RUN
 
     apart = files.annotations is None and files.dataset is None
     held = [apart and (Path(word) / RUN).is_file() for word in words]

@@ -26,18 +26,19 @@ def demo(
     panel of eight SIMULATED readers of different skill and leaning. Writes the two input
     files, the run and the page.
     """
-    from equipoise.analyses.catalogue import ANALYSES
-    from equipoise.analyses.study import Study, StudyOptions
-    from equipoise.answer import AnswerOptions, answer_report
     from equipoise.cli._screen import stages
     from equipoise.cli.evaluate import show_run
     from equipoise.cli.report import run_json
     from equipoise.cli.targets import check_folder
-    from equipoise.demo import SIMULATED, write_study
-    from equipoise.evaluation import evaluate
-    from equipoise.io import read_annotations, read_predictions
-    from equipoise.nouns import Nouns
-    from equipoise.run import Provenance, hashed, prepared, question, record
+    from equipoise.datasets.demo import SIMULATED, write_study
+    from equipoise.read.annotations import read_annotations
+    from equipoise.read.predictions import read_predictions
+    from equipoise.report.answer import AnswerOptions, answer_report
+    from equipoise.report.run import Provenance, hashed, prepared, question, record
+    from equipoise.study import evaluate
+    from equipoise.study.analyses.catalogue import ANALYSES
+    from equipoise.study.analyses.study import Study, StudyOptions
+    from equipoise.types.nouns import Nouns
 
     check_folder("--out", out)
     prepared(out, overwrite=overwrite)

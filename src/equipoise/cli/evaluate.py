@@ -7,12 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from equipoise import codec
-from equipoise.analyses.study import Progress, Study, StudyOptions
-from equipoise.analyses.subgroups import read_attributes
-from equipoise.annotations import Annotations
-from equipoise.answer import AnswerOptions, answer_report, require_models
-from equipoise.arrays import InputError
 from equipoise.cli._catalogue import check_k, metric_of
 from equipoise.cli._groups import regrouped, with_groups, within
 from equipoise.cli._results import cited, in_options
@@ -32,21 +26,27 @@ from equipoise.cli.study import TITLE, CliStudy, ask, read_study
 from equipoise.cli.targets import check_run_folder
 from equipoise.cli.truth import ScoredTruth, TruthOptions, make_plan, make_truth
 from equipoise.datasets import CATALOGUE
-from equipoise.evaluation import Evaluation
-from equipoise.evaluation import evaluate as score
-from equipoise.evaluation.thresholds import cut_study
-from equipoise.findings import Report
-from equipoise.findings.json import JsonValue, plain
-from equipoise.findings.screen import show
-from equipoise.findings.terminal import evidence_lines, show_answer
-from equipoise.folders import RUN
 from equipoise.metrics import Metric
-from equipoise.notices import worded
-from equipoise.nouns import Nouns
-from equipoise.numbers import count
-from equipoise.run import Run
-from equipoise.run.record import DatasetRecord, StoredQuestion, TruthModel, question
-from equipoise.run.recording import Provenance, record
+from equipoise.read import codec
+from equipoise.read.folders import RUN
+from equipoise.report.answer import AnswerOptions, answer_report, require_models
+from equipoise.report.run import Run
+from equipoise.report.run.record import DatasetRecord, StoredQuestion, TruthModel, question
+from equipoise.report.run.recording import Provenance, record
+from equipoise.report.screen import show
+from equipoise.report.terminal import evidence_lines, show_answer
+from equipoise.study import Evaluation
+from equipoise.study import evaluate as score
+from equipoise.study.analyses.study import Progress, Study, StudyOptions
+from equipoise.study.analyses.subgroups import read_attributes
+from equipoise.study.thresholds import cut_study
+from equipoise.types.annotations import Annotations
+from equipoise.types.arrays import InputError
+from equipoise.types.findings import Report
+from equipoise.types.findings.json import JsonValue, plain
+from equipoise.types.notices import worded
+from equipoise.types.nouns import Nouns
+from equipoise.types.numbers import count
 
 Options = TypeVar("Options", EvaluateOptions, TruthOptions)
 FEW = 3  # analyses that a terminal shows with their tables

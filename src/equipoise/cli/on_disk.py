@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 import equipoise
-from equipoise.arrays import InputError
 from equipoise.cli._screen import output, print_json, progress, say
 from equipoise.cli.options import FILES, QuestionReading, VoteReading, flag
+from equipoise.types.arrays import InputError
 
 if TYPE_CHECKING:
-    from equipoise.annotations import Kind
     from equipoise.cli.aggregate import AggregateOptions
     from equipoise.cli.agreement import AgreementOptions
     from equipoise.cli.asked import EvaluationRequest
-    from equipoise.disk import EvaluationOnDisk, VotesOnDisk
-    from equipoise.findings import Finding
-    from equipoise.notices import Notice
+    from equipoise.scale.disk import EvaluationOnDisk, VotesOnDisk
+    from equipoise.types.annotations import Kind
+    from equipoise.types.findings import Finding
+    from equipoise.types.notices import Notice
 
 LARGE = 20_000_000  # rows from which a folder of Parquet files stays on disk
 OF_READING = ("kind", "classes", "columns")
@@ -68,7 +68,7 @@ def _is_large(folder: Path) -> bool:
         return False
     if any("=" in part for one in files for part in one.relative_to(folder).parent.parts):
         return True
-    from equipoise.disk.votes import parquet_partitions
+    from equipoise.scale.disk.votes import parquet_partitions
 
     return sum(one.rows for one in parquet_partitions(folder)[0]) > LARGE
 
@@ -88,7 +88,7 @@ def _open(
     paths: Sequence[Path] | None, reading: VoteReading, task: str | None
 ) -> "VotesOnDisk":
     """Open the one folder of votes."""
-    from equipoise.disk import open_votes
+    from equipoise.scale.disk import open_votes
 
     if not paths or len(paths) != 1:
         got = f"{len(paths or ())} of them"
@@ -109,7 +109,7 @@ def aggregate_on_disk(
     paths: Sequence[Path] | None, asked: "AggregateOptions", reading: QuestionReading
 ) -> None:
     """Write what is plausibly true of every item of a folder of votes."""
-    from equipoise import disk
+    from equipoise.scale import disk
 
     _refuse(asked, OF_AGGREGATE)
     _refuse(reading, OF_READING)
@@ -117,7 +117,7 @@ def aggregate_on_disk(
         got = "nothing" if asked.out is None else f"a file, {asked.out.name}"
         do = "add --out FOLDER: votes on disk have results on disk"
         raise InputError("--out", got, "a folder for the partitions of items", do)
-    from equipoise.folders import check_folder
+    from equipoise.read.folders import check_folder
 
     check_folder(asked.folder, ("result.json",), overwrite=asked.overwrite)
     if len(asked.task or ()) > 1:
@@ -166,8 +166,8 @@ def _prior(prior: str | None) -> str | float:
 
 def _aggregated(made: Any) -> "Finding":
     """What a fit to votes on disk says in a sentence."""
-    from equipoise.findings import Finding
-    from equipoise.numbers import count, estimate, number
+    from equipoise.types.findings import Finding
+    from equipoise.types.numbers import count, estimate, number
 
     if hasattr(made, "agreement"):
         own = made.agreement
@@ -192,10 +192,10 @@ def agreement_on_disk(
     paths: Sequence[Path] | None, asked: "AgreementOptions", reading: VoteReading
 ) -> None:
     """Measure Krippendorff's alpha of a folder of votes."""
-    from equipoise import disk
-    from equipoise.agreement import krippendorff_words
-    from equipoise.findings import Finding
-    from equipoise.numbers import count, estimate
+    from equipoise.scale import disk
+    from equipoise.truth.agreement import krippendorff_words
+    from equipoise.types.findings import Finding
+    from equipoise.types.numbers import count, estimate
 
     _refuse(asked, OF_AGREEMENT)
     votes = _open(paths, reading, asked.task)
@@ -218,7 +218,7 @@ def agreement_on_disk(
 
 def evaluate_on_disk(asked: "EvaluationRequest", paths: Sequence[Path]) -> None:
     """Score the models of a folder of scores against a folder of votes."""
-    from equipoise import disk
+    from equipoise.scale import disk
 
     _refuse(asked.scoring, OF_EVALUATE)
     for record in (asked.truth, asked.groups):
@@ -230,7 +230,7 @@ def evaluate_on_disk(asked: "EvaluationRequest", paths: Sequence[Path]) -> None:
         got = f"{len(paths)} folders"
         raise InputError("evaluate on disk", got, "one of votes and one of scores", do)
     if asked.results.out is not None:
-        from equipoise.folders import check_folder
+        from equipoise.read.folders import check_folder
 
         check_folder(asked.results.out, (_RESULT,), overwrite=asked.results.overwrite)
     votes = _open(paths[:1], asked.reading, None)
@@ -271,8 +271,8 @@ def _listed(folder: Path) -> list[dict[str, str | int]]:
 
 
 def _write(path: Path, told: dict[str, Any]) -> None:
-    from equipoise.findings.json import plain
     from equipoise.read.whole import whole_file
+    from equipoise.types.findings.json import plain
 
     path.parent.mkdir(parents=True, exist_ok=True)
     with whole_file(path) as file:
@@ -281,8 +281,8 @@ def _write(path: Path, told: dict[str, Any]) -> None:
 
 def check_on_disk(paths: Sequence[Path] | None, reading: VoteReading, *, as_json: bool) -> None:
     """Say how a folder of votes is read, and whether its partitions are cut by item."""
-    from equipoise.findings import Finding
-    from equipoise.numbers import count
+    from equipoise.types.findings import Finding
+    from equipoise.types.numbers import count
 
     votes = _open(paths, reading, None)
     named = "annotator" in votes.columns
@@ -330,8 +330,8 @@ def _evaluation_json(made: "EvaluationOnDisk") -> dict[str, Any]:
 
 def _evaluated(made: "EvaluationOnDisk") -> "Finding":
     """All models, best first by every metric in turn."""
-    from equipoise.findings import Column, Finding, Table, columns
     from equipoise.metrics import named
+    from equipoise.types.findings import Column, Finding, Table, columns
 
     rows = []
     for name in made.cells:
@@ -364,8 +364,8 @@ def _evaluated(made: "EvaluationOnDisk") -> "Finding":
 
 def _verdict(made: "EvaluationOnDisk") -> str:
     """Which models may be the best, by the first metric."""
-    from equipoise.arrays import listed
     from equipoise.metrics import named
+    from equipoise.types.arrays import listed
 
     first = next(iter(made.cells))
     own = [one for one in made.models if one.metric == first]
@@ -381,15 +381,15 @@ def _verdict(made: "EvaluationOnDisk") -> str:
 
 
 def _tell(notices: "Sequence[Notice]") -> None:
-    from equipoise.notices import worded
+    from equipoise.types.notices import worded
 
     say(*(f"Note: {one}" for one in worded(tuple(notices), command=True)))
 
 
 def _show(title: str, finding: "Finding", items: int | None = None) -> None:
-    from equipoise.findings import Report
-    from equipoise.findings.screen import show
-    from equipoise.numbers import count
+    from equipoise.report.screen import show
+    from equipoise.types.findings import Report
+    from equipoise.types.numbers import count
 
     known = () if items is None else (count(items, "item"),)
     show(output(), Report(title=title, findings=(finding,), known=known))

@@ -35,8 +35,8 @@ from typing import (
 
 import typer
 
-from equipoise.annotations import GOLD
-from equipoise.arrays import MOST_DRAWN, InputError, choice, nearest
+from equipoise.types.annotations import GOLD
+from equipoise.types.arrays import MOST_DRAWN, InputError, choice, nearest
 
 if TYPE_CHECKING:
     from equipoise.read.options import AnnotationKeywords, PredictionKeywords
@@ -461,9 +461,9 @@ class ReadingOptions(StudyReading):
 
     def __post_init__(self) -> None:
         """Refuse unknown words."""
-        from equipoise.evaluation.alignment import ON_MISSING
-        from equipoise.evaluation.blocks import TIES
-        from equipoise.evaluation.circularity import CIRCULAR
+        from equipoise.study.alignment import ON_MISSING
+        from equipoise.study.blocks import TIES
+        from equipoise.study.circularity import CIRCULAR
 
         super(ReadingOptions, self).__post_init__()
         check_choice("on_missing", self.on_missing, ON_MISSING)
@@ -552,7 +552,7 @@ class OutputOptions:
 
     def check_folder(self, *names: str) -> None:
         """Refuse a folder that cannot be written, or that holds other things than ours."""
-        from equipoise.folders import check_folder
+        from equipoise.read.folders import check_folder
 
         if self.out is not None:
             check_folder(self.out, names, overwrite=self.overwrite)

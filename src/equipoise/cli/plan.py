@@ -4,7 +4,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from equipoise.arrays import InputError
 from equipoise.cli._results import deliver
 from equipoise.cli._screen import output as console
 from equipoise.cli._screen import progress, say
@@ -20,12 +19,13 @@ from equipoise.cli.options import (
     panel,
     words,
 )
+from equipoise.types.arrays import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from equipoise.cli.study import CliStudy
-    from equipoise.planning import NextForRanking, NextItems, RankingPlan, Size, TaskPlan
+    from equipoise.study.planning import NextForRanking, NextItems, RankingPlan, Size, TaskPlan
 
 MARK = "plan.json"
 TABLE = ".csv"
@@ -166,8 +166,8 @@ def plan(
     Example: equipoise plan run --ranking --difference 0.02 --out plan
     """
     from equipoise.cli.study import read_study
-    from equipoise.folders import check_folder
-    from equipoise.planning import tasks_plan_report, write_next
+    from equipoise.read.folders import check_folder
+    from equipoise.study.planning import tasks_plan_report, write_next
 
     folder = output.folder
     if folder is not None:
@@ -196,7 +196,7 @@ def _every_task(
 
     Without a name all annotated tasks are planned; a plan for one alone fails as it does.
     """
-    from equipoise.planning import TaskPlan
+    from equipoise.study.planning import TaskPlan
 
     tasks: list[str | None] = [*(goal.task or study.annotations.tasks)]
     if len(tasks) == 1:
@@ -225,7 +225,7 @@ def _planned(
     following: "tuple[int, Callable[[int, int], None]]",
 ) -> "tuple[Size | RankingPlan, NextItems | NextForRanking | None]":
     """Size of the study, for two models or the whole order, and the items that come next."""
-    from equipoise.planning import next_for_ranking, next_items, plan_ranking, plan_size
+    from equipoise.study.planning import next_for_ranking, next_items, plan_ranking, plan_size
 
     data, metric = (study.predictions, study.annotations), study.metrics[0]
     own = ["power", "level", "difference", "margin", "price_item", "price_vote"]

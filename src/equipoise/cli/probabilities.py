@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple
 import numpy as np
 import typer
 
-from equipoise.annotations import Annotations
-from equipoise.arrays import InputError, PerItem, listed, nearest
 from equipoise.cli._screen import progress
 from equipoise.cli.options import (
     QuestionReading,
@@ -25,12 +23,14 @@ from equipoise.cli.options import (
     panel,
     refuse_unused,
 )
-from equipoise.notices import Notice, as_notices
-from equipoise.plausibilities import Plausibilities
-from equipoise.predictions import Predictions
+from equipoise.types.annotations import Annotations
+from equipoise.types.arrays import InputError, PerItem, listed, nearest
+from equipoise.types.notices import Notice, as_notices
+from equipoise.types.plausibilities import Plausibilities
+from equipoise.types.predictions import Predictions
 
 if TYPE_CHECKING:
-    from equipoise.analyses.threshold_study import ItemProbabilities
+    from equipoise.study.analyses.threshold_study import ItemProbabilities
 
 ITEMS = "Where the probabilities come from"
 STORED = ".npz"
@@ -117,9 +117,8 @@ def read_probabilities(source: ProbabilitySource) -> _ReadProbabilities:
 
 def _of_predictions(source: ProbabilitySource) -> _ReadProbabilities:
     """A file of probabilities."""
-    from equipoise.analyses.threshold_study import ItemProbabilities
-    from equipoise.io import read_predictions
-    from equipoise.read.predictions import prediction_columns
+    from equipoise.read.predictions import prediction_columns, read_predictions
+    from equipoise.study.analyses.threshold_study import ItemProbabilities
 
     path, how = source.file, dict[str, Any](layout=source.layout)
     try:
@@ -168,8 +167,8 @@ def _chosen(option: str, asked: str | None, known: Sequence[str], path: Path) ->
 
 def _of_plausibilities(source: ProbabilitySource) -> _ReadProbabilities:
     """Plausibilities that `equipoise aggregate` wrote."""
-    from equipoise.analyses.threshold_study import ItemProbabilities
-    from equipoise.io import read_plausibilities
+    from equipoise.read.plausibilities import read_plausibilities
+    from equipoise.study.analyses.threshold_study import ItemProbabilities
 
     path = source.file
     made = read_plausibilities(path)
@@ -186,8 +185,8 @@ def _of_plausibilities(source: ProbabilitySource) -> _ReadProbabilities:
 
 def _of_votes(source: ProbabilitySource) -> _ReadProbabilities:
     """Votes: their mean, or what a model makes of them."""
-    from equipoise.analyses.threshold_study import ItemProbabilities
-    from equipoise.evaluation.truth import task_truths
+    from equipoise.study.analyses.threshold_study import ItemProbabilities
+    from equipoise.study.truth import task_truths
 
     path = source.file
     table = votes_on(read_question(path, source), source.task, path)
@@ -212,8 +211,8 @@ def _of_votes(source: ProbabilitySource) -> _ReadProbabilities:
 
 def _fitted(table: Annotations, source: ProbabilitySource) -> "tuple[Plausibilities, str]":
     """Fit the model to the one task; the fit, and the name of the model."""
-    from equipoise.choosing import Settings, model
     from equipoise.cli.truth import model_name
+    from equipoise.truth.choosing import Settings, model
 
     assert source.truth is not None
     name, _ = model_name(table, source.truth)

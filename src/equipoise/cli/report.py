@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from equipoise.arrays import InputError
 from equipoise.cli._screen import counted, print_json, say
 from equipoise.cli.options import command, misused
-from equipoise.numbers import count
-from equipoise.wording import Option, hint
+from equipoise.types.arrays import InputError
+from equipoise.types.numbers import count
+from equipoise.types.words import Option, hint
 
 if TYPE_CHECKING:
-    from equipoise.findings import Report
-    from equipoise.run import Run
+    from equipoise.report.run import Run
+    from equipoise.types.findings import Report
 
 SCAN = "scan.json"  # the mark of a scan
 EXPORTED = "export.json"  # names what an export wrote, so that the next one can replace it
@@ -70,7 +70,7 @@ def report(options: _ReportOptions) -> None:
     Example: equipoise report run --export paper
     """
     from equipoise.cli.targets import check_folder
-    from equipoise.run import Run
+    from equipoise.report.run import Run
 
     if options.export is not None:
         _export(options.run, options.export, overwrite=options.overwrite)
@@ -104,7 +104,7 @@ def run_json(run: "Run") -> dict[str, Any]:
     """The answer, values and differences of a run, and every finding by its key."""
     from dataclasses import asdict
 
-    from equipoise.findings.json import as_json
+    from equipoise.types.findings.json import as_json
 
     record, report = run.record, run.report
     card = report.card
@@ -119,8 +119,8 @@ def run_json(run: "Run") -> dict[str, Any]:
 
 def _write_report(report: "Report", page: Path) -> None:
     """Render a report into a file."""
-    from equipoise.folders import write_text
-    from equipoise.page import render
+    from equipoise.read.folders import write_text
+    from equipoise.report.page import render
 
     text = render(report)
     page.parent.mkdir(parents=True, exist_ok=True)
@@ -132,8 +132,8 @@ def _export(run: Path, folder: Path, *, overwrite: bool) -> None:
     """Write the tables, methods and references of a run; an earlier export goes if asked."""
     import json
 
-    from equipoise.folders import check_folder, write_folder
-    from equipoise.page.files import paper_files
+    from equipoise.read.folders import check_folder, write_folder
+    from equipoise.report.page.files import paper_files
 
     if folder.exists() and not overwrite:
         raise InputError(
@@ -156,6 +156,6 @@ def _said(run: Path) -> "Report":
         from equipoise.clean.scan_folder import load_scan
 
         return load_scan(run).report
-    from equipoise.run import Run
+    from equipoise.report.run import Run
 
     return Run.load(run).report

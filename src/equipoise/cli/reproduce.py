@@ -8,7 +8,7 @@ import typer
 from equipoise.cli._screen import output, print_json, progress
 
 if TYPE_CHECKING:
-    from equipoise.reproduce import Reproduction
+    from equipoise.datasets.reproduce import Reproduction
 
 
 def reproduce(
@@ -27,8 +27,8 @@ def reproduce(
     ] = False,
 ) -> None:
     """Recompute a published table from raw data and show both side by side."""
-    from equipoise.arrays import nearest
-    from equipoise.reproduce import CATALOGUE
+    from equipoise.datasets.reproduce import CATALOGUE, recompute
+    from equipoise.types.arrays import nearest
 
     if name is None:
         _list(as_json=as_json)
@@ -37,7 +37,7 @@ def reproduce(
         message = f"got {name!r}, expected a known result; {nearest(name, CATALOGUE)}"
         raise typer.BadParameter(message, param_hint="NAME")
     with progress(f"recomputing {name}") as tell:
-        result = CATALOGUE[name](tell)
+        result = recompute(name, tell)
     if as_json:
         print_json(result.record())
     else:
@@ -46,14 +46,9 @@ def reproduce(
 
 def _list(*, as_json: bool) -> None:
     """Print names and first lines of what can be reproduced."""
-    import inspect
+    from equipoise.datasets.reproduce import CATALOGUE, describe
 
-    from equipoise.reproduce import CATALOGUE
-
-    rows = []
-    for name, function in CATALOGUE.items():
-        text = inspect.getdoc(inspect.getmodule(function)) or ""
-        rows.append({"name": name, "description": text.partition("\n")[0]})
+    rows = [{"name": name, "description": describe(name)} for name in CATALOGUE]
     if as_json:
         print_json(rows)
         return

@@ -16,8 +16,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from equipoise.annotations import Annotations
-from equipoise.arrays import InputError
 from equipoise.cli.options import (
     DataFiles,
     QuestionReading,
@@ -27,12 +25,14 @@ from equipoise.cli.options import (
     VoteReading,
     check_reading,
 )
-from equipoise.notices import Notice
-from equipoise.predictions import Predictions
-from equipoise.wording import Option, hint
+from equipoise.types.annotations import Annotations
+from equipoise.types.arrays import InputError
+from equipoise.types.notices import Notice
+from equipoise.types.predictions import Predictions
+from equipoise.types.words import Option, hint
 
 if TYPE_CHECKING:
-    from equipoise.run.record import InputFile, RunRecord
+    from equipoise.report.run.record import InputFile, RunRecord
 
 TITLE = "which model is better?"  # heading of an evaluation that has no other
 OF_SCORES = {"layout": "prediction_layout", "columns": "prediction_columns"}
@@ -138,7 +138,7 @@ def read_study(
     asked = tuple(metrics) or own_metrics
     table, models = _read_scored(sources, truth, Option("metrics", ",".join(asked)))
     if not asked:
-        from equipoise.evaluation.defaults import default_metrics
+        from equipoise.study.defaults import default_metrics
 
         asked = default_metrics(table, models)
     own = sources.reading
@@ -201,7 +201,7 @@ def _given(files: StudyFiles) -> _Given:
 
 def _is_run(path: Path) -> bool:
     """Whether a path is meant as the folder of an evaluation, or its record."""
-    from equipoise.folders import RUN
+    from equipoise.read.folders import RUN
 
     if path.name == RUN or (path / RUN).exists():
         return True
@@ -236,7 +236,7 @@ def _require_both(files: DataFiles) -> None:
 
 def _holds_study(paths: Sequence[Path] | None) -> bool:
     """Whether the one file given is a whole study that `equipoise check --out` wrote."""
-    from equipoise.io import is_canonical
+    from equipoise.read.canonical import is_canonical
 
     return paths is not None and len(paths) == 1 and paths[0].is_file() and is_canonical(*paths)
 
@@ -269,7 +269,7 @@ def read_predictions_of(
     paths: Sequence[Path], reading: StudyReading
 ) -> "tuple[Predictions, ...]":
     """Read files of predictions; refusals name the options that are theirs."""
-    from equipoise.io import read_predictions
+    from equipoise.read.predictions import read_predictions
 
     with _naming_check(paths, OF_SCORES):
         return read_predictions(paths, **reading.predictions.keywords())
@@ -319,7 +319,7 @@ def _input_rows(
     files: DataFiles, home: Path | None, also: Mapping[str, Path | None]
 ) -> "tuple[InputFile, ...]":
     """Role, name, hash and size of all that is read, with routes from a folder of results."""
-    from equipoise.run import hashed
+    from equipoise.report.run import hashed
 
     rows: tuple[InputFile, ...] = ()
     if files.dataset is not None:
@@ -341,7 +341,7 @@ def file_facts(files: "Iterable[InputFile]") -> list[dict[str, str | int]]:
 def published_files(name: str) -> "tuple[InputFile, ...]":
     """The files of a data set, which the loader has verified."""
     from equipoise.datasets import CATALOGUE, located
-    from equipoise.run.record import InputFile
+    from equipoise.report.run.record import InputFile
 
     source = CATALOGUE[name]
     folder = located(source)
@@ -374,7 +374,7 @@ def _sources(given: _Given, reading: StudyReading) -> _Sources:
             reading=reading,
             classes=reading.class_names() or None,
         )
-    from equipoise.run import Run
+    from equipoise.report.run import Run
 
     run = given.run
     folder = run if run.is_dir() else run.parent
@@ -521,7 +521,7 @@ def _read_scored(
     else:
         table, models = _matched(sources)
     if isinstance(reading, ReadingOptions):
-        from equipoise.evaluation.circularity import independent
+        from equipoise.study.circularity import independent
 
         table = independent(table, models, reading.circular)
         table, models = _with_gold(table, models, reading.gold)
@@ -529,7 +529,7 @@ def _read_scored(
     table = replace(table, notices=(*table.notices, *notices))
     question = table if _keeps_kind(table, reading, truth) else ask(table, reading)
     if truth == "votes" and files.dataset is None:
-        from equipoise.evaluation.alignment import refuse_plain_scores
+        from equipoise.study.alignment import refuse_plain_scores
 
         names = " ".join(map(str, files.annotations or ()))
         refuse_plain_scores(question, models, names)
@@ -584,7 +584,7 @@ def read_table(
     columns: Mapping[str, str] | None = None,
 ) -> Annotations:
     """Read votes as the options say; other classes and names of columns come first."""
-    from equipoise.io import read_annotations
+    from equipoise.read.annotations import read_annotations
 
     how = reading.keywords()
     if classes:
@@ -598,7 +598,7 @@ def read_table(
 def _read_votes(
     paths: Sequence[Path], reading: VoteReading, classes: Sequence[str] | None
 ) -> Annotations:
-    from equipoise.choosing import refuse_too_many_classes
+    from equipoise.truth.choosing import refuse_too_many_classes
 
     table = _settled(read_table(paths, reading, classes), paths)
     asked = isinstance(reading, QuestionReading) and reading.positive is not None
@@ -653,7 +653,7 @@ def _study_of(
     path: Path, paths: Sequence[Path], reading: StudyReading
 ) -> "tuple[Annotations, tuple[Predictions, ...]]":
     """A study in one file, and further predictions beside it."""
-    from equipoise.io import read_study as read_canonical
+    from equipoise.read.canonical import read_study as read_canonical
 
     table, models = read_canonical(path)
     table = first_votes(_settled(table, [path]).by_name(), reading)
@@ -672,7 +672,7 @@ def _keeps_kind(table: Annotations, reading: StudyReading, truth: str) -> bool:
 
     Rankings lose their order by it, and grades and ratings their distance from the threshold.
     """
-    from equipoise.aggregate import MODELS
+    from equipoise.truth import MODELS
 
     if truth == "votes" or truth.endswith(".npz"):
         return False

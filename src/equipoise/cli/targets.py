@@ -5,7 +5,7 @@ from tempfile import TemporaryFile
 
 import typer
 
-from equipoise.arrays import InputError
+from equipoise.types.arrays import InputError
 
 
 def check_target(option: str, path: Path | None, endings: tuple[str, ...]) -> None:
@@ -41,7 +41,7 @@ def check_folder(option: str, path: Path | None) -> None:
 
 def check_run_folder(out: Path | None, *, overwrite: bool) -> None:
     """Refuse a folder that cannot take a run, or holds another, before anything is read."""
-    from equipoise.run import prepared
+    from equipoise.report.run import prepared
 
     check_folder("--out", out)
     if out is not None:

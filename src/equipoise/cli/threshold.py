@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import numpy as np
 
-from equipoise.annotations import Annotations
-from equipoise.arrays import InputError, Ints, listed
 from equipoise.cli._plan_key import BINS, PER_BIN, PlanKey, SampleSize, read_key
 from equipoise.cli._results import input_facts, present
 from equipoise.cli._screen import progress
@@ -38,11 +36,13 @@ from equipoise.cli.probabilities import (
     read_question,
 )
 from equipoise.cli.threshold_plan import BinCount, ItemsPerBin
-from equipoise.notices import as_notices
+from equipoise.types.annotations import Annotations
+from equipoise.types.arrays import InputError, Ints, listed
+from equipoise.types.notices import as_notices
 
 if TYPE_CHECKING:
-    from equipoise.analyses.thresholds import ExpertSample, Rule
-    from equipoise.findings import Report
+    from equipoise.study.analyses.thresholds import ExpertSample, Rule
+    from equipoise.types.findings import Report
 
 MARK = "threshold.json"
 TEXT = (".csv", ".tsv")
@@ -118,7 +118,7 @@ class _RuleOptions:
 
     def __post_init__(self) -> None:
         """Refuse unknown words, and the parameter of the other rule."""
-        from equipoise.analyses.thresholds import RULES
+        from equipoise.study.analyses.thresholds import RULES
 
         check_choice("rule", self.rule, tuple(RULES))
         other = "share" if self.rule == "rise" else "margin"
@@ -127,7 +127,7 @@ class _RuleOptions:
 
     def made(self) -> "Rule":
         """The rule of the library."""
-        from equipoise.analyses.thresholds import Rule
+        from equipoise.study.analyses.thresholds import Rule
 
         margin = 0.1 if self.margin is None else self.margin
         share = 0.5 if self.share is None else self.share
@@ -149,7 +149,7 @@ class _ScoredModels:
 
     def __post_init__(self) -> None:
         """Refuse unknown words, and options about models where there are none."""
-        from equipoise.evaluation.alignment import ON_MISSING
+        from equipoise.study.alignment import ON_MISSING
 
         check_choice("on_missing", self.on_missing, ON_MISSING)
         metric_names(self.metric)
@@ -204,10 +204,10 @@ def _report(
     source: _ThresholdSource, rule: _RuleOptions, models: _ScoredModels, key: PlanKey | None
 ) -> "Report":
     """Read everything and set the threshold, under a bar."""
-    from equipoise.analyses.threshold_study import threshold_report
-    from equipoise.analyses.threshold_sweep import Grid
-    from equipoise.analyses.thresholds import sampling_plan
-    from equipoise.export import references
+    from equipoise.report.export import references
+    from equipoise.study.analyses.threshold_study import threshold_report
+    from equipoise.study.analyses.threshold_sweep import Grid
+    from equipoise.study.analyses.thresholds import sampling_plan
 
     with progress("reading") as tell:
         read = read_probabilities(source)

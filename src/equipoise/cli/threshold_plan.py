@@ -4,13 +4,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
-from equipoise.arrays import InputError
 from equipoise.cli._plan_key import BINS, PER_BIN, SampleSize, key_of, key_text, write_plan
 from equipoise.cli._results import present
 from equipoise.cli._screen import progress, say
 from equipoise.cli.options import RESULT, AsJson, OutputOptions, command, panel
 from equipoise.cli.probabilities import ProbabilitySource, read_probabilities
-from equipoise.numbers import count
+from equipoise.types.arrays import InputError
+from equipoise.types.numbers import count
 
 _sample = panel(
     "Sample",
@@ -87,8 +87,8 @@ def threshold_plan(source: ProbabilitySource, drawn: _SampleOptions, output: _Pl
 
     Example: equipoise threshold plan scores.csv --model resnet --bins 10 --out plan.csv
     """
-    from equipoise.analyses.thresholds import sampling_plan
-    from equipoise.findings import Report
+    from equipoise.study.analyses.thresholds import sampling_plan
+    from equipoise.types.findings import Report
 
     output.check()
     size = drawn.size()

@@ -4,14 +4,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, is_dataclass, replace
 from typing import Annotated, Any
 
-from equipoise.annotations import Annotations
-from equipoise.arrays import InputError, choice, listed, nearest
 from equipoise.cli._screen import progress
 from equipoise.cli.options import QuestionReading, checked, flag, panel, words
-from equipoise.plausibilities import Plausibilities
-from equipoise.resampling import Resampling
-from equipoise.resampling import resample as make
-from equipoise.wording import joined
+from equipoise.inference.resampling import Resampling
+from equipoise.inference.resampling import resample as make
+from equipoise.types.annotations import Annotations
+from equipoise.types.arrays import InputError, choice, listed, nearest
+from equipoise.types.plausibilities import Plausibilities
+from equipoise.types.words import joined
 
 VOTES, AUTO = "votes", "auto"
 ENDING = ".npz"
@@ -119,7 +119,7 @@ class ScoredTruth:
 
 def known_truth(word: str) -> str:
     """Refuse a word that is neither votes nor a model nor files."""
-    from equipoise.aggregate import MODELS
+    from equipoise.truth import MODELS
 
     if word.endswith(ENDING):
         return word
@@ -128,14 +128,14 @@ def known_truth(word: str) -> str:
 
 def _chained() -> list[str]:
     """Models whose draws come from chains."""
-    from equipoise.aggregate import MODELS
+    from equipoise.truth import MODELS
 
     return [name for name, model in MODELS.items() if model.chains]
 
 
 def model_name(table: Annotations, word: str) -> tuple[str, str]:
     """The model to fit, and why it."""
-    from equipoise.choosing import recommended
+    from equipoise.truth.choosing import recommended
 
     return recommended(table) if word == AUTO else (word, f"{word} was asked for.")
 
@@ -186,8 +186,8 @@ def _fitted(
     table: Annotations, name: str, options: TruthOptions, question: QuestionReading, seed: int
 ) -> "tuple[Plausibilities, ...]":
     """Fit the model to every task; each draws from a seed of its own."""
-    from equipoise.aggregate import MODELS, Chain
-    from equipoise.choosing import Settings, model
+    from equipoise.truth import MODELS, Chain
+    from equipoise.truth.choosing import Settings, model
 
     if not MODELS[name].chains:
         options.refuse_burn_in(name)
@@ -211,7 +211,7 @@ def _fitted(
 
 def _threshold(name: str, question: QuestionReading) -> float | None:
     """Where ratings become positive, for a model that takes ratings."""
-    from equipoise.aggregate import MODELS
+    from equipoise.truth import MODELS
 
     if not MODELS[name].threshold:
         return None
@@ -236,7 +236,7 @@ def _stored(
     table: Annotations, options: TruthOptions, seed: int
 ) -> "tuple[Plausibilities, ...]":
     """Read plausibilities, one file per task, that are about these annotations."""
-    from equipoise.io import read_plausibilities
+    from equipoise.read.plausibilities import read_plausibilities
 
     for name in ("reliability", "prior"):
         if getattr(options, name) is not None:
@@ -255,7 +255,7 @@ def _stored(
 
 def _asked(made: Plausibilities, question: QuestionReading) -> Plausibilities:
     """Ask a truth about several classes the yes/no question of the options."""
-    from equipoise.groupings import Grouping, coarsened
+    from equipoise.types.groupings import Grouping, coarsened
 
     positive, least = question.positive, question.at_least
     of_ratings = made.law is not None and made.law.name == "normal"

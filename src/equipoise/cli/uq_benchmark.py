@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from equipoise.arrays import InputError, listed
 from equipoise.cli._results import input_facts, present
 from equipoise.cli._screen import progress
 from equipoise.cli.options import FILES, OutputOptions, command, panel, words
 from equipoise.cli.uq_evaluate import MARK, ScoreOptions
+from equipoise.types.arrays import InputError, listed
 
 if TYPE_CHECKING:
     from equipoise.uq.saved import Files
@@ -120,7 +120,7 @@ def _trained(images: _ImageOptions, grid: _GridOptions, folder: Path) -> "Outcom
     import sys
     from math import inf
 
-    from equipoise.engine import current
+    from equipoise.scale.engine import current
     from equipoise.uq.grid_tasks import train_grid
     from equipoise.uq.training.bar import Bar
     from equipoise.uq.training.data import LabelPolicy

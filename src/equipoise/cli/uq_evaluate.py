@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from equipoise.arrays import InputError
 from equipoise.cli._results import input_facts, present
 from equipoise.cli._screen import progress
 from equipoise.cli.options import (
@@ -19,6 +18,7 @@ from equipoise.cli.options import (
     command,
     panel,
 )
+from equipoise.types.arrays import InputError
 
 if TYPE_CHECKING:
     from equipoise.uq.evaluate import UncertaintyEvaluation

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
 
-from equipoise.annotations import Annotations
-from equipoise.arrays import InputError
-from equipoise.findings.bibliography import cite
-from equipoise.nouns import Nouns
-from equipoise.predictions import Predictions
 from equipoise.read.files import file_sha256
+from equipoise.types.annotations import Annotations
+from equipoise.types.arrays import InputError
+from equipoise.types.findings.bibliography import cite
+from equipoise.types.nouns import Nouns
+from equipoise.types.predictions import Predictions
 
 VARIABLE = "EQUIPOISE_DATA"
 

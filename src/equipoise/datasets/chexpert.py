@@ -9,10 +9,10 @@ from pathlib import Path
 
 import numpy as np
 
-from equipoise.annotations import Annotations
 from equipoise.datasets._store import File, Source, Study, fetched, pinned
-from equipoise.nouns import Nouns
-from equipoise.predictions import Predictions
+from equipoise.types.annotations import Annotations
+from equipoise.types.nouns import Nouns
+from equipoise.types.predictions import Predictions
 
 FINDINGS = ("Atelectasis", "Cardiomegaly", "Consolidation", "Edema", "Pleural Effusion")
 

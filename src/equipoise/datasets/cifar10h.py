@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from equipoise.annotations import Annotations
 from equipoise.datasets._store import File, Source, Study, fetched
-from equipoise.nouns import Nouns
+from equipoise.types.annotations import Annotations
+from equipoise.types.nouns import Nouns
 
 CLASSES = (
     "airplane",

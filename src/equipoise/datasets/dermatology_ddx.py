@@ -7,10 +7,10 @@ allowed; who they were is not published. Every condition has a fixed level of ri
 import json
 from dataclasses import dataclass
 
-from equipoise.annotations import Annotations
 from equipoise.datasets._store import File, Source, Study, fetched
-from equipoise.groupings import Grouping
-from equipoise.nouns import Nouns
+from equipoise.types.annotations import Annotations
+from equipoise.types.groupings import Grouping
+from equipoise.types.nouns import Nouns
 
 RISKS = ("low", "medium", "high")
 

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import numpy as np
 
-from equipoise.annotations import Annotations
 from equipoise.datasets._store import File, Source, Study, fetched
-from equipoise.nouns import Nouns
-from equipoise.predictions import Predictions
+from equipoise.types.annotations import Annotations
+from equipoise.types.nouns import Nouns
+from equipoise.types.predictions import Predictions
 
 STAGES = ("Wake", "N1", "N2", "N3", "REM")
 NIGHT = 10_000  # numbers of items per night

@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from equipoise.arrays import Floats, Ints
-from equipoise.votes import Votes, distinct
+from equipoise.types.arrays import Floats, Ints
+from equipoise.types.votes import Votes, distinct
 
 BLOCK = 2**16  # votes that are looked at together
 DENSE = 2000  # annotators up to which their design is a full matrix

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from equipoise.arrays import Bools, Floats, Ints, short_repr
 from equipoise.inference.spread import Spread
 from equipoise.inference.two_way import TwoWay
+from equipoise.types.arrays import Bools, Floats, Ints, short_repr
 
 DRAWS = 20_000
 SEED = 20070101

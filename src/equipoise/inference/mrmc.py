@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from equipoise.arrays import Bools, Floats
+from equipoise.types.arrays import Bools, Floats
 
 
 class _ReaderAnalysis(NamedTuple):

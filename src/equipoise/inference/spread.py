@@ -33,8 +33,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from equipoise.arrays import Floats, InputError
-from equipoise.numbers import number
+from equipoise.types.arrays import Floats, InputError
+from equipoise.types.numbers import number
 
 FEW = 4.5  # degrees of freedom of annotators below which their mean square is a pivot
 TOO_FEW = 1.9  # below which nothing can be said about annotators like these

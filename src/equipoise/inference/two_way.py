@@ -31,9 +31,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from equipoise.arrays import Floats, InputError, Ints, frozen, name_order, short_repr
 from equipoise.inference.ballots import Design
 from equipoise.inference.spread import TOO_FEW, Population, Reason, Spread
+from equipoise.types.arrays import Floats, InputError, Ints, frozen, name_order, short_repr
 
 MATRICES = ("items", "annotators", "cells", "draws", "df_items", "seeds", "df_seeds")
 _ROUNDING = 1e-14  # of a value, up to which its influences are rounding

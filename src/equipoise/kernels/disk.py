@@ -4,7 +4,7 @@ A partition holds votes in compressed rows: those of item i are ``code[start[i]:
 a code being annotator * classes + answer, and ``weight`` says how often each counts, or has no
 entries where all count once. Sums over items and annotators are added to arrays that are handed
 in, so that partitions can be added up in their order. `dawid_skene_pass` and `glad_pass` do in
-one reading of the votes what `equipoise.aggregate` does in two sparse products or half-sweeps.
+one reading of the votes what `equipoise.truth` does in two sparse products or half-sweeps.
 """
 
 import math
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numba import njit, uint64
 
-GRID = 2.0**40  # as `equipoise.aggregate`: posteriors are rounded so that sums are exact
+GRID = 2.0**40  # as `equipoise.truth`: posteriors are rounded so that sums are exact
 
 
 @njit(cache=True, nogil=True)

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from equipoise.arrays import InputError, PerItem, listed, nearest, quoted, require_whole
 from equipoise.metrics import (
     benefit,
     calibration,
@@ -125,7 +124,8 @@ from equipoise.metrics.selective import (
 from equipoise.metrics.selective import risk_coverage_area as risk_coverage_area
 from equipoise.metrics.top import precision_at_k as precision_at_k
 from equipoise.metrics.top import recall_at_k as recall_at_k
-from equipoise.wording import Hint, Option, hint, joined
+from equipoise.types.arrays import InputError, PerItem, listed, nearest, quoted, require_whole
+from equipoise.types.words import Hint, Option, hint, joined
 
 CATALOGUE: Mapping[str, Callable[..., Metric]] = {
     "auroc": ranking.auroc_metric,
@@ -298,11 +298,11 @@ def require_known(text: str, catalogue: Mapping[str, Callable[..., Any]] = CATAL
     >>> require_known("brier", {"brier_score": brier_score})
     Traceback (most recent call last):
     ...
-    equipoise.arrays.InputError: metric: 'brier', expected a known metric; did you mean ...
+    equipoise.InputError: metric: 'brier', expected a known metric; did you mean ...
     >>> require_known("brier_score:k=1", {"brier_score": brier_score})
     Traceback (most recent call last):
     ...
-    equipoise.arrays.InputError: metric 'brier_score:k=1': 'k', expected 'scale'; ...
+    equipoise.InputError: metric 'brier_score:k=1': 'k', expected 'scale'; ...
     """
     name, given = parsed(text)
     if name not in catalogue:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from equipoise.arrays import (
+from equipoise.types.arrays import (
     Floats,
     InputError,
     PerItem,

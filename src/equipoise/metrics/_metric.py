@@ -18,9 +18,16 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.arrays import Floats, InputError, Ints, ItemsByReplicates, PerItem, PerReplicate
 from equipoise.metrics._arguments import checked_labels
-from equipoise.wording import Option, hint
+from equipoise.types.arrays import (
+    Floats,
+    InputError,
+    Ints,
+    ItemsByReplicates,
+    PerItem,
+    PerReplicate,
+)
+from equipoise.types.words import Option, hint
 
 
 class Order(NamedTuple):

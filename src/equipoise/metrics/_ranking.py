@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.arrays import Floats, Ints, PerItem
 from equipoise.metrics._metric import Block, Order, Truth
+from equipoise.types.arrays import Floats, Ints, PerItem
 
 _MANY = 5_000  # items from which on a radix sort is faster
 

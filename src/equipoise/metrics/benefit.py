@@ -37,7 +37,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from equipoise.arrays import Floats, InputError, PerItem, require_number
 from equipoise.metrics._arguments import checked_weights
 from equipoise.metrics._metric import Metric, Topic, parameters
 from equipoise.metrics.distributions import (
@@ -45,7 +44,8 @@ from equipoise.metrics.distributions import (
     expected_loss,
     mean_of_items,
 )
-from equipoise.numbers import exact_percent, number
+from equipoise.types.arrays import Floats, InputError, PerItem, require_number
+from equipoise.types.numbers import exact_percent, number
 
 _TIE = 1e-12
 _THRESHOLDS = np.arange(1, 100) / 100

@@ -4,7 +4,7 @@ In each bin b the mean prediction :math:`\overline{p}_b` is compared with the me
 :math:`\overline{\pi}_b`: the share of positives with hard labels, the mean vote with soft ones.
 
 `expected_calibration_error`: how far predicted probabilities are from what was said. It is
-above 0 even for a calibrated model, because bins are off by chance; `equipoise.stability.
+above 0 even for a calibrated model, because bins are off by chance; `equipoise.study.analyses.
 calibration` takes that off, with an interval that can hold 0,
 
 .. math:: \mathrm{ECE} = \sum_b \frac{n_b}{n} \,\bigl|\,\overline{\pi}_b - \overline{p}_b\bigr|
@@ -58,10 +58,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from equipoise.arrays import Bools, Floats, InputError, Ints, PerReplicate, choice
 from equipoise.metrics._metric import Block, Metric, Prepared, Topic, fixed_block, parameters
 from equipoise.metrics.decisions import decide
 from equipoise.metrics.distributions import checked_distributions, expected_loss
+from equipoise.types.arrays import Bools, Floats, InputError, Ints, PerReplicate, choice
 
 _WHICH = ("top", "classwise")
 _BINNING = ("width", "mass")

@@ -21,7 +21,7 @@ perfect decisions, 0 at chance. Undefined when all labels, or all decisions, are
 
 `cohen_kappa`: agreement with the consensus beyond what the marginals alone would give, all
 errors alike; for grades see `quadratic_weighted_kappa`, for agreement among annotators
-`equipoise.agreement`. Undefined when labels and decisions are all one class,
+`equipoise.truth.agreement`. Undefined when labels and decisions are all one class,
 
 .. math:: \kappa = \frac{\sum_k (O_{kk} - O_{k\cdot} O_{\cdot k})}
     {1 - \sum_k O_{k\cdot} O_{\cdot k}}
@@ -57,7 +57,6 @@ from typing import Any
 
 import numpy as np
 
-from equipoise.arrays import Floats, PerReplicate
 from equipoise.metrics._metric import Metric
 from equipoise.metrics.decisions import (
     by_cost,
@@ -67,6 +66,7 @@ from equipoise.metrics.decisions import (
     kappa_gradient,
     plain_table,
 )
+from equipoise.types.arrays import Floats, PerReplicate
 
 _NOTHING = 1e-12  # a share of items below which a class is not there
 

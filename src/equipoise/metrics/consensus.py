@@ -35,11 +35,11 @@ from typing import Any
 
 import numpy as np
 
-from equipoise.arrays import Floats, PerItem
 from equipoise.metrics._arguments import checked_weights
 from equipoise.metrics._metric import Influence, Metric, Topic
 from equipoise.metrics.decisions import checked_decisions, decide
 from equipoise.metrics.distributions import mean_of_items, over_classes
+from equipoise.types.arrays import Floats, PerItem
 
 _TIE = 1e-12  # a share of votes up to which classes are tied
 

@@ -30,9 +30,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from equipoise.arrays import Floats
 from equipoise.metrics._arguments import checked_scores, checked_weights
 from equipoise.metrics._ranking import run_starts, sort_items
+from equipoise.types.arrays import Floats
 
 
 def roc_curve(

@@ -82,7 +82,10 @@ from typing import Any
 
 import numpy as np
 
-from equipoise.arrays import (
+from equipoise.metrics._arguments import checked_weights
+from equipoise.metrics._metric import Block, Influence, Metric, Prepared, Topic, parameters
+from equipoise.metrics.distributions import checked_distributions, expected_loss
+from equipoise.types.arrays import (
     Bools,
     Floats,
     InputError,
@@ -92,9 +95,6 @@ from equipoise.arrays import (
     frozen,
     nearest,
 )
-from equipoise.metrics._arguments import checked_weights
-from equipoise.metrics._metric import Block, Influence, Metric, Prepared, Topic, parameters
-from equipoise.metrics.distributions import checked_distributions, expected_loss
 
 _ORDINAL = ("linear", "quadratic")
 _COSTS = {

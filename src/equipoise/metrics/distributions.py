@@ -104,9 +104,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.arrays import Floats, InputError, PerItem, PerReplicate, choice, require_simplex
 from equipoise.metrics._arguments import checked_labels, checked_weights
 from equipoise.metrics._metric import Block, Influence, Metric, Prepared, Topic, parameters
+from equipoise.types.arrays import (
+    Floats,
+    InputError,
+    PerItem,
+    PerReplicate,
+    choice,
+    require_simplex,
+)
 
 _SOFT = ("expected", "plug_in")
 _STEP = 1e-6  # of a derivative

@@ -26,7 +26,7 @@ likely.
 
 If b classes are tied for the last q places, each of them counts q/b: the expectation over all
 ways to break the tie. `average_overlap` is the mean of the overlaps at 1 to k, so that the
-first places count most; `equipoise.partial_rankings` compares two partial rankings,
+first places count most; `equipoise.types.partial_rankings` compares two partial rankings,
 
 .. math:: \frac1n \sum_i \frac1k \sum_{j=1}^k
     \mathrm{E}\,\frac{|Y_j(\lambda_i) \cap C_j(x_i)|}{j}
@@ -91,11 +91,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from equipoise.arrays import Floats, InputError, Ints, PerItem, PerReplicate, require_finite
-from equipoise.groupings import Grouping, group_chance
 from equipoise.metrics._arguments import checked_k
 from equipoise.metrics._metric import Block, Metric, Prepared, Topic, parameters
-from equipoise.plausibilities import Plausibilities
+from equipoise.types.arrays import (
+    Floats,
+    InputError,
+    Ints,
+    PerItem,
+    PerReplicate,
+    require_finite,
+)
+from equipoise.types.groupings import Grouping, group_chance
+from equipoise.types.plausibilities import Plausibilities
 
 _EQUAL = 12  # decimals to which scores must differ to stand apart
 
@@ -338,7 +345,7 @@ def _scored(metric: Metric, plausibilities: Any, probabilities: Any) -> _DrawSco
             metric.name,
             f"a {type(plausibilities).__name__} as the truth",
             "Plausibilities",
-            "make them with a model of equipoise.aggregate, or Plausibilities.dense(...)",
+            "make them with a model of equipoise.truth, or Plausibilities.dense(...)",
         )
     met: _DrawScores = metric.score_draws(metric.prepare(probabilities), plausibilities)
     return met

@@ -55,10 +55,10 @@ from typing import Any
 
 import numpy as np
 
-from equipoise.arrays import Floats, InputError, PerReplicate, choice, listed, nearest
 from equipoise.metrics._metric import AVERAGES, Metric, Topic, average_classes, parameters
 from equipoise.metrics.decisions import from_table, plain_table
-from equipoise.wording import ONE_CLASS, hint
+from equipoise.types.arrays import Floats, InputError, PerReplicate, choice, listed, nearest
+from equipoise.types.words import ONE_CLASS, hint
 
 _LEAST = 1e-12  # of all items: less than that is nothing to divide by
 

@@ -43,7 +43,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from equipoise.arrays import Floats, PerItem, PerReplicate, require_number
 from equipoise.metrics._arguments import checked_labels, checked_weights
 from equipoise.metrics._metric import (
     Block,
@@ -56,7 +55,8 @@ from equipoise.metrics._metric import (
     parameters,
 )
 from equipoise.metrics._ranking import Runs, prepare, repeat_truth, run_starts, sort_items
-from equipoise.numbers import exact_percent
+from equipoise.types.arrays import Floats, PerItem, PerReplicate, require_number
+from equipoise.types.numbers import exact_percent
 
 _TIE = 1e-12  # a share of the label mass up to which a rate is the one asked for
 

@@ -87,7 +87,6 @@ from typing import Any
 
 import numpy as np
 
-from equipoise.arrays import Floats, InputError, PerItem, PerReplicate, choice
 from equipoise.metrics._arguments import Weights, checked_labels, checked_weights
 from equipoise.metrics._metric import (
     AVERAGES,
@@ -110,6 +109,7 @@ from equipoise.metrics._ranking import (
     run_starts,
     sort_items,
 )
+from equipoise.types.arrays import Floats, InputError, PerItem, PerReplicate, choice
 
 _AUROC_FORMS = ("pairs", "trapezoid", "strict", "inclusive", "expected")
 _PRECISION_FORMS = ("conditional", "printed", "expected")

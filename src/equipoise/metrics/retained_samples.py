@@ -44,7 +44,6 @@ from typing import Any, Literal, NamedTuple, TypedDict, Unpack
 
 import numpy as np
 
-from equipoise.arrays import Floats, InputError, PerItem, PerReplicate, choice, require_whole
 from equipoise.metrics._arguments import checked_weights
 from equipoise.metrics._metric import Block, Metric, Prepared, Topic, parameters
 from equipoise.metrics._ranking import Runs
@@ -63,7 +62,15 @@ from equipoise.metrics.distributions import (
     expected_loss,
     itself,
 )
-from equipoise.numbers import exact_percent
+from equipoise.types.arrays import (
+    Floats,
+    InputError,
+    PerItem,
+    PerReplicate,
+    choice,
+    require_whole,
+)
+from equipoise.types.numbers import exact_percent
 
 _SCALES = ("mean", "paper")
 _EQUAL = 12  # decimals to which scores must differ to stand apart

@@ -67,7 +67,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from equipoise.arrays import Floats, InputError, PerItem, PerReplicate
 from equipoise.metrics._metric import (
     Block,
     Influence,
@@ -82,6 +81,7 @@ from equipoise.metrics._ranking import reduce as ranked_sums
 from equipoise.metrics.decisions import decide
 from equipoise.metrics.distributions import checked_distributions, expected_loss
 from equipoise.metrics.ranking import auroc_metric
+from equipoise.types.arrays import Floats, InputError, PerItem, PerReplicate
 
 STEPS = 20
 _EQUAL = 12  # decimals to which confidences must differ to stand apart

@@ -28,11 +28,11 @@ from typing import Any
 
 import numpy as np
 
-from equipoise.arrays import Floats, InputError, PerReplicate
 from equipoise.metrics._arguments import checked_k, checked_scores, checked_weights
 from equipoise.metrics._metric import Block, Metric, Order, Prepared, Topic
 from equipoise.metrics._ranking import prepare, repeat_truth, run_starts, sort_items
-from equipoise.wording import ONE_CLASS, hint
+from equipoise.types.arrays import Floats, InputError, PerReplicate
+from equipoise.types.words import ONE_CLASS, hint
 
 
 def precision_at_k(y_true: Any, y_score: Any, k: int, *, weights: Any = None) -> float:

@@ -6,5 +6,5 @@ names become codes, labels become classes, and `Annotations` or `Predictions` co
 larger than memory take the same way in batches that are summed as they come.
 
 Nothing here loads pyarrow or narwhals before it is needed. What users call is listed in
-`equipoise.io` and in `equipoise` itself.
+`equipoise` itself.
 """

@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from typing import Unpack
 
-from equipoise.annotations import Annotations
-from equipoise.arrays import InputError, choice
 from equipoise.read import parquet
 from equipoise.read.canonical import is_study, study_of
 from equipoise.read.files import (
@@ -23,6 +21,8 @@ from equipoise.read.layouts import NamedTable, annotations_of_tables, count_anno
 from equipoise.read.options import AnnotationKeywords, AnnotationOptions, annotation_options
 from equipoise.read.rankings import ranking_annotations
 from equipoise.read.tables import array_table
+from equipoise.types.annotations import Annotations
+from equipoise.types.arrays import InputError, choice
 
 
 def read_annotations(

@@ -24,10 +24,6 @@ from typing import Any
 
 import numpy as np
 
-from equipoise.annotations import Annotations
-from equipoise.arrays import InputError
-from equipoise.csv_text import csv_line
-from equipoise.predictions import Predictions
 from equipoise.read import parquet
 from equipoise.read.delimited import unguarded_column
 from equipoise.read.files import (
@@ -39,6 +35,10 @@ from equipoise.read.files import (
     unknown_ending,
     unreadable,
 )
+from equipoise.types.annotations import Annotations
+from equipoise.types.arrays import InputError
+from equipoise.types.csv_text import csv_line
+from equipoise.types.predictions import Predictions
 
 ENDINGS = (".csv", *parquet.ENDINGS)
 _MARK = b"# equipoise study"

@@ -13,10 +13,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from equipoise.annotations import Annotations
-from equipoise.arrays import InputError
-from equipoise.notices import Notice
-from equipoise.predictions import Predictions
 from equipoise.read.annotations import read_annotations
 from equipoise.read.canonical import is_study, study_of
 from equipoise.read.files import (
@@ -41,6 +37,10 @@ from equipoise.read.options import (
 )
 from equipoise.read.predictions import PredictionsRead, predictions_read
 from equipoise.read.tables import Table, code_names, numbers
+from equipoise.types.annotations import Annotations
+from equipoise.types.arrays import InputError
+from equipoise.types.notices import Notice
+from equipoise.types.predictions import Predictions
 
 _SHOWN = 3  # rows of a preview
 _OF_SCORES = {"layout": "prediction_layout", "columns": "prediction_columns"}

@@ -11,17 +11,17 @@ from itertools import combinations
 
 import numpy as np
 
-from equipoise.annotations import Annotations
-from equipoise.arrays import Bools, Floats, Ints, listed
-from equipoise.duplicates import duplicate_models
-from equipoise.findings import Column, Finding, Report, Row, Table, columns
-from equipoise.notices import worded
-from equipoise.numbers import count, number, percent
-from equipoise.predictions import Predictions
 from equipoise.read.check import StudyCheck
 from equipoise.read.spelling import alike_names
-from equipoise.votes import row_weights
-from equipoise.wording import capital, joined
+from equipoise.types.annotations import Annotations
+from equipoise.types.arrays import Bools, Floats, Ints, listed
+from equipoise.types.duplicates import duplicate_models
+from equipoise.types.findings import Column, Finding, Report, Row, Table, columns
+from equipoise.types.notices import worded
+from equipoise.types.numbers import count, number, percent
+from equipoise.types.predictions import Predictions
+from equipoise.types.votes import row_weights
+from equipoise.types.words import capital, joined
 
 _SAME_VOTES = 20  # items from which equal votes make two annotators the same
 _MOST_PEOPLE = 200  # annotators of whom all pairs are compared

@@ -25,11 +25,11 @@ from io import StringIO, TextIOWrapper
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
-from equipoise.arrays import InputError
-from equipoise.csv_text import unguarded, unguarded_all
-from equipoise.notices import Notice, notice
 from equipoise.read.files import Content, cut_gzip
 from equipoise.read.tables import BatchedTable, Table, unique_names
+from equipoise.types.arrays import InputError
+from equipoise.types.csv_text import unguarded, unguarded_all
+from equipoise.types.notices import Notice, notice
 
 ENDINGS = (".csv", ".tsv", ".txt")
 _MARK = b"\xef\xbb\xbf"

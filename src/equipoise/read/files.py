@@ -27,9 +27,9 @@ from typing import IO, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.arrays import InputError, listed, quoted
 from equipoise.read.whole import whole_file
-from equipoise.wording import Option, hint
+from equipoise.types.arrays import InputError, listed, quoted
+from equipoise.types.words import Option, hint
 
 AnyPath = str | os.PathLike[str]
 JSON = (".json",)

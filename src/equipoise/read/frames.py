@@ -7,7 +7,7 @@ library of frames is imported but the one that is asked for; pyarrow is always t
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from equipoise.arrays import InputError, listed
+from equipoise.types.arrays import InputError, listed
 
 USUAL = "pyarrow"  # for callers who gave no frame
 EAGER = ("pandas", "polars", "pyarrow", "modin", "cudf")

@@ -20,11 +20,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from equipoise.arrays import InputError, listed
-from equipoise.notices import Notice, notice
 from equipoise.read.options import AnnotationOptions, PredictionOptions
 from equipoise.read.tables import Table, code_names
-from equipoise.wording import Option, hint, joined
+from equipoise.types.arrays import InputError, listed
+from equipoise.types.notices import Notice, notice
+from equipoise.types.words import Option, hint, joined
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,13 +12,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from equipoise.annotations import Annotations
-from equipoise.arrays import WORDS, InputError, listed, quoted, unknown_name
-from equipoise.notices import Notice, notice
 from equipoise.read.options import AnnotationOptions
 from equipoise.read.tables import Table
 from equipoise.read.tidy import tidy_annotations
-from equipoise.wording import Option, hint, shortened
+from equipoise.types.annotations import Annotations
+from equipoise.types.arrays import WORDS, InputError, listed, quoted, unknown_name
+from equipoise.types.notices import Notice, notice
+from equipoise.types.words import Option, hint, shortened
 
 _HIGHEST_RATING = 1_000
 _LARGEST = 10**308  # beyond which whole numbers are no floats

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from equipoise.annotations import are_steps
-from equipoise.arrays import InputError, Ints, listed, unknown_name
-from equipoise.notices import Notice, notice
 from equipoise.read.options import AnnotationOptions, Kind
 from equipoise.read.tables import CodedNames, is_whole, word_number
-from equipoise.wording import GRADES, Option, hint
+from equipoise.types.annotations import are_steps
+from equipoise.types.arrays import InputError, Ints, listed, unknown_name
+from equipoise.types.notices import Notice, notice
+from equipoise.types.words import GRADES, Option, hint
 
 _PAIRS = (
     ("0", "1"),

@@ -23,9 +23,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from equipoise.annotations import MOST_VOTES, Annotations
-from equipoise.arrays import Floats, InputError, Ints, choice, listed, unknown_name
-from equipoise.notices import Notice, notice
 from equipoise.read.headers import annotation_headers, require_header
 from equipoise.read.labels import pair_of
 from equipoise.read.options import TIDY, AnnotationOptions
@@ -42,7 +39,10 @@ from equipoise.read.tables import (
     words_of,
 )
 from equipoise.read.tidy import name_columns, tidy_annotations
-from equipoise.wording import Option, hint
+from equipoise.types.annotations import MOST_VOTES, Annotations
+from equipoise.types.arrays import Floats, InputError, Ints, choice, listed, unknown_name
+from equipoise.types.notices import Notice, notice
+from equipoise.types.words import Option, hint
 
 _LAYOUTS = ("tidy", "wide", "tasks", "counts")
 _WIDE, _TASKS = Option("layout", "wide"), Option("layout", "tasks")

@@ -8,9 +8,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Unpack
 
-from equipoise.annotations import Annotations
-from equipoise.arrays import InputError
-from equipoise.notices import notice
 from equipoise.read.files import AnyPath
 from equipoise.read.options import PredictionKeywords
 from equipoise.read.predictions import (
@@ -20,6 +17,9 @@ from equipoise.read.predictions import (
     predictions_read,
 )
 from equipoise.read.swapped import refuse_swapped_items
+from equipoise.types.annotations import Annotations
+from equipoise.types.arrays import InputError
+from equipoise.types.notices import notice
 
 _IDS = frozenset({"item", "task", "model", "score"})
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field, fields
 from types import MappingProxyType
 from typing import Any, Literal, TypedDict, TypeVar
 
-from equipoise.annotations import KINDS as KINDS
-from equipoise.annotations import Kind as Kind
-from equipoise.arrays import InputError, choice, listed, require_keywords, unknown_name
-from equipoise.wording import Option, hint
+from equipoise.types.annotations import KINDS as KINDS
+from equipoise.types.annotations import Kind as Kind
+from equipoise.types.arrays import InputError, choice, listed, require_keywords, unknown_name
+from equipoise.types.words import Option, hint
 
 ANNOTATION_LAYOUTS = ("auto", "tidy", "wide", "tasks", "counts", "rankings", "label-studio")
 PREDICTION_LAYOUTS = ("auto", "long", "wide", "classes", "tasks")
@@ -151,7 +151,7 @@ def annotation_options(keywords: Mapping[str, Any]) -> AnnotationOptions:
     >>> annotation_options({"knd": "ordinal"})
     Traceback (most recent call last):
     ...
-    equipoise.arrays.InputError: keyword 'knd': unknown, expected one of 'layout', ...
+    equipoise.InputError: keyword 'knd': unknown, expected one of 'layout', ...
     """
     return _checked(AnnotationOptions, keywords)
 

@@ -18,18 +18,18 @@ from typing import Any
 
 import numpy as np
 
-from equipoise.annotations import COLUMNS, Annotations
-from equipoise.arrays import InputError, Ints
-from equipoise.notices import from_json, to_json
 from equipoise.read.files import AnyPath, Content
 from equipoise.read.tables import BatchedTable, Table, unique_names
 from equipoise.read.whole import whole_file
-from equipoise.wording import Option, hint
+from equipoise.types.annotations import COLUMNS, Annotations
+from equipoise.types.arrays import InputError, Ints
+from equipoise.types.notices import from_json, to_json
+from equipoise.types.words import Option, hint
 
 ENDINGS = (".parquet", ".pq")
 ROWS = 1 << 22  # rows of a batch
 _BUFFER = 1 << 22  # bytes read at a time of each column
-_KEY = b"equipoise.annotations"
+_KEY = b"equipoise.types.annotations"
 _SEAL = b"equipoise.seal"  # the key of the digest; damage cannot hide both keys
 _NAMES = {"item": "items", "annotator": "annotators", "task": "tasks"}
 _NUMBERS = [name for name in COLUMNS if name not in (*_NAMES, "label", "value", "group")]

@@ -18,14 +18,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise import codec
-from equipoise.aggregate import MODELS
-from equipoise.arrays import InputError
-from equipoise.findings.json import JsonValue
-from equipoise.notices import Notice, to_json
-from equipoise.plausibilities import Plausibilities, Skills
-from equipoise.posteriors import POSTERIORS, Posterior
+from equipoise.read import codec
 from equipoise.read.files import read_arrays, replaced
+from equipoise.truth import MODELS
+from equipoise.types.arrays import InputError
+from equipoise.types.findings.json import JsonValue
+from equipoise.types.notices import Notice, to_json
+from equipoise.types.plausibilities import Plausibilities, Skills
+from equipoise.types.posteriors import POSTERIORS, Posterior
 
 SCHEMAS = (1, 2, 3)
 SEALED = 3  # from which on files have a seal

@@ -23,9 +23,6 @@ from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
-from equipoise.arrays import Floats, InputError, Ints, listed, meant, unknown_name
-from equipoise.notices import Notice, notice
-from equipoise.predictions import Predictions
 from equipoise.read.canonical import is_study, study_of
 from equipoise.read.files import NUMPY, AnyPath, content, listed_paths, read_array
 from equipoise.read.formats import read_table
@@ -51,7 +48,10 @@ from equipoise.read.tables import (
     row_numbers,
     word_number,
 )
-from equipoise.wording import Option, hint
+from equipoise.types.arrays import Floats, InputError, Ints, listed, meant, unknown_name
+from equipoise.types.notices import Notice, notice
+from equipoise.types.predictions import Predictions
+from equipoise.types.words import Option, hint
 
 _RESERVED = (set(TIDY) - {"count"}) | {"truth", "worker"}  # never a model
 PREFIXES = ("", "prob_", "p_", "proba_", "probability_")

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from equipoise.annotations import Annotations
-from equipoise.arrays import InputError, Ints
 from equipoise.read.labels import class_codes, scale_of
 from equipoise.read.options import AnnotationOptions
 from equipoise.read.tables import Table, code_names, repeated_rows
+from equipoise.types.annotations import Annotations
+from equipoise.types.arrays import InputError, Ints
 
 _SHAPE = "lists of case > reading > block > class, such as [[[[3], [1, 4]]]]"
 _MOST_CLASSES = 1_000_000

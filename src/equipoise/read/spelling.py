@@ -8,7 +8,7 @@ cannot be seen, in one Unicode form (NFKC), with single spaces and without upper
 import unicodedata
 from collections.abc import Sequence
 
-from equipoise.notices import Notice, notice
+from equipoise.types.notices import Notice, notice
 
 _MOST = 200_000  # names up to which they are compared
 

@@ -23,10 +23,6 @@ from typing import Any
 
 import numpy as np
 
-from equipoise.aggregate.normal import Moments, Ratings
-from equipoise.annotations import Annotations, Kind
-from equipoise.arrays import Bools, Floats, InputError, Ints, name_order, unknown_name
-from equipoise.notices import notice
 from equipoise.read import delimited, parquet
 from equipoise.read.files import AnyPath, Content, content, require_file, unknown_ending
 from equipoise.read.formats import TABULAR
@@ -42,6 +38,10 @@ from equipoise.read.tally import (
     vote_numbers,
 )
 from equipoise.read.tidy import blank_labels, name_columns, no_labels
+from equipoise.truth.normal import Moments, Ratings
+from equipoise.types.annotations import Annotations, Kind
+from equipoise.types.arrays import Bools, Floats, InputError, Ints, name_order, unknown_name
+from equipoise.types.notices import notice
 
 _READ = (*KEYS, "annotator", "count", "weight")
 WHOLE = "read the file whole with read_annotations"

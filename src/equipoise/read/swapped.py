@@ -20,13 +20,13 @@ from math import ceil
 
 import numpy as np
 
-from equipoise.annotations import Annotations
-from equipoise.arrays import InputError, Ints, listed
-from equipoise.notices import Notice, notice
-from equipoise.predictions import Predictions
 from equipoise.read.headers import is_named_like
 from equipoise.read.tables import CodedNames
-from equipoise.wording import Option, hint
+from equipoise.types.annotations import Annotations
+from equipoise.types.arrays import InputError, Ints, listed
+from equipoise.types.notices import Notice, notice
+from equipoise.types.predictions import Predictions
+from equipoise.types.words import Option, hint
 
 _MANY = 10  # annotators per item from which a table is odd
 _LEAST = 100  # annotators of an odd table

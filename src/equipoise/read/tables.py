@@ -18,10 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from equipoise.arrays import Bools, Floats, InputError, Ints, listed, nearest, quoted
-from equipoise.notices import Notice
 from equipoise.read.options import LONG, TIDY
-from equipoise.wording import Option, hint
+from equipoise.types.arrays import Bools, Floats, InputError, Ints, listed, nearest, quoted
+from equipoise.types.notices import Notice
+from equipoise.types.words import Option, hint
 
 Column = Any  # a pyarrow Array or ChunkedArray
 _NUMBER = re.compile(r"[-+]?\d+(\.\d*)?")
@@ -183,7 +183,7 @@ def from_frame(frame: Any) -> Table:
             "table",
             f"a {type(frame).__name__}",
             "a dataframe of pandas, polars or pyarrow",
-            "make a dataframe of it, or give a path to equipoise.io",
+            "make a dataframe of it, or give a path to equipoise.read",
         ) from error
     eager = native.collect() if isinstance(native, nw.LazyFrame) else native
     names = [str(name).strip() for name in eager.columns]

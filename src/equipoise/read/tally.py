@@ -16,12 +16,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from equipoise.annotations import Annotations
-from equipoise.arrays import Bools, Floats, InputError, Ints
-from equipoise.notices import Notice
 from equipoise.read.options import AnnotationOptions
 from equipoise.read.tables import CodedNames, Table, code_ids, code_names, is_missing, no_text
 from equipoise.read.tidy import blank_labels, optional_columns, tidy_annotations
+from equipoise.types.annotations import Annotations
+from equipoise.types.arrays import Bools, Floats, InputError, Ints
+from equipoise.types.notices import Notice
 
 KEYS = ("item", "task", "label", "is_gold", "group")
 _WIDEST = 62  # bits of a cell

@@ -17,9 +17,6 @@ from typing import Any
 
 import numpy as np
 
-from equipoise.annotations import MOST_VOTES, Annotations, Kind
-from equipoise.arrays import Bools, Floats, InputError, Ints, listed
-from equipoise.notices import Notice, notice
 from equipoise.read.headers import group_hint, is_named_like
 from equipoise.read.labels import class_codes, scale_of
 from equipoise.read.options import TIDY, AnnotationOptions
@@ -38,8 +35,11 @@ from equipoise.read.tables import (
     repeated_rows,
 )
 from equipoise.read.times import times
-from equipoise.votes import dense_ranks
-from equipoise.wording import Option, hint
+from equipoise.types.annotations import MOST_VOTES, Annotations, Kind
+from equipoise.types.arrays import Bools, Floats, InputError, Ints, listed
+from equipoise.types.notices import Notice, notice
+from equipoise.types.votes import dense_ranks
+from equipoise.types.words import Option, hint
 
 _CROWD_KIT = {"item": "task", "annotator": "worker"}
 _RANGES = {  # lowest, highest, whether blanks are allowed, and how to say it

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.arrays import Bools, InputError, Ints, quoted
 from equipoise.read.tables import Table, in_one_piece, is_missing, word_number, words_of
+from equipoise.types.arrays import Bools, InputError, Ints, quoted
 
 _WHOLE = re.compile(r"[-+]?\d{1,18}")
 _SECONDS = 10**11  # below which numbers with fractions are seconds

@@ -13,12 +13,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from equipoise.findings import Column, Finding, Line, Lines, Row, Table, columns
 from equipoise.metrics import accuracy_coverage_curve, reliability_curve
-from equipoise.numbers import count, duration, percent
+from equipoise.types.findings import Column, Finding, Line, Lines, Row, Table, columns
+from equipoise.types.numbers import count, duration, percent
+from equipoise.types.words import capital
 from equipoise.uq.study import Corruption, UncertaintyStudy
 from equipoise.uq.tasks import MIN_ITEMS, Question
-from equipoise.wording import capital
 
 COVERAGES = 20
 JUDGED = {"coverage": "abstention", "reliability": "ece"}  # the task that orders a curve

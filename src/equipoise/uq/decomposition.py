@@ -47,8 +47,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from equipoise.arrays import Floats, InputError, choice
-from equipoise.engine import threads
+from equipoise.scale.engine import threads
+from equipoise.types.arrays import Floats, InputError, choice
 
 DECOMPOSITIONS = ("information", "reverse_mi")
 IMAGE_LEVEL: dict[str, Callable[..., Floats]] = {"mean": np.mean, "max": np.max, "sum": np.sum}

@@ -36,16 +36,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from equipoise.arrays import Floats, Ints, PerItem
-from equipoise.findings import Column, Dot, Dots, Finding, Table
 from equipoise.inference import Population, Reason, TwoWay, seed_means, two_way, unit_design
-from equipoise.numbers import change, count, number
-from equipoise.ranks import mid_ranks
+from equipoise.inference.ranks import mid_ranks
+from equipoise.types.arrays import Floats, Ints, PerItem
+from equipoise.types.findings import Column, Dot, Dots, Finding, Table
+from equipoise.types.numbers import change, count, number
+from equipoise.types.words import joined
 from equipoise.uq.curves import WHO, of_architecture
 from equipoise.uq.decomposition import Decomposition, decompose, image_level
 from equipoise.uq.study import Run, UncertaintyStudy
 from equipoise.uq.tasks import LabelQuestion, Question, UncertaintyTask
-from equipoise.wording import joined
 
 if TYPE_CHECKING:
     from equipoise.uq.evaluate import Contest, UncertaintyOptions

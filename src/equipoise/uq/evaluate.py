@@ -29,11 +29,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
 
 import numpy as np
 
-from equipoise.arrays import InputError, choice, short_repr
-from equipoise.evaluation import Evaluation, Settings, evaluate
-from equipoise.notices import Notice, notice
-from equipoise.predictions import Predictions
-from equipoise.resampling import resample
+from equipoise.inference.resampling import resample
+from equipoise.study import Evaluation, Settings, evaluate
+from equipoise.types.arrays import InputError, choice, short_repr
+from equipoise.types.notices import Notice, notice
+from equipoise.types.predictions import Predictions
+from equipoise.types.words import joined
 from equipoise.uq.curves import (
     CostRow,
     MethodCurve,
@@ -64,10 +65,9 @@ from equipoise.uq.tasks import (
     six_tasks,
     uncertain_images,
 )
-from equipoise.wording import joined
 
 if TYPE_CHECKING:
-    from equipoise.findings import Report
+    from equipoise.types.findings import Report
 
 USUAL = "PU"  # the score where none can be chosen
 REPLICATES = 200  # drawn from the covariance, for shares of resamples alone

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from equipoise.arrays import InputError
-from equipoise.cells import STEPS, Arrays, Cell, Progress, apart, run_cells
-from equipoise.engine import current
+from equipoise.scale.cells import STEPS, Arrays, Cell, Progress, apart, run_cells
+from equipoise.scale.engine import current
+from equipoise.types.arrays import InputError
 
 if TYPE_CHECKING:
     from equipoise.uq.training.grid import Machine, Outcome, Tell

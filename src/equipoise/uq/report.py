@@ -13,7 +13,9 @@ from pathlib import Path
 
 import numpy as np
 
-from equipoise.findings import (
+from equipoise.inference import TwoWay
+from equipoise.metrics import named
+from equipoise.types.findings import (
     Card,
     Column,
     Dot,
@@ -24,9 +26,8 @@ from equipoise.findings import (
     Standings,
     Table,
 )
-from equipoise.inference import TwoWay
-from equipoise.metrics import named
-from equipoise.numbers import count, estimate, exact_percent, number, percent
+from equipoise.types.numbers import count, estimate, exact_percent, number, percent
+from equipoise.types.words import capital, joined
 from equipoise.uq.curves import (
     WHO,
     Ends,
@@ -50,7 +51,6 @@ from equipoise.uq.evaluate import (
 )
 from equipoise.uq.saved import Files, find_files, read_study
 from equipoise.uq.tasks import UncertaintyTask
-from equipoise.wording import capital, joined
 
 CHANCE = {"auroc": 0.5, "error_detection_auroc": 0.5}
 TERMS = (

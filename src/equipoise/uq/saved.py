@@ -23,8 +23,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from equipoise.arrays import InputError, listed
 from equipoise.read.files import content, read_array, read_arrays, read_json
+from equipoise.types.arrays import InputError, listed
 from equipoise.uq.decomposition import Beta
 from equipoise.uq.study import (
     PARTS,

@@ -32,14 +32,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from equipoise.annotations import Annotations
-from equipoise.arrays import Floats, Ints, PerItem, choice
-from equipoise.engine import threads
+from equipoise.inference.ranks import mid_ranks
 from equipoise.metrics import Block, Metric, Truth, named
-from equipoise.ranks import mid_ranks
+from equipoise.scale.engine import threads
+from equipoise.types.annotations import Annotations
+from equipoise.types.arrays import Floats, Ints, PerItem, choice
+from equipoise.types.words import joined
 from equipoise.uq.decomposition import image_level
 from equipoise.uq.study import SCORES, Outputs, PartLabels, UncertaintyStudy
-from equipoise.wording import joined
 
 BINNING = ("width", "mass")
 SCALE = {"brier_score": 0.5}  # (p - y)^2 of a label, not the sum over yes and no

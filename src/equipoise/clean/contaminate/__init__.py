@@ -30,8 +30,6 @@ from itertools import combinations
 
 import numpy as np
 
-from equipoise.annotations import Annotations
-from equipoise.arrays import Bools, Floats, InputError, Ints, choice, require_whole
 from equipoise.clean.collection import MISSING, Collection, Pairs
 from equipoise.clean.contaminate.mixture import (
     Mixture,
@@ -53,8 +51,10 @@ from equipoise.clean.directions import Directions
 from equipoise.clean.encoders import Encoder
 from equipoise.clean.neighbours import Search, neighbours
 from equipoise.clean.study import CleanStudy, known_truth
-from equipoise.nouns import counted
-from equipoise.wording import capital, joined
+from equipoise.types.annotations import Annotations
+from equipoise.types.arrays import Bools, Floats, InputError, Ints, choice, require_whole
+from equipoise.types.nouns import counted
+from equipoise.types.words import capital, joined
 
 __all__ = ["ALTERATIONS", "MADE_UP", "Alteration", "Copies", "Flips", "OffTopic", "contaminate"]
 

@@ -6,7 +6,6 @@ from typing import Self
 
 import numpy as np
 
-from equipoise.arrays import Bools, Floats, InputError, Ints
 from equipoise.clean.collection import MISSING, Collection, ImageSource
 from equipoise.clean.contaminate.pictures import (
     ALTERATIONS,
@@ -17,6 +16,7 @@ from equipoise.clean.contaminate.pictures import (
 )
 from equipoise.clean.contaminate.plans import Copies, OffTopic
 from equipoise.clean.encoders import Encoder, GreyPixels
+from equipoise.types.arrays import Bools, Floats, InputError, Ints
 
 _USUAL = tuple(Alteration(kind, 1.0 if kind == "mirror" else 0.5) for kind in ALTERATIONS)
 _USUAL_OF_EMBEDDINGS = tuple(Alteration("noise", strength) for strength in (0.1, 0.3, 0.6))

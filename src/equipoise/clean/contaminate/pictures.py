@@ -23,8 +23,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from equipoise.arrays import choice, require_number, short_repr
 from equipoise.clean.collection import ImageSource, Pixels
+from equipoise.types.arrays import choice, require_number, short_repr
 
 Random = np.random.Generator
 

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from equipoise.arrays import InputError, choice, require_number, require_whole
 from equipoise.clean.collection import Collection
 from equipoise.clean.contaminate.pictures import MADE_UP, Alteration
+from equipoise.types.arrays import InputError, choice, require_number, require_whole
 
 FLIPS = ("symmetric", "asymmetric", "feature")
 

@@ -20,8 +20,6 @@ from typing import ClassVar, Literal, get_args
 
 import numpy as np
 
-from equipoise.arrays import Floats, InputError, Ints, choice, frozen
-from equipoise.cells import digest, spared
 from equipoise.clean.collection import Collection
 from equipoise.clean.detector import (
     SEEDS,
@@ -33,6 +31,8 @@ from equipoise.clean.detector import (
     name_order,
     tell,
 )
+from equipoise.scale.cells import digest, spared
+from equipoise.types.arrays import Floats, InputError, Ints, choice, frozen
 
 Classifier = Literal["logistic_regression", "adaboost"]
 Predict = Callable[[Floats], Floats]  # features (items, features) to (items, classes)

@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from equipoise.arrays import InputError, Ints
 from equipoise.clean.collection import Collection, Pairs
 from equipoise.clean.detector import name_order
+from equipoise.types.arrays import InputError, Ints
 
 Nearest = Callable[[Ints], Ints]  # places in some order to (items, k) places in that order
 

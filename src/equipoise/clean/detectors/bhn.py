@@ -22,11 +22,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from equipoise.arrays import Floats, InputError, Ints
 from equipoise.clean.collection import MISSING, Collection
 from equipoise.clean.detector import Need, Progress, labelled, name_order
 from equipoise.clean.detectors._out_of_sample import CrossValidated, held_out
-from equipoise.predictions import Predictions
+from equipoise.types.arrays import Floats, InputError, Ints
+from equipoise.types.predictions import Predictions
 
 
 @dataclass(frozen=True)

@@ -28,11 +28,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from equipoise.arrays import Floats, Ints
 from equipoise.clean.collection import Collection
 from equipoise.clean.detector import Progress, labelled
 from equipoise.clean.detectors._out_of_sample import CrossValidated, out_of_sample
-from equipoise.predictions import Predictions
+from equipoise.types.arrays import Floats, Ints
+from equipoise.types.predictions import Predictions
 
 
 @dataclass(frozen=True)

@@ -22,13 +22,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from equipoise.arrays import Floats, InputError, Ints, require_whole
 from equipoise.clean.collection import Collection, ImageSource, Pixels
 from equipoise.clean.detector import Detector, Need, Progress, Task, name_order
 from equipoise.clean.detectors._pairs import pairs_to_score
 from equipoise.clean.directions import Directions
 from equipoise.clean.neighbours import EXACT_UP_TO, Search, neighbours
-from equipoise.predictions import Predictions
+from equipoise.types.arrays import Floats, InputError, Ints, require_whole
+from equipoise.types.predictions import Predictions
 
 VIEWS = tuple((turns, mirrored) for mirrored in (False, True) for turns in range(4))
 DRAWN, DRAWN_TURNED = 100_000, 20_000  # pairs of a background, upright and in eight views

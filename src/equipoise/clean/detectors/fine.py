@@ -22,8 +22,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from equipoise.arrays import Floats, Ints
 from equipoise.clean.detector import LabelDetector, Progress, tell
+from equipoise.types.arrays import Floats, Ints
 
 ALIKE = 1e-12  # variance of alignments below which all are the same
 

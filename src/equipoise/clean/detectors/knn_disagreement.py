@@ -11,9 +11,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from equipoise.arrays import Floats, InputError, Ints, require_whole
 from equipoise.clean.detector import LabelDetector, Progress
 from equipoise.clean.neighbours import neighbours
+from equipoise.types.arrays import Floats, InputError, Ints, require_whole
 
 
 @dataclass(frozen=True)

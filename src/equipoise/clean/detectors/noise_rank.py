@@ -25,8 +25,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from equipoise.arrays import Floats, InputError, Ints
 from equipoise.clean.detector import LabelDetector, Progress, tell
+from equipoise.types.arrays import Floats, InputError, Ints
 
 CELLS = 2**23  # of the kernel at a time
 

@@ -41,7 +41,6 @@ from typing import ClassVar, Literal, Protocol
 
 import numpy as np
 
-from equipoise.arrays import Floats, InputError
 from equipoise.clean.collection import Collection
 from equipoise.clean.detector import (
     SEEDS,
@@ -53,7 +52,8 @@ from equipoise.clean.detector import (
     name_order,
     tell,
 )
-from equipoise.predictions import Predictions
+from equipoise.types.arrays import Floats, InputError
+from equipoise.types.predictions import Predictions
 
 MIN_ITEMS = 3
 HASHING = "PYTHONHASHSEED"

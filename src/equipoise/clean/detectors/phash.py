@@ -16,11 +16,11 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.arrays import Ints, require_whole
 from equipoise.clean.collection import Collection, ImageSource
 from equipoise.clean.detector import Detector, Need, Progress, Task, tell
 from equipoise.clean.detectors._pairs import pairs_to_score
-from equipoise.predictions import Predictions
+from equipoise.types.arrays import Ints, require_whole
+from equipoise.types.predictions import Predictions
 
 CELLS = 2**24  # of the distances at a time
 Hashes = NDArray[np.uint8]  # (items, bytes)

@@ -26,13 +26,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from equipoise.arrays import Floats, InputError, Ints
 from equipoise.clean.collection import Collection
 from equipoise.clean.detector import Detector, Need, Progress, Task, labelled
 from equipoise.clean.directions import Directions
 from equipoise.clean.linkage import off_topic_areas, single_linkage
 from equipoise.clean.neighbours import Search
-from equipoise.predictions import Predictions
+from equipoise.types.arrays import Floats, InputError, Ints
+from equipoise.types.predictions import Predictions
 
 
 @dataclass(frozen=True)

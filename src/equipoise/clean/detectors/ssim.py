@@ -22,12 +22,12 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.arrays import Floats, InputError, Ints, require_whole
 from equipoise.clean.collection import Collection, ImageSource, Pairs, Pixels
 from equipoise.clean.detector import Detector, Need, Progress, Task, tell
 from equipoise.clean.detectors._pairs import pairs_to_score
 from equipoise.clean.neighbours import neighbours
-from equipoise.predictions import Predictions
+from equipoise.types.arrays import Floats, InputError, Ints, require_whole
+from equipoise.types.predictions import Predictions
 
 REMEMBERED = 4096  # images at most that are kept in memory
 THUMBNAIL = 8

@@ -5,7 +5,6 @@
 
 from pathlib import Path
 
-from equipoise.arrays import InputError
 from equipoise.clean.encoders.efficientnet_lite import VERSIONS, EfficientNetLite
 from equipoise.clean.encoders.embedding import Embedded, embed, embedded
 from equipoise.clean.encoders.encoder import Encoder
@@ -14,6 +13,7 @@ from equipoise.clean.encoders.grey_pixels import GreyPixels
 from equipoise.clean.encoders.onnx_file import OnnxFile
 from equipoise.clean.encoders.timm_model import TimmModel
 from equipoise.clean.features import ENDINGS, read_features
+from equipoise.types.arrays import InputError
 
 __all__ = [
     "EfficientNetLite",

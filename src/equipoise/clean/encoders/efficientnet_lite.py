@@ -14,7 +14,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from equipoise.arrays import Floats, choice, require_whole
 from equipoise.clean.collection import ImageSource
 from equipoise.clean.detector import require_packages
 from equipoise.clean.encoders.encoder import (
@@ -25,6 +24,7 @@ from equipoise.clean.encoders.encoder import (
     single_torch_thread,
 )
 from equipoise.read.files import file_sha256
+from equipoise.types.arrays import Floats, choice, require_whole
 
 VERSIONS = ("lite0", "lite2")
 _CODE = "efficientnet_lite_pytorch"

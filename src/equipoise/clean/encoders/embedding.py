@@ -16,12 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from equipoise.arrays import Floats, InputError, short_repr
 from equipoise.clean.collection import ImageSource
 from equipoise.clean.detector import Progress, tell
 from equipoise.clean.encoders.encoder import Encoder
-from equipoise.notices import Notice, notice
 from equipoise.read.files import DAMAGE, AnyPath, content, replaced
+from equipoise.types.arrays import Floats, InputError, short_repr
+from equipoise.types.notices import Notice, notice
 
 _BATCH = 64  # images per shard
 _KEY = 32  # bytes of a key

@@ -15,8 +15,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from equipoise.arrays import Floats
 from equipoise.clean.collection import ImageSource, Pixels
+from equipoise.types.arrays import Floats
 
 IMAGENET_MEAN = (0.485, 0.456, 0.406)
 IMAGENET_SD = (0.229, 0.224, 0.225)

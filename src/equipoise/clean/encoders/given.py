@@ -7,9 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from equipoise.arrays import Floats, InputError, short_repr
 from equipoise.clean.collection import ImageSource
 from equipoise.clean.encoders.encoder import Encoder, fingerprint_of
+from equipoise.types.arrays import Floats, InputError, short_repr
 
 
 @dataclass(frozen=True, eq=False)

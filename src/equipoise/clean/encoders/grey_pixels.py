@@ -13,9 +13,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from equipoise.arrays import Floats
 from equipoise.clean.collection import ImageSource
 from equipoise.clean.encoders.encoder import Encoder, as_rows, fingerprint_of, squeezed
+from equipoise.types.arrays import Floats
 
 _FLOOR = 1e-4  # keeps a blank picture from being the zero vector
 

@@ -17,7 +17,6 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from equipoise.arrays import Floats, InputError, listed
 from equipoise.clean.collection import ImageSource
 from equipoise.clean.detector import require_packages
 from equipoise.clean.encoders.encoder import (
@@ -29,6 +28,7 @@ from equipoise.clean.encoders.encoder import (
     squeezed,
 )
 from equipoise.read.files import file_sha256, unreadable
+from equipoise.types.arrays import Floats, InputError, listed
 
 _TYPES = {
     "tensor(float)": np.float32,

@@ -13,7 +13,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from equipoise.arrays import Floats, InputError
 from equipoise.clean.collection import ImageSource
 from equipoise.clean.detector import require_packages
 from equipoise.clean.encoders.encoder import (
@@ -23,6 +22,7 @@ from equipoise.clean.encoders.encoder import (
     single_torch_thread,
     squeezed,
 )
+from equipoise.types.arrays import Floats, InputError
 
 
 @dataclass(frozen=True)

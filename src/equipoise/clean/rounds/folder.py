@@ -23,14 +23,14 @@ from pathlib import Path
 
 import numpy as np
 
-from equipoise.arrays import Floats, InputError, Ints, listed
 from equipoise.clean.collection import Collection, Pairs
 from equipoise.clean.rounds.state import DuplicateRounds, Round
 from equipoise.clean.rounds.votes import LABELS, OPEN, SPELT, Judging
-from equipoise.codec import read
-from equipoise.csv_text import csv_text, unguarded_all
-from equipoise.folders import write_folder, write_text
+from equipoise.read.codec import read
 from equipoise.read.files import content, read_array, read_json
+from equipoise.read.folders import write_folder, write_text
+from equipoise.types.arrays import Floats, InputError, Ints, listed
+from equipoise.types.csv_text import csv_text, unguarded_all
 
 MARK = "rounds.json"
 VERSION = 1

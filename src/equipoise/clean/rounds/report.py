@@ -6,16 +6,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from equipoise.aggregate import MODELS, model_title
 from equipoise.clean.neighbours import EXACT_UP_TO
 from equipoise.clean.rounds.search import Clusters
 from equipoise.clean.rounds.state import DuplicateRounds, Round
 from equipoise.clean.rounds.votes import NO, OPEN, YES
-from equipoise.findings import Column, Finding, Line, Lines, Row, Table, columns
-from equipoise.findings.bibliography import cite
-from equipoise.notices import Notice, notice
-from equipoise.nouns import counted
-from equipoise.numbers import count, number
+from equipoise.truth import MODELS, model_title
+from equipoise.types.findings import Column, Finding, Line, Lines, Row, Table, columns
+from equipoise.types.findings.bibliography import cite
+from equipoise.types.notices import Notice, notice
+from equipoise.types.nouns import counted
+from equipoise.types.numbers import count, number
 
 KEY = "duplicate_rounds"
 SOURCES = ("groger2025", "boruvka1926")

@@ -17,12 +17,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from equipoise.arrays import Bools, Floats, Ints
 from equipoise.clean.collection import Pairs
 from equipoise.clean.detector import Progress
 from equipoise.clean.directions import Directions
 from equipoise.clean.groups import components
 from equipoise.clean.neighbours import neighbours, rounding_margin
+from equipoise.types.arrays import Bools, Floats, Ints
 
 LIST = 8  # neighbours of an item that are looked at first
 BLOCK = 1 << 16  # pairs whose distances are taken at a time

@@ -9,8 +9,6 @@ from types import MappingProxyType
 
 import numpy as np
 
-from equipoise.annotations import Annotations
-from equipoise.arrays import Bools, Floats, InputError, Ints, listed, meant, require_whole
 from equipoise.clean.collection import SEPARATOR, Collection, Pairs, pair_name
 from equipoise.clean.detector import NEEDED, Progress, name_order
 from equipoise.clean.rounds.search import Clusters, ClusterSearch
@@ -24,8 +22,10 @@ from equipoise.clean.rounds.votes import (
     as_pair_votes,
     label_code,
 )
-from equipoise.findings import Finding
-from equipoise.notices import Notice, notice
+from equipoise.types.annotations import Annotations
+from equipoise.types.arrays import Bools, Floats, InputError, Ints, listed, meant, require_whole
+from equipoise.types.findings import Finding
+from equipoise.types.notices import Notice, notice
 
 NEVER_ASKED = (
     "{votes:count} votes are left out, as their pairs were not asked in these rounds, such as "

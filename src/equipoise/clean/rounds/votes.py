@@ -13,9 +13,11 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from equipoise.aggregate import MODELS
-from equipoise.annotations import Annotations
-from equipoise.arrays import (
+from equipoise.clean.detector import Task
+from equipoise.read.files import AnyPath
+from equipoise.truth import MODELS
+from equipoise.types.annotations import Annotations
+from equipoise.types.arrays import (
     Floats,
     InputError,
     Ints,
@@ -24,8 +26,6 @@ from equipoise.arrays import (
     require_number,
     require_whole,
 )
-from equipoise.clean.detector import Task
-from equipoise.read.files import AnyPath
 
 JUDGES = tuple(name for name, one in MODELS.items() if "binary" in one.suits)
 Undecided = Literal["no", "yes", "more"]

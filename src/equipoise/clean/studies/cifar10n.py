@@ -16,13 +16,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from equipoise.annotations import Annotations
-from equipoise.arrays import Bools, Floats, Ints
 from equipoise.clean.collection import Collection, Pixels
 from equipoise.clean.images import ArrayImages
 from equipoise.clean.study import CleanStudy, known_truth
 from equipoise.datasets._store import File, Source, fetched
-from equipoise.nouns import Nouns
+from equipoise.types.annotations import Annotations
+from equipoise.types.arrays import Bools, Floats, Ints
+from equipoise.types.nouns import Nouns
 
 SOURCE = Source(
     name="cifar10n",

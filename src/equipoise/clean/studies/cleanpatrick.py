@@ -26,8 +26,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from equipoise.annotations import Annotations
-from equipoise.arrays import InputError, listed
 from equipoise.clean.collection import MISSING, Collection, pair_name
 from equipoise.clean.detector import Progress, Task
 from equipoise.clean.encoders import Encoder
@@ -36,10 +34,12 @@ from equipoise.clean.groups import duplicate_groups
 from equipoise.clean.reading import read_collection
 from equipoise.clean.study import CleanStudy
 from equipoise.datasets import Source
-from equipoise.notices import notice
-from equipoise.nouns import Nouns
 from equipoise.read.files import AnyPath
 from equipoise.read.tables import Table
+from equipoise.types.annotations import Annotations
+from equipoise.types.arrays import InputError, listed
+from equipoise.types.notices import notice
+from equipoise.types.nouns import Nouns
 
 FILES: Mapping[Task, str] = {
     "off_topic": "off_topic_samples",

@@ -13,14 +13,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from equipoise.annotations import Annotations
-from equipoise.arrays import Bools, Floats, Ints
 from equipoise.clean.collection import Collection, Pixels
 from equipoise.clean.contaminate import Alteration, Copies, Flips, OffTopic, contaminate
 from equipoise.clean.detector import TASKS, require_packages
 from equipoise.clean.encoders import GreyPixels
 from equipoise.clean.images import ArrayImages
 from equipoise.clean.study import CleanStudy
+from equipoise.types.annotations import Annotations
+from equipoise.types.arrays import Bools, Floats, Ints
 
 _PER_CLASS, _SIDE, _PATCH = 50, 32, 64
 _PER_LEVEL = 12  # items that experts see, of every share of yes votes

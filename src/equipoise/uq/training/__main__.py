@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 from typing import get_type_hints
 
-from equipoise.arrays import InputError
-from equipoise.numbers import count, duration
+from equipoise.types.arrays import InputError
+from equipoise.types.numbers import count, duration
 from equipoise.uq.training.bar import Bar
 from equipoise.uq.training.data import LabelPolicy
 from equipoise.uq.training.grid import Machine, Outcome, run_grid

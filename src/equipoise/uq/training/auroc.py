@@ -7,8 +7,8 @@ and so are labels of an image that are -1 or blank.
 
 import numpy as np
 
-from equipoise.arrays import Floats, ItemsByClasses
-from equipoise.ranks import mid_ranks
+from equipoise.inference.ranks import mid_ranks
+from equipoise.types.arrays import Floats, ItemsByClasses
 
 
 def label_aurocs(scores: ItemsByClasses, labels: ItemsByClasses) -> Floats:

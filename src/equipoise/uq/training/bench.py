@@ -20,10 +20,10 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from equipoise import codec
-from equipoise.arrays import InputError
+from equipoise.read import codec
 from equipoise.read.files import content, read_json
 from equipoise.read.whole import whole_file
+from equipoise.types.arrays import InputError
 from equipoise.uq.training.auroc import macro_auroc
 from equipoise.uq.training.corruptions import Severity, assigned, calibrate, corrupt_all
 from equipoise.uq.training.loop import TellEpoch, Trained, Trainer, read_whole, write_whole

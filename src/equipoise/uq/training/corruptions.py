@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.arrays import Floats, require_number
+from equipoise.types.arrays import Floats, require_number
 
 Images = NDArray[np.uint8]
 Corruption = Callable[[Floats, float, np.random.Generator], Floats]

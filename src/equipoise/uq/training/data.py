@@ -27,9 +27,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.arrays import Floats, InputError, choice, listed
 from equipoise.read.files import read_arrays
 from equipoise.read.whole import whole_file
+from equipoise.types.arrays import Floats, InputError, choice, listed
 
 PARTS = ("train", "val", "test")
 _WORDS = {"valid": "val", "validate": "val", "validation": "val"}

@@ -24,8 +24,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.arrays import InputError, listed
 from equipoise.read.files import content, require_file
+from equipoise.types.arrays import InputError, listed
 from equipoise.uq.training.data import ImageData, known_parts, patient_split
 
 _MIMIC = "mimic-cxr-2.0.0-{}.csv"

@@ -24,9 +24,9 @@ from typing import Any, Literal, NamedTuple
 
 import torch
 
-from equipoise.arrays import InputError, require_number, require_whole
-from equipoise.numbers import number
 from equipoise.read.files import read_arrays
+from equipoise.types.arrays import InputError, require_number, require_whole
+from equipoise.types.numbers import number
 from equipoise.uq.training.bench import Bench, Job, Place, save_labels
 from equipoise.uq.training.loop import Epoch, OutOfTimeError, TellEpoch
 from equipoise.uq.training.plan import Cell, Folder, Plan, Setup, Sources

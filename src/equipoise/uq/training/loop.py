@@ -28,9 +28,9 @@ from typing import Any, NamedTuple
 import torch
 from torch import nn
 
-from equipoise.arrays import InputError, require_drawn, require_number, require_whole
 from equipoise.read.files import require_file
 from equipoise.read.whole import whole_file
+from equipoise.types.arrays import InputError, require_drawn, require_number, require_whole
 from equipoise.uq.training.auroc import macro_auroc
 from equipoise.uq.training.methods.method import Batch, Clock, Method
 from equipoise.uq.training.resident import DeviceData, seeded

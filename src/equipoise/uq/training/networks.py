@@ -25,7 +25,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from equipoise.arrays import InputError, nearest
+from equipoise.types.arrays import InputError, nearest
 from equipoise.uq.training.data import ImageShape
 
 

@@ -9,8 +9,8 @@ trained again only if a cell that is still missing needs them.
 import zipfile
 from pathlib import Path
 
-from equipoise.arrays import InputError
 from equipoise.read.files import DAMAGE, replaced, require_file
+from equipoise.types.arrays import InputError
 
 ARCHIVES, MEGABYTES = 4, 15.0
 

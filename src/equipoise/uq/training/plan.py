@@ -13,10 +13,10 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from equipoise.arrays import InputError, require_number
-from equipoise.numbers import count
 from equipoise.read.files import content, read_json
 from equipoise.read.whole import whole_file
+from equipoise.types.arrays import InputError, require_number
+from equipoise.types.numbers import count
 from equipoise.uq.training.data import ImageData, LabelPolicy, read_images
 from equipoise.uq.training.loop import Recipe
 from equipoise.uq.training.methods import METHODS, method_of, quick

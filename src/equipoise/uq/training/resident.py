@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from equipoise.arrays import Floats, InputError
+from equipoise.types.arrays import Floats, InputError
 from equipoise.uq.training.data import ImageData, LabelPolicy
 
 _STREAM = 2**62  # seeds are whole numbers below this

@@ -11,7 +11,7 @@ from dataclasses import fields
 from types import NoneType
 from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
-from equipoise.arrays import InputError, choice, nearest, require_number, require_whole
+from equipoise.types.arrays import InputError, choice, nearest, require_number, require_whole
 from equipoise.uq.training.methods import method_of
 
 _SHARES = ("p", "p_block", "p_head", "p_token", "renew")

@@ -9,7 +9,7 @@ Examples
 
 from dataclasses import fields, replace
 
-from equipoise.arrays import InputError, nearest
+from equipoise.types.arrays import InputError, nearest
 from equipoise.uq.training.methods.baseline import Baseline
 from equipoise.uq.training.methods.beta_edl import BetaEdl
 from equipoise.uq.training.methods.correctness_prediction import CorrectnessPrediction

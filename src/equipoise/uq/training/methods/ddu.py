@@ -29,7 +29,7 @@ from torch import nn
 from torch.nn import functional
 from torch.nn.utils import parametrize
 
-from equipoise.arrays import InputError
+from equipoise.types.arrays import InputError
 from equipoise.uq.training.methods.method import Forecast, MakeNetwork, Method, in_float32
 from equipoise.uq.training.methods.temperature_scaling import (
     TemperedClassifier,

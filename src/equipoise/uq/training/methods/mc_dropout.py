@@ -13,7 +13,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from equipoise.arrays import InputError
+from equipoise.types.arrays import InputError
 from equipoise.uq.training.methods.method import MEMBERS, Classifier, MakeNetwork, Method
 from equipoise.uq.training.networks import Network, replace_modules
 

@@ -1,0 +1,147 @@
+"""A reading study that needs nothing but the installed package.
+
+The tumours are real (569 fine-needle aspirates, Wisconsin 1995, as bundled with scikit-learn)
+and so are the classifiers, trained here on the biopsies with cross-validation. The eight
+readers are simulated: each looks at the same three real features of a tumour (concave points,
+area, texture), with a skill and a leaning of their own, and never sees the biopsy.
+"""
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from equipoise.types.annotations import Annotations
+from equipoise.types.arrays import Floats
+from equipoise.types.predictions import Predictions
+
+SEEN = ("worst concave points", "worst area", "worst texture")
+SIMULATED = (
+    "The eight readers of this study are simulated. The tumours are real (Wisconsin breast "
+    "cancer data) and so are the classifiers."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """A simulated reader: how much they see, and which way they lean."""
+
+    name: str
+    skill: float
+    leaning: float
+
+
+_READERS = (
+    Reader("Dr Abel", 4.0, 0.0),
+    Reader("Dr Baker", 3.5, 0.4),
+    Reader("Dr Chen", 3.0, -0.5),
+    Reader("Dr Diaz", 2.5, 0.0),
+    Reader("Dr Evans", 2.0, 1.0),
+    Reader("Dr Fox", 2.0, -0.8),
+    Reader("Dr Gray", 1.5, 0.2),
+    Reader("Dr Hall", 1.0, 0.5),
+)
+
+
+def reading_study(seed: int = 0) -> tuple[Annotations, tuple[Predictions, ...]]:
+    """Simulated readings of real tumours, and the scores of real classifiers.
+
+    Examples
+    --------
+    >>> readings, scores = reading_study()
+    >>> readings
+    Annotations(binary, 569 items, 8 annotators, 4552 rows)
+    >>> len(scores)
+    7
+    """
+    from sklearn.datasets import load_breast_cancer
+
+    data = load_breast_cancer()
+    items = tuple(f"case-{number:03d}" for number in range(len(data.target)))
+    seen = [list(data.feature_names).index(name) for name in SEEN]
+    return _readings(data.data[:, seen], items, seed), _scores(items)
+
+
+def _readings(seen: Floats, items: tuple[str, ...], seed: int) -> Annotations:
+    random = np.random.default_rng(seed)
+    evidence = ((seen - seen.mean(axis=0)) / seen.std(axis=0)).mean(axis=1) - 0.1
+    noise = random.standard_normal((len(_READERS), len(items)))
+    votes = np.stack(
+        [
+            reader.skill * evidence + reader.leaning + one > 0
+            for reader, one in zip(_READERS, noise, strict=True)
+        ]
+    )
+    annotator, item = (axis.ravel() for axis in np.indices(votes.shape))
+    return Annotations(
+        kind="binary",
+        items=items,
+        classes=("benign", "malignant"),
+        annotators=tuple(reader.name for reader in _READERS),
+        item=item,
+        annotator=annotator,
+        label=votes.ravel().astype(np.intp),
+    )
+
+
+@cache
+def _scores(items: tuple[str, ...]) -> tuple[Predictions, ...]:
+    """Out-of-fold scores for malignancy, five folds; not all of them are probabilities."""
+    from sklearn.datasets import load_breast_cancer
+    from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+    from sklearn.ensemble import RandomForestClassifier
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import StratifiedKFold, cross_val_predict
+    from sklearn.neighbors import KNeighborsClassifier
+    from sklearn.neural_network import MLPClassifier
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+    from sklearn.svm import SVC
+    from sklearn.tree import DecisionTreeClassifier
+
+    network = MLPClassifier((16,), alpha=1.0, max_iter=2000, random_state=0)
+    models = {
+        "logistic regression": LogisticRegression(max_iter=1000),
+        "neural network": network,
+        "linear discriminant": LinearDiscriminantAnalysis(),
+        "support vectors": SVC(),
+        "nearest neighbours": KNeighborsClassifier(15),
+        "random forest": RandomForestClassifier(100, random_state=0),
+        "decision tree": DecisionTreeClassifier(max_depth=3, random_state=0),
+    }
+    data = load_breast_cancer()
+    malignant = (data.target == 0).astype(np.intp)
+    folds = StratifiedKFold(5, shuffle=True, random_state=0)
+    predictions = []
+    for name, model in models.items():
+        method = "decision_function" if name == "support vectors" else "predict_proba"
+        pipe = make_pipeline(StandardScaler(), model)
+        scores = cross_val_predict(pipe, data.data, malignant, cv=folds, method=method)
+        predictions.append(
+            Predictions(name, items, scores if scores.ndim == 1 else scores[:, 1])
+        )
+    return tuple(predictions)
+
+
+def write_study(folder: Path, seed: int = 0) -> tuple[Path, Path]:
+    """Write the study as the two files a user would have, and return their paths."""
+    annotations, predictions = reading_study(seed)
+    folder.mkdir(parents=True, exist_ok=True)
+    votes, scores = folder / "annotations.csv", folder / "predictions.csv"
+    assert annotations.annotator is not None and annotations.label is not None
+    assert annotations.annotators is not None
+    lines = ["item,annotator,label"]
+    for i, a, k in zip(annotations.item, annotations.annotator, annotations.label, strict=True):
+        lines.append(
+            f"{annotations.items[i]},{annotations.annotators[a]},{annotations.classes[k]}"
+        )
+    votes.write_text("\n".join(lines) + "\n", encoding="utf-8", newline="\n")
+    header = ",".join(["item", *(f'"{one.model}"' for one in predictions)])
+    table = np.stack([one.values for one in predictions], axis=1)
+    lines = [
+        ",".join([item, *(repr(float(value)) for value in row)])
+        for item, row in zip(predictions[0].items, table, strict=True)
+    ]
+    scores.write_text("\n".join([header, *lines]) + "\n", encoding="utf-8", newline="\n")
+    return votes, scores

@@ -1,0 +1,321 @@
+"""Codec: records as JSON and back, by their types, naming what is not as it should be.
+
+Undefined numbers are nan in a record and null in the file, infinite ones the words "inf" and
+"-inf" (in cells of tables, which may hold words, ``{"number": "inf"}``). A record of a union of
+several carries its ``kind``; advice that names options keeps its parts. A class with
+``to_json`` and ``from_json`` does both itself.
+"""
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, Field, fields, is_dataclass
+from functools import cache
+from types import UnionType
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+import numpy as np
+
+from equipoise.types.arrays import InputError
+from equipoise.types.notices import Notice, value_from_json, value_to_json
+from equipoise.types.notices import from_json as notice_from_json
+from equipoise.types.notices import to_json as notice_to_json
+from equipoise.types.words import Hint
+
+Read = TypeVar("Read")
+AGAIN = "write the run again"
+
+
+def encode(value: Any) -> Any:
+    """A record as plain JSON; fields that have their default and say so are left out.
+
+    Examples
+    --------
+    >>> encode((1.0, math.nan, math.inf, np.array([True, False])))
+    [1.0, None, 'inf', [True, False]]
+    """
+    if isinstance(value, Notice):
+        return notice_to_json(value)
+    if hasattr(value, "to_json"):
+        return value.to_json()
+    if is_dataclass(value):
+        made = {one.name.rstrip("_"): _field(value, one) for one in written(value)}
+        tagged = getattr(type(value), "TAGGED", False)
+        return {"kind": type(value).__name__, **made} if tagged else made
+    if hasattr(value, "_asdict"):
+        value = value._asdict()
+    if isinstance(value, Mapping):
+        return {str(name): encode(one) for name, one in value.items()}
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    return [encode(one) for one in value] if isinstance(value, tuple | list) else _one(value)
+
+
+def _one(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else str(value)
+    if isinstance(value, Hint):
+        advises = any(not isinstance(part, str) for part in value.parts)
+        return value_to_json(value) if advises else str(value)
+    return str(value) if isinstance(value, str) else value
+
+
+def _field(value: Any, one: Field[Any]) -> Any:
+    own = getattr(value, one.name)
+    return _rows(own) if one.metadata.get("cells") else encode(own)
+
+
+def _rows(rows: Any) -> Any:
+    """Rows of a table, whose cells may be words or numbers."""
+    if rows is None:
+        return None
+    return [{name: _cell(cell) for name, cell in row.items()} for row in rows]
+
+
+def _cell(cell: Any) -> Any:
+    plain = encode(cell)
+    if isinstance(plain, str) and not isinstance(cell, str):
+        return {"number": plain}
+    return plain
+
+
+def written(record: Any) -> list[Field[Any]]:
+    """Fields that are part of the file."""
+    return [
+        one
+        for one in fields(record)
+        if not one.metadata.get("maybe") or getattr(record, one.name) != one.default
+    ]
+
+
+def read(kind: type[Read], value: object, where: str = "run.json") -> Read:
+    """Read a record of some kind from plain JSON."""
+    try:
+        made: Read = _record(kind, value, where)
+    except RecursionError as error:
+        raise InputError(where, "nested too deeply", "a record of ours", AGAIN) from error
+    return made
+
+
+@cache
+def _hints(kind: type) -> dict[str, Any]:
+    return get_type_hints(kind)
+
+
+def _record(kind: Any, value: object, where: str) -> Any:
+    if not isinstance(value, Mapping):
+        raise wrong(where, value, "an object with keys")
+    if hasattr(kind, "from_json"):
+        return kind.from_json(value, where)
+    made = {}
+    for one in fields(kind):
+        key = one.name.rstrip("_")
+        if key in value:
+            place = f"{where}, {key}"
+            if one.metadata.get("cells"):
+                made[one.name] = _read_rows(value[key], place, maybe=one.default is None)
+            else:
+                made[one.name] = read_value(_hints(kind)[one.name], value[key], place)
+        elif one.default is MISSING and one.default_factory is MISSING:
+            raise InputError(f"{where}, key {key!r}", "absent", "present", AGAIN)
+    return kind(**made)
+
+
+def _read_rows(rows: Any, where: str, *, maybe: bool) -> Any:
+    if rows is None and maybe:
+        return None
+    if not isinstance(rows, list):
+        raise wrong(where, rows, "a list of rows")
+    return [_read_row(row, f"{where}[{i}]") for i, row in enumerate(rows)]
+
+
+def _read_row(row: Any, where: str) -> dict[str, Any]:
+    if not isinstance(row, Mapping):
+        raise wrong(where, row, "an object with keys")
+    return {name: _read_cell(cell, f"{where}, {name}") for name, cell in row.items()}
+
+
+def _read_cell(cell: Any, where: str) -> Any:
+    if isinstance(cell, Mapping):
+        return _number(cell.get("number"), where)
+    if isinstance(cell, list):
+        return tuple(_read_cell(one, where) for one in cell)
+    return cell
+
+
+def read_value(hint: Any, value: Any, where: str) -> Any:
+    """Read one value as its type says."""
+    if hint is Notice:
+        return _notice(value, where)
+    if is_dataclass(hint):
+        return _record(hint, value, where)
+    if hasattr(hint, "_fields"):
+        return _named_tuple(hint, value, where)
+    if get_origin(hint) is not None:
+        return _generic(hint, value, where)
+    return _plain(hint, value, where)
+
+
+def _generic(hint: Any, value: Any, where: str) -> Any:
+    """Read a value of a type with parameters: unions, arrays, mappings and lists."""
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin is Literal:
+        if value not in inner:
+            raise wrong(where, value, f"one of {', '.join(map(str, inner))}")
+        return value
+    if origin in (Union, UnionType):
+        return _union(inner, value, where)
+    if origin is np.ndarray:
+        return _array(hint, value, where)
+    if origin is not tuple and issubclass(origin, Mapping):
+        return _mapping(inner, value, where)
+    return _list(inner, value, where)
+
+
+def _named_tuple(kind: Any, value: Any, where: str) -> Any:
+    """Read a named tuple; parts that earlier versions did not write have a default."""
+    if not isinstance(value, Mapping):
+        raise wrong(where, value, "an object with keys")
+    missing = [name for name in kind._fields if name not in value]
+    absent = [name for name in missing if name not in kind._field_defaults]
+    if absent:
+        raise InputError(f"{where}, key {absent[0]!r}", "absent", "present", AGAIN)
+    return kind(
+        **{
+            name: read_value(_hints(kind)[name], value[name], f"{where}, {name}")
+            for name in kind._fields
+            if name in value
+        }
+    )
+
+
+def _notice(value: Any, where: str) -> Notice:
+    try:
+        return notice_from_json(value)
+    except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        raise wrong(where, value, "a notice") from error
+
+
+def _mapping(inner: Sequence[Any], value: Any, where: str) -> dict[str, Any]:
+    if not isinstance(value, Mapping):
+        raise wrong(where, value, "an object with keys")
+    hint = inner[1] if len(inner) == 2 else Any
+    if hint not in (str, int, float, bool):
+        return dict(value)
+    return {name: read_value(hint, one, f"{where}, {name}") for name, one in value.items()}
+
+
+def _array(hint: Any, value: Any, where: str) -> Any:
+    """An array of numbers, or of yes and no."""
+    try:
+        if "bool" in str(hint):
+            return np.array(value, dtype=bool)
+        return np.array(_nested(value, where), dtype=np.float64)
+    except InputError:
+        raise
+    except (TypeError, ValueError) as error:
+        raise wrong(where, value, "an array of numbers") from error
+
+
+def _nested(value: Any, where: str) -> Any:
+    if isinstance(value, list):
+        return [_nested(one, where) for one in value]
+    return _number(value, where)
+
+
+def _list(inner: Sequence[Any], value: Any, where: str) -> tuple[Any, ...]:
+    if not isinstance(value, list | tuple):
+        raise wrong(where, value, "a list")
+    several = len(inner) > 1 and inner[1] is not Ellipsis
+    if several and len(inner) != len(value):
+        raise wrong(where, value, f"a list of {len(inner)}")
+    hints = inner if several else [inner[0]] * len(value)
+    return tuple(
+        read_value(hint, one, f"{where}[{i}]")
+        for i, (hint, one) in enumerate(zip(hints, value, strict=True))
+    )
+
+
+def _union(kinds: Sequence[Any], value: Any, where: str) -> Any:
+    if value is None:
+        return math.nan if float in kinds and type(None) not in kinds else None
+    tagged = {one.__name__: one for one in kinds if getattr(one, "TAGGED", False)}
+    if tagged:
+        name = value.get("kind") if isinstance(value, Mapping) else None
+        if not isinstance(name, str) or name not in tagged:
+            raise wrong(f"{where}, kind", name, f"one of {', '.join(tagged)}")
+        return _record(tagged[name], value, where)
+    refused = wrong(where, value, "something else")
+    for kind in kinds:
+        if kind is not type(None):
+            try:
+                return read_value(kind, value, where)
+            except InputError as error:
+                refused = error
+    raise refused
+
+
+def _plain(hint: Any, value: Any, where: str) -> Any:
+    if hint is float:
+        return _number(value, where)
+    if hint is int:
+        if isinstance(value, bool) or not isinstance(value, int):
+            if value is None:
+                return 0
+            if not (isinstance(value, float) and value.is_integer()):
+                raise wrong(where, value, "a whole number")
+        return int(value)
+    if hint is bool and not isinstance(value, bool):
+        raise wrong(where, value, "true or false")
+    if hint is str and not isinstance(value, str):
+        return _advice(value, where)
+    return value
+
+
+def _advice(value: Any, where: str) -> str:
+    """Advice that names options, see `equipoise.types.words.Hint`."""
+    try:
+        made = value_from_json(value) if "hint" in value else None
+    except (KeyError, TypeError, AttributeError):
+        made = None
+    if not isinstance(made, Hint):
+        raise wrong(where, value, "text")
+    return made
+
+
+def _number(value: Any, where: str) -> float:
+    if value is None:
+        return math.nan
+    if isinstance(value, bool) or not (
+        isinstance(value, int | float) or value in ("inf", "-inf")
+    ):
+        raise wrong(where, value, "a number, null, or the word inf")
+    try:
+        return float(value)
+    except OverflowError as error:
+        raise wrong(where, value, "a number below 1e308") from error
+
+
+def wrong(where: str, value: object, expected: str) -> InputError:
+    """What a file holds in place of what it should."""
+    return InputError(where, f"{value!r:.40} ({type(value).__name__})", expected, AGAIN)
+
+
+def sealed(header: Mapping[str, Any]) -> dict[str, Any]:
+    """A header with a hash of everything in it, so that an edit is noticed."""
+    return {**header, "seal": _seal(header)}
+
+
+def check_seal(header: Mapping[str, Any], where: str, do: str) -> None:
+    """Refuse a header that was changed since it was sealed; earlier versions had no seal."""
+    if header.get("seal", _seal(header)) != _seal(header):
+        raise InputError(where, "changed since it was written", "the file as it was", do)
+
+
+def _seal(header: Mapping[str, Any]) -> str:
+    held = {name: value for name, value in header.items() if name != "seal"}
+    text = json.dumps(held, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()

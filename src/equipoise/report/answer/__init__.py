@@ -1,0 +1,30 @@
+"""The answer to a study: one sentence, what it rests on, and what would change it."""
+
+from equipoise.report.answer.card import Sample, headline, make_card
+from equipoise.report.answer.models import distance_chart, standings_chart
+from equipoise.report.answer.report import (
+    AnswerOptions,
+    analyse_study,
+    answer_report,
+    evaluation_card,
+    evaluation_report,
+    require_models,
+)
+from equipoise.report.answer.standing import Answer, RankedModels, StandingColumn
+
+__all__ = [
+    "Answer",
+    "AnswerOptions",
+    "RankedModels",
+    "Sample",
+    "StandingColumn",
+    "analyse_study",
+    "answer_report",
+    "distance_chart",
+    "evaluation_card",
+    "evaluation_report",
+    "headline",
+    "make_card",
+    "require_models",
+    "standings_chart",
+]

@@ -1,0 +1,406 @@
+"""Card: the answer in one sentence, whom it holds for, what would settle it, one caveat."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from equipoise.inference import Reason
+from equipoise.report.answer.standing import Answer, RankedModels, StandingColumn
+from equipoise.study import MACRO
+from equipoise.study.alignment import takes_threshold
+from equipoise.types.findings import Card
+from equipoise.types.notices import Notice, worded
+from equipoise.types.nouns import Nouns, counted, in_words, some
+from equipoise.types.numbers import bound, chosen, count, distance, estimate, number
+from equipoise.types.words import capital, joined
+
+NAMED = 3  # models that a sentence names
+SEEN = 0.0005  # a gap that is printed as one
+MANY = 25.0  # times as many items, beyond which nobody is told how many
+DECISIVE = ("threshold_assumed", "circular")  # notices that may change the decision
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """How much was looked at.
+
+    Attributes
+    ----------
+    items, groups
+        How many items were scored, and groups of them; 0 without groups.
+    annotators
+        How many people voted under their names; 0 for anonymous votes.
+    votes_per_item
+        Fewest, median and most; all 0 where the truth is not made of votes.
+    """
+
+    items: int
+    groups: int = 0
+    annotators: int = 0
+    votes_per_item: tuple[int, float, int] = (0, 0.0, 0)
+
+
+def make_card(
+    answer: Answer,
+    sample: Sample,
+    nouns: Nouns,
+    notices: Sequence[Notice] = (),
+    *,
+    command: bool = False,
+) -> Card:
+    """The card of an evaluation; `command` gives advice in the words of the command line."""
+    front = answer.front
+    told = worded(_decisive(answer, notices), command=command)
+    return Card(
+        answer=headline(answer),
+        lede=_lede(answer, nouns),
+        standing=tuple(
+            (name, bool(inside))
+            for name, inside in zip(front.models, front.inside, strict=True)
+            if name in (*front.best_group, *front.behind)
+        )
+        if front.decides
+        else (),
+        holds_for=_holds_for(front, sample, nouns),
+        settled_by=_settled_by(answer, nouns, command=command),
+        caveat=next(_caveats(answer, nouns, told), ""),
+    )
+
+
+def headline(answer: Answer) -> str:
+    """The answer in one sentence."""
+    front = answer.front
+    what = answer.front.column.title
+    if not front.known:
+        return f"No model has a{_finite(front)} value of {what}, so there is nothing to decide."
+    first = front.models[0]
+    if len(front.models) == 1:
+        value = estimate(float(front.values[0]), float(front.low[0]), float(front.high[0]))
+        return f"{first} reaches {value} in {what}."
+    end = _without_value(front)
+    if front.known == 1:
+        return f"{first} is the only model with a{_finite(front)} value of {what}."
+    if not front.decides:
+        top = "highest" if answer.metric.better == "higher" else "best"
+        why = "annotators are too few to say for others like them"
+        if front.population.decides:
+            why = "how sure that is, is undefined"
+        return f"{first} scores {top}, but {why}{end}."
+    by = "" if answer.metric.name.startswith("auroc") else f"By {what}, "
+    return f"{by}{_decided(answer, front, plain=not by)}{end}."
+
+
+def _finite(front: RankedModels) -> str:
+    return " finite" if np.isinf(front.values).any() else ""
+
+
+def _without_value(front: RankedModels) -> str:
+    """Who has no value; nothing where all have."""
+    missing = front.models[front.known :]
+    if not missing:
+        return ""
+    who = missing[0] if len(missing) == 1 else some(len(missing), "model")
+    return f"; {who} {'has' if len(missing) == 1 else 'have'} no{_finite(front)} value"
+
+
+def _decided(answer: Answer, front: RankedModels, *, plain: bool) -> str:
+    """Who is in the best group, and who is not; `plain` begins a sentence."""
+    begin = capital if plain else str
+    group, behind = front.best_group, front.behind
+    if len(group) == 1:
+        if len(behind) == 1:
+            return f"{group[0]} is better than {behind[0]}"
+        return f"{group[0]} is the best; the other {in_words(len(behind))} fall behind"
+    if _alike(answer, group):
+        return f"{joined(group, most=NAMED)} give the same scores"
+    if not behind:
+        if len(group) == 2:
+            return f"{group[0]} and {group[1]} cannot be told apart"
+        return f"{begin('the')} {in_words(len(group))} models cannot be told apart"
+    if len(behind) > NAMED:
+        fall = f"{in_words(len(behind))} fall behind"
+    else:
+        fall = f"{joined(behind)} {'falls' if len(behind) == 1 else 'fall'} behind"
+    if len(group) == 2:
+        return f"{group[0]} and {group[1]} cannot be told apart; {fall}"
+    known = in_words(front.known)
+    return f"{begin(in_words(len(group)))} of {known} models cannot be told apart; {fall}"
+
+
+def _alike(answer: Answer, group: Sequence[str]) -> bool:
+    """Whether a group is copies of one model in every task."""
+    return any(
+        one.everywhere and set(group) <= set(one.models) for one in answer.duplicates
+    ) and len(group) == len(answer.evaluation.models)
+
+
+def _lede(answer: Answer, nouns: Nouns) -> str:
+    """The numbers behind the answer."""
+    front, tasks = answer.front, answer.tasks
+    if front.known < 2:
+        return ""
+    many = ""
+    if len(tasks) > 1:
+        many = f", {front.column.task}"
+        if front.column.task == MACRO:
+            many = f", mean of {answer.mean_of} {nouns.tasks}"
+    lower = "; lower is better" if answer.metric.better == "lower" else ""
+    group, behind = (
+        [m for m in range(front.known) if bool(front.inside[m]) is side]
+        for side in (True, False)
+    )
+    parts = [_range(front, group, f"the {in_words(len(group))}")]
+    parts += [_range(front, behind, "those behind")] if behind else []
+    said = f"{capital(answer.front.column.title)}{many}: {', '.join(parts)}{lower}."
+    if not front.decides:
+        return said
+    most = float(front.most[: front.known].max())
+    if most < SEEN:
+        return said
+    side = "below" if answer.metric.better == "higher" else "above"
+    return f"{said} None is more than {bound(most)} {side} the best."
+
+
+def _range(front: RankedModels, group: Sequence[int], name: str) -> str:
+    """The values of some models, from the lowest to the highest."""
+    values = [float(front.values[m]) for m in group]
+    low, high = number(min(values)), number(max(values))
+    who = front.models[group[0]] if len(group) == 1 else name
+    return f"{low if low == high else f'{low} to {high}'} for {who}"
+
+
+def _holds_for(front: RankedModels, sample: Sample, nouns: Nouns) -> str:
+    """Whom the answer speaks for, and on how much it rests."""
+    whom = front.population
+    units = nouns.items if whom.units == "items" or not sample.groups else nouns.groups
+    read = _read_by(sample, nouns)
+    if whom.items and whom.annotators:
+        few = ""
+        if whom.few:
+            few = f" So few {nouns.annotators} make wide intervals."
+        return (
+            f"{capital(units)} and {nouns.annotators} like these. {read}; both count as "
+            f"samples.{few}"
+        )
+    if whom.reason is Reason.TOO_FEW:
+        return (
+            f"{capital(units)} like these and these {nouns.annotators} alone: they are too few "
+            f"to stand for others. {read}."
+        )
+    named = {"annotators": nouns.annotators, "annotator": nouns.annotator}
+    words = whom.whom.replace(whom.units, units, 1).split(" ")
+    words = [named.get(word, word) for word in words]
+    return f"{capital(' '.join(words))}. {read}."
+
+
+def _read_by(sample: Sample, nouns: Nouns) -> str:
+    """How many items there are, and who read how many of them."""
+    size = counted(sample.items, nouns.item)
+    if sample.groups:
+        size += f" in {counted(sample.groups, nouns.group)}"
+    fewest, median, most = sample.votes_per_item
+    if not most:
+        return size
+    votes = f"{fewest} to {most} votes" if fewest != most else count(most, "vote")
+    if not sample.annotators:
+        half = f" ({count(median)} in the middle)" if fewest != most else ""
+        return f"{size}, {votes} each{half}, nobody knows by whom"
+    people = some(sample.annotators, nouns.annotator)
+    if sample.annotators == most == 1:
+        return f"{size}, all read by {people}"
+    if fewest == most == sample.annotators:
+        return f"{size}, each read by the same {people}"
+    return f"{size}, {votes} each, by {people}"
+
+
+# ---- what would settle it ------------------------------------------------------------------
+
+
+def _settled_by(answer: Answer, nouns: Nouns, *, command: bool) -> str:
+    """What would settle what the answer leaves open; empty where nothing is."""
+    front = answer.front
+    if front.known < 2:
+        return ""
+    if not front.population.decides:
+        fixed = "--set annotators=fixed" if command else 'Settings(annotators="fixed")'
+        return (
+            f"Votes of more {nouns.annotators}, from three on; or taking these "
+            f"{nouns.annotators} as the standard ({fixed})."
+        )
+    if not front.decides:
+        return ""
+    if answer.evaluation.margin is None and (
+        len(front.best_group) < 2 or _alike(answer, front.best_group)
+    ):
+        return ""
+    return " ".join(
+        filter(None, [_by_margin(answer, command=command), _by_more(answer, nouns)])
+    )
+
+
+def _by_margin(answer: Answer, *, command: bool) -> str:
+    """How many models are good enough at the margin, or at one that might be named."""
+    front, margin = answer.front, answer.evaluation.margin
+    most = float(front.most[: front.known].max())
+    every = "both" if front.known == 2 else f"all {in_words(front.known)}"
+    if margin is not None:
+        inside = front.within(margin)
+        if len(inside) == front.known:
+            return f"Within the margin of {chosen(margin)} of the best: {every}."
+        if not inside:
+            return f"No model is shown to be within the margin of {chosen(margin)} of the best."
+        return (
+            f"Shown to be within the margin of {chosen(margin)} of the best: "
+            f"{joined(inside, most=6)}."
+        )
+    named = front.telling_margin
+    option = "--margin" if command else "Settings(margin=...)"
+    start = f"Naming the smallest difference that matters ({option}): "
+    whole = f"at {bound(most)}, {every} {'are' if front.known > 1 else 'is'} good enough"
+    if named is None:
+        return f"{start}{whole}."
+    good = len(front.within(named))
+    return (
+        f"{start}at {chosen(named)}, {some(good, 'model')} "
+        f"{'is' if good == 1 else 'are'} good enough; at {bound(most)}, {every}."
+    )
+
+
+def _by_more(answer: Answer, nouns: Nouns) -> str:
+    """Whether more items would part the first model from the next that is no near copy."""
+    done, front = answer.evaluation, answer.front
+    first = front.models[0]
+    copies = {name for one in answer.duplicates if first in one.models for name in one.models}
+    others = [n for n in front.best_group if n != first and n not in copies]
+    pair = next(
+        ((first, other) for other in others if front.gap[front.models.index(other)] > 0), None
+    )
+    whom = front.population
+    if pair is None or not whom.items:
+        return ""
+    cell = done.two_way(answer.metric.name, labels=answer.labels, task=front.column.task)
+    a, b = (done.models.index(name) for name in pair)
+    parts, lead = cell.between(a, b), float(front.gap[front.models.index(pair[1])])
+    critical = done.family(
+        answer.metric.name, labels=answer.labels, task=front.column.task
+    ).critical
+    if lead < SEEN:
+        return ""
+    needed = (lead / critical) ** 2  # the variance at which the pair is told apart
+    people = max(parts.annotators - parts.cells, 0.0) if whom.annotators else 0.0
+    left = needed - people - parts.seeds
+    units = nouns.items if whom.units == "items" else nouns.groups
+    if left <= 0:
+        return f"More {units} alone would not part {pair[0]} from {pair[1]}."
+    times = parts.items / left
+    if times <= 1:
+        return ""
+    about = f"About {number(times, 0 if times >= 10 else 1).removesuffix('.0')}"
+    about = about if times <= MANY else f"More than {number(MANY, 0)}"
+    return (
+        f"{about} times as many {units} would part {pair[0]} from {pair[1]}, if they differ "
+        f"by the {distance(lead)} seen."
+    )
+
+
+# ---- the caveat ----------------------------------------------------------------------------
+
+
+def _decisive(answer: Answer, notices: Sequence[Notice]) -> list[Notice]:
+    """Notices of things that may change the decision, the gravest first."""
+    cut = takes_threshold(answer.metric) and len(answer.evaluation.models) > 1
+    codes = [code for code in DECISIVE if code != "threshold_assumed" or cut]
+    return [one for code in codes for one in notices if one.code == code][:1]
+
+
+def _caveats(answer: Answer, nouns: Nouns, told: Sequence[str]) -> Iterator[str]:
+    """What may change the decision, the gravest first."""
+    yield from told
+    yield from _below_chance(answer)
+    yield from _mixed(answer)
+    yield from _copies(answer, nouns)
+    yield from _labels_disagree(answer)
+
+
+def _below_chance(answer: Answer) -> Iterator[str]:
+    """Models that are surely worse than guessing, whose scores may be reversed."""
+    front = answer.front
+    if not answer.metric.name.startswith("auroc"):
+        return
+    low = [name for name, high in zip(front.models, front.high, strict=True) if high < 0.5]
+    if low:
+        are = "is" if len(low) == 1 else "are"
+        yield f"{joined(low, most=NAMED)} {are} below chance: are the scores reversed?"
+
+
+def _mixed(answer: Answer) -> Iterator[str]:
+    """Models that only decide, judged by a metric of scores beside others that give scores."""
+    done = answer.evaluation
+    if answer.metric.decides or not done.predictions:
+        return
+    plain = {one.model: True for one in done.predictions}
+    for one in done.predictions:
+        plain[one.model] = plain[one.model] and one.decides
+    deciding = [name for name, only in plain.items() if only]
+    if deciding and len(deciding) < len(plain):
+        verb = "only decides" if len(deciding) == 1 else "only decide"
+        yield (
+            f"{joined(deciding, most=NAMED)} {verb}, others give scores: "
+            f"{answer.front.column.title} favours scores. Compare decisions, for example by "
+            "accuracy."
+        )
+
+
+def _copies(answer: Answer, nouns: Nouns) -> Iterator[str]:
+    """Models in the best group that give the same scores as others."""
+    group = set(answer.front.best_group)
+    if _alike(answer, answer.front.best_group):
+        return
+    tasks = {
+        one.models: sum(
+            len(other.tasks)
+            for other in answer.duplicates
+            if set(one.models) <= set(other.models)
+        )
+        for one in answer.duplicates
+        if len(group & set(one.models)) > 1
+    }
+    if not tasks:
+        return
+    most = max(tasks, key=lambda models: (tasks[models], len(models)))
+    more = [
+        f"{joined([n for n in models if n not in most])}{_where(number, answer, nouns)}"
+        for models, number in tasks.items()
+        if set(models) > set(most)
+    ]
+    yield (
+        f"{capital(in_words(len(group)))} is fewer than it looks: {joined(most, most=NAMED)} "
+        f"give the same scores{'; '.join([_where(tasks[most], answer, nouns), *more[:1]])}."
+    )
+
+
+def _where(number: int, answer: Answer, nouns: Nouns) -> str:
+    """In how many of the tasks."""
+    every = len(answer.tasks)
+    if every < 2:
+        return ""
+    if number == every:
+        return f" in all {in_words(every)} {nouns.tasks}"
+    return f" in {in_words(number)} of {in_words(every)}"
+
+
+def _labels_disagree(answer: Answer) -> Iterator[str]:
+    """Whether hard labels put other models into the best group."""
+    front = answer.front
+    column = front.column
+    if column.labels != "soft" or not front.decides:
+        return
+    hard = answer.standing(StandingColumn(column.task, column.metric, "hard"))
+    if not hard.decides or set(hard.best_group) & set(front.best_group):
+        return
+    yield (
+        f"Majority labels give another answer: {joined(hard.best_group, most=NAMED)} "
+        f"{'leads' if len(hard.best_group) == 1 else 'lead'} there. Disagreement among "
+        "annotators decides."
+    )

@@ -1,0 +1,420 @@
+"""Models: the decision by task, and how far below the best every model may lie.
+
+Confusion: which classes the first model takes for which, by the votes.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from equipoise.metrics import confusion_matrix
+from equipoise.report.answer.standing import (
+    Answer,
+    RankedModels,
+    StandingColumn,
+    all_inside,
+    typical_reach,
+)
+from equipoise.study import MACRO
+from equipoise.types.findings import (
+    Cell,
+    Column,
+    Dot,
+    Dots,
+    Finding,
+    Heat,
+    Standings,
+    Table,
+    columns,
+)
+from equipoise.types.findings import Standing as Place
+from equipoise.types.nouns import Nouns, in_words, some
+from equipoise.types.numbers import bound, chosen, exact_percent, percent
+from equipoise.types.words import capital, joined
+
+NAMED = 3
+
+
+def standings_finding(
+    answer: Answer, nouns: Nouns, foot: tuple[tuple[str, tuple[str, ...]], ...] = ()
+) -> Finding | None:
+    """The matrix of models by tasks (or by metrics), coloured by best group.
+
+    Parameters
+    ----------
+    foot
+        Further rows under the matrix, each with a text for every task.
+    """
+    if answer.front.known == 0:
+        return None
+    chart = standings_chart(answer, foot)
+    return Finding(
+        key="standings",
+        title=f"Models by {nouns.task}" if len(answer.tasks) > 1 else "Scores",
+        sentence=f"{_title(answer, nouns)}.",
+        more=tuple(_notes(answer, nouns)),
+        charts=(chart,),
+        tables=(_values_table(answer),),
+        nav=capital(nouns.tasks) if len(answer.tasks) > 1 else "Scores",
+    )
+
+
+def metrics_finding(answer: Answer) -> Finding | None:
+    """The other metrics on average over tasks; None where they stand in the matrix."""
+    done = answer.evaluation
+    if len(answer.tasks) < 2 or len(done.metrics) < 2 or not answer.front.decides:
+        return None
+    task, labels = answer.front.column.task, answer.labels
+    every = [answer.standing(StandingColumn(task, metric, labels)) for metric in done.metrics]
+    parts = [_metric_words(one) for one in every if one.decides]
+    chart = replace(
+        _matrix(answer, every, [_metric_head(one) for one in every]),
+        name="metrics",
+        caption=f"Every metric, {task}",
+    )
+    return Finding(
+        key="metrics",
+        title="Every metric",
+        sentence=f"{capital('; '.join(parts))}.",
+        charts=(chart,),
+        nav="Metrics",
+    )
+
+
+def _metric_words(one: RankedModels) -> str:
+    """Who is in the best group by one metric."""
+    group, title = one.best_group, one.column.metric.title
+    if len(group) == one.known:
+        return f"{title} tells none apart"
+    if len(group) <= NAMED:
+        return f"best by {title}: {joined(group)}"
+    return f"{some(len(group), 'model')} in the best group by {title}"
+
+
+def standings_chart(
+    answer: Answer, foot: tuple[tuple[str, tuple[str, ...]], ...] = ()
+) -> Standings:
+    """Models by tasks, or by metrics where there is one task."""
+    every = (answer.front, *answer.columns)
+    several, metric = len(answer.tasks) > 1, _metric(answer)
+    way = ", lower is better" if answer.metric.better == "lower" else ""
+    return replace(
+        _matrix(answer, every, [_head(answer, one) for one in every]),
+        caption=f"{metric}{way}",
+        metric=metric,
+        foot=tuple((title, ("", *texts)) for title, texts in foot) if several else (),
+    )
+
+
+def _matrix(answer: Answer, every: Sequence[RankedModels], heads: Sequence[str]) -> Standings:
+    """All models in some questions, of which the first is that which decides."""
+    models = answer.front.models
+    return Standings(
+        name="standings",
+        caption="",
+        metric="Scores",
+        columns=tuple(heads),
+        models=models,
+        cells=[[_place(answer, column, name) for column in every] for name in models],
+        intervals=tuple(
+            (float(low), float(high))
+            for low, high in zip(answer.front.low, answer.front.high, strict=True)
+        ),
+        known_to=tuple(typical_reach(one) for one in every),
+    )
+
+
+def _metric(answer: Answer) -> str:
+    if len(answer.tasks) < 2 and answer.columns:
+        return "Scores"
+    return capital(answer.front.column.title)
+
+
+def _metric_head(one: RankedModels) -> str:
+    lower = " (lower is better)" if one.column.metric.better == "lower" else ""
+    return f"{one.column.title}{lower}"
+
+
+def _head(answer: Answer, one: RankedModels) -> str:
+    if len(answer.tasks) < 2:
+        return _metric_head(one)
+    if one.column.task == MACRO:
+        return f"Mean of {answer.mean_of}"
+    return one.column.task
+
+
+def _place(answer: Answer, column: RankedModels, name: str) -> Place:
+    m = column.models.index(name)
+    return Place(
+        value=float(column.values[m]),
+        inside=bool(column.inside[m]),
+        best=column.known > 1 and float(column.gap[m]) == 0.0,
+        same=name in answer.same(column.column.task),
+        judged=column.decides,
+    )
+
+
+def _title(answer: Answer, nouns: Nouns) -> str:
+    """What the matrix shows."""
+    if len(answer.tasks) < 2:
+        return _metrics_title(answer)
+    tasks = answer.columns
+    stay = all_inside(tasks)
+    part = [(len(one.behind), one.column.task) for one in tasks if one.decides]
+    if not part:
+        return f"Every {nouns.task} by itself"
+    most = max(part, key=lambda x: x[0])
+    if most[0] == 0:
+        return f"No {nouns.task} tells any two models apart"
+    who = capital(some(len(stay), "model")) if len(stay) != 1 else stay[0]
+    start = (
+        f"{who} {'stays' if len(stay) == 1 else 'stay'} in the best group for every "
+        f"{nouns.task}"
+        if stay
+        else f"No model is in the best group for every {nouns.task}"
+    )
+    blind = [task for number, task in part if number == 0]
+    none = f", {blind[0]} none" if len(blind) == 1 else ""
+    none = f", {in_words(len(blind))} tell none" if len(blind) > 1 else none
+    return f"{start}; {most[1]} tells most apart{none}"
+
+
+def _metrics_title(answer: Answer) -> str:
+    every = (answer.front, *answer.columns)
+    stay = all_inside(every)
+    if not answer.front.decides and answer.front.known > 1:
+        return "Scores, of which no model can be said to be better"
+    if len(every) == 1 or answer.front.known < 2:
+        return "The scores"
+    names = [one.column.metric.title for one in every]
+    if not stay:
+        return f"{joined(names)} put different models in front"
+    if len(stay) == 1:
+        who, verb = stay[0], "is"
+    elif len(stay) == answer.front.known:
+        who, verb = "Every model", "is"
+    else:
+        who, verb = capital(some(len(stay), "model")), "are"
+    return f"{who} {verb} in the best group by {joined(names)}"
+
+
+def _notes(answer: Answer, nouns: Nouns) -> list[str]:
+    """What one needs to read the matrix."""
+    said = []
+    if len(answer.tasks) > 1 and (stay := all_inside(answer.columns)):
+        said.append(f"In the best group of every single {nouns.task}: {joined(stay, most=6)}.")
+    if answer.front.known > 1:
+        said.append(
+            "Intervals of single values may overlap while models differ: all models score the "
+            f"same {nouns.items}, so differences are known better than values."
+        )
+    return [*said, *([answer.metric.plain] if answer.metric.plain else [])]
+
+
+def _values_table(answer: Answer) -> Table:
+    done = answer.evaluation
+    rows = [row._asdict() for row in done.table()]
+    titles = {metric.name: metric.title for metric in done.metrics}
+    return Table(
+        name="values",
+        caption=f"Every model by {'task, ' * (len(answer.tasks) > 1)}metric and labels; "
+        f"{exact_percent(done.level)} intervals of single values, possible ranks of all models "
+        "at once",
+        columns=(
+            Column("task", "task"),
+            Column("metric", "metric", words=titles),
+            *columns(labels="text", model="model"),
+            Column("value", "value", "number", ("low", "high")),
+            Column("rank", "rank", "rank", ("rank_low", "rank_high")),
+            Column("p_best", "best in (share of resamples)", "resample_share"),
+        ),
+        rows=rows,
+        brief=(),
+    )
+
+
+# ---- distance below the best ---------------------------------------------------------------
+
+
+def distance_finding(answer: Answer) -> Finding | None:
+    """How far below the best model, whichever it is, all pairs together."""
+    front, done = answer.front, answer.evaluation
+    if not front.decides:
+        return None
+    chart = distance_chart(front, level=done.level, margin=done.margin)
+    return Finding(
+        key="distance",
+        title="Distance from the best",
+        sentence=f"{_distance_title(answer)}.",
+        charts=(chart,),
+        tables=(_distance_table(front),),
+        nav="Models",
+    )
+
+
+def distance_chart(standing: RankedModels, *, level: float, margin: float | None) -> Dots:
+    """Every model's distance from the best of one question, with its simultaneous bound."""
+    metric = standing.column.metric
+    sign = -1.0 if metric.better == "higher" else 1.0
+    known = standing.models[: standing.known]
+    ends = zip(known, standing.least, standing.most, strict=False)
+    rows = [
+        Dot(
+            label=name,
+            value=sign * float(standing.gap[m]),
+            low=min(sign * float(most), sign * float(least)),
+            high=max(sign * float(most), sign * float(least)),
+            model=name,
+            remark=f"at most {bound(float(most))}" if most > 0 else "the best",
+            hollow=not standing.inside[m],
+            strong=margin is not None and bool(most < margin),
+        )
+        for m, (name, least, most) in enumerate(ends)
+    ]
+    side = "below" if sign < 0 else "above"
+    inside = " Bold: inside the margin." if margin is not None else ""
+    return Dots(
+        name="distance",
+        caption=f"How far {side} the best model, whichever it is. Dot: gap seen. Line: "
+        f"{exact_percent(level)}, all models together.{inside}",
+        axis=f"{metric.title}, distance from the best",
+        rows=rows,
+        zero=True,
+        zero_title="the best",
+        margin=margin,
+    )
+
+
+def _distance_title(answer: Answer) -> str:
+    front, margin = answer.front, answer.evaluation.margin
+    most = front.most[: front.known]
+    every = f"all {in_words(front.known)}" if front.known > 2 else "both"
+    side = "below" if answer.metric.better == "higher" else "above"
+    if margin is not None:
+        good = front.within(margin)
+        who = some(len(good), "model") if good else "no model"
+        if len(good) == front.known:
+            who = f"{every} models" if front.known > 2 else "both models"
+        end = "" if len(good) == front.known else f", {every} within {bound(float(most.max()))}"
+        are = "is" if len(good) < 2 else "are"
+        return f"{capital(who)} {are} shown to be within {chosen(margin)} of the best{end}"
+    first, last = front.models[0], front.models[int(most.argmax())]
+    if float(most.max()) == 0:
+        return f"{capital(every)} are as good as the best"
+    if first == last or front.known < 2:
+        return f"{first} may lie up to {bound(float(most[0]))} {side} the best"
+    if float(most[0]) <= 0:
+        return f"{first} is the best; {last} lies up to {bound(float(most.max()))} {side} it"
+    return (
+        f"{first} may lie up to {bound(float(most[0]))} {side} the best, {last} up to "
+        f"{bound(float(most.max()))}"
+    )
+
+
+def _distance_table(front: RankedModels) -> Table:
+    rows: list[dict[str, Cell]] = [
+        {
+            "model": name,
+            "inside": bool(front.inside[m]),
+            "gap": float(front.gap[m]),
+            "least": "above 0"
+            if front.least[m] == 0 and not front.inside[m]
+            else float(front.least[m]),
+            "most": float(front.most[m]),
+        }
+        for m, name in enumerate(front.models)
+    ]
+    return Table(
+        name="distance",
+        caption="How far from the best model, whichever it is",
+        columns=(
+            Column("model", "model", "model"),
+            Column("inside", "in the best group"),
+            Column("gap", "gap seen", "number"),
+            Column("least", "at least", "number"),
+            Column("most", "at most", "bound"),
+        ),
+        rows=rows,
+        brief=(),
+    )
+
+
+MOST = 6  # tasks that are shown
+
+
+class _Cell(NamedTuple):
+    """Votes for one class that were decided as another."""
+
+    task: str
+    votes_for: str
+    decided: str
+    expected: float
+    share: float
+
+
+def confusions(answer: Answer) -> Iterator[Finding]:
+    """The confusion matrix of the first model in every task, where decisions are scored."""
+    done, leader = answer.evaluation, answer.front.models[0]
+    if not any(metric.decides for metric in done.metrics):
+        return
+    charts, cells = [], []
+    for place in range(min(MOST, len(done.questions))):
+        made, own = _task(answer, leader, place)
+        charts.append(made)
+        cells += own
+    wrong = [one for one in cells if one.votes_for != one.decided and one.share == one.share]
+    if not wrong:
+        return
+    worst = max(wrong, key=lambda one: one.share)
+    where = f" in {worst.task}" if worst.task else ""
+    yield Finding(
+        key="confusion",
+        title=f"What {leader} takes for what",
+        sentence=f"Of the votes for {worst.votes_for}{where}, {percent(worst.share)} are "
+        f"decided as {worst.decided}.",
+        charts=tuple(charts),
+        tables=(
+            Table(
+                name="confusion",
+                caption=f"Expected counts and shares of votes, decisions of {leader}",
+                columns=(
+                    *columns(task="text", votes_for="text", decided="text"),
+                    Column("expected", "expected count", "number"),
+                    Column("share", "share", "percent"),
+                ),
+                rows=[one._asdict() for one in cells],
+                brief=(),
+            ),
+        ),
+    )
+
+
+def _task(answer: Answer, leader: str, place: int) -> tuple[Heat, list[_Cell]]:
+    """One matrix: of the votes for each class, the share decided as each."""
+    done = answer.evaluation
+    truth, scores = done.questions[place], done.scores[place][leader]
+    decided = done.decided[place].get(leader) if place < len(done.decided) else None
+    yes_no = len(truth.classes) == 1
+    classes = (f"not {truth.classes[0]}", truth.classes[0]) if yes_no else truth.classes
+    labels = truth.shares[0] if yes_no else truth.shares.T
+    table = confusion_matrix(labels, scores if decided is None else decided)
+    whole = table.sum(axis=1, keepdims=True)
+    shares = np.divide(table, whole, out=np.full(table.shape, np.nan), where=whole > 0)
+    where = f", {truth.task}" if truth.task else ""
+    chart = Heat(
+        name=f"confusion-{place + 1}",
+        caption=f"Of the votes for each class, what {leader} decides{where}",
+        rows=classes,
+        columns=classes,
+        values=shares,
+        x="decided",
+        y="votes",
+    )
+    cells = [
+        _Cell(truth.task, a, b, float(table[i, j]), float(shares[i, j]))
+        for i, a in enumerate(classes)
+        for j, b in enumerate(classes)
+    ]
+    return chart, cells

@@ -1,0 +1,338 @@
+"""Readers: models against each annotator, and how far annotators agree."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from equipoise.study.analyses.experts import Experts
+from equipoise.truth.agreement import AgreementTable, agreement_summaries
+from equipoise.types.annotations import Annotations
+from equipoise.types.arrays import Bools, Floats, Ints
+from equipoise.types.findings import Column, Dot, Dots, Finding, Strip, Strips, Table
+from equipoise.types.nouns import Nouns, in_words
+from equipoise.types.numbers import UNDEFINED, change, exact_percent, number, percent
+from equipoise.types.votes import Votes, collect_votes
+from equipoise.types.words import capital
+
+SHOWN = 24  # annotators in the chart of gains
+DISPUTED = 1 / 3  # share against the commonest answer from which on an item is disputed
+
+
+def disputed(shares: Floats, sizes: Ints) -> Bools:
+    """Which items split the annotators: at least a third is against the commonest answer.
+
+    Parameters
+    ----------
+    shares
+        Of every class among the votes of an item, (classes, items).
+    sizes
+        Votes per item.
+
+    Examples
+    --------
+    >>> disputed(np.array([[0.75, 0.625], [0.25, 0.375]]), np.array([8, 8]))
+    array([False,  True])
+    """
+    return np.asarray((1 - shares.max(axis=0) >= DISPUTED - 1e-9) & (sizes >= 2))
+
+
+class TaskVotes(NamedTuple):
+    """Votes on a task, and the share of each class among those of an item, (classes, items)."""
+
+    votes: Votes
+    shares: Floats
+    task: str
+
+
+def task_votes(annotations: Annotations, scored: Mapping[str, Ints]) -> dict[str, TaskVotes]:
+    """Votes of every task; none of ratings.
+
+    Parameters
+    ----------
+    scored
+        Which items count in every task, by their places among the items of the annotations.
+    """
+    if annotations.kind == "interval":
+        return {}
+    made = {}
+    for task in annotations.tasks or ("",):
+        votes = collect_votes(annotations, task)
+        use = np.flatnonzero(np.isin(votes.items, scored.get(task, votes.items)))
+        votes = votes if len(use) == len(votes.items) else votes.subset(use)
+        every = [votes.shares(k) for k in range(len(annotations.classes))]
+        made[task] = TaskVotes(votes, np.stack(every), task)
+    return made
+
+
+# ---- models against each reader ------------------------------------------------------------
+
+
+def gains_finding(found: Experts, leader: str, hollow: Sequence[str], nouns: Nouns) -> Finding:
+    """How much more every model finds at each annotator's own false-positive rate.
+
+    Parameters
+    ----------
+    leader
+        The model whose gain is written out.
+    """
+    best = found.models.index(leader) if leader in found.models else 0
+    own = found.gap[:, best]
+    order = np.argsort(-np.nan_to_num(own, nan=-np.inf), kind="stable")
+    rows = [
+        Dot(
+            label=found.experts[who],
+            value=float(found.gap[who, m]),
+            model=model,
+            remark=_two_digits(float(own[who])),
+            hollow=model in hollow,
+        )
+        for who in order[:SHOWN]
+        for m, model in enumerate(found.models)
+    ]
+    name = found.models[best]
+    value, low, high = (
+        float(x[best]) for x in (found.mean_gap, found.mean_gap_low, found.mean_gap_high)
+    )
+    every = f"all {in_words(int((~np.isnan(own)).sum()))}"
+    rows.append(Dot(every, value, low, high, name, remark=_two_digits(value), strong=True))
+    what = (
+        f"Sensitivity a model adds at each {nouns.annotator}'s own false-positive rate."
+        if found.yes_no
+        else f"How much better a model agrees with each {nouns.annotator} than the others do, "
+        f"by {found.score}."
+    )
+    base = found.report()
+    return Finding(
+        key="gains",
+        title=f"Models against each {nouns.annotator}",
+        sentence=f"{_gains_title(found, best, nouns)}.",
+        charts=(
+            Dots(
+                name="gains",
+                caption=f"{what} Each dot one model; numbers and the "
+                f"last row: {name}, {exact_percent(found.level)}.",
+                axis=f"gain in {found.score}",
+                rows=rows,
+                zero=True,
+                zero_title=f"as the {nouns.annotator}",
+            ),
+        ),
+        tables=base.tables,
+        note=base.note,
+        methods=base.methods,
+        notices=base.notices,
+        nav="Readers",
+    )
+
+
+def _two_digits(value: float) -> str:
+    return change(round(value, 2), 2) if math.isfinite(value) else UNDEFINED
+
+
+def _gains_title(found: Experts, best: int, nouns: Nouns) -> str:
+    """By how much the model with the largest gain does better, in 100 positives."""
+    name, gain = found.models[best], float(found.mean_gap[best])
+    low, high = float(found.mean_gap_low[best]), float(found.mean_gap_high[best])
+    if math.isnan(gain):
+        return f"Models and {nouns.annotators} cannot be compared"
+    whom = f"than {_a(nouns.annotator)}"
+    sure = found.population.annotators and not math.isnan(low) and (low > 0 or high < 0)
+    if not found.yes_no:
+        if not sure:
+            return (
+                f"{name} is not shown to agree better or worse with {_a(nouns.annotator)} than "
+                "the others do"
+            )
+        way = "better" if gain > 0 else "worse"
+        return (
+            f"{name} agrees {way} with {_a(nouns.annotator)} than the others do, by "
+            f"{number(abs(gain), 2)} {found.score}"
+        )
+    if not sure:
+        return (
+            f"At equal false alarms {name} is not shown to find more or fewer positives "
+            f"{whom} on average"
+        )
+    more = "more" if gain > 0 else "fewer"
+    size = 100 * abs(gain)
+    many = number(size, 0) if size >= 0.5 else "less than 1"
+    return f"At equal false alarms {name} finds {many} in 100 {more} positives {whom}"
+
+
+def _a(noun: str) -> str:
+    return f"{'an' if noun[:1] in 'aeiou' else 'a'} {noun}"
+
+
+# ---- agreement -----------------------------------------------------------------------------
+
+
+def agreement_finding(
+    annotations: Annotations, votes: Mapping[str, TaskVotes], nouns: Nouns
+) -> Finding | None:
+    """Votes, agreement and rates per task, as strips."""
+    tables = {one.task: one for one in agreement_summaries(annotations)}
+    rows = [_strip(annotations, one, tables.get(task)) for task, one in votes.items()]
+    if not rows or all(not one.shares for one in rows):
+        return None
+    yes_no = annotations.kind == "binary"
+    measure = next(
+        (t.coefficients[0].name for t in tables.values() if t.coefficients), "agreement"
+    )
+    chart = Strips(
+        name="agreement",
+        caption=f"How the votes on every {nouns.item} split",
+        votes_title=f"Votes, {nouns.items} from no to yes"
+        if yes_no
+        else f"Votes, {nouns.items} from all alike to most split",
+        alpha_title=f"Agreement, {measure}, 95%",
+        rates_title="How often each says yes"
+        if yes_no
+        else f"How often each names {rows[0].named or 'the commonest class'}",
+        rows=rows,
+    )
+    return Finding(
+        key="agreement",
+        title="Agreement",
+        sentence=f"{_agreement_title(rows, nouns, yes_no=yes_no)}.",
+        charts=(chart,),
+        tables=(_agreement_table(rows),),
+        notices=tuple(one for table in tables.values() for one in table.cautions),
+        nav="Agreement",
+    )
+
+
+def _strip(annotations: Annotations, own: TaskVotes, table: AgreementTable | None) -> Strip:
+    votes, shares, task = own
+    several = votes.sizes >= 2
+    split = disputed(shares, votes.sizes)
+    yes_no = annotations.kind == "binary"
+    side = shares[1] if yes_no else 1 - shares.max(axis=0)
+    total, top = int(several.sum()), 0.5 if yes_no else 1 - 1 / max(shares.shape[0], 2)
+    kinds = np.stack([np.round(side[several], 2), split[several]], axis=1)
+    steps, number_of = np.unique(kinds, axis=0, return_counts=True)
+    parts = []
+    for (step, divided), many in zip(steps, number_of, strict=True):
+        against = min(step, 1 - step) if yes_no else step
+        parts.append((many / total, float(min(1.0, against / top)), bool(divided)))
+    ends = (
+        (float((side[several] == 0).mean()), float((side[several] == 1).mean()))
+        if total
+        else (math.nan, math.nan)
+    )
+    most = 1 if yes_no else int(shares.sum(axis=1).argmax())
+    alpha = (math.nan,) * 3
+    if table is not None and table.coefficients:
+        first = table.coefficients[0]
+        alpha = (first.value, first.low, first.high)
+    return Strip(
+        task=task,
+        shares=tuple(parts),
+        left=f"{percent(ends[0])} all say no" if yes_no else f"{percent(ends[0])} all agree",
+        right=f"{percent(ends[1])} all say yes" if yes_no else "",
+        split=f"{percent(float(split[several].mean()) if total else math.nan)} split",
+        alpha=alpha,
+        rates=_rates(annotations, votes, most),
+        named="" if yes_no else annotations.classes[most],
+    )
+
+
+def _rates(annotations: Annotations, votes: Votes, label: int) -> tuple[tuple[str, float], ...]:
+    """How often each annotator names a class; nothing of anonymous votes."""
+    names = annotations.annotators
+    if names is None:
+        return ()
+    rates = naming_rates(votes, label, len(names), votes.annotator >= 0).tolist()
+    return tuple((n, rate) for n, rate in zip(names, rates, strict=True) if rate == rate)
+
+
+def naming_rates(votes: Votes, label: int, people: int, use: Bools) -> Floats:
+    """How often each annotator names a class among some votes; nan of those without any."""
+    who = votes.annotator[use]
+    said = np.bincount(who, votes.mass(label)[use], people)
+    many = np.bincount(who, minlength=people)
+    return np.asarray(np.divide(said, many, out=np.full(people, np.nan), where=many > 0))
+
+
+def _agreement_title(rows: Sequence[Strip], nouns: Nouns, *, yes_no: bool) -> str:
+    """Where annotators differ most in their rates, and where they agree least."""
+    people = capital(nouns.annotators)
+    wide = max(rows, key=_reach)
+    known = [one for one in rows if math.isfinite(one.alpha[0])]
+    reach = _reach(wide)
+    said = ""
+    if reach > 0 and len(wide.rates) > 1:
+        low, high = (f(rate for _, rate in wide.rates) for f in (min, max))
+        what = (
+            f"call {wide.task}"
+            if yes_no and wide.task
+            else ("say yes" if yes_no else f"name {wide.named or 'the commonest class'}")
+        )
+        said = f"{people} {what} in {percent(low)} to {percent(high)} of their {nouns.items}"
+    if not known:
+        return said or _split_words(rows, nouns)
+    if len(known) == 1:
+        only = known[0]
+        agree = f"agreement beyond chance is {number(only.alpha[0], 2)} (1 is full)"
+        return f"{said}; {agree}" if said else capital(agree)
+    least = min(known, key=lambda one: one.alpha[0])
+    worst = f"agree least on {least.task}"
+    return f"{said}; they {worst}" if said else f"{people} {worst}"
+
+
+def _split_words(rows: Sequence[Strip], nouns: Nouns) -> str:
+    """How much of a task is split, where nothing else is known."""
+    most = max(rows, key=lambda one: sum(part for part, _, split in one.shares if split))
+    share = sum(part for part, _, split in most.shares if split)
+    where = f" of {most.task}" if most.task else ""
+    return f"{percent(share)} of the {nouns.items}{where} split the {nouns.annotators}"
+
+
+def _reach(strip: Strip) -> float:
+    rates = [rate for _, rate in strip.rates]
+    return max(rates) - min(rates) if rates else 0.0
+
+
+def _agreement_table(rows: Sequence[Strip]) -> Table:
+    return Table(
+        name="agreement",
+        caption="Agreement by task",
+        columns=(
+            Column("task", "task"),
+            Column("alpha", "agreement", "number", ("low", "high")),
+            Column("split", "split", "percent"),
+            Column("lowest", "lowest rate", "percent"),
+            Column("highest", "highest rate", "percent"),
+        ),
+        rows=[
+            {
+                "task": one.task,
+                "alpha": one.alpha[0],
+                "low": one.alpha[1],
+                "high": one.alpha[2],
+                "split": float(sum(part for part, _, divided in one.shares if divided)),
+                "lowest": min((r for _, r in one.rates), default=math.nan),
+                "highest": max((r for _, r in one.rates), default=math.nan),
+            }
+            for one in rows
+        ],
+        brief=(),
+    )
+
+
+def foot_rows(
+    finding: Finding | None, tasks: Sequence[str]
+) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Agreement and split items of every task, for the foot of the matrix."""
+    if finding is None:
+        return ()
+    chart = finding.charts[0]
+    assert isinstance(chart, Strips)
+    strips = {one.task: one for one in chart.rows}
+    if not set(tasks) <= set(strips):
+        return ()
+    return (
+        ("alpha", tuple(number(strips[task].alpha[0], 2) for task in tasks)),
+        ("split", tuple(strips[task].split.removesuffix(" split") for task in tasks)),
+    )

@@ -1,0 +1,543 @@
+"""Report: what is said of a study, from the answer on top down to the evidence.
+
+The card, the standings by task, the distance from the best, models against each annotator,
+agreement and the disputed items stand open; everything else is evidence: how majority and soft
+labels compare, all pairs, and the analyses that were asked for.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from equipoise.inference.ranks import average_ranks, higher_is_better
+from equipoise.report.answer.card import Sample, make_card
+from equipoise.report.answer.models import (
+    confusions,
+    distance_finding,
+    metrics_finding,
+    standings_finding,
+)
+from equipoise.report.answer.readers import (
+    agreement_finding,
+    foot_rows,
+    gains_finding,
+    task_votes,
+)
+from equipoise.report.answer.standing import Answer, RankedModels, StandingColumn
+from equipoise.report.answer.worklist import worklist_finding
+from equipoise.study import MACRO, Evaluation, evaluate
+from equipoise.study.analyses.catalogue import ANALYSES
+from equipoise.study.analyses.compare import Comparison
+from equipoise.study.analyses.experts import experts
+from equipoise.study.analyses.methods import (
+    StudyData,
+    computed,
+    interval_sources,
+    intervals_sentence,
+    labels_sentence,
+    study_report,
+)
+from equipoise.study.analyses.study import Progress, Study, StudyOptions
+from equipoise.study.analyses.truth_certainty import certainty
+from equipoise.study.analyses.words import score_title
+from equipoise.study.circularity import independent
+from equipoise.study.thresholds import cut_study, threshold_table
+from equipoise.truth import MODELS, model_title
+from equipoise.types.annotations import Annotations
+from equipoise.types.arrays import Floats, InputError, Ints, choice, listed, nearest
+from equipoise.types.findings import Card, Column, Finding, Report, Slopes, Table
+from equipoise.types.findings.bibliography import cite
+from equipoise.types.notices import worded
+from equipoise.types.nouns import Nouns, counted
+from equipoise.types.numbers import count
+from equipoise.types.predictions import Predictions
+from equipoise.types.words import capital, joined
+
+Stage = Callable[[str], Progress]  # names what is being done, and takes its progress
+NAMED = 3
+PARTS = 100  # steps of progress per analysis
+PAIR_GROUNDS = ("flips",)  # analyses that a close look at two models adds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerOptions:
+    """What a report should hold beside the answer.
+
+    Attributes
+    ----------
+    analyses
+        Names of analyses of the catalogue, in its order.
+    pair
+        Two models to look at closely.
+    nouns
+        What items, annotators and tasks are called.
+    command
+        Whether advice is in the words of the command line.
+    votes_study
+        The study scored against votes, for analyses, where the truth is a model of them; None
+        where the study itself is.
+    """
+
+    analyses: Sequence[str] = ()
+    pair: tuple[str, str] | None = None
+    nouns: Nouns = field(default_factory=Nouns)
+    command: bool = False
+    votes_study: Study | None = None
+
+
+def analyse_study(
+    predictions: Predictions | Iterable[Predictions],
+    annotations: Annotations,
+    options: StudyOptions | None = None,
+    *,
+    pair: tuple[str, str] | None = None,
+) -> Report:
+    """The answer to a study with all of its grounds.
+
+    Parameters
+    ----------
+    predictions, annotations
+        What models and annotators say.
+    options
+        What is asked; by default every analysis that the data allow.
+    pair
+        Two models to look at closely.
+
+    Examples
+    --------
+    >>> from equipoise.datasets.demo import reading_study
+    >>> readings, scores = reading_study()
+    >>> options = StudyOptions(metrics=["auroc"], only=["vote_cutoffs"], replicates=20)
+    >>> report = analyse_study(scores, readings, options)
+    >>> [one.key for one in report.findings if one.evidence]
+    ['labels', 'differences', 'vote_cutoffs']
+    """
+    how = options or StudyOptions()
+    for name in how.only:
+        choice("analyses", name, tuple(ANALYSES))
+    models = (predictions,) if isinstance(predictions, Predictions) else tuple(predictions)
+    require_models(pair, models)
+    annotations = independent(annotations, models, how.circular)
+    how = replace(how, circular="keep") if how.circular != "error" else how
+    done = evaluate(
+        models,
+        annotations,
+        metrics=how.metrics,
+        resampling=how.plan(annotations),
+        settings=replace(how.settings, thresholds=how.thresholds),
+    )
+    cut = cut_study(models, annotations, done.metrics, how.thresholds)
+    assert isinstance(cut.truth, Annotations)
+    study = Study(tuple(cut.predictions), cut.truth, how, done, lambda *_: None)
+    wanted = AnswerOptions(analyses=tuple(how.only) or tuple(ANALYSES), pair=pair)
+    every = len(wanted.analyses) + 2
+    place = iter(range(every))
+    return answer_report(study, wanted, lambda _: _within(how.progress, next(place, 0), every))
+
+
+def require_models(pair: tuple[str, str] | None, given: Sequence[Predictions]) -> None:
+    """Refuse a pair of which a model is unknown, or twice the same."""
+    known = list(dict.fromkeys(one.model for one in given))
+    for name in pair or ():
+        if name not in known:
+            expected = f"one of {listed(known, most=8)}"
+            raise InputError("pair, model", f"{name!r}", expected, nearest(name, known))
+    if pair is not None and pair[0] == pair[1]:
+        raise InputError("pair", f"{pair[0]!r} twice", "two models", "name another one")
+
+
+def _within(progress: Progress | None, place: int, every: int) -> Progress:
+    """Progress of one step as a part of all."""
+
+    def tell(done: int, whole: int) -> None:
+        if progress is not None:
+            progress(place * PARTS + PARTS * done // max(whole, 1), every * PARTS)
+
+    return tell
+
+
+def answer_report(study: Study, asked: AnswerOptions, stage: Stage | None = None) -> Report:
+    """Everything that is said of a study."""
+    tell = stage or (lambda _: lambda *__: None)
+    answer, nouns = Answer(study.evaluation, study.options.labels), asked.nouns
+    base, data = study_report(study), StudyData.of(study.evaluation, study.annotations)
+    votes = task_votes(study.annotations, _scored(study))
+    tell("agreement")(0, 1)
+    agreement = agreement_finding(study.annotations, votes, nouns)
+    behind = answer.front.behind
+    front = [
+        *_pair(study, asked),
+        standings_finding(answer, nouns, foot_rows(agreement, answer.tasks)),
+        metrics_finding(answer),
+        distance_finding(answer),
+        _gains(study, answer.front, nouns, tell),
+        agreement,
+        worklist_finding(study.evaluation, study.annotations, votes, nouns, behind),
+    ]
+    evidence = [
+        *_thresholds(study.evaluation),
+        *_labels(answer),
+        *confusions(answer),
+        *_all_pairs(answer),
+        *_certainty(study),
+        *_analyses(study, asked, tell),
+    ]
+    return replace(
+        base,
+        card=make_card(
+            answer,
+            _sample_of(study.evaluation, study.annotations),
+            nouns,
+            base.notices,
+            command=asked.command,
+        ),
+        findings=_in_order(front, evidence),
+        known=_known(study, data, nouns),
+        terms=_terms(study),
+        scope=study.evaluation.population.scope,
+        methods=_methods(study, data),
+        references=(
+            *base.references,
+            *interval_sources(study.evaluation),
+            *_truth_sources(study),
+        ),
+        task=study.evaluation.tasks[-1],
+    )
+
+
+def _in_order(
+    front: Iterable[Finding | None], evidence: Iterable[Finding]
+) -> tuple[Finding, ...]:
+    """What stands open, where it was possible, then what is folded away."""
+    opened = (one for one in front if one is not None)
+    return (*opened, *(replace(one, evidence=True) for one in evidence))
+
+
+def _scored(study: Study) -> dict[str, Ints]:
+    """Places of the scored items of every task among the items of the annotations."""
+    place = {name: code for code, name in enumerate(study.annotations.items)}
+    return {
+        one.task: np.array([place[name] for name in one.items if name in place], dtype=np.int64)
+        for one in study.evaluation.questions
+    }
+
+
+def _known(study: Study, data: StudyData, nouns: Nouns) -> tuple[str, ...]:
+    tasks = [task for task in study.evaluation.tasks if task != MACRO]
+    return (
+        count(len(study.evaluation.models), "model"),
+        counted(len(tasks), nouns.task) if len(tasks) > 1 else "",
+        counted(data.items, nouns.item),
+        counted(data.annotators, nouns.annotator) if data.annotators else "",
+    )
+
+
+def _sample_of(evaluation: Evaluation, annotations: Annotations | None) -> Sample:
+    """How much an evaluation rests on."""
+    sizes = [
+        one.votes.sizes[~one.votes.gold]
+        for one in evaluation.questions
+        if one.votes is not None
+    ]
+    votes, every = (0, 0.0, 0), np.concatenate([np.zeros(0, dtype=np.int64), *sizes])
+    if len(every):
+        votes = int(every.min()), float(np.median(every)), int(every.max())
+    if annotations is None:
+        items = {name for one in evaluation.questions for name in one.items}
+        return Sample(items=len(items), votes_per_item=votes)
+    data = StudyData.of(evaluation, annotations)
+    return Sample(
+        items=data.items,
+        groups=data.scored_groups,
+        annotators=data.annotators,
+        votes_per_item=votes,
+    )
+
+
+def evaluation_card(evaluation: Evaluation) -> Card:
+    """The card of an evaluation that Python made."""
+    sample = _sample_of(evaluation, evaluation.annotations)
+    return make_card(Answer(evaluation), sample, Nouns(), evaluation.notices)
+
+
+def evaluation_report(evaluation: Evaluation) -> Report:
+    """Everything that is said of an evaluation that Python made, with the quick analyses."""
+    votes = evaluation.annotations
+    options = StudyOptions(
+        metrics=evaluation.metrics,
+        level=evaluation.level,
+        seed=evaluation.plan.seed,
+        on_missing="drop",  # items that are not scored were refused, or are wanted so
+        circular="keep",
+    )
+    if votes is not None:
+        study = Study(evaluation.predictions, votes, options, evaluation, lambda *_: None)
+        quick = tuple(name for name, one in ANALYSES.items() if one.quick)
+        return answer_report(study, AnswerOptions(analyses=quick))
+    answer = Answer(evaluation)
+    front = (standings_finding(answer, Nouns()), distance_finding(answer))
+    return Report(
+        title="",
+        models=evaluation.models,
+        card=evaluation_card(evaluation),
+        findings=_in_order(front, [*_labels(answer), *_all_pairs(answer)]),
+        notices=evaluation.notices,
+        scope=evaluation.population.scope,
+    )
+
+
+# ---- findings ------------------------------------------------------------------------------
+
+
+def _gains(study: Study, front: RankedModels, nouns: Nouns, tell: Stage) -> Finding | None:
+    """Models against each annotator, where the annotators allow it."""
+    leader, behind = front.models[0], front.behind
+    tell("readers")(0, 1)
+    asked = study.options
+    try:
+        found = experts(
+            study.predictions,
+            study.annotations,
+            level=asked.level,
+            on_missing=asked.on_missing,
+        )
+    except InputError:
+        return None
+    if np.isnan(found.mean_gap).all():
+        return None
+    return gains_finding(found, leader, behind, nouns)
+
+
+def _pair(study: Study, asked: AnswerOptions) -> Iterator[Finding]:
+    """The close look at two models."""
+    if asked.pair is None:
+        return
+    two = _two(study, asked.pair)
+    among = len(study.evaluation.models)
+    report = Comparison(*asked.pair, study.options.labels, two.evaluation, among).report()
+    yield replace(report, nav="Pair")
+
+
+def _two(study: Study, pair: tuple[str, str]) -> Study:
+    """The study of two models alone."""
+    some = tuple(one for name in pair for one in study.predictions if one.model == name)
+    return replace(study, predictions=some, evaluation=study.evaluation.subset(pair))
+
+
+def _thresholds(evaluation: Evaluation) -> Iterator[Finding]:
+    """From which score on models say yes, where scores became decisions."""
+    if not evaluation.thresholds:
+        return
+    said = [one for one in evaluation.notices if one.code == "thresholds"]
+    yield Finding(
+        key="thresholds",
+        title="Thresholds",
+        sentence=" ".join(worded(said)) or "Scores became decisions by these thresholds.",
+        tables=(threshold_table(evaluation.thresholds),),
+    )
+
+
+def _labels(answer: Answer) -> Iterator[Finding]:
+    """Whether majority labels give another answer than soft ones."""
+    front = answer.front
+    if front.column.labels != "soft" or front.known < 2:
+        return
+    hard = answer.standing(StandingColumn(front.column.task, front.column.metric, "hard"))
+    if hard.known < 2 or _says_nothing(front, hard):
+        return
+    what = score_title(answer.metric.name, "hard", front.column.task).removeprefix("hard ")
+    same = set(hard.best_group) == set(front.best_group)
+    leaders = hard.models[0] == front.models[0]
+    top = "highest" if answer.metric.better == "higher" else "best"
+    said = (
+        f"{front.models[0]} scores {top} with majority labels, too"
+        if leaders
+        else f"With majority labels {hard.models[0]} scores {top} in place of {front.models[0]}"
+    )
+    group = "; the best group is the same" if front.decides and hard.decides else ""
+    if group and not same:
+        gone = [n for n in hard.behind if n in front.best_group]
+        new = [n for n in hard.best_group if n not in front.best_group]
+        parts = [f"{joined(new, most=NAMED)} {_are(new)} in the best group then"] * bool(new)
+        where = "" if new else " in the best group then"
+        parts += [f"{joined(gone, most=NAMED)} {_are(gone)} not{where}"] * bool(gone)
+        group = f"; {', '.join(parts)}"
+    names = [n for n in front.models if n in hard.models[: hard.known]]
+    ranks = [
+        _ranks(one.models[: one.known], one.values[: one.known], answer)
+        for one in (hard, front)
+    ]
+    yield Finding(
+        key="labels",
+        title="Majority labels and soft labels",
+        sentence=f"{said}{group}.",
+        charts=(
+            Slopes(
+                name="labels",
+                caption=f"Ranks by {what}",
+                left="majority labels",
+                right="soft labels",
+                rows=[(n, ranks[0][n], ranks[1][n]) for n in names if n in ranks[1]],
+            ),
+        ),
+        note="Soft labels are the share of votes, majority labels the class with most of them.",
+    )
+
+
+def _says_nothing(front: RankedModels, hard: RankedModels) -> bool:
+    """Whether both kinds of labels are the same, or all models tie under both."""
+    same = front.models == hard.models and np.array_equal(front.values, hard.values)
+    return bool(same or (np.nanmax(front.gap) == 0 and np.nanmax(hard.gap) == 0))
+
+
+def _are(names: Sequence[str]) -> str:
+    return "is" if len(names) == 1 else "are"
+
+
+def _ranks(models: Sequence[str], values: Floats, answer: Answer) -> dict[str, float]:
+    good = higher_is_better(np.asarray(values, dtype=np.float64), answer.metric.better)
+    return dict(zip(models, average_ranks(good).tolist(), strict=True))
+
+
+def _all_pairs(answer: Answer) -> Iterator[Finding]:
+    """Every paired difference in every task, metric and kind of labels."""
+    done, front = answer.evaluation, answer.front
+    if front.known < 2:
+        return
+    rows = [
+        gap._asdict()
+        for task in done.tasks
+        for metric in done.metrics
+        for labels in ("hard", "soft")
+        for gap in done.differences(metric.name, labels=labels, task=task)
+    ]
+    here = [
+        row
+        for row in rows
+        if (row["task"], row["metric"], row["labels"])
+        == (front.column.task, answer.metric.name, answer.labels)
+    ]
+    apart = sum(bool(row["separated"]) for row in here)
+    known = front.known * (front.known - 1) // 2
+    sentence = (
+        f"{count(apart)} of {count(known, 'pair')} can be told apart, all pairs together."
+    )
+    if not front.population.decides:
+        sentence = "No pair can be told apart: annotators are too few for a verdict."
+    elif known == 1:
+        sentence = f"The two {'can' if apart else 'cannot'} be told apart."
+    titles = {metric.name: metric.title for metric in done.metrics}
+    judged = [Column("judgement", "by the margin")] if done.margin is not None else []
+    yield Finding(
+        key="differences",
+        title="Every pair of models",
+        sentence=sentence,
+        tables=(
+            Table(
+                name="differences",
+                caption="The first model minus the second, paired; intervals and p of the pair "
+                "alone, adjusted p and separation among all pairs",
+                columns=(
+                    Column("task", "task"),
+                    Column("metric", "metric", words=titles),
+                    Column("labels", "labels"),
+                    Column("a", "first", "model"),
+                    Column("b", "second", "model"),
+                    Column("value", "difference", "change", ("low", "high")),
+                    Column("p", "p", "p"),
+                    Column("p_adjusted", "adjusted p", "p"),
+                    Column("separated", "told apart"),
+                    *judged,
+                ),
+                rows=rows,
+                brief=here,
+            ),
+        ),
+    )
+
+
+def _certainty(study: Study) -> Iterator[Finding]:
+    """How certain a model of the truth is of its items."""
+    several = len(study.evaluation.questions) > 1
+    for one in study.evaluation.questions:
+        if one.plausible is None:
+            continue
+        try:
+            found = certainty(study.annotations, one.plausible)
+        except InputError:
+            continue
+        for part in (found.report(), found.ambiguous_report()):
+            yield replace(part, key=f"truth_{part.key}", task=one.task if several else "")
+
+
+def _analyses(study: Study, asked: AnswerOptions, tell: Stage) -> Iterator[Finding]:
+    """The analyses that were asked for, each possible or with the reason why not."""
+    own = asked.votes_study or study
+    for name, analysis in ANALYSES.items():
+        if name in asked.analyses:
+            step = tell(name)
+            found = analysis.attempt(own.telling(step))
+            step(1, 1)
+            yield found
+    if asked.pair is None:
+        return
+    two = _two(own, asked.pair)
+    for name in PAIR_GROUNDS:
+        found = ANALYSES[name].attempt(two.telling(tell(name)))
+        title = f"{asked.pair[0]} against {asked.pair[1]}: {found.title}"
+        yield replace(found, key=f"pair_{name}", title=title)
+
+
+# ---- how it was done -----------------------------------------------------------------------
+
+
+def _terms(study: Study) -> tuple[tuple[str, str], ...]:
+    done, plan = study.evaluation, study.evaluation.plan
+    votes = _labels_sentence(study)
+    return (
+        ("Intervals", intervals_sentence(done, sources=False)),
+        ("Scope", done.population.scope),
+        ("Resampling", plan.reason),
+        ("Labels", votes),
+        *((capital(metric.title), metric.definition) for metric in done.metrics),
+    )
+
+
+def _labels_sentence(study: Study, *, sources: bool = False) -> str:
+    """How labels are made of votes, or of a model of the truth."""
+    fitted = [one.plausible for one in study.evaluation.questions if one.plausible is not None]
+    if not fitted:
+        return labels_sentence(study.annotations, study.evaluation.metrics, study.options)
+    keys = _truth_sources(study) if sources else ()
+    return (
+        f"The truth was inferred from the annotations by {model_title(fitted[0].model)}"
+        f"{cite(*keys)}: {fitted[0].method}. Soft labels are its mean, hard labels the class "
+        "with most of that."
+    )
+
+
+def _truth_sources(study: Study) -> tuple[str, ...]:
+    """Sources of the models that made the truth."""
+    fitted = [one.plausible for one in study.evaluation.questions if one.plausible is not None]
+    names = dict.fromkeys(one.model for one in fitted)
+    return tuple(key for name in names if name in MODELS for key in MODELS[name].references)
+
+
+def _methods(study: Study, data: StudyData) -> tuple[str, ...]:
+    done = study.evaluation
+    what = f"compared {len(done.models)} models"
+    if len(done.models) == 1:
+        what = f"scored one model ({done.models[0]})"
+    return tuple(
+        filter(
+            None,
+            (
+                data.sentence(what, done.tasks, done.metrics),
+                _labels_sentence(study, sources=True),
+                data.groups_sentence(),
+                intervals_sentence(done),
+                computed(),
+            ),
+        )
+    )

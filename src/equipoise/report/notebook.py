@@ -1,0 +1,411 @@
+"""Notebook: an evaluation as a notebook shows it: a card with a table, figures, and the page.
+
+Everything here renders what `equipoise.evaluate` returns. `Evaluation` reaches it by methods of
+its own (``result.verdict``, ``result.plot.forest()``, ``result.report("page.html")``), which
+import this module when they are called, so that the engine knows no renderer.
+
+Card: the answer with whom it holds for, a table of the scores, and the page.
+
+The card has its style in its elements, because a style sheet would reach everything else in the
+notebook; it takes its colours from there, and holds no script.
+
+Figures of an evaluation, as whole SVG files.
+
+In a notebook they are shown as pictures, because the style of an SVG inside a page would reach
+everything else on it.
+
+Examples
+--------
+>>> from equipoise import evaluate
+>>> from equipoise.datasets.demo import reading_study
+>>> readings, scores = reading_study()
+>>> evaluate(scores, readings, metrics=["auroc"]).plot.forest()
+Figure('How far below the best model, whichever it is. ...
+"""
+
+import base64
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import NamedTuple, TypedDict, Unpack
+
+import numpy as np
+
+from equipoise.inference import Family, TwoWay
+from equipoise.inference.ranks import higher_is_better
+from equipoise.metrics import Metric, precision_recall_curve, roc_curve
+from equipoise.read.folders import write_text
+from equipoise.report.answer import (
+    Answer,
+    StandingColumn,
+    distance_chart,
+    evaluation_card,
+    evaluation_report,
+    standings_chart,
+)
+from equipoise.report.page import figures, render
+from equipoise.report.page.markup import Html, element
+from equipoise.study import Evaluation, Row
+from equipoise.study.analyses.words import score_title
+from equipoise.study.truth import TaskTruth
+from equipoise.types.arrays import Floats, InputError
+from equipoise.types.findings import (
+    Chart,
+    Dot,
+    Dots,
+    Finding,
+    Heat,
+    Line,
+    Lines,
+    Matrix,
+    Report,
+)
+from equipoise.types.numbers import estimate, exact_percent, number
+from equipoise.types.words import ONE_CLASS, capital, hint
+
+TITLE = "Which model is better?"
+BELOW = "▾"  # behind a value
+MOST_ROWS = 30  # models of the table in a notebook
+MOST_COLUMNS = 8  # tasks or metrics of it
+
+
+def notebook_html(evaluation: Evaluation) -> str:
+    """The card and a table of the scores, as markup that brings its own style."""
+    card = evaluation_card(evaluation)
+    facts = {
+        "Holds for": card.holds_for,
+        "Settled by": card.settled_by,
+        "Caveat": card.caveat,
+    }
+    line = "margin:.15em 0;font-size:13px"
+    said = [
+        element("p", element("b", f"{name} "), text, style=line)
+        for name, text in facts.items()
+        if text
+    ]
+    answer = element("p", card.answer, style="margin:0 0 .4em;font-size:16px;font-weight:650")
+    frame = "border:1px solid #8884;border-left:4px solid #0a5ba8;padding:.6em .9em"
+    return element(
+        "div",
+        element("div", answer, *said, style=f"{frame};max-width:60em"),
+        _table(evaluation),
+        style="font-family:system-ui,sans-serif;line-height:1.4",
+    )
+
+
+def _table(evaluation: Evaluation) -> Html:
+    """Soft scores: a column per metric, or per task where there are several.
+
+    The first column has intervals; a mark says where a model is surely below another.
+    """
+    first, tasks = evaluation.metrics[0], evaluation.tasks
+    columns = [(task, first.name) for task in (tasks[-1], *tasks[:-1])]
+    heads = [task for task, _ in columns]
+    if len(tasks) == 1:
+        columns = [(tasks[0], one.name) for one in evaluation.metrics]
+        heads = [score_title(name, "soft", "") for _, name in columns]
+    shown = columns[:MOST_COLUMNS]
+    rows = {(r.task, r.metric, r.model): r for r in evaluation.table() if r.labels == "soft"}
+    front = np.array([rows[*shown[0], model].value for model in evaluation.models])
+    places = np.argsort(-higher_is_better(front, first.better), kind="stable")
+    order = [evaluation.models[m] for m in places]
+    cell = "padding:.15em .8em;white-space:nowrap;text-align:"
+    lines = [
+        element(
+            "tr",
+            element("th", model, style=f"{cell}left;font-weight:400"),
+            *(
+                element(
+                    "td", _score(rows[*column, model], wide=place == 0), style=f"{cell}right"
+                )
+                for place, column in enumerate(shown)
+            ),
+        )
+        for model in order[:MOST_ROWS]
+    ]
+    names = [
+        element("th", one, style=f"{cell}right;font-weight:600")
+        for one in ["", *heads[:MOST_COLUMNS]]
+    ]
+    what = "" if len(tasks) == 1 else f"{capital(score_title(first.name, 'soft', ''))}. "
+    left = len(order) > len(lines) or len(columns) > len(shown)
+    caption = (
+        f"{what}Brackets: {exact_percent(evaluation.level)} interval of the value by itself. "
+        f"{BELOW} surely below another model, all pairs at once."
+        f"{' More in to_dataframe().' * left}"
+    )
+    note = "caption-side:bottom;font-size:12px;text-align:left"
+    return element(
+        "table",
+        element("caption", caption, style=note),
+        element("thead", element("tr", *names)),
+        element("tbody", *lines),
+        style="border-collapse:collapse;margin:.6em 0;font-size:13px;"
+        "font-variant-numeric:tabular-nums",
+    )
+
+
+def _score(row: Row, *, wide: bool) -> str:
+    """A value, with its interval where there is room, and a mark where it is behind."""
+    text = estimate(row.value, row.low, row.high) if wide else number(row.value)
+    return f"{text} {BELOW}" if row.rank_low > 1 else text
+
+
+def write_page(evaluation: Evaluation, path: str | Path, *, title: str = "") -> Path:
+    """Write the page about an evaluation, self-contained; returns its path."""
+    target = Path(path)
+    if target.suffix.lower() not in (".html", ".htm"):
+        do = f"name it {target.with_suffix('.html').name}"
+        raise InputError(f"report {path}", f"ending {target.suffix!r}", ".html", do)
+    write_text(target, render(replace(evaluation_report(evaluation), title=title or TITLE)))
+    return target
+
+
+POINTS = 400  # of a curve
+RATES = ("false positive rate", "true positive rate")
+RECALL = ("recall", "precision")
+
+
+class Question(TypedDict, total=False):
+    """What a figure is about.
+
+    ``metric`` is the first if left out, ``labels`` are soft, and ``task`` is the average over
+    tasks, or the only one.
+    """
+
+    metric: str
+    labels: str
+    task: str
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A figure as the text of an SVG file, which notebooks show; `caption` says what it is."""
+
+    svg: str
+    caption: str
+
+    def __repr__(self) -> str:
+        return f"Figure({self.caption!r})"
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+    def _repr_html_(self) -> str:
+        code = base64.b64encode(self.svg.encode()).decode()
+        source = f"data:image/svg+xml;base64,{code}"
+        words = element("figcaption", self.caption, style="font-size:13px")
+        picture = element("img", src=source, alt=self.caption, style="max-width:100%")
+        return element("figure", words, picture, style="margin:.5em 0")
+
+    def save(self, path: str | Path) -> Path:
+        """Write the SVG file; returns its path."""
+        target = Path(path)
+        if target.suffix.lower() != ".svg":
+            do = f"name it {target.with_suffix('.svg').name}"
+            raise InputError(f"figure {path}", f"ending {target.suffix!r}", ".svg", do)
+        write_text(target, self.svg)
+        return target
+
+
+class _Asked(NamedTuple):
+    """One task, metric and kind of labels of an evaluation, and what simultaneous tests say."""
+
+    evaluation: Evaluation
+    metric: Metric
+    labels: str
+    task: str
+    cell: TwoWay
+
+    @property
+    def family(self) -> Family:
+        """Simultaneous statements about all pairs of models."""
+        return self.evaluation.family(self.metric.name, labels=self.labels, task=self.task)
+
+    @property
+    def good(self) -> Floats:
+        """Values as higher-is-better, shape (models,)."""
+        return higher_is_better(self.cell.values, self.metric.better)
+
+    @property
+    def order(self) -> list[int]:
+        """Places of the models, the best first and undefined ones last."""
+        return [int(place) for place in np.argsort(-self.good, kind="stable")]
+
+    @property
+    def models(self) -> list[str]:
+        """Names of the models in that order."""
+        return [self.evaluation.models[place] for place in self.order]
+
+    @property
+    def words(self) -> str:
+        """What is scored, with the task where there are several."""
+        task = self.task if len(self.evaluation.tasks) > 1 else ""
+        return score_title(self.metric.name, self.labels, task)
+
+    def leads(self) -> tuple[Floats, Floats]:
+        """By how much each model leads each other, and the standard error of that."""
+        good, number_of = self.good, len(self.good)
+        with np.errstate(invalid="ignore"):
+            lead = good[:, None] - good[None, :]
+        error = np.zeros((number_of, number_of))
+        for a in range(number_of):
+            for b in range(a):
+                error[a, b] = error[b, a] = self.cell.between(a, b).standard_error
+        return lead, error
+
+
+@dataclass(frozen=True, slots=True)
+class Plots:
+    """Figures of an evaluation; each takes metric, labels and task, see `Question`."""
+
+    evaluation: Evaluation
+
+    def __repr__(self) -> str:
+        names = [name for name in dir(type(self)) if name[0] != "_" and name != "evaluation"]
+        return f"Plots({', '.join(names)})"
+
+    def forest(self, **question: Unpack[Question]) -> Figure:
+        """How far each model lies below the best, whichever that is, all pairs at once."""
+        asked = self._asked(question)
+        done = self.evaluation
+        standing = Answer(done).standing(StandingColumn(asked.task, asked.metric, asked.labels))
+        return self._drawn(distance_chart(standing, level=done.level, margin=done.margin))
+
+    def scores(self, **question: Unpack[Question]) -> Figure:
+        """Every model with its own interval."""
+        asked = self._asked(question)
+        cell = (asked.task, asked.metric.name, asked.labels)
+        every = self.evaluation.table()
+        own = {row.model: row for row in every if (row.task, row.metric, row.labels) == cell}
+        rows = [own[name] for name in asked.models]
+        level = exact_percent(self.evaluation.level)
+        chart = Dots(
+            name="scores",
+            caption=f"{capital(asked.words)} with {level} intervals of single values",
+            axis=asked.words,
+            rows=[Dot(r.model, r.value, r.low, r.high, r.model, remark=number(r.value))
+                  for r in rows],
+        )  # fmt: skip
+        return self._drawn(chart)
+
+    def matrix(self, *, labels: str = "soft") -> Figure:
+        """Models by tasks (or by metrics, of one task), tinted where in the best group."""
+        return self._drawn(standings_chart(Answer(self.evaluation, labels)))
+
+    def pairs(self, **question: Unpack[Question]) -> Figure:
+        """By how much each model leads each other, and which pairs are separated."""
+        asked = self._asked(question)
+        lead, error = asked.leads()
+        square = np.ix_(asked.order, asked.order)
+        reach = (asked.family.critical * error)[square]
+        lead = lead[square]
+        np.fill_diagonal(lead, np.nan)
+        better = asked.family.better
+        chart = Matrix(
+            name="pairs",
+            caption=f"Lead in {asked.words} of the model above a cell over the model to its "
+            "right, intervals of all pairs at once",
+            models=asked.models,
+            leads=np.asarray(lead, dtype=np.float64),
+            low=lead - reach,
+            high=lead + reach,
+            separated=(better | better.T)[square],
+        )
+        return self._drawn(chart)
+
+    def ranks(self, **question: Unpack[Question]) -> Figure:
+        """In which share of the resamples each model holds each rank."""
+        asked = self._asked(question)
+        shares = self.evaluation.rank_probabilities(
+            asked.metric.name, labels=asked.labels, task=asked.task
+        )
+        chart = Heat(
+            name="ranks",
+            caption=f"Share of resamples in which a model holds a rank, {asked.words}",
+            rows=asked.models,
+            columns=[str(place + 1) for place in range(shares.shape[1])],
+            values=np.asarray(shares[asked.order]),
+            row_models=True,
+            x="rank",
+        )
+        return self._drawn(chart)
+
+    def roc(self, **question: Unpack[Question]) -> Figure:
+        """ROC curves of a yes/no question, against soft or hard labels."""
+        return self._curves("roc", RATES, question)
+
+    def precision_recall(self, **question: Unpack[Question]) -> Figure:
+        """Precision against recall of a yes/no question, soft or hard labels."""
+        return self._curves("precision-recall", RECALL, question)
+
+    def _curves(self, name: str, axes: tuple[str, str], question: Question) -> Figure:
+        tasks = [one.task for one in self.evaluation.questions]
+        if len(tasks) > 1 and "task" not in question:
+            raise InputError("plot", f"{len(tasks)} tasks", "one", f"say task={tasks[0]!r}")
+        asked = self._asked({"task": tasks[0], **question})
+        place = tasks.index(asked.task) if asked.task in tasks else -1
+        truth = _yes_no(self.evaluation.questions[place], asked.task)
+        labels = (truth.hard if asked.labels == "hard" else truth.shares)[0]
+        lines = []
+        for model in asked.models:
+            scores = self.evaluation.scores[place][model]
+            across, up = _curve(axes, labels, scores)
+            lines.append(Line(model, list(zip(across, up, strict=True)), model, dots=False))
+        of_task = f", {truth.task}" if truth.task else ""
+        chart = Lines(
+            name=name,
+            caption=f"{capital(axes[1])} by {axes[0]}, {asked.labels} labels{of_task}",
+            x=axes[0],
+            y=axes[1],
+            lines=lines,
+            diagonal=axes == RATES,
+            x_range=(0.0, 1.0),
+            y_range=(0.0, 1.0),
+        )
+        return self._drawn(chart)
+
+    def _asked(self, question: Question) -> _Asked:
+        """The question with what was left out; unknown words are refused."""
+        known = Question.__annotations__
+        if wrong := sorted(set(question) - set(known)):
+            raise InputError("plot", repr(wrong[0]), "metric, labels or task", "leave it out")
+        done = self.evaluation
+        name = question.get("metric", done.metrics[0].name)
+        labels = question.get("labels", "soft")
+        task = question.get("task", done.tasks[-1])
+        cell = done.two_way(name, labels=labels, task=task)  # refuses what there is not
+        metric = next(one for one in done.metrics if one.name == name)
+        return _Asked(done, metric, labels, task, cell)
+
+    def _drawn(self, chart: Chart) -> Figure:
+        finding = Finding(key=chart.name, title="", sentence="", charts=(chart,))
+        made = figures(Report(title="", findings=(finding,), models=self.evaluation.models))
+        if not made:
+            got, do = "nothing to draw: no value is defined", "look at to_dataframe()"
+            raise InputError(f"plot {chart.name}", got, "defined values", do)
+        return Figure(next(iter(made.values())), chart.caption)
+
+
+def _yes_no(truth: TaskTruth, task: str) -> TaskTruth:
+    """The truth of a yes/no question, or a refusal."""
+    if truth.task != task:
+        do = "name a single task"
+        raise InputError("plot", f"{task!r}", "a task that has labels of its own", do)
+    if len(truth.classes) > 1:
+        do = hint("ask about one class ({})", ONE_CLASS)
+        raise InputError("plot", f"{len(truth.classes)} classes", "a yes/no question", do)
+    return truth
+
+
+def _curve(
+    axes: tuple[str, str], labels: Floats, scores: Floats
+) -> tuple[Sequence[float], Sequence[float]]:
+    """A curve, thinned where it has more points than a drawing shows."""
+    if axes == RATES:
+        across, up, _ = roc_curve(labels, scores)
+    else:
+        up, across, _ = precision_recall_curve(labels, scores)
+        up, across = up[::-1], across[::-1]
+    few = np.unique(np.linspace(0, len(across) - 1, POINTS).round().astype(np.intp))
+    return across[few].tolist(), up[few].tolist()

@@ -1,0 +1,464 @@
+"""Charts: every kind is drawn here or in `cells` and `votes`, once, and used by every analysis.
+
+Nothing is drawn that says nothing: fewer than two distinct points, a single bar, curves that
+coincide (one line has all their names). Names stand beside their marks.
+"""
+
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
+from typing import Any
+
+from equipoise.report.page.cells import heat, matrix, standings
+from equipoise.report.page.curves import draw_lines
+from equipoise.report.page.figure import (
+    Figure,
+    FigureRow,
+    Plot,
+    Rows,
+    Words,
+    axis_numbers,
+    axis_titles,
+    described,
+)
+from equipoise.report.page.lettering import lines_of, shorten, width
+from equipoise.report.page.markup import Html, element, join
+from equipoise.report.page.palette import ModelStyles
+from equipoise.report.page.svg import (
+    LETTER,
+    Label,
+    Scale,
+    box,
+    dot,
+    fitted,
+    interval,
+    middle,
+    stroke,
+    tick_labels,
+    upright,
+)
+from equipoise.report.page.votes import cases, strips
+from equipoise.types.findings.charts import (
+    Bar,
+    Cases,
+    Chart,
+    Dot,
+    Dots,
+    Heat,
+    Histogram,
+    Lines,
+    Matrix,
+    Scatter,
+    Slopes,
+    Standings,
+    Strips,
+)
+from equipoise.types.numbers import change, count, number, rank
+
+DEEP = 1e4  # the largest number over the smallest that a logarithmic axis shows
+TALL, DENSE = 28.0, 22.0  # rows, and rows of which there are many
+MANY = 24
+
+
+def draw(chart: Chart, styles: ModelStyles) -> Figure | None:
+    """Draw a chart; None where there is nothing to draw, or nothing that it would say."""
+    drawer = _DRAWERS.get(type(chart))
+    return drawer(chart, styles) if drawer else None
+
+
+def _finite(*values: float) -> list[float]:
+    return [value for value in values if math.isfinite(value)]
+
+
+# ---- rows of dots --------------------------------------------------------------------------
+
+
+def _dots(chart: Dots, styles: ModelStyles) -> Figure | None:
+    scale = _dots_scale(chart)
+    if scale is None:
+        return None
+    rows = [_above(one, scale.low) if chart.logarithmic else one for one in chart.rows]
+    groups = [list(group) for _, group in groupby(rows, key=lambda one: one.label)]
+    own = all(one.label == one.model for one in rows)
+    pair = () if own else styles.pair(one.model for one in rows)
+    ticks = scale.ticks(4)
+    lines = [upright(scale(tick)) for tick in ticks] + _fixed_lines(chart, scale)
+    high = TALL if len(rows) <= MANY else DENSE
+    made = [_dots_head(chart, scale, ticks)]
+    for group in groups:
+        ranged = any(_finite(one.low, one.high) for one in group)
+        shared = len(group) > 1 and not ranged and not any(one.series for one in group)
+        for part in [group] if shared else [[one] for one in group]:
+            drawn = middle(*_marks(part, scale, styles, pair))
+            said = f"{part[0].label}: {_dots_said(part, signed=chart.zero)}"
+            plot = Plot(join([*lines, drawn]), high, label=said)
+            name = Words(part[0].label if part[0] is group[0] else "")
+            remark = _remark(part, signed=chart.zero, named=len(group) > 1 and not shared)
+            last = group is groups[-1] and not shared and any(len(one) > 1 for one in groups)
+            total = "total" if last and len(group) == 1 else ""
+            made.append(FigureRow((name, plot, remark), total, m=styles.number(part[0].model)))
+    return Rows(
+        kind="dots", rows=tuple(made), alternative=described(chart), axes=chart.axis,
+        key=tuple(zip(("dot", "dot b"), pair, strict=False)) or _series_key(rows),
+    )  # fmt: skip
+
+
+def _series_key(rows: Sequence[Dot]) -> tuple[tuple[str, str], ...]:
+    """Which mark is which series, where a second one has a mark of its own."""
+    if not any(_second(one) for one in rows):
+        return ()
+    return (("dot b", next(one.series for one in rows if _second(one))),)
+
+
+def _second(one: Dot) -> bool:
+    return bool(one.series) and not one.model and not _finite(one.low, one.high)
+
+
+def _dots_scale(chart: Dots) -> Scale | None:
+    """The scale of all numbers; on a logarithmic one, of those above zero."""
+    known = [x for one in chart.rows for x in _finite(one.value, one.low, one.high)]
+    if not known:
+        return None
+    known += [0.0] if chart.zero else []
+    known += [] if chart.reference is None else [chart.reference]
+    known += _finite(*(chart.band or ()))
+    known += _margin(chart)
+    if chart.logarithmic:
+        known = [x for x in known if x > 0]
+    if len(set(known)) < 2:
+        return None
+    if chart.logarithmic:
+        low = max(min(known), max(known) / DEEP)
+        return Scale(low / 1.2, 1.2 * max(known), logarithmic=True)
+    pad = 0.03 * (max(known) - min(known))
+    return Scale(min(known) - pad, max(known) + (pad if max(known) or not chart.zero else 0))
+
+
+def _margin(chart: Dots) -> list[float]:
+    """Where the margin stands: on the side of zero on which the values are."""
+    if chart.margin is None:
+        return []
+    above = sum(one.value > 0 for one in chart.rows) > len(chart.rows) / 2
+    return [abs(chart.margin) if above else -abs(chart.margin)]
+
+
+def _fixed_lines(chart: Dots, scale: Scale) -> list[Html]:
+    """The zone that is good enough, and lines at zero, at the margin and at a reference."""
+    made = []
+    if chart.band:
+        made.append(box(scale(chart.band[0]), scale(chart.band[1]), 0, 0, "zone"))
+    for margin in _margin(chart):
+        low, high = sorted((scale(margin), scale(0.0)))
+        made += [box(low, high, 0, 0, "zone"), upright(scale(margin), "margin")]
+    if chart.reference is not None:
+        made.append(upright(scale(chart.reference), "margin"))
+    if chart.zero:
+        made.append(upright(scale(0.0), "base"))
+    return made
+
+
+def _dots_head(chart: Dots, scale: Scale, ticks: Sequence[float]) -> FigureRow:
+    """Ticks above the rows, over them what zero and the margin mean."""
+    titles = []
+    if chart.zero_title:
+        at = scale(0.0)
+        side = "end" if at > 70 else "start" if at < 30 else "middle"
+        titles.append(Label(chart.zero_title, at, 11, side, class_="tick strong"))
+    for margin in _margin(chart):
+        words = f"margin {abs(margin):g}"
+        titles.append(Label(words, scale(margin), 11, class_="tick strong"))
+    low = 27.0 if titles else 12.0
+    labels = fitted([*titles, *tick_labels(scale, ticks, low)], over=24)
+    marks = [stroke((scale(t), low + 4), (scale(t), low + 8), "grid") for t in ticks]
+    return FigureRow((Words(""), Plot(join(marks), low + 8, labels), Words("")), "head")
+
+
+def _above(one: Dot, least: float) -> Dot:
+    """What a logarithmic axis can show of a dot: an interval from its edge, no dot at zero."""
+    return replace(
+        one,
+        value=one.value if one.value >= least else math.nan,
+        low=max(one.low, least),
+        high=one.high if one.high >= least else math.nan,
+        remark=one.remark or (number(one.value) if one.value else "none"),
+    )
+
+
+def _marks(
+    part: Sequence[Dot], scale: Scale, styles: ModelStyles, pair: tuple[str, ...]
+) -> list[Html]:
+    """Intervals and dots of one row; of several dots their reach."""
+    made = []
+    known = _finite(*(one.value for one in part))
+    if len(part) > 1 and known:
+        made.append(stroke((scale(min(known)), 0), (scale(max(known)), 0), "reach"))
+    for one in reversed(part):
+        tone = "out" if one.hollow else styles.tone(one.model, pair)
+        tone = "b" if _second(one) else tone
+        ends = _finite(one.low, one.high)
+        if len(ends) == 2:
+            made.append(interval((scale(ends[0]), scale(ends[1])), 0, tone))
+            if math.isfinite(one.value) and not ends[0] <= one.value <= ends[1]:
+                near = ends[0] if one.value < ends[0] else ends[1]
+                made.append(stroke((scale(one.value), 0), (scale(near), 0), "reach far"))
+        if one.inner is not None and len(_finite(*one.inner)) == 2:
+            start, end = (scale(x) for x in one.inner)
+            made.append(stroke((start, 0), (end, 0), f"inner {tone}".strip()))
+        if math.isfinite(one.value):
+            many = len(part) > 1
+            tip = f"{one.model or one.label} {number(one.value)}" if many else ""
+            made.append(
+                dot(scale(one.value), 0, f"{tone} see" if many and not tone else tone,
+                    size=3.5 if many else 4.5, title=tip, m=styles.number(one.model))
+            )  # fmt: skip
+    return made
+
+
+def _remark(part: Sequence[Dot], *, signed: bool, named: bool) -> Words:
+    first = next((one for one in part if one.remark), part[0])
+    write = change if signed else number
+    said = first.remark or (write(first.value) if len(part) == 1 else "")
+    which = first.series or (first.model if named and first.model != said else "")
+    words = " ".join(filter(None, [which, said]))
+    below = first.hollow and len(part) == 1
+    return Words(f"▾ {words}" if below else words, "num", strong=first.strong)
+
+
+def _dots_said(part: Sequence[Dot], *, signed: bool) -> str:
+    write = change if signed else number
+    if len(part) > 1:
+        known = _finite(*(one.value for one in part))
+        return f"{write(min(known))} to {write(max(known))}" if known else write(math.nan)
+    (one,) = part
+    ends = _finite(one.low, one.high)
+    return write(one.value) + (
+        f", {write(ends[0])} to {write(ends[1])}" if len(ends) > 1 else ""
+    )
+
+
+# ---- bars ----------------------------------------------------------------------------------
+
+FLOOR = 150.0
+
+
+def _histogram(chart: Histogram, styles: ModelStyles) -> Figure | None:
+    bars = [bar for bar in chart.bars if math.isfinite(bar.value)]
+    if sum(bar.value > 0 for bar in bars) < 2:
+        return None
+    if not all(bar.ends for bar in bars):
+        return _named_bars(chart, bars, styles)
+    marked = [x for x, _ in chart.marks]
+    bars = _trimmed(bars, marked)
+    ends = [x for bar in bars if bar.ends for x in bar.ends]
+    across = Scale(min([*ends, *marked]), max([*ends, *marked]))
+    up = Scale(0, max(bar.value for bar in bars), FLOOR, 22.0)
+    whole = all(bar.value == int(bar.value) for bar in bars)
+    ticks = [tick for tick in up.ticks(4) if not whole or tick == int(tick)]
+    body = [stroke((0, up(tick)), (100, up(tick)), "grid") for tick in ticks]
+    for bar in bars:
+        left, right = (across(x) for x in bar.ends or (0.0, 0.0))
+        gap = 0.06 * (right - left)
+        body.append(box(left + gap, right - gap, up(bar.value), FLOOR - up(bar.value), "bar"))
+    body += [stroke((across(x), 16), (across(x), FLOOR), "margin") for x in marked]
+    labels = fitted(
+        [
+            *(Label(words, across(x), 11, class_="tick strong") for x, words in chart.marks),
+            *tick_labels(across, across.ticks(6), FLOOR + 16),
+        ],
+        over=20,
+    )
+    left_side = axis_numbers(
+        ticks, up, FLOOR + 22, [count(t) for t in ticks] if whole else None
+    )
+    plot = Plot(join(body), FLOOR + 22, labels, described(chart))
+    row = FigureRow((left_side, plot))
+    axes = axis_titles(chart.x, chart.y)
+    return Rows(kind="plane", rows=(row,), alternative=described(chart), axes=axes)
+
+
+def _trimmed(bars: Sequence[Bar], marked: Sequence[float]) -> list[Bar]:
+    """Bars without the empty ones at either end that no mark stands in."""
+
+    def needed(bar: Bar) -> bool:
+        low, high = bar.ends or (0.0, 0.0)
+        return bar.value > 0 or any(low <= x <= high for x in marked)
+
+    wanted = [place for place, bar in enumerate(bars) if needed(bar)]
+    return list(bars[wanted[0] : wanted[-1] + 1])
+
+
+def _named_bars(chart: Histogram, bars: Sequence[Bar], styles: ModelStyles) -> Figure:
+    """Bars with names lie: a row each."""
+    scale = Scale(0, max(bar.value for bar in bars))
+    whole = all(bar.value == int(bar.value) for bar in bars)
+    write = count if whole else number
+    rows = []
+    for bar in bars:
+        tone = {"reader": "bar", "out": "bar"}.get(styles.tone(bar.model), "bar in")
+        drawn = element("svg", box(0, scale(bar.value), -7, 14, tone), y="50%", class_="mid")
+        plot = Plot(drawn, 22.0, label=f"{bar.label}: {write(bar.value)}")
+        rows.append(
+            FigureRow((Words(bar.label), plot, Words(write(bar.value), "num")),
+                m=styles.number(bar.model))
+        )  # fmt: skip
+    return Rows(kind="dots", rows=tuple(rows), alternative=described(chart), axes=chart.y)
+
+
+# ---- points and ranks ----------------------------------------------------------------------
+
+SIDE = 320.0
+HALF = 400  # pixels of a plot in half a page
+NAMED = 40  # with more points they have no names
+
+
+def _scatter(chart: Scatter, styles: ModelStyles) -> Figure | None:
+    points = [one for one in chart.points if len(_finite(one.x, one.y)) == 2]
+    if len({(one.x, one.y) for one in points}) < (3 if chart.square else 2):
+        return None
+    xs, ys = [one.x for one in points], [one.y for one in points]
+    if chart.diagonal:
+        xs = ys = [*xs, *ys]
+    spans = [max(v) - min(v) or 1e-12 for v in (xs, ys)]
+    spans = [max(spans)] * 2 if chart.square else spans
+    middles = [(max(v) + min(v)) / 2 for v in (xs, ys)]
+    ends = [(m - 0.54 * s, m + 0.54 * s) for m, s in zip(middles, spans, strict=True)]
+    across, up = Scale(*ends[0]), Scale(*ends[1], SIDE, 8.0)
+    pair = styles.pair(one.model for one in points)
+    plain = all(not one.model for one in points)
+    body: list[Html] = []
+    if not chart.square:
+        body += [stroke((across(t), 8), (across(t), SIDE), "grid") for t in across.ticks(4)]
+        body += [stroke((0, up(t)), (100, up(t)), "grid") for t in up.ticks(4)]
+    if chart.diagonal:
+        body.append(stroke((0, SIDE), (100, 8), "margin"))
+    spots = [(across(one.x), up(one.y)) for one in points]
+    body += [
+        dot(x, y, styles.tone(one.model, pair), title=one.name, m=styles.number(one.model))
+        for one, (x, y) in zip(points, spots, strict=True)
+    ]
+    ticks = () if chart.square else fitted(tick_labels(across, across.ticks(4), SIDE + 16))
+    names = (
+        _beside([one.name for one in points], spots)
+        if len(points) <= NAMED and (not plain or any(one.labelled for one in points))
+        else ()
+    )
+    plot = Plot(
+        join(body), SIDE + (8 if chart.square else 22), (*ticks, *names), described(chart)
+    )
+    axes = axis_titles(chart.x, chart.y)
+    if chart.square:
+        return Rows(
+            kind="map", rows=(FigureRow((plot,)),), alternative=described(chart), axes=axes
+        )
+    side = axis_numbers(up.ticks(4), up, SIDE + 22)
+    return Rows(
+        kind="plane", rows=(FigureRow((side, plot)),), alternative=described(chart), axes=axes
+    )
+
+
+def _beside(names: Sequence[str], spots: Sequence[tuple[float, float]]) -> tuple[Label, ...]:
+    """Name points where the name covers neither a point nor another name, else from a width."""
+    taken = [Label("o", x, y + 4) for x, y in spots]  # the dots themselves
+    for name, (x, y) in zip(names, spots, strict=True):
+        tries = []
+        for words in dict.fromkeys([name, shorten(name, 24)]):
+            sides = [
+                Label(words, x, y + 4, "start", 11.0),
+                Label(words, x, y + 4, "end", -11.0),
+                Label(words, x, y + 21),
+                Label(words, x, y - 10),
+            ]
+            sides = [side for side in sides if 16 < side.y < SIDE - 3]
+            tries += [one for side in sides for one in fitted([side], over=-3, taken=taken)]
+            if any(one.least <= HALF for one in tries):  # the whole name has room
+                break
+        if tries:
+            taken.append(min(tries, key=lambda one: one.least))
+    return tuple(taken[len(spots) :])
+
+
+def _slopes(chart: Slopes, styles: ModelStyles) -> Figure | None:
+    """Models stand at their place in each order; ties keep the order of the other side."""
+    rows = [row for row in chart.rows if _finite(row[1], row[2])]
+    if len(rows) < 2:
+        return None
+
+    def order(own: int) -> dict[str, int]:
+        def key(row: tuple[str, float, float]) -> tuple[float, float]:
+            left, right = (x if math.isfinite(x) else math.inf for x in row[1:])
+            return (left, right) if own == 1 else (right, left)
+
+        return {row[0]: place for place, row in enumerate(sorted(rows, key=key))}
+
+    before, after = order(1), order(2)
+    parts = [part for row in rows for part in re.split(r"[\s\-_/.,]", row[0])]
+    room = max(11, min(12, max(map(width, parts))))  # names break between words
+    wrapped = {row[0]: lines_of(row[0], room) for row in rows}
+    high = 8 + 14.0 * max(len(lines) for lines in wrapped.values())
+    top = 22.0
+    total = top + high * len(rows)
+
+    def y(place: int) -> float:
+        return top + high * (place + 0.5)
+
+    pair = styles.pair(row[0] for row in rows)
+    body = []
+    for model, first, last in rows:
+        tone = styles.tone(model, pair)
+        ends = (0.0, y(before[model])), (100.0, y(after[model]))
+        known = [math.isfinite(first), math.isfinite(last)]
+        if all(known):
+            moved = " main" if model == styles.leader else "" if first == last else " moved"
+            body.append(stroke(*ends, f"slope{moved} {tone}".strip()))
+        body += [
+            dot(*end, tone, m=styles.number(model))
+            for end, there in zip(ends, known, strict=True)
+            if there
+        ]
+    sides = [
+        _rank_names(rows, (before, after)[own - 1], wrapped, (y, total, own), head)
+        for own, head in ((1, chart.left), (2, chart.right))
+    ]
+    plot = Plot(join(body), total, label=described(chart))
+    return Rows(kind="slopes", rows=(FigureRow((sides[0], plot, sides[1])),),
+                alternative=described(chart))  # fmt: skip
+
+
+def _rank_names(
+    rows: Sequence[tuple[str, float, float]],
+    places: Mapping[str, int],
+    wrapped: Mapping[str, Sequence[str]],
+    frame: tuple[Callable[[int], float], float, int],
+    head: str,
+) -> Plot:
+    """Names and ranks on one side of the slopes."""
+    y, total, own = frame
+    side, at = ("end", 100.0) if own == 1 else ("start", 0.0)
+    shift = -5.0 if own == 1 else 5.0
+    labels = [Label(head, at, 12, side, class_="tick strong")]
+    for row in rows:
+        lines = wrapped[row[0]]
+        value = row[1] if own == 1 else row[2]
+        place = rank(value) if math.isfinite(value) else "–"
+        texts = [f"{line}  {place}" if own == 1 else f"{place}  {line}" for line in lines[:1]]
+        for step, words in enumerate([*texts, *lines[1:]]):
+            base = y(places[row[0]]) + 4 + 14 * (step - (len(lines) - 1) / 2)
+            labels.append(Label(words, at, base, side, shift, class_="tick plain"))
+    wide = LETTER * max(width(one.words) for one in labels) + 9
+    return Plot(Html(""), total, tuple(labels), wide=round(wide))
+
+
+_DRAWERS: Mapping[type, Callable[[Any, ModelStyles], Figure | None]] = {
+    Dots: _dots,
+    Lines: draw_lines,
+    Heat: heat,
+    Matrix: matrix,
+    Histogram: _histogram,
+    Scatter: _scatter,
+    Slopes: _slopes,
+    Cases: cases,
+    Standings: standings,
+    Strips: lambda chart, _: strips(chart),
+}

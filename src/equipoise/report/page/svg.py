@@ -1,0 +1,271 @@
+"""SVG: x in per cent of the width, y in pixels, so that no text ever scales.
+
+A drawing is as wide as its place without any script. Words that would lie over each other in
+a narrow place have the width from which they are shown (`fitted`); the style hides them below.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from equipoise.report.page.lettering import width
+from equipoise.report.page.markup import Html, element, join
+
+LETTER = 7.0  # pixels of a column of small letters
+HIGH = 13.0  # pixels of a line of small letters
+FROM = (80, 100, 120, 150, 180, 220, 260, 320, 400, 500, 640, 800)  # widths words wait for
+TRIED = (60, *FROM, 960, 1120)
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """A linear, or logarithmic, map from numbers to per cents or pixels."""
+
+    low: float
+    high: float
+    start: float = 0.0
+    end: float = 100.0
+    logarithmic: bool = False
+
+    def __call__(self, value: float) -> float:
+        """Place a number, keeping it on the drawing.
+
+        Examples
+        --------
+        >>> Scale(0, 10)(5), Scale(0, 10)(99), Scale(1, 100, logarithmic=True)(10)
+        (50.0, 100.0, 50.0)
+        """
+        if self.high == self.low:
+            return (self.start + self.end) / 2
+        low, high = self.low, self.high
+        if self.logarithmic:
+            value, low, high = (math.log10(max(x, 1e-300)) for x in (value, low, high))
+        share = (value - low) / (high - low)
+        return self.start + min(1, max(0, share)) * (self.end - self.start)
+
+    def ticks(self, most: int = 5) -> list[float]:
+        """Round numbers inside the scale, as many as fit.
+
+        Examples
+        --------
+        >>> Scale(0.81, 0.905).ticks(4)
+        [0.82, 0.84, 0.86, 0.88, 0.9]
+        """
+        span = self.high - self.low
+        if not span > 0:
+            return [self.low]
+        if self.logarithmic:
+            return self._powers(most)
+        power = 10.0 ** math.floor(math.log10(span / most))
+        step = next(f * power for f in (1, 2, 5, 10) if span / (f * power) <= most + 0.9)
+        first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
+        return [round(step * i, 12) for i in range(first, last + 1)]
+
+    def _powers(self, most: int) -> list[float]:
+        powers = range(math.floor(math.log10(self.low)), math.ceil(math.log10(self.high)) + 1)
+        every = [step * 10.0**power for power in powers for step in (1, 2, 5)]
+        fits = [tick for tick in every if self.low <= tick <= self.high]
+        tens = [10.0**power for power in powers if self.low <= 10.0**power <= self.high]
+        return fits if len(fits) <= most else tens or fits[:1]
+
+
+def tick_texts(ticks: Sequence[float]) -> list[str]:
+    """Write the numbers of an axis with as many decimals as the finest of them needs.
+
+    Examples
+    --------
+    >>> tick_texts([-0.01, -0.005, 0.0]), tick_texts([0.5, 10.0, 2000.0])
+    (['−0.010', '−0.005', '0'], ['0.5', '10', '2,000'])
+    """
+    if len({math.floor(math.log10(abs(tick))) for tick in ticks if tick}) > 2:
+        return [f"{tick:,.6g}".replace("-", "−") for tick in ticks]
+    most = max((len(f"{tick:.6g}".partition(".")[2]) for tick in ticks), default=0)
+    return [f"{tick:,.{most}f}".replace("-", "−") if tick else "0" for tick in ticks]
+
+
+def pc(share: float) -> str:
+    """Write a per cent.
+
+    Examples
+    --------
+    >>> pc(50.0), pc(33.3333), pc(-0.001)
+    ('50%', '33.33%', '0%')
+    """
+    text = f"{share:.2f}".rstrip("0").rstrip(".")
+    return f"{'0' if text == '-0' else text}%"
+
+
+# ---- words that fit ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """Words on a drawing.
+
+    Attributes
+    ----------
+    x, y, shift
+        Per cent across, pixels of the base line, and pixels to the right of `x`.
+    anchor
+        Which part of the words stands there.
+    upright
+        Whether they run upwards from their place.
+    least
+        The width of the drawing from which they are shown.
+    """
+
+    words: str
+    x: float
+    y: float
+    anchor: str = "middle"
+    shift: float = 0.0
+    class_: str = "tick"
+    upright: bool = False
+    least: int = 0
+
+    def box(self, wide: float) -> tuple[float, float, float, float]:
+        """Left, top, right and bottom on a drawing of a width, in pixels."""
+        at, long = self.x / 100 * wide + self.shift, LETTER * width(self.words)
+        if self.upright:
+            return at - HIGH / 2, self.y, at + HIGH / 2, self.y + long
+        back = {"start": 0.0, "middle": long / 2, "end": long}[self.anchor]
+        return at - back, self.y - HIGH + 2, at - back + long, self.y + 3
+
+    def html(self) -> Html:
+        """The words as markup."""
+        classes = f"{self.class_} ge{self.least}" if self.least else self.class_
+        if self.upright:
+            own = element("text", self.words, transform="rotate(-90)", class_=self.class_,
+                          text_anchor="end", y=4.0)  # fmt: skip
+            return element("svg", own, x=pc(self.x), y=self.y,
+                           class_=f"ge{self.least}" if self.least else None)  # fmt: skip
+        return element(
+            "text", self.words, x=pc(self.x), y=self.y, class_=classes,
+            text_anchor=None if self.anchor == "start" else self.anchor,
+            dx=self.shift or None,
+        )  # fmt: skip
+
+
+def fitted(
+    labels: Iterable[Label], *, over: float = 8.0, taken: Sequence[Label] = ()
+) -> tuple[Label, ...]:
+    """Let labels wait for a width at which they touch none before them, or leave them out.
+
+    `over` is how far they may reach beyond the sides.
+
+    Examples
+    --------
+    >>> ends = Label("low", 0, 10, "start"), Label("high", 100, 10, "end")
+    >>> [one.least for one in fitted([*ends, Label("between", 50, 10)])]
+    [0, 0, 120]
+    """
+    shown: list[Label] = list(taken)
+    for label in labels:
+        least = None
+        for wide in reversed(TRIED):
+            if not _free(label, shown, wide, over):
+                break
+            least = wide
+        if least is not None and least <= FROM[-1]:
+            shown.append(replace(label, least=0 if least == TRIED[0] else least))
+    return tuple(shown[len(taken) :])
+
+
+def _free(label: Label, shown: Sequence[Label], wide: float, over: float) -> bool:
+    left, top, right, bottom = label.box(wide)
+    if left < -over or right > wide + over:
+        return False
+    for other in shown:
+        if other.least <= wide:
+            a, b, c, d = other.box(wide)
+            if left < c + 4 and a < right + 4 and top < d and b < bottom:
+                return False
+    return True
+
+
+def spread_order(total: int) -> list[int]:
+    """Places from the ends inwards, halving gaps, so that what is kept stays even.
+
+    Examples
+    --------
+    >>> spread_order(5)
+    [0, 4, 2, 1, 3]
+    """
+    order = [0, total - 1] if total > 1 else [0] * total
+    step = total - 1
+    while step > 1 and len(order) < total:
+        step = (step + 1) // 2
+        order += [at for at in range(0, total, step) if at not in order]
+    return order + [at for at in range(total) if at not in order]
+
+
+def tick_labels(scale: Scale, ticks: Sequence[float], y: float) -> list[Label]:
+    """Numbers over or under an axis, the ends first."""
+    texts = tick_texts(ticks)
+    return [Label(texts[at], scale(ticks[at]), y) for at in spread_order(len(ticks))]
+
+
+# ---- shapes --------------------------------------------------------------------------------
+
+
+def stroke(start: tuple[float, float], end: tuple[float, float], class_: str) -> Html:
+    """Draw a straight line between places of (per cent, pixels)."""
+    return element("line", x1=pc(start[0]), y1=float(start[1]), x2=pc(end[0]),
+                   y2=float(end[1]), class_=class_)  # fmt: skip
+
+
+def upright(x: float, class_: str = "grid") -> Html:
+    """Draw a line from the top of the drawing to its bottom."""
+    return element("line", x1=pc(x), x2=pc(x), y1=0, y2="100%", class_=class_)
+
+
+def box(left: float, right: float, y: float, high: float, class_: str) -> Html:
+    """Draw a box between two per cents; one of height 0 fills the drawing."""
+    return element("rect", x=pc(left), width=pc(max(0.0, right - left)), y=float(y),
+                   height=float(high) if high else "100%", class_=class_)  # fmt: skip
+
+
+def dot(
+    x: float,
+    y: float,
+    tone: str = "",
+    *,
+    size: float = 4.5,
+    title: str = "",
+    m: int | None = None,
+) -> Html:
+    """Draw a dot; `m` is the model that it belongs to."""
+    tip = [element("title", title)] if title else []
+    return element("circle", *tip, cx=pc(x), cy=float(y), r=float(size),
+                   class_=f"d {tone}".strip(), data_m=m)  # fmt: skip
+
+
+def interval(ends: tuple[float, float], y: float, tone: str = "", *, caps: bool = True) -> Html:
+    """Draw an interval with its caps."""
+    class_ = f"ci {tone}".strip()
+    marks = [stroke((ends[0], y), (ends[1], y), class_)]
+    marks += [stroke((at, y - 4.5), (at, y + 4.5), class_) for at in ends if caps]
+    return join(marks)
+
+
+def middle(*parts: Html) -> Html:
+    """Move parts so that their y counts from the middle of a drawing of any height."""
+    return element("svg", *parts, y="50%", class_="mid")
+
+
+def stretched(high: float, *parts: Html) -> Html:
+    """Hold paths with x from 0 to 100 that stretch to the width; their strokes do not."""
+    return element("svg", *parts, viewBox=f"0 0 100 {high:g}", preserveAspectRatio="none",
+                   width="100%", height=float(high))  # fmt: skip
+
+
+def curve(places: Sequence[tuple[float, float]], class_: str) -> Html:
+    """Draw lines through places, inside `stretched`."""
+    return element("polyline", points=" ".join(f"{x:.2f},{y:.1f}" for x, y in places),
+                   class_=class_)  # fmt: skip
+
+
+def area(places: Sequence[tuple[float, float]], class_: str) -> Html:
+    """Fill what lies between places, inside `stretched`."""
+    return element("polygon", points=" ".join(f"{x:.2f},{y:.1f}" for x, y in places),
+                   class_=class_)  # fmt: skip

@@ -1,0 +1,212 @@
+"""The folder on disk: the page for people, ``run.json`` and ``replicates.npy`` for programs.
+
+``run.json`` names the hash of the replicates and has a seal, the hash of all that it says:
+what was edited, swapped or damaged is noticed on opening. The page and the tables for people
+may be written into. Disputed items lie beside it as a table for adjudication.
+
+What they hold is `equipoise.report.run.record`.
+"""
+
+import hashlib
+import io
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equipoise.read.codec import check_seal, sealed
+from equipoise.read.files import content, file_sha256, read_array, read_json
+from equipoise.read.folders import write_folder
+from equipoise.report.page import render
+from equipoise.report.run.record import SCHEMA, SCHEMAS, RunRecord, decode, encode
+from equipoise.report.text import as_csv
+from equipoise.types.arrays import InputError, short_repr
+from equipoise.types.findings import Column, Finding, Report, Table, columns
+from equipoise.types.findings.json import JsonValue
+from equipoise.types.notices import as_notices
+
+HEADER = "run.json"
+REPLICATES = "replicates.npy"
+PAGE = "report.html"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Run:
+    """Everything one evaluation found, with what is needed to make it again.
+
+    Attributes
+    ----------
+    record
+        What ``run.json`` holds: settings, definitions, inputs and all tables.
+    replicates
+        Shape (tasks, metrics, labels, models, replicates).
+    """
+
+    record: RunRecord
+    replicates: NDArray[np.float64]
+
+    __repr__ = short_repr
+
+    def __post_init__(self) -> None:
+        """Refuse replicates of another run."""
+        axes = (self.record.tasks, self.record.metrics, self.record.labels, self.record.models)
+        shape = tuple(len(axis) for axis in axes)
+        fits = self.replicates.ndim == 5 and self.replicates.shape[:4] == shape
+        if not fits or self.replicates.dtype.kind != "f":
+            raise InputError(
+                "replicates",
+                f"shape {self.replicates.shape} of {self.replicates.dtype}",
+                f"{(*shape, 'replicates')}",
+                "keep run.json and its replicates together",
+            )
+
+    @property
+    def header(self) -> Mapping[str, JsonValue]:
+        """The record as plain JSON."""
+        return encode(self.record)
+
+    @property
+    def report(self) -> Report:
+        """What was said of it; of runs of earlier versions, their values."""
+        return self.record.report or _values_alone(self.record)
+
+    def save(
+        self, folder: Path, *, overwrite: bool = False, beside: Mapping[str, str] | None = None
+    ) -> Path:
+        """Write the run into a folder; an earlier run there is only replaced if asked.
+
+        Parameters
+        ----------
+        beside
+            Further texts by their names, which come and go with the run.
+        """
+        target = prepared(folder, overwrite=overwrite)
+        array = io.BytesIO()
+        np.save(array, self.replicates)
+        header = dict(self.header)
+        header["replicates"] = {
+            "file": REPLICATES,
+            "sha256": hashlib.sha256(array.getbuffer()).hexdigest(),
+            "shape": list(self.replicates.shape),
+        }
+        files: dict[str, str | bytes] = {
+            **(beside or {}),
+            REPLICATES: array.getvalue(),
+            PAGE: render(self.report),
+            **{f"{one.name}.csv": as_csv(one.rows) for one in downloads(self.report)},
+            HEADER: json.dumps(sealed(header), indent=1, allow_nan=False) + "\n",
+        }
+        write_folder(target, files, mark=HEADER)
+        return target
+
+    @classmethod
+    def load(cls, folder: Path) -> "Run":
+        """Read a run and check that it is whole."""
+        target = Path(folder)
+        target = target.parent if target.name == HEADER else target
+        header = _header(target)
+        path = target / REPLICATES
+        named = header.get("replicates")
+        expected = named.get("sha256") if isinstance(named, dict) else None
+        if not path.is_file() or file_sha256(path) != expected:
+            got = "changed or damaged" if path.exists() else "missing"
+            raise InputError(
+                f"{path}", got, "the replicates that run.json names", "run evaluate again"
+            )
+        record = decode(header)  # which names a field that is not as it should be
+        check_seal(header, f"{target / HEADER}", "run evaluate again")
+        return cls(record, read_array(content(path)))
+
+
+def prepared(folder: Path, *, overwrite: bool = False) -> Path:
+    """Check that a run can be written to a folder and that nothing is lost; make nothing."""
+    target = Path(folder)
+    there = [name for name in (HEADER, PAGE) if (target / name).exists()]
+    if there and not overwrite:
+        raise InputError(
+            f"{target}",
+            f"already holds a run ({', '.join(there)})",
+            "a new folder",
+            "name another folder, or allow overwriting (--overwrite)",
+        )
+    ground = next(one for one in (target, *target.absolute().parents) if one.exists())
+    if not ground.is_dir() or not os.access(ground, os.W_OK):
+        why = "read-only" if ground.is_dir() else "a file"
+        raise InputError(
+            f"{target}",
+            f"cannot be written ({ground} is {why})",
+            "a folder to write into",
+            "name another folder",
+        )
+    return target
+
+
+def downloads(report: Report) -> list[Table]:
+    """Tables that lie in the folder as files of their own."""
+    return [one for part in report.findings for one in part.tables if one.download]
+
+
+def _values_alone(record: RunRecord) -> Report:
+    """What is said of a run of an earlier version: its values, and how to get the rest."""
+    words = {metric.name: metric.title for metric in record.metrics}
+    table = Table(
+        name="values",
+        caption="Every model by task, metric and labels",
+        columns=(
+            Column("task", "task"),
+            Column("metric", "metric", words=words),
+            *columns(labels="text", model="model"),
+            Column("value", "value", "number", ("low", "high")),
+            Column("rank", "rank", "rank"),
+        ),
+        rows=[row._asdict() for row in record.rows],
+        open=True,
+    )
+    return Report(
+        title=record.title,
+        banner=record.simulated or "",
+        models=record.models,
+        findings=(
+            Finding(
+                key="values",
+                title="Values",
+                sentence=f"This run was written by equipoise {record.equipoise}: these are its "
+                "values. For the answer and its grounds, evaluate the files again.",
+                tables=(table,),
+            ),
+        ),
+        notices=as_notices(record.notices),
+    )
+
+
+def _header(target: Path) -> dict[str, Any]:
+    """Read ``run.json`` of a folder."""
+    path = target / HEADER
+    if not path.is_file():
+        raise InputError(
+            f"{target}",
+            "no run.json",
+            "a folder written by equipoise evaluate --out",
+            "check the path, or run evaluate first",
+        )
+    try:
+        header = read_json(content(path))
+    except InputError:
+        header = None
+    if not isinstance(header, dict) or "schema" not in header:
+        raise InputError(
+            f"{path}", "not a run header", "JSON with a schema number", "run evaluate again"
+        )
+    if header["schema"] not in SCHEMAS:
+        raise InputError(
+            f"{path}",
+            f"schema {header['schema']}",
+            f"schema 1 to {SCHEMA}",
+            "read it with the version of equipoise that wrote it, or run evaluate again",
+        )
+    return header

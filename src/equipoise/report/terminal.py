@@ -1,0 +1,288 @@
+"""Terminal: the answer first, then one table, then a line for everything else.
+
+With a hundred columns the distance from the best is drawn, with fewer its bound is printed.
+Marks carry the meaning; colour only repeats it. Names are shown as text: markup and control
+characters in them do nothing.
+"""
+
+import math
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+
+from rich.console import Console
+from rich.text import Text
+
+from equipoise.types.findings.charts import Chart, Dot, Dots, Standing, Standings
+from equipoise.types.findings.record import Finding, Report, Table
+from equipoise.types.findings.record import cell as cell_text
+from equipoise.types.numbers import bound, number
+from equipoise.types.words import in_command, printable
+
+EDGE = "  "
+LABEL = 12  # width of the labels before facts
+WIDE = 100  # columns from which on distances are drawn
+BAR = 24  # columns of a drawing
+LEAST_BAR = 12
+DISTANCE = "below the best by"
+MOST_MODELS = 16  # rows of the table
+LEAST_WORD = 10  # columns of a list's words
+HEAD = 8  # letters of a line of a column's head, unless a word is longer
+BELOW = {"shown": "▾ below the best group", "same": "= same scores as another model"}
+
+
+def show_answer(console: Console, report: Report, *, files: Sequence[str] = ()) -> None:
+    """Print the card, the standings, and a line for every other finding in front.
+
+    Parameters
+    ----------
+    files
+        What was written, for the last line.
+    """
+    for line in answer_lines(report, console.width, files):
+        console.print(line, soft_wrap=True)
+
+
+def answer_lines(report: Report, width: int, files: Sequence[str] = ()) -> Iterator[Text]:
+    """The lines of the answer, for a terminal of some width."""
+    card = report.card
+    assert card is not None
+    known = ", ".join(one for one in report.known if one)
+    for line in textwrap.wrap(printable(f"equipoise · {report.title} · {known}"), width):
+        yield Text(line, style="dim")
+    if report.banner:
+        yield from _wrapped(report.banner, width, style="yellow")
+    yield Text("")
+    yield from _wrapped(card.answer, width, style="bold")
+    yield Text("")
+    yield from fact_lines("Holds for", card.holds_for, width)
+    yield from fact_lines("Settled by", card.settled_by, width)
+    yield from fact_lines("Caveat", card.caveat, width, style="yellow")
+    charts = {one.name: one for part in report.findings for one in part.charts}
+    for part in report.findings:
+        if part.key == "standings":
+            yield from _boards(part, charts, width)
+    others = [
+        one
+        for one in report.in_front
+        if one.nav and not one.evidence and one.key not in ("standings", "distance")
+    ]
+    if others:
+        yield Text("")
+    for before, one in zip([None, *others], others, strict=False):
+        again = before is not None and before.nav == one.nav
+        yield from fact_lines("" if again else one.nav, one.sentence or one.title, width)
+    if files:
+        yield Text("")
+        yield Text(f"{EDGE}{'   '.join(files)}", style="dim")
+
+
+def _boards(part: Finding, charts: Mapping[str, Chart], width: int) -> Iterator[Text]:
+    """The standings of all tasks, or of one of them under its name."""
+    for board in part.charts:
+        if isinstance(board, Standings):
+            bars = charts.get(board.name.replace("standings", "distance"))
+            yield Text("")
+            if part.task:
+                yield Text(f"{EDGE}{printable(part.task)}", style="bold")
+            yield from _board(board, bars if isinstance(bars, Dots) else None, width)
+
+
+def evidence_lines(report: Report, width: int) -> Iterator[Text]:
+    """A line for every finding of the evidence, and the reasons of what was left out."""
+    for one in report.findings:
+        if one.evidence and one.brief:
+            yield Text(f"{EDGE}{printable(one.title)}", style="dim" if one.left_out else "bold")
+            yield from _wrapped(one.sentence, width, indent=2)
+
+
+def _wrapped(text: str, width: int, *, indent: int = 0, style: str = "") -> Iterator[Text]:
+    edge = EDGE + " " * indent
+    said = printable(in_command(text))
+    for line in textwrap.wrap(said, max(20, width - len(edge) - 1), break_long_words=False):
+        yield Text(f"{edge}{line}", style=style)
+
+
+def fact_lines(label: str, text: str, width: int, *, style: str = "") -> Iterator[Text]:
+    """A label and its text, wrapped beside it."""
+    if not text:
+        return
+    lines = textwrap.wrap(printable(in_command(text)), max(20, width - LABEL - 3))
+    for place, line in enumerate(lines):
+        head = label if place == 0 else ""
+        yield Text.assemble(
+            EDGE, (f"{head:<{LABEL}}", style or "dim"), (line, style if place == 0 else "")
+        )
+
+
+# ---- the table -----------------------------------------------------------------------------
+
+
+def _board(board: Standings, bars: Dots | None, width: int) -> Iterator[Text]:
+    """Models by tasks, with how far each may lie below the best."""
+    models = list(board.models)
+    names = [printable(one) for one in models]
+    room = max([len(one) for one in names] + [len("known to")])
+    room = min(room, max(12, width // 3))
+    heads = [_head(printable(one)) for one in board.columns]
+    widths = [max(5, *(len(line) for line in head)) for head in heads]
+    free = width - len(EDGE) - room - sum(widths) - 2 * len(widths) - 3
+    rows = {dot.model: dot for dot in bars.rows} if bars is not None else {}
+    drawn = width >= WIDE and free >= LEAST_BAR
+    bar = min(BAR, free) if drawn else max((len(_bound(d)) for d in rows.values()), default=0)
+    keep, dropped = _fitting(widths, width - len(EDGE) - room - bar - 3)
+    legend, head = _legend(board), printable(board.metric)
+    beside = len(EDGE) + len(head) + 2 + len(legend) <= width
+    yield Text.assemble(EDGE, (head, "bold"), f"  {legend}".rstrip() if beside else "")
+    if not beside:
+        yield from _wrapped(legend, width, style="dim")
+    yield from _heads([heads[k] for k in keep], [widths[k] for k in keep], room, bars, bar)
+    scale = _scale(bars) if bars is not None else None
+    for place, model in enumerate(models[:MOST_MODELS]):
+        yield _row(
+            names[place], room, [board.cells[place][k] for k in keep],
+            [widths[k] for k in keep], _drawn(rows.get(model), scale, bar, drawn=drawn),
+        )  # fmt: skip
+    if len(models) > MOST_MODELS:
+        yield Text(f"{EDGE}... and {len(models) - MOST_MODELS} more models", style="dim")
+    yield from _foot(board, keep, widths, room)
+    if dropped:
+        yield Text(f"{EDGE}{dropped} more columns in a wider terminal", style="dim")
+
+
+def _head(title: str) -> list[str]:
+    longest = max((len(word) for word in title.split()), default=1)
+    return textwrap.wrap(title, max(HEAD, longest)) or [""]
+
+
+def _bound(dot: Dot) -> str:
+    """How far from the best a model may lie."""
+    most = max(abs(dot.low), abs(dot.high))
+    return f"≤{bound(most)}" if math.isfinite(most) and most > 0 else ""
+
+
+def _fitting(widths: Sequence[int], room: int) -> tuple[list[int], int]:
+    """Which columns fit, and how many do not."""
+    keep: list[int] = []
+    used = 0
+    for place, width in enumerate(widths):
+        used += width + 2
+        if used > room and keep:
+            break
+        keep.append(place)
+    return keep, len(widths) - len(keep)
+
+
+def _legend(board: Standings) -> str:
+    every = [cell for row in board.cells for cell in row]
+    said = [BELOW["shown"]] if any(one.judged and not one.inside for one in every) else []
+    said += [BELOW["same"]] if any(one.same for one in every) else []
+    return "   ".join(said)
+
+
+def _heads(
+    heads: Sequence[Sequence[str]],
+    widths: Sequence[int],
+    room: int,
+    bars: Dots | None,
+    bar: int,
+) -> Iterator[Text]:
+    deep = max([2, *(len(one) for one in heads)])
+    for line in range(deep):
+        cells = []
+        for head, width in zip(heads, widths, strict=True):
+            place = line - (deep - len(head))
+            cells.append(f"{head[place] if place >= 0 else '':>{width}}  ")
+        words = ("below", "best") if bar < len(DISTANCE) else ("", DISTANCE)
+        place = line - (deep - 2)
+        end = f"{words[place]:>{bar}}" if bars is not None and place >= 0 else ""
+        yield Text(f"{EDGE}{'':<{room}} {''.join(cells)} {end}".rstrip(), style="dim")
+
+
+def _row(
+    name: str, room: int, cells: Sequence[Standing], widths: Sequence[int], end: str
+) -> Text:
+    parts: list[str | tuple[str, str]] = [EDGE, f"{_cut(name, room):<{room}} "]
+    for cell, width in zip(cells, widths, strict=True):
+        mark = "" if cell.inside or not cell.judged else "▾"
+        mark = "=" if cell.same and cell.inside else mark
+        style = "bold bright_blue" if cell.best and cell.inside else ""
+        style = style if cell.inside else "dim"
+        parts.append((f"{number(cell.value):>{width}}{mark or ' '} ", style))
+    return Text.assemble(*parts, " ", end)
+
+
+def _cut(name: str, room: int) -> str:
+    return name if len(name) <= room else f"{name[: room - 1]}…"
+
+
+def _foot(
+    board: Standings, keep: Sequence[int], widths: Sequence[int], room: int
+) -> Iterator[Text]:
+    rows = [
+        ("known to", [_reach(one) for one in board.known_to]),
+        *((title, list(texts)) for title, texts in board.foot),
+    ]
+    for title, texts in rows:
+        cells = [f"{texts[k]:>{widths[k]}}  " for k in keep]
+        yield Text(f"{EDGE}{title:<{room}} {''.join(cells)}".rstrip(), style="dim")
+
+
+def _reach(half: float) -> str:
+    if not math.isfinite(half):
+        return ""
+    return f"±{number(half, 2) if half >= 0.005 else number(half)}"
+
+
+# ---- distances -----------------------------------------------------------------------------
+
+
+def _scale(bars: Dots) -> tuple[float, float]:
+    """The ends of the axis: from the farthest bound to the best."""
+    ends = [x for dot in bars.rows for x in (dot.low, dot.high, dot.value) if math.isfinite(x)]
+    ends += [0.0] + ([-bars.margin] if bars.margin is not None else [])
+    return min(ends), max(ends)
+
+
+def _drawn(dot: Dot | None, scale: tuple[float, float] | None, bar: int, *, drawn: bool) -> str:
+    """The interval of one model, or its bound in words."""
+    if dot is None or scale is None:
+        return ""
+    if not drawn or scale[0] == scale[1]:
+        return f"{_bound(dot):>{bar}}"
+
+    def place(x: float) -> int:
+        return round((x - scale[0]) / (scale[1] - scale[0]) * (bar - 1))
+
+    line = [" "] * bar
+    low, high = (
+        place(x) if math.isfinite(x) else place(dot.value) for x in (dot.low, dot.high)
+    )
+    for k in range(low, high + 1):
+        line[k] = "─"
+    line[low] = "├" if dot.value > dot.low else line[low]
+    line[high] = "┤" if high < bar - 1 and dot.high > dot.value else line[high]
+    line[place(dot.value)] = "○" if dot.hollow else "●"
+    return "".join(line)
+
+
+# ---- lists ---------------------------------------------------------------------------------
+
+
+def list_lines(table: Table, width: int) -> Iterator[Text]:
+    """The brief rows of a table, a line each, without rules; long words are cut."""
+    rows = table.rows if table.brief is None else table.brief
+    shown = [one for one in table.columns if one.brief]
+    cells = [[one.head for one in shown]]
+    cells += [[printable(cell_text(row, one)) for one in shown] for row in rows]
+    widths = [max(len(line[k]) for line in cells) for k in range(len(shown))]
+    words = [one.is_text for one in shown]
+    over = sum(widths) + 2 * len(widths) + len(EDGE) - width
+    while over > 0 and max(widths) > LEAST_WORD:  # the longest column gives way
+        widths[widths.index(max(widths))] -= 1
+        over -= 1
+    for place, line in enumerate(cells):
+        parts = [
+            f"{_cut(text, wide):<{wide}}" if left else f"{_cut(text, wide):>{wide}}"
+            for text, wide, left in zip(line, widths, words, strict=True)
+        ]
+        yield Text(f"{EDGE}{'  '.join(parts)}".rstrip(), style="" if place else "dim")

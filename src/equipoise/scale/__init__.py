@@ -1,0 +1,1 @@
+"""Scale: engines, cells of work that survive a kill, and votes on disk."""

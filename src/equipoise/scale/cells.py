@@ -1,0 +1,381 @@
+"""Cells: parts of a long computation that are kept on disk, so that none is done twice.
+
+A cell has facts that decide its result (data by their digest, settings, versions) and a
+function that makes named arrays. Its key is the hash of the facts; its file is written under
+another name and then put in place, and begins with the hash of what follows: a file that was
+cut off or edited is noticed and made again. How long a cell took lies beside it, so that
+results have the same bytes however often the work was interrupted. A cell that fails is left
+out with its reason, stops no other, and is tried again next time.
+
+Cells run on the engine in use (`equipoise.scale.engine`): one after another in this process
+where that is local, so that each has all threads, and on its workers otherwise. This process alone
+writes to the folder, so workers need not see it. Where nothing but a queue of jobs connects the
+machines, `waiting` lists the cells that are not there in the folder, and `only` makes one of
+them. Nothing in the folder is ever run: what a job does stands in its script.
+"""
+
+import errno
+import hashlib
+import io
+import json
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equipoise.read.files import content, read_arrays, replaced
+from equipoise.scale.engine import EngineError, current
+from equipoise.types.arrays import InputError
+from equipoise.types.words import Option, hint
+
+Arrays = Mapping[str, NDArray[Any]]
+Progress = Callable[[int, int], None]
+STEPS = 1000  # of progress per cell
+_spared: ContextVar[float] = ContextVar("spared", default=0.0)
+SUFFIX, TIME, REASON = ".cell", ".seconds", ".failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A part of a computation.
+
+    Attributes
+    ----------
+    name
+        What it is called in messages.
+    facts
+        Everything that decides the result, as JSON can hold it; None where that is not known,
+        and the result is not kept.
+    run
+        Makes the result; is given where to tell its own progress.
+    """
+
+    name: str
+    facts: Mapping[str, Any] | None
+    run: Callable[[Progress], Arrays] = field(repr=False)
+
+    @property
+    def key(self) -> str:
+        """Hash of the facts.
+
+        Examples
+        --------
+        >>> Cell("a", {"seed": 0}, lambda _: {}).key[:12]
+        'de7d7744ccd7'
+        """
+        text = json.dumps(self.facts, sort_keys=True, ensure_ascii=True, allow_nan=False)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def path(self, folder: Path) -> Path:
+        """Where its result lies in a folder."""
+        return folder / f"{self.key}{SUFFIX}"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a cell.
+
+    Attributes
+    ----------
+    arrays
+        Its result; None where it failed.
+    seconds
+        How long it took when it was made, with the time that others had spent on what it took
+        over from them (`spared`); nan where nobody knows.
+    reason
+        Why it failed.
+    """
+
+    cell: Cell
+    arrays: Arrays | None
+    seconds: float = float("nan")
+    reason: str = ""
+
+
+def run_cells(
+    cells: Sequence[Cell],
+    folder: Path | None,
+    progress: Progress | None = None,
+    resource: str | None = None,
+) -> list[Outcome]:
+    """Every cell in order: read from the folder where it is there, made where it is not.
+
+    Parameters
+    ----------
+    folder
+        Where results are kept; None keeps nothing.
+    resource
+        Of which a worker of a Dask cluster must have a slot for each cell.
+    """
+    homes = [None if one.facts is None else folder for one in cells]
+    jobs = _jobs.get()
+    if jobs is not None and cells:
+        return jobs.run(cells, homes)
+    if current().is_local:
+        return _one_by_one(cells, homes, progress)
+    done = [_stored(cell, home) for cell, home in zip(cells, homes, strict=True)]
+    missing = [place for place, one in enumerate(done) if one is None]
+    before = len(cells) - len(missing)
+
+    def keep(number: int, outcome: Outcome) -> None:
+        place = missing[number]
+        done[place] = _kept(replace(outcome, cell=cells[place]), homes[place])
+        if progress is not None:
+            made = before + sum(done[one] is not None for one in missing)
+            progress(made * STEPS, len(cells) * STEPS)
+
+    todo = [cells[place] for place in missing]
+    current().map(
+        partial(_make_there, todo),
+        range(len(todo)),
+        name=lambda number: todo[number].name,
+        done=keep,
+        resource=resource,
+    )
+    return [one for one in done if one is not None]
+
+
+def _one_by_one(
+    cells: Sequence[Cell], homes: Sequence[Path | None], progress: Progress | None
+) -> list[Outcome]:
+    """All cells in this process, with the progress inside of each."""
+    total, done = len(cells) * STEPS, []
+    for place, (cell, home) in enumerate(zip(cells, homes, strict=True)):
+
+        def tell(part: int, whole: int, first: int = place * STEPS) -> None:
+            if progress is not None:
+                progress(first + STEPS * part // max(whole, 1), total)
+
+        tell(0, 1)
+        done.append(_stored(cell, home) or _kept(_made(cell, tell), home))
+        tell(1, 1)
+    return done
+
+
+def _make_there(cells: Sequence[Cell], place: int) -> Outcome:
+    """Make a cell on a worker; the cell itself stays away from what is sent back."""
+    found = _made(cells[place], lambda *_: None)
+    return replace(found, cell=Cell(found.cell.name, None, _nothing))
+
+
+def _nothing(_: Progress) -> Arrays:
+    return {}
+
+
+def _stored(cell: Cell, folder: Path | None) -> Outcome | None:
+    """A result that is there and whole."""
+    if folder is None:
+        return None
+    path = cell.path(folder)
+    try:
+        file = content(path)
+        digest, _, data = file.data.partition(b"\n")
+        if hashlib.sha256(data).hexdigest().encode() != digest:
+            return None
+        arrays = read_arrays(replace(file, data=data))
+    except InputError:  # not there, or not whole
+        return None
+    return Outcome(cell, arrays, _seconds(path.with_suffix(TIME)))
+
+
+def _seconds(path: Path) -> float:
+    try:
+        return float(content(path).data)
+    except ValueError:  # not there, or no number
+        return float("nan")
+
+
+def _made(cell: Cell, tell: Progress) -> Outcome:
+    """Make a result; whatever a cell raises is its own affair."""
+    _spared.set(0.0)
+    start = time.perf_counter()
+    try:
+        arrays = cell.run(tell)
+    except InputError as error:
+        return Outcome(cell, None, reason=str(error))
+    except Exception as error:
+        return Outcome(cell, None, reason=f"{type(error).__name__}: {error}")
+    return Outcome(cell, arrays, round(time.perf_counter() - start + _spared.get(), 3))
+
+
+def _kept(outcome: Outcome, folder: Path | None) -> Outcome:
+    """Write a result that was made; a full disk leaves nothing that looks like one."""
+    if folder is None or outcome.arrays is None:
+        return outcome
+    held = io.BytesIO()
+    arrays = {name: np.asarray(one) for name, one in outcome.arrays.items()}
+    np.savez(held, allow_pickle=False, **arrays)
+    digest = hashlib.sha256(held.getbuffer()).hexdigest().encode()
+    path = outcome.cell.path(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        _put(path.with_suffix(TIME), f"{outcome.seconds}\n".encode("ascii"))
+        _put(path, digest + b"\n" + held.getvalue())
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        raise EngineError(
+            f"{folder}, {outcome.cell.name}", "the disk is full", "room for its result",
+            "make room and run the same again: what is finished is kept",
+        ) from error  # fmt: skip
+    return outcome
+
+
+def spared(seconds: float) -> None:
+    """Tell that the cell which runs took something over that had taken another so long.
+
+    Each of several cells that share a part is thus charged for it, whoever made it.
+    """
+    _spared.set(_spared.get() + seconds)
+
+
+def _put(path: Path, data: bytes) -> None:
+    with replaced(path) as file:
+        file.write(data)
+
+
+def digest(parts: Iterable[NDArray[Any] | Sequence[str] | None]) -> str:
+    """Hash of arrays and lists of names, each with its kind and size.
+
+    Examples
+    --------
+    >>> digest([("a", "b"), np.arange(3)]) == digest([("a",), ("b",), np.arange(3)])
+    False
+    """
+    whole = hashlib.sha256()
+    for part in parts:
+        if isinstance(part, np.ndarray):
+            whole.update(f"array {part.dtype.str} {part.shape}\n".encode())
+            whole.update(np.ascontiguousarray(part).tobytes())
+        else:
+            names = None if part is None else list(part)
+            whole.update(f"{json.dumps(names)}\n".encode())
+    return whole.hexdigest()
+
+
+# ---- cells that jobs of a queue make -------------------------------------------------------
+
+
+class _Jobs(NamedTuple):
+    """What is done with cells that jobs make: all are waited for, or one is made."""
+
+    kind: Literal["all", "one"]
+    run: Callable[[Sequence[Cell], Sequence[Path | None]], list[Outcome]]
+
+
+_jobs: ContextVar[_Jobs | None] = ContextVar("jobs", default=None)
+
+
+def apart() -> Literal["", "all", "one"]:
+    """Whether jobs make the cells: nothing is made here, or one alone."""
+    jobs = _jobs.get()
+    return "" if jobs is None else jobs.kind
+
+
+class CellsWaitError(InputError):
+    """Cells are not there yet; the file `listed` in `folder` has their `keys`."""
+
+    folder: Path
+    listed: Path
+    keys: tuple[str, ...]
+
+
+class CellMadeError(Exception):
+    """The one cell that was asked for is made, and nothing else is to be done."""
+
+    def __init__(self, outcome: Outcome) -> None:
+        super().__init__(outcome.cell.name)
+        self.outcome = outcome
+
+
+@contextmanager
+def waiting() -> Iterator[None]:
+    """Make no cell: those that are there are read, and the others listed in the folder.
+
+    Where some are not there, `CellsWaitError` says how many; a cell that a job tried and that
+    failed is left out with its reason.
+    """
+
+    def collect(cells: Sequence[Cell], homes: Sequence[Path | None]) -> list[Outcome]:
+        folder = _home(cells, homes)
+        done = [_stored(cell, folder) or _failed(cell, folder) for cell in cells]
+        missing = [cell for cell, one in zip(cells, done, strict=True) if one is None]
+        if not missing:
+            return [one for one in done if one is not None]
+        folder.mkdir(parents=True, exist_ok=True)
+        keys = tuple(cell.key for cell in missing)
+        text = "".join(f"{key}\n" for key in keys).encode("ascii")
+        listed = folder / f"waiting-{hashlib.sha256(text).hexdigest()[:12]}.txt"
+        _put(listed, text)  # a name of its own: a job that still runs goes on with its list
+        error = CellsWaitError(
+            f"{folder}", f"{len(cells) - len(missing):,} of {len(cells):,} cells",
+            "all of them", "submit the job, and run the same command again when it is done",
+        )  # fmt: skip
+        error.folder, error.listed, error.keys = folder, listed, keys
+        raise error
+
+    token = _jobs.set(_Jobs("all", collect))
+    try:
+        yield
+    finally:
+        _jobs.reset(token)
+
+
+@contextmanager
+def only(key: str, folder: Path) -> Iterator[None]:
+    """Make one cell of those that the command inside has, and stop with `CellMadeError`.
+
+    Parameters
+    ----------
+    folder
+        Where its result goes.
+    """
+
+    def make(cells: Sequence[Cell], homes: Sequence[Path | None]) -> list[Outcome]:
+        _home(cells, homes)
+        cell = next((one for one in cells if one.key == key), None)
+        if cell is None:
+            raise InputError(
+                f"cell {key}", "not among the cells that its command has now",
+                "data, settings and code as they were when it was listed",
+                "run the command again, which lists its cells anew",
+            )  # fmt: skip
+        found = _stored(cell, folder) or _kept(_made(cell, lambda *_: None), folder)
+        if found.arrays is None:
+            _put(folder / f"{key}{REASON}", found.reason.encode("utf-8", "replace"))
+        else:
+            (folder / f"{key}{REASON}").unlink(missing_ok=True)
+        raise CellMadeError(found)
+
+    token = _jobs.set(_Jobs("one", make))
+    try:
+        yield
+    finally:
+        _jobs.reset(token)
+
+
+def _home(cells: Sequence[Cell], homes: Sequence[Path | None]) -> Path:
+    """The folder of cells that other machines make; each must be one that can be kept."""
+    for cell, home in zip(cells, homes, strict=True):
+        if home is None:
+            raise InputError(
+                f"cell {cell.name}", "a result that is not kept",
+                "a folder for results, and work whose settings and code can be told",
+                hint("name a folder with {}, or leave that work out", Option("out")),
+            )  # fmt: skip
+    home = next(iter(homes), None)
+    if home is None:
+        raise InputError("cells", "none", "at least one", "choose something to do")
+    return home
+
+
+def _failed(cell: Cell, folder: Path) -> Outcome | None:
+    path = folder / f"{cell.key}{REASON}"
+    return Outcome(cell, None, reason=path.read_text("utf-8")) if path.exists() else None

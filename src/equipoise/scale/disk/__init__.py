@@ -1,0 +1,27 @@
+"""Votes and predictions larger than memory: folders of Parquet partitions that stay on disk."""
+
+from equipoise.scale.disk.dawid_skene import FitOnDisk, OnDisk, dawid_skene
+from equipoise.scale.disk.evaluation import EvaluationOnDisk, evaluate
+from equipoise.scale.disk.glad import glad
+from equipoise.scale.disk.partitions import repartition
+from equipoise.scale.disk.scores import ScoresOnDisk, open_scores
+from equipoise.scale.disk.soft_labels import Agreement, SoftLabels, agreement, soft_labels
+from equipoise.scale.disk.votes import VotesOnDisk, open_votes
+
+__all__ = [
+    "Agreement",
+    "EvaluationOnDisk",
+    "FitOnDisk",
+    "OnDisk",
+    "ScoresOnDisk",
+    "SoftLabels",
+    "VotesOnDisk",
+    "agreement",
+    "dawid_skene",
+    "evaluate",
+    "glad",
+    "open_scores",
+    "open_votes",
+    "repartition",
+    "soft_labels",
+]

@@ -1,0 +1,428 @@
+"""Models against votes on disk, with intervals for items and annotators like these.
+
+The same numbers as `equipoise.evaluate` gives against soft labels: soft AUROC and average
+precision by an external merge of sorted runs (`scale.disk.ranking`), and means over items.
+Influences of items and of votes follow in a last pass over partitions, which adds up their
+squares by item, annotator and cell (`equipoise.inference`).
+"""
+
+import math
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from equipoise.inference import (
+    CROWD,
+    DENSE,
+    Crossing,
+    Design,
+    Population,
+    Reason,
+    TwoWay,
+    crossed_design,
+    crowd_square,
+    dense_traces,
+    family,
+    floor_of,
+    gap_sums,
+    item_degrees,
+    population_of,
+    single_design,
+)
+from equipoise.metrics import Metric, named
+from equipoise.scale.disk.coded import Codes
+from equipoise.scale.disk.means import MEANS, Means, Moved
+from equipoise.scale.disk.ranking import RANKED, Masses, Ranking, rank_items, shares_of
+from equipoise.scale.disk.scores import DiskStudy, ScoresOnDisk, join
+from equipoise.scale.disk.votes import VotesOnDisk, map_partitions
+from equipoise.study.uncertainty import value_width
+from equipoise.types.arrays import Floats, InputError, choice, require_number
+from equipoise.types.notices import Notice
+from equipoise.types.words import ONE_CLASS, hint
+
+METRICS = (*RANKED, *MEANS)
+_STRIPE = 32_000_000  # numbers of a stripe of annotators by annotators
+
+
+class ScoredModel(NamedTuple):
+    """A metric of one model, its interval and standard error, and ranks it may have."""
+
+    metric: str
+    model: str
+    value: float
+    low: float
+    high: float
+    standard_error: float
+    best_rank: int
+    worst_rank: int
+
+
+class ModelGap(NamedTuple):
+    """Model a minus model b with its interval; `p` is that among all pairs of models."""
+
+    metric: str
+    a: str
+    b: str
+    value: float
+    low: float
+    high: float
+    p: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EvaluationOnDisk:
+    """Models against votes on disk.
+
+    Attributes
+    ----------
+    positive
+        The class whose share of votes is the soft label.
+    models, gaps
+        Every model, and every pair of them, metric by metric.
+    population
+        Whom the intervals speak for.
+    items
+        How many were scored.
+    cells
+        Values and covariances of every metric, for further inference.
+    """
+
+    positive: str
+    models: tuple[ScoredModel, ...]
+    gaps: tuple[ModelGap, ...]
+    population: Population
+    items: int
+    cells: Mapping[str, TwoWay]
+    notices: tuple[Notice, ...] = ()
+
+
+def evaluate(
+    votes: VotesOnDisk,
+    scores: ScoresOnDisk,
+    *,
+    metrics: Sequence[str] = ("auroc",),
+    positive: str | None = None,
+    level: float = 0.95,
+    work: Path | None = None,
+) -> EvaluationOnDisk:
+    """Soft metrics of every model, two-way intervals, and all pairs of models at once.
+
+    Parameters
+    ----------
+    metrics
+        Of `METRICS`; accuracy, brier_score and log_score take probabilities.
+    positive
+        The class that scores are for; by default the second of two.
+    work
+        A folder for runs and coded votes, which all workers see and which is emptied in the
+        end; by default a temporary one. It takes about 36 bytes per item and model (60 with
+        average precision), and 5 per vote.
+    """
+    require_number("evaluate, level", level, above=0, below=1, do="try 0.95")
+    chosen = [_metric(one) for one in dict.fromkeys(metrics)]
+    yes = _positive(votes, positive)
+    if "group" in votes.columns:
+        do = "leave the column out, or evaluate items that fit in memory"
+        got = f"a column of groups {votes.columns['group']!r}"
+        raise InputError(str(votes.folder), got, "items that stand for themselves", do)
+    if work is not None:
+        work.mkdir(parents=True, exist_ok=True)
+    folder = Path(tempfile.mkdtemp(prefix="equipoise-", dir=work)).absolute()
+    try:
+        study = join(votes, scores, folder)
+        means = Means(study, tuple(one.name for one in chosen if one.name in MEANS))
+        ranked = tuple(one.name for one in chosen if one.name in RANKED)
+        masses, ranking = rank_items(means, folder, yes, ranked)
+        return _Evaluation(means, folder, yes, masses, ranking).made(chosen, level)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _metric(name: str) -> Metric:
+    """A metric that votes on disk have."""
+    found = named(name)
+    if found.name not in METRICS:
+        got, do = (
+            "votes that stay on disk",
+            "choose among these, or give files that fit in memory",
+        )
+        raise InputError(f"metric {name}", got, ", ".join(METRICS), do)
+    return found
+
+
+def _positive(votes: VotesOnDisk, positive: str | None) -> int:
+    """Code of the class that scores are for."""
+    if positive is not None:
+        return votes.classes.index(choice("positive", positive, votes.classes))
+    if len(votes.classes) != 2:
+        raise InputError(
+            str(votes.folder),
+            f"{len(votes.classes)} classes",
+            "two, or the one that scores are for",
+            hint("ask about one class with {}", ONE_CLASS),
+        )
+    return 1
+
+
+# ---- sums over items and votes -------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Sums:
+    """Sums over items and votes of some partitions, of all models by one metric.
+
+    `design`, `weight` and `number` are those of the design, whatever the metric: cells, and
+    weight and items of every annotator.
+    """
+
+    influence: Floats
+    total: Floats
+    fourth: Floats
+    cells: Floats
+    people: Floats
+    design: Floats
+    weight: Floats
+    number: Floats
+
+    @classmethod
+    def empty(cls, models: int, people: int) -> "_Sums":
+        """All zero."""
+        influence, total, fourth, cells = np.zeros((4, models, models))
+        weight, number = np.zeros((2, people))
+        moved, design = np.zeros((models, people)), np.zeros(2)
+        return cls(influence, total, fourth, cells, moved, design, weight, number)
+
+    def add(self, other: "_Sums") -> None:
+        """Add those of later partitions."""
+        for name in self.__slots__:
+            getattr(self, name).__iadd__(getattr(other, name))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Influences:
+    """Adds up influences of items and votes of a run of partitions."""
+
+    codes: Codes
+    people: int
+    items: int
+    yes: int
+    ranking: Ranking | None
+    means: Means
+    values: Mapping[str, Floats]
+
+    def __call__(self, group: range) -> dict[str, _Sums]:
+        models = len(next(iter(self.values.values())))
+        sums = {name: _Sums.empty(models, self.people) for name in self.values}
+        for number in group:
+            self._add(number, sums)
+        return sums
+
+    def _add(self, number: int, every: Mapping[str, _Sums]) -> None:
+        from equipoise.kernels.disk import vote_moves
+
+        share = shares_of(self.codes, number, self.yes)
+        kind, rows = (self.codes.size, self.yes), self.codes.rows(number)
+        for name, (items, slopes) in self._moved(number, share).items():
+            sums = every[name]
+            sums.influence.__iadd__(items @ items.T)
+            for a in range(len(items)):
+                total, fourth = gap_sums(items, a)
+                sums.total[a, a:] += total
+                sums.fourth[a, a:] += fourth
+            parts = (sums.people, sums.cells, sums.design, sums.weight, sums.number)
+            vote_moves(rows, share, kind, np.ascontiguousarray(slopes), parts)
+
+    def _moved(self, number: int, share: Floats) -> dict[str, Moved]:
+        found = {} if self.ranking is None else self.ranking.moved(number, share)
+        if self.means.metrics:
+            scores = self.means.study.matched(number)[0]
+            for name, one in self.means.of(number, scores, share).items():
+                found[name] = self._centred(one, self.values[name][:, None])
+        return {name: found[name] for name in self.values}
+
+    def _centred(self, of: Moved, value: Floats) -> Moved:
+        """Influences on a mean; undefined where it is infinite."""
+        known = np.where(np.isfinite(value), value, np.nan)
+        items = np.where(np.isfinite(of.items), of.items, np.nan) - known
+        return Moved(items / self.items, (of.slopes + 0.0 * known) / self.items)
+
+
+# ---- intervals -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Evaluation:
+    """Votes and scores that were brought together and ranked."""
+
+    means: Means
+    folder: Path
+    yes: int
+    masses: Masses
+    ranking: Ranking | None
+
+    @property
+    def study(self) -> DiskStudy:
+        """Votes and scores."""
+        return self.means.study
+
+    def made(self, metrics: Sequence[Metric], level: float) -> EvaluationOnDisk:
+        """Intervals of all models and pairs."""
+        values, sums = self._summed(metrics)
+        votes, weighed = self.study.votes, next(iter(sums.values()))
+        units = single_design(self.masses.items)
+        known = "annotator" in votes.votes.columns
+        with_ids = known and _is_panel(weighed.number)
+        design = self._design(weighed, units) if with_ids else units
+        reason = Reason.ALONE if known and len(votes.annotators) == 1 else Reason.NONE
+        population = population_of(design, named=with_ids, reason=reason)
+        cells = {
+            one.name: self._cell(one, values[one.name], sums[one.name], design, population)
+            for one in metrics
+        }
+        notices = votes.votes.notices
+        if self.masses.unused:
+            text = "{items:count} items have scores but no votes, and are not used"
+            told = {"items": self.masses.unused}
+            notices = (*notices, Notice("items_without_votes", text, (), told))
+        names = self.study.scores.models
+        rows = [_compared(one, names, cells[one.name], level) for one in metrics]
+        return EvaluationOnDisk(
+            positive=votes.votes.classes[self.yes],
+            models=tuple(row for models, _ in rows for row in models),
+            gaps=tuple(row for _, gaps in rows for row in gaps),
+            population=population,
+            items=self.masses.items,
+            cells=MappingProxyType(cells),
+            notices=notices,
+        )
+
+    def _summed(self, metrics: Sequence[Metric]) -> tuple[dict[str, Floats], dict[str, _Sums]]:
+        """Values of every metric and model, and sums over one more pass."""
+        votes, folders = self.study.votes, (self.study.scores.folder, self.folder)
+        means = self.masses.scores / self.masses.items
+        known = dict(zip(self.means.metrics, means, strict=True))
+        if self.ranking is not None:
+            known |= {name: self.ranking.values(name) for name in self.ranking.metrics}
+        values = {one.name: known[one.name] for one in metrics}
+        people, models = len(votes.annotators), len(self.study.scores.models)
+        add = _Influences(
+            codes=votes.codes,
+            people=people,
+            items=self.masses.items,
+            yes=self.yes,
+            ranking=self.ranking,
+            means=self.means,
+            values=values,
+        )
+        size = (models * len(metrics) + 2) * people
+        first, *others = votes.map_groups(add, size, *folders)
+        for other in others:
+            for name, sums in first.items():
+                sums.add(other[name])
+        return values, first
+
+    def _cell(
+        self, metric: Metric, values: Floats, sums: _Sums, design: Design, whom: Population
+    ) -> TwoWay:
+        factor = 1.0 if whom.reason is Reason.ANONYMOUS else design.annotator_factor
+        units, masses = float(self.masses.items), self.masses
+        if metric.labels == "classes":
+            units = min(units, max(min(masses.up, masses.items - masses.up), 1.0))
+        return TwoWay(
+            values=values,
+            items=design.unit_factor * sums.influence,
+            annotators=factor * (sums.people @ sums.people.T),
+            cells=factor * sums.cells,
+            draws=np.zeros((len(values), len(values))),
+            df_items=item_degrees(sums.total, sums.fourth, masses.items, design, values),
+            df_annotators=design.df_annotators,
+            floor=floor_of(units, value_width(metric, values)),
+            population=whom,
+        )
+
+    def _design(self, sums: _Sums, units: Design) -> Design:
+        """What the design of items and annotators allows."""
+        people = np.flatnonzero(sums.weight)
+        trace, square = self._traces(sums.weight)
+        cells, within = sums.design.tolist()
+        crossing = Crossing(sums.weight[people], trace, square, cells, within)
+        return crossed_design(units, crossing, 1 / self.masses.items)
+
+    def _traces(self, weight: Floats) -> tuple[float, float]:
+        """Traces of the annotators' weights centred at items, in stripes of annotators."""
+        from scipy.sparse import vstack
+
+        votes, people, few = self.study.votes, len(weight), len(weight) <= DENSE
+        height = people if few else max(1, _STRIPE // people)
+        one = partial(_stripe, votes.codes, votes.partitions, weight, height)
+        tasks = range(0, people, height)
+        found = map_partitions(one, tasks, votes.votes.workers, (votes.folder,))
+        if few:
+            return dense_traces(found[0].kept)
+        trace = math.fsum(one.trace for one in found)
+        if sum(one.entries for one in found) > CROWD // 100:
+            return trace, crowd_square(np.concatenate([one.diagonal for one in found]), trace)
+        whole = vstack([one.kept for one in found]).tocsr()
+        square = whole @ whole
+        return trace, float(square.multiply(square).sum())
+
+
+class _Striped(NamedTuple):
+    """A stripe of the centred matrix where it is kept, its trace, entries and diagonal."""
+
+    kept: Any
+    trace: float
+    entries: int
+    diagonal: Floats
+
+
+def _stripe(codes: Codes, partitions: int, weight: Floats, height: int, low: int) -> _Striped:
+    """Make a stripe of annotators by annotators, from one of them on."""
+    from scipy.sparse import csr_matrix
+
+    from equipoise.kernels.disk import rated_together
+
+    people = len(weight)
+    left = np.zeros((min(height, people - low), people))
+    for number in range(partitions):
+        rated_together(codes.rows(number), codes.size, low, left)
+    np.negative(left, out=left)
+    own = np.arange(len(left))
+    left[own, low + own] += weight[low : low + len(left)]
+    diagonal, trace = left[own, low + own].copy(), float(np.vdot(left, left))
+    entries = int(np.count_nonzero(left))
+    kept = left if people <= DENSE else csr_matrix(left) if entries <= CROWD // 100 else None
+    return _Striped(kept, trace, entries, diagonal)
+
+
+def _compared(
+    metric: Metric, names: tuple[str, ...], cell: TwoWay, level: float
+) -> tuple[list[ScoredModel], list[ModelGap]]:
+    """Every model, and every pair of them, by one metric."""
+    together = family(cell, higher=metric.better == "higher", level=level)
+    models, gaps = list[ScoredModel](), list[ModelGap]()
+    far = metric.bounds[1] - metric.bounds[0]
+    for m, name in enumerate(names):
+        spread, value = cell.of(m), float(cell.values[m])
+        low, high = spread.interval(value, level, metric.bounds)
+        ranks, error = (int(one) for one in together.ranks[m]), spread.standard_error
+        models.append(ScoredModel(metric.name, name, value, low, high, error, *ranks))
+        for b in range(m + 1, len(names)):
+            with np.errstate(invalid="ignore"):
+                value = float(cell.values[m] - cell.values[b])
+            low, high = cell.between(m, b).interval(value, level, (-far, far))
+            p = float(together.p[m, b])
+            gaps.append(ModelGap(metric.name, name, names[b], value, low, high, p))
+    return models, gaps
+
+
+def _is_panel(load: Floats) -> bool:
+    """Whether people rated more than one item, given the items of each annotator."""
+    return bool((load > 0).sum() > 1 and load[load > 1].sum() >= 0.5 * load.sum())

@@ -1,0 +1,344 @@
+r"""Soft labels and agreement of votes on disk, in one reading of them.
+
+Every partition is counted by item and class. The mean vote of an item is the share of its
+votes; the Dirichlet posterior mean adds a prior, by default estimated from how often each
+number of votes occurs (`equipoise.truth.dirichlet` has the formulas):
+
+.. math:: p_{ik} = \frac{r\, c_{ik} + \alpha_k}{r\, n_i + \sum_l \alpha_l}
+
+Krippendorff's alpha follows from the coincidences of pairs of votes on one item, K x K sums.
+They are kept for 200 blocks of items, cut by the hash of the item's name, and the interval is
+the jackknife's: alpha without each block in turn, Student's t.
+"""
+
+import math
+import tempfile
+from collections import Counter
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+import numpy as np
+
+from equipoise.read.files import AnyPath
+from equipoise.read.whole import whole_folder
+from equipoise.scale.disk.partitions import ItemCheck
+from equipoise.scale.disk.votes import VotesOnDisk
+from equipoise.scale.engine import Progress
+from equipoise.truth._vote_prior import VotePrior, VoteTally, given_prior, prior_of_tally
+from equipoise.truth.agreement.krippendorff_alpha import alpha_of_coincidences, class_values
+from equipoise.types.arrays import Floats, InputError, Ints, choice, short_repr
+from equipoise.types.notices import Notice
+
+MODELS = ("mean_vote", "dirichlet")
+BLOCKS = 200  # of items, that the jackknife leaves out in turn
+_LEVEL = 0.95
+
+
+class Agreement(NamedTuple):
+    """Krippendorff's alpha and its interval over items.
+
+    Attributes
+    ----------
+    alpha, low, high
+        The number and its 95 % interval; nan where undefined.
+    level
+        How far apart two classes are.
+    items, votes
+        Items with at least two votes, and their votes.
+    """
+
+    alpha: float
+    low: float
+    high: float
+    level: str
+    items: int
+    votes: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SoftLabels:
+    """What was written of votes on disk.
+
+    Attributes
+    ----------
+    folder
+        Where: ``items/part-*.parquet`` with item, votes and a column ``p_CLASS`` per class.
+    model, method
+        Name of the model, and the same with its settings in words.
+    classes, items, votes
+        Names of classes, number of items and of votes.
+    agreement
+        Krippendorff's alpha of the same votes.
+    """
+
+    folder: Path
+    model: str
+    method: str
+    classes: tuple[str, ...]
+    items: int
+    votes: int
+    agreement: Agreement
+    notices: tuple[Notice, ...] = ()
+
+    __repr__ = short_repr
+
+
+@dataclass(slots=True)
+class _Sums:
+    """Sums of some partitions."""
+
+    pairs: Floats
+    items: int = 0
+    votes: int = 0
+    several: int = 0
+    paired: int = 0
+    totals: Counter[int] = field(default_factory=Counter)
+    cells: Counter[tuple[int, int]] = field(default_factory=Counter)
+
+    def add(self, other: "_Sums") -> None:
+        """Add those of later partitions."""
+        self.pairs += other.pairs
+        for name in ("items", "votes", "several", "paired"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.totals.update(other.totals)
+        self.cells.update(other.cells)
+
+
+def soft_labels(
+    votes: VotesOnDisk,
+    out: AnyPath,
+    *,
+    model: str = "mean_vote",
+    reliability: float = 1.0,
+    prior: str | float = "empirical",
+    progress: Progress | None = None,
+) -> SoftLabels:
+    """Write the mean vote or the Dirichlet posterior mean of every item, and measure agreement.
+
+    Parameters
+    ----------
+    out
+        A new folder, which appears once it is whole.
+    model
+        ``mean_vote`` or ``dirichlet``.
+    reliability, prior
+        Of ``dirichlet``, as for `equipoise.truth.dirichlet`.
+    """
+    choice("soft_labels, model", model, MODELS)
+    size = len(votes.classes)
+    fine = isinstance(prior, str) or 0 <= prior < math.inf
+    if not (0 < reliability < math.inf and fine):
+        raise InputError(
+            "dirichlet",
+            f"reliability {reliability:g}, prior {prior}",
+            "a positive reliability and a prior of at least 0, finite",
+            "leave both at their defaults",
+        )
+    known = given_prior(prior, size) if model == "dirichlet" else VotePrior(np.zeros(size), "")
+    with whole_folder(Path(out)) as scratch:
+        place = scratch / "items"
+        place.mkdir()
+        with tempfile.TemporaryDirectory(dir=scratch) as held:
+            hashes = Path(held)
+            first = None if known is None else (reliability, known)
+            sums = _counted(votes, hashes, place if first else hashes, first, progress)
+            if known is None:
+                known = prior_of_tally(_tally(sums, size))
+                one = partial(_finish, hashes, place, reliability, known, votes.classes)
+                votes.map(one, hashes, place)
+        words = f"Dirichlet (reliability {reliability:g}, {known.words})"
+        made = SoftLabels(
+            Path(out),
+            model,
+            words if model == "dirichlet" else "mean vote",
+            votes.classes,
+            sums.items,
+            sums.votes,
+            _agreement(votes, sums, None),
+            votes.notices,
+        )
+        names = ("model", "method", "classes", "items", "votes")
+        facts = {name: getattr(made, name) for name in names}
+        facts["agreement"] = made.agreement._asdict()
+        write_facts(scratch / "result.json", facts)
+    return made
+
+
+def agreement(
+    votes: VotesOnDisk, *, level: str | None = None, progress: Progress | None = None
+) -> Agreement:
+    """Krippendorff's alpha of votes on disk; nothing is written."""
+    class_values(votes.classes, votes.scale.kind, level)
+    with tempfile.TemporaryDirectory() as scratch:
+        sums = _counted(votes, Path(scratch), None, None, progress)
+    return _agreement(votes, sums, level)
+
+
+def _counted(
+    votes: VotesOnDisk,
+    scratch: Path,
+    place: Path | None,
+    known: tuple[float, VotePrior] | None,
+    progress: Progress | None,
+) -> _Sums:
+    """Count all partitions; write their soft labels, or counts where the prior comes later."""
+    check, size = ItemCheck(votes, scratch), len(votes.classes)
+    one = partial(_count, votes, check, place, known)
+    used = [scratch] if place is None else [scratch, place]
+    whole = _Sums(np.zeros((BLOCKS, size, size)))
+    for sums in votes.map(one, *used, progress=progress):
+        whole.add(sums)
+    check.finish()
+    if not whole.votes:
+        raise InputError(
+            f"{votes.folder.name}, task {votes.task!r}", "no votes", "at least one", "check it"
+        )
+    return whole
+
+
+def _count(
+    votes: VotesOnDisk,
+    check: ItemCheck,
+    place: Path | None,
+    known: tuple[float, VotePrior] | None,
+    number: int,
+) -> _Sums:
+    """Count one partition, and write what is known of its items."""
+    from equipoise.kernels.disk import coincidences, count_answers
+
+    rows, size = votes.read(number), len(votes.classes)
+    counts = np.zeros((len(rows.items), size), dtype=np.int32)
+    count_answers(rows.item, rows.label, rows.times, counts)
+    hashes = rows.hashes()
+    check.add(number, hashes)
+    pairs = np.zeros((BLOCKS, size, size))
+    coincidences(counts, (hashes % np.uint64(BLOCKS)).astype(np.uint8), pairs)
+    sums = _tallied(counts, pairs, cells=place is not None and known is None)
+    if place is not None:
+        shares = None if known is None else posterior_mean(counts, *known)
+        _write(place, number, rows.items, counts, shares, votes.classes)
+    return sums
+
+
+def _tallied(counts: Ints, pairs: Floats, *, cells: bool) -> _Sums:
+    total = counts.sum(axis=1)
+    several = total >= 2
+    made = _Sums(pairs, len(counts), int(total.sum()), int(several.sum()))
+    made.paired = int(total[several].sum())
+    if cells:
+        made.totals = _histogram(total)
+        for k in range(counts.shape[1]):
+            own = _histogram(counts[:, k])
+            made.cells.update({(k, n): times for n, times in own.items() if n})
+    return made
+
+
+def _histogram(values: Ints) -> Counter[int]:
+    number, times = np.unique(values, return_counts=True)
+    return Counter(dict(zip(number.tolist(), times.tolist(), strict=True)))
+
+
+def _tally(sums: _Sums, size: int) -> VoteTally:
+    totals, cells = sorted(sums.totals.items()), sorted(sums.cells.items())
+    return VoteTally(
+        total=np.array([n for n, _ in totals], dtype=np.float64),
+        items=np.array([times for _, times in totals], dtype=np.float64),
+        label=np.array([k for (k, _), _ in cells], dtype=np.int64),
+        votes=np.array([n for (_, n), _ in cells], dtype=np.float64),
+        times=np.array([times for _, times in cells], dtype=np.float64),
+        classes=size,
+    )
+
+
+def posterior_mean(counts: Ints, reliability: float, prior: VotePrior) -> Floats:
+    """Mean of the Dirichlet posterior of counts (items, classes); shares where prior is 0."""
+    shapes = reliability * counts + prior.shapes
+    return np.asarray(shapes / shapes.sum(axis=1, keepdims=True))
+
+
+def _agreement(votes: VotesOnDisk, sums: _Sums, level: str | None) -> Agreement:
+    from scipy.special import stdtrit
+
+    name, value = class_values(votes.classes, votes.scale.kind, level)
+    whole = sums.pairs.sum(axis=0)
+    alpha = float(alpha_of_coincidences(whole, name, value))
+    used = sums.pairs[sums.pairs.sum(axis=(1, 2)) > 0]
+    ends = (math.nan, math.nan)
+    if len(used) > 1 and math.isfinite(alpha):
+        without = alpha_of_coincidences(whole - used, name, value)
+        number = len(used)
+        error = math.sqrt(
+            (number - 1) / number * float(((without - without.mean()) ** 2).sum())
+        )
+        half = float(stdtrit(number - 1, 0.5 + _LEVEL / 2)) * error
+        ends = (max(alpha - half, -1.0), min(alpha + half, 1.0))
+    return Agreement(alpha, *ends, name, sums.several, sums.paired)
+
+
+# ---- files ---------------------------------------------------------------------------------
+
+
+def part_path(folder: Path, number: int) -> Path:
+    """File of one partition's items."""
+    return folder / f"part-{number:05d}.parquet"
+
+
+def _write(
+    place: Path,
+    number: int,
+    items: Any,
+    counts: Ints,
+    shares: Floats | None,
+    classes: tuple[str, ...],
+) -> None:
+    columns = {"votes": counts.sum(axis=1)}
+    table, prefix = (counts, "n") if shares is None else (shares, "p")
+    columns |= {f"{prefix}_{name}": table[:, k] for k, name in enumerate(classes)}
+    write_items(part_path(place, number), items, columns)
+
+
+def write_items(path: Path | IO[bytes], items: Any, columns: dict[str, Any]) -> None:
+    """Write items and columns of numbers as one Parquet file."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    arrays = {name: pa.array(np.ascontiguousarray(one)) for name, one in columns.items()}
+    parquet.write_table(
+        pa.table({"item": items, **arrays}),
+        path,
+        use_dictionary=False,
+        write_page_checksum=True,
+    )
+
+
+def _finish(
+    counted: Path,
+    place: Path,
+    reliability: float,
+    prior: VotePrior,
+    classes: tuple[str, ...],
+    number: int,
+) -> None:
+    """Turn the counts of one partition into soft labels."""
+    from pyarrow import parquet
+
+    source, target = part_path(counted, number), part_path(place, number)
+    if target.exists() and not source.exists():
+        return  # a worker did it, and was killed before it could say so
+    table = parquet.read_table(source, use_threads=False)
+    counts = np.stack([np.asarray(table[f"n_{name}"]) for name in classes], axis=1)
+    shares = posterior_mean(counts, reliability, prior)
+    items = table["item"].combine_chunks()
+    _write(place, number, items, counts, shares, classes)
+    source.unlink(missing_ok=True)
+
+
+def write_facts(path: Path, facts: dict[str, Any]) -> None:
+    """Write what is known of a result as JSON; undefined is null."""
+    import json
+
+    from equipoise.types.findings.json import plain
+
+    path.write_text(json.dumps(plain(facts), indent=1) + "\n", encoding="utf-8")

@@ -1,0 +1,315 @@
+"""Alignment: bring every model's predictions to the items and classes of each question.
+
+All models of a task are scored on the same items, so that every comparison is paired. What does
+not match is refused with counts and names, or dropped and reported when the user says so.
+
+One number per item answers yes or no, so that the votes must be yes or no too. Where they hold
+a class more, the refusal says which, and whether it looks like a slip: a class with few votes
+next to the others.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from equipoise.metrics import Metric, parsed
+from equipoise.study.truth import TaskTruth
+from equipoise.types.annotations import Annotations
+from equipoise.types.arrays import Floats, InputError, choice, listed, positions
+from equipoise.types.notices import Notice, notice
+from equipoise.types.numbers import count
+from equipoise.types.predictions import Predictions
+from equipoise.types.votes import vote_counts
+from equipoise.types.words import Option, hint
+
+ON_MISSING = ("error", "drop")
+DROP = Option("on_missing", "drop")
+POSITIVE = hint("give class probabilities, or ask about one class with {}", Option("positive"))
+LEFT_OUT = 1e-3  # of a probability, up to which it is rounding
+SHOWN = 5  # classes that are named
+FEW = 0.05  # of the votes for the next class, up to which a class may be a slip
+
+
+def takes_threshold(metric: Metric) -> bool:
+    """Whether it looks at decisions that a threshold makes, not at those of least cost."""
+    return metric.decides and parsed(metric.name)[1].get("decision") != "least_cost"
+
+
+@dataclass(frozen=True, eq=False)
+class Aligned:
+    """One question with the scores of every model, item by item.
+
+    Attributes
+    ----------
+    question
+        The truth of the task, restricted to the items that every model scored.
+    scores
+        By model: shape (items,) for a yes/no question, else (items, classes).
+    decided
+        By model, where it has a threshold: 1 for items that score at least that, else 0,
+        shape (items,).
+    """
+
+    question: TaskTruth
+    scores: Mapping[str, Floats]
+    decided: Mapping[str, Floats] = field(default_factory=dict)
+
+    def seen(self, model: str, metric: Metric) -> Floats:
+        """What a metric looks at: scores, distributions, or decisions by a threshold."""
+        whole = metric.labels == "distribution"
+        if takes_threshold(metric) and model in self.decided:
+            yes = self.decided[model]
+            return np.stack([1 - yes, yes], axis=1) if whole else yes
+        return self.distributions(model) if whole else self.scores[model]
+
+    def distributions(self, model: str) -> Floats:
+        """One model's probabilities of all classes, shape (items, classes).
+
+        For a yes/no question scores are the probability of the positive class; numbers
+        outside of [0, 1] are refused, and so are classes that the truth does not have.
+        """
+        scores = self.scores[model]
+        if scores.ndim == 2:
+            total = scores.sum(axis=1)
+            short = np.flatnonzero(np.abs(total - 1) > LEFT_OUT)
+            if len(short):
+                raise InputError(
+                    self._where(model, short[0]),
+                    f"probability {1 - total[short[0]]:.3g} on classes that the truth lacks",
+                    f"probabilities of {listed(self.question.classes)}",
+                    hint(
+                        "name all classes when reading the annotations: {}", Option("classes")
+                    ),
+                )
+            return scores
+        outside = np.flatnonzero((scores < 0) | (scores > 1))
+        if len(outside):
+            raise InputError(
+                self._where(model, outside[0]),
+                f"score {scores[outside[0]]:g}",
+                "a probability in [0, 1]",
+                "give probabilities, or choose metrics of order such as auroc",
+            )
+        return np.stack([1 - scores, scores], axis=1)
+
+    def _where(self, model: str, item: int) -> str:
+        task = f" for {self.question.task!r}" if self.question.task else ""
+        return f"predictions of {model!r}{task}, item {self.question.items[item]!r}"
+
+
+def align(
+    predictions: Iterable[Predictions], asked: list[TaskTruth], *, on_missing: str = "error"
+) -> tuple[list[Aligned], tuple[Notice, ...]]:
+    """Match predictions with questions; return them and what was dropped."""
+    choice("on_missing", on_missing, ON_MISSING)
+    given = _by_task(predictions)
+    notices = _unmatched_tasks(given, asked, on_missing)
+    aligned = []
+    for question in asked:
+        if question.task in given:
+            one, dropped = _align_task(question, given[question.task], on_missing)
+            aligned.append(one)
+            notices += dropped
+    return aligned, tuple(notices)
+
+
+def _by_task(predictions: Iterable[Predictions]) -> dict[str, dict[str, Predictions]]:
+    """Sort predictions by task and model; every model must answer every task it is asked."""
+    given: dict[str, dict[str, Predictions]] = {}
+    for one in predictions:
+        if one.model in given.setdefault(one.task, {}):
+            raise InputError(
+                one.where,
+                "given twice",
+                "one set of predictions per model and task",
+                "rename one of the models",
+            )
+        given[one.task][one.model] = one
+    if not given:
+        raise InputError("predictions", "none", "at least one model", "check the input")
+    models = list(dict.fromkeys(model for task in given.values() for model in task))
+    for task, answers in given.items():
+        missing = [model for model in models if model not in answers]
+        if missing:
+            raise InputError(
+                f"predictions for task {task!r}",
+                f"nothing from {listed(missing)}",
+                "an answer of every model to every task",
+                "add them or leave the model out",
+            )
+    return {
+        task: {model: answers[model] for model in models} for task, answers in given.items()
+    }
+
+
+def _unmatched_tasks(
+    given: Mapping[str, object], asked: list[TaskTruth], on_missing: str
+) -> list[Notice]:
+    """Tasks without predictions and predictions without tasks."""
+    names = [question.task for question in asked]
+    without = [name for name in names if name not in given]
+    extra = [name for name in given if name not in names]
+    if not without and not extra:
+        return []
+    parts = []
+    if without:
+        parts.append(f"{len(without)} annotated tasks without predictions ({listed(without)})")
+    if extra:
+        parts.append(f"{len(extra)} predicted tasks without annotations ({listed(extra)})")
+    if on_missing == "error" or len(without) == len(names):
+        raise InputError(
+            "tasks",
+            " and ".join(parts),
+            "the same tasks in both",
+            hint("correct the task column, or drop what does not match: {}", DROP),
+        )
+    text = "Dropped {tasks}."
+    return [notice("dropped_tasks", text, tasks=" and ".join(parts))]
+
+
+def _align_task(
+    question: TaskTruth, answers: Mapping[str, Predictions], on_missing: str
+) -> tuple[Aligned, list[Notice]]:
+    if all(one.items == question.items for one in answers.values()):
+        return _aligned(question, answers), []
+    common = set(question.items).intersection(*(one.items for one in answers.values()))
+    notices = []
+    for one in answers.values():
+        gaps = _gaps(question, one)
+        if gaps and (on_missing == "error" or not common):
+            raise InputError(
+                one.where,
+                gaps,
+                "the same items in annotations and predictions",
+                _remedy(question, one),
+            )
+    if len(common) < len(question.items):
+        gone = [item for item in question.items if item not in common]
+        text = (
+            "Dropped {gone:count} annotated items that not every model scored ({names}); "
+            "{left:count} are left."
+        )
+        names, left = listed(gone), len(common)
+        told = notice("dropped_items", text, gone=len(gone), names=names, left=left)
+        notices.append(told.of(question.task))
+        question = question.kept(np.array([item in common for item in question.items]))
+    extra = {item for one in answers.values() for item in one.items} - set(question.items)
+    if extra:
+        text = "Ignored predictions for {items:count} items not annotated ({names})."
+        names = listed(sorted(extra))
+        told = notice("ignored_predictions", text, items=len(extra), names=names)
+        notices.append(told.of(question.task))
+    return _aligned(question, answers), notices
+
+
+def _aligned(question: TaskTruth, answers: Mapping[str, Predictions]) -> Aligned:
+    """Scores, and decisions of those that have a threshold."""
+    scores = {model: _scores(question, one) for model, one in answers.items()}
+    decided = {}
+    for model, one in answers.items():
+        if one.threshold is None:
+            continue
+        require_yes_no(one, question)
+        rows = positions(question.items, one.items, where=f"{one.where}, items")
+        decided[model] = (scores[model] >= one.threshold[rows]).astype(np.float64)
+    return Aligned(question, scores, decided)
+
+
+def require_yes_no(one: Predictions, question: TaskTruth) -> None:
+    """Refuse a threshold where there are several classes."""
+    if len(question.classes) > 1:
+        raise InputError(
+            f"{one.where}, threshold",
+            f"{len(question.classes)} classes ({listed(question.classes)})",
+            "a yes/no question",
+            "leave it out: the class of the largest probability is decided for",
+        )
+
+
+def _gaps(question: TaskTruth, one: Predictions) -> str:
+    """Items on one side only, counted and named."""
+    have, need = set(one.items), set(question.items)
+    parts = []
+    without = [item for item in question.items if item not in have]
+    if without:
+        parts.append(
+            f"{len(without):,} annotated items without predictions ({listed(without)})"
+        )
+    extra = [item for item in one.items if item not in need]
+    if extra:
+        parts.append(f"{len(extra):,} predictions for unknown items ({listed(extra)})")
+    return " and ".join(parts)
+
+
+def _remedy(question: TaskTruth, one: Predictions) -> str:
+    """Say what probably happened when the ids would match if spelt alike."""
+    left = {_plain(item) for item in set(question.items) - set(one.items)}
+    right = {_plain(item) for item in set(one.items) - set(question.items)}
+    if not left & right:
+        return hint("correct the ids, or drop the rest: {}", DROP)
+    return "the ids differ only in spelling (case, leading zeros, '.0'): write them alike"
+
+
+def _plain(item: str) -> str:
+    """An id without what two exports of the same id tend to differ in."""
+    text = item.strip().lower()
+    text = text[:-2] if text.endswith(".0") else text
+    return text.lstrip("0") or "0"
+
+
+def _scores(question: TaskTruth, one: Predictions) -> Floats:
+    """One model's scores for the items and classes of a question."""
+    if len(question.classes) > 1:
+        if not one.classes:
+            raise InputError(
+                one.where,
+                "one score per item",
+                f"probabilities of {len(question.classes)} classes "
+                f"({listed(question.classes)})",
+                POSITIVE,
+            )
+        return one.aligned(question.items, question.classes)
+    if not one.classes:
+        return one.aligned(question.items)
+    return one.aligned(question.items, question.classes)[:, 0]
+
+
+def refuse_plain_scores(
+    annotations: Annotations, predictions: Iterable[Predictions], where: str = "annotations"
+) -> None:
+    """Raise where a model gave one score per item and the votes have more than two classes.
+
+    Parameters
+    ----------
+    where
+        What the annotations are called: the name of their file.
+    """
+    plain = next((one for one in predictions if not one.classes), None)
+    label = annotations.label
+    if plain is None or label is None or annotations.kind == "binary":
+        return
+    counts = np.bincount(label, vote_counts(annotations), len(annotations.classes))
+    held = [int(code) for code in np.argsort(-counts, kind="stable") if counts[code]]
+    if len(held) < 3:
+        return
+    rare, votes = held[-1], [float(one) for one in counts]
+    item = annotations.items[int(annotations.item[np.flatnonzero(label == rare)[0]])]
+    slip = votes[rare] <= max(1, FEW * votes[held[-2]])
+    name = annotations.classes[rare]
+    counted = _class_counts(annotations, held, votes)
+    typo = hint("if {} is a typo, correct it; else {}", repr(name), POSITIVE)
+    raise InputError(
+        where,
+        f"{len(held)} classes ({counted}; the rarest, {name!r}, first for item {item!r})",
+        f"two, because the predictions of {plain.model!r} are one score per item",
+        typo if slip else POSITIVE,
+    )
+
+
+def _class_counts(annotations: Annotations, held: list[int], votes: list[float]) -> str:
+    """Classes with their votes, the most frequent first and the rarest last."""
+    named = held if len(held) <= SHOWN else [*held[: SHOWN - 1], held[-1]]
+    said = [f"{annotations.classes[code]!r} {count(votes[code], 'vote')}" for code in named]
+    gap = len(held) - len(named)
+    return ", ".join([*said[:-1], *([f"{gap} more"] if gap else []), said[-1]])

@@ -1,0 +1,47 @@
+"""Stability: does the result survive other items, annotators, votes and choices?
+
+One idea per file; every result has ``rows()`` for tables and a ``finding``, one sentence.
+"""
+
+from equipoise.study.analyses.audit import Audit as Audit
+from equipoise.study.analyses.audit import Pool as Pool
+from equipoise.study.analyses.audit import audit as audit
+from equipoise.study.analyses.calibration import Calibration as Calibration
+from equipoise.study.analyses.calibration import calibration as calibration
+from equipoise.study.analyses.choices import Choices as Choices
+from equipoise.study.analyses.choices import aggregation_choices as aggregation_choices
+from equipoise.study.analyses.components import Components as Components
+from equipoise.study.analyses.components import variance_components as variance_components
+from equipoise.study.analyses.confusions import Confusion as Confusion
+from equipoise.study.analyses.confusions import confusions as confusions
+from equipoise.study.analyses.curves import Curves as Curves
+from equipoise.study.analyses.curves import curves as curves
+from equipoise.study.analyses.experts import Experts as Experts
+from equipoise.study.analyses.experts import experts as experts
+from equipoise.study.analyses.flips import Flip as Flip
+from equipoise.study.analyses.flips import Flips as Flips
+from equipoise.study.analyses.flips import flips as flips
+from equipoise.study.analyses.gold import Gold as Gold
+from equipoise.study.analyses.gold import gold as gold
+from equipoise.study.analyses.leave_one_out import LeaveOneOut as LeaveOneOut
+from equipoise.study.analyses.leave_one_out import leave_one_out as leave_one_out
+from equipoise.study.analyses.panel_size import PanelSize as PanelSize
+from equipoise.study.analyses.panel_size import panel_size as panel_size
+from equipoise.study.analyses.ranking import RankStability as RankStability
+from equipoise.study.analyses.ranking import rank_stability as rank_stability
+from equipoise.study.analyses.reevaluation import Reevaluation as Reevaluation
+from equipoise.study.analyses.reevaluation import reevaluate as reevaluate
+from equipoise.study.analyses.subgroups import Attributes as Attributes
+from equipoise.study.analyses.subgroups import Subgroups as Subgroups
+from equipoise.study.analyses.subgroups import read_attributes as read_attributes
+from equipoise.study.analyses.subgroups import subgroups as subgroups
+from equipoise.study.analyses.threshold_sweep import Grid as Grid
+from equipoise.study.analyses.threshold_sweep import ThresholdSweep as ThresholdSweep
+from equipoise.study.analyses.threshold_sweep import threshold_sweep as threshold_sweep
+from equipoise.study.analyses.thresholds import ExpertSample as ExpertSample
+from equipoise.study.analyses.thresholds import Rule as Rule
+from equipoise.study.analyses.thresholds import Threshold as Threshold
+from equipoise.study.analyses.thresholds import expert_threshold as expert_threshold
+from equipoise.study.analyses.thresholds import sampling_plan as sampling_plan
+from equipoise.study.analyses.vote_cutoffs import VoteCutoffs as VoteCutoffs
+from equipoise.study.analyses.vote_cutoffs import vote_cutoffs as vote_cutoffs

@@ -1,0 +1,329 @@
+"""Annotators: how often each says yes, how far each agrees with the others, and their skill.
+
+Agreement is the share of the other votes on the same items that say the same. With a model of
+annotators, skill stands beside it: who agrees little with the others may still be right. A
+choice among several classes has no base rate. Up to forty annotators are drawn one by one, more
+as a cloud.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from equipoise.study.analyses.confusions import (
+    confusion_charts,
+    confusion_tables,
+    confusion_words,
+    confusions,
+    shared_errors,
+)
+from equipoise.study.analyses.study import Study
+from equipoise.study.truth import TaskTruth, task_truths
+from equipoise.types.annotations import Annotations
+from equipoise.types.arrays import Floats
+from equipoise.types.findings import (
+    Cell,
+    Chart,
+    Column,
+    Dot,
+    Dots,
+    Finding,
+    Point,
+    Row,
+    Scatter,
+    Table,
+    columns,
+    rows_of,
+)
+from equipoise.types.numbers import change, count, number, percent
+from equipoise.types.plausibilities import Skills
+from equipoise.types.votes import Votes
+from equipoise.types.words import capital
+
+LISTED = 40  # annotators that are drawn one by one
+FEW = 10  # votes below which no sentence is made of an annotator
+TITLE = "How do annotators differ?"
+NOTE = (
+    "Agreement is with the mean of the others on the same items; the positive share is over "
+    "the votes each annotator gave."
+)
+METHODS = (
+    "Confusion matrices of annotators are against the votes of the others, against gold where "
+    "there is any, and as fitted by the model of Dawid and Skene [@dawid1979]."
+)
+AXES = {
+    "skill": "skill",
+    "base_rate": "share of positive votes",
+    "agreement": "agreement with the others",
+}
+HEADS = {"base_rate": "positive share", "agreement": "agreement"}
+
+
+def annotator_rows(asked: Sequence[TaskTruth], names: Sequence[str]) -> list[dict[str, Cell]]:
+    """Votes, base rate and agreement with the others, by task and annotator.
+
+    Where durations are known, also the median one.
+    """
+    rows: list[dict[str, Cell]] = []
+    for question in asked:
+        if question.votes is None or not names:
+            continue
+        votes = question.votes
+        counted = votes.annotator >= 0
+        total = np.bincount(votes.annotator[counted], minlength=len(names))
+        yes = (
+            question.masses[0] if len(question.classes) == 1 else np.full(len(counted), np.nan)
+        )
+        rate = _mean_by(votes, yes, len(names))
+        agreement = _mean_by(votes, _agreement_with_others(question), len(names))
+        known = {"votes": total, "base_rate": rate, "agreement": agreement}
+        if question.times is not None:
+            medians = question.times.medians()
+            known["median_ms"] = np.array([medians.get(a) for a in range(len(names))])
+        every = rows_of({"task": question.task}, {"annotator": names}, known)
+        rows += [row for row in every if row["votes"]]
+    return rows
+
+
+def _agreement_with_others(question: TaskTruth) -> Floats:
+    """Share of the item's other votes that say the same, shape (votes,); nan for lone votes.
+
+    For a yes/no question with vote y and mean o of the others: y o + (1 - y)(1 - o).
+    """
+    votes = question.votes
+    assert votes is not None
+    size = np.repeat(votes.sizes, votes.sizes)
+    item = np.repeat(np.arange(len(votes.sizes)), votes.sizes)
+    others = np.maximum(size - 1, 1)
+    if len(question.classes) == 1:
+        yes = question.masses[0]
+        rest = (np.bincount(item, yes)[item] - yes) / others
+        same = yes * rest + (1 - yes) * (1 - rest)
+    else:
+        key = item[votes.vote] * len(question.classes) + votes.label
+        code = np.unique(key, return_inverse=True)[1]
+        entry = votes.share * (np.bincount(code, votes.share)[code] - votes.share)
+        same = np.bincount(votes.vote, entry, len(size)) / others
+    return np.where(size > 1, same, np.nan)
+
+
+def _mean_by(votes: Votes, values: Floats, annotators: int) -> Floats:
+    """Mean over each annotator's votes, without undefined ones."""
+    use = ~np.isnan(values) & (votes.annotator >= 0)
+    size = np.bincount(votes.annotator[use], minlength=annotators)
+    total = np.bincount(votes.annotator[use], values[use], annotators)
+    return np.where(size > 0, total / np.maximum(size, 1), np.nan)
+
+
+def skilled_rows(
+    annotations: Annotations, task: str, skills: Skills | None
+) -> list[dict[str, Cell]]:
+    """What is known of the annotators of a task, with the skill that a model found.
+
+    Raters, who give numbers, have their mean rating and how far it lies above that of all on
+    the same items.
+    """
+    if annotations.annotators is None:
+        return []
+    if annotations.kind == "interval":
+        return _raters(annotations, task)
+    asked = [one for one in task_truths(annotations) if one.task == task]
+    rows = annotator_rows(asked, annotations.annotators)
+    if skills is None:
+        return rows
+    place = {name: code for code, name in enumerate(skills.annotators)}
+    columns = {"skill": skills.value, "low": skills.low, "high": skills.high}
+    for row in rows:
+        code = place[str(row["annotator"])]
+        row |= {name: float(v[code]) for name, v in columns.items() if v is not None}
+    return rows
+
+
+def _raters(annotations: Annotations, task: str) -> list[dict[str, Cell]]:
+    gold = False if annotations.is_gold is None else annotations.is_gold
+    rows = np.flatnonzero(annotations.in_task(task) & ~np.asarray(gold))
+    assert annotations.annotator is not None and annotations.value is not None
+    who, item = annotations.annotator[rows], annotations.item[rows]
+    value = annotations.value[rows]
+    level = np.bincount(item, value) / np.maximum(np.bincount(item), 1)
+    names = annotations.annotators or ()
+    size = np.bincount(who, minlength=len(names))
+    mean, lean = (
+        np.bincount(who, one, len(names)) / np.maximum(size, 1)
+        for one in (value, value - level[item])
+    )
+    known = {"votes": size, "mean_rating": mean, "above_the_item_mean": lean}
+    return [row for row in rows_of({}, {"annotator": names}, known) if row["votes"]]
+
+
+def analyse(study: Study) -> Finding:
+    """How the annotators of a study differ: what they say, and what they confuse."""
+    table = study.annotations
+    found = confusions(table)
+    front = found[0].task if found else ""
+    rows = annotator_rows(study.evaluation.questions, table.annotators or ())
+    for row in rows:
+        row["all_votes"] = _panel_rate([one for one in rows if one["task"] == row["task"]])
+    made = annotators_finding([row for row in rows if row["task"] == front])
+    words = confusion_words([one for one in found if one.task == front])
+    sentence, *more = (*words, made.sentence)
+    first = replace(
+        made.tables[0], columns=(Column("task", "task"), *made.tables[0].columns), rows=rows
+    )
+    return replace(
+        made,
+        sentence=f"{front}: {sentence}" if len(table.tasks) > 1 else sentence,
+        more=tuple(more),
+        tables=(*confusion_tables(found), first),
+        charts=(*made.charts, *confusion_charts(found, front)),
+        methods=METHODS,
+        references=("dawid1979",),
+        notices=tuple(shared_errors(found)),
+    )
+
+
+def annotators_finding(rows: Sequence[Row], *, skill: str = "", legend: str = "") -> Finding:
+    """How the annotators of one task differ.
+
+    Parameters
+    ----------
+    rows
+        What `annotator_rows` or `skilled_rows` says of each.
+    skill
+        What the skill in the rows is, such as ``accuracy``; empty without any.
+    legend
+        What the columns mean.
+    """
+    known = [key for key in ("base_rate", "agreement") if _by(rows, key)]
+    skilled = bool(skill) and bool(_by(rows, "skill"))
+    ends = ("low", "high") if _by(rows, "low") else None
+    further = (
+        *columns(mean_rating="number", above_the_item_mean="change"),
+        Column("median_ms", "median time", "duration"),
+    )
+    shown = [
+        *columns(annotator="text", votes="count"),
+        *(Column(key, HEADS[key], "number") for key in known),
+        *([Column("skill", f"skill ({skill})", "number", ends)] if skilled else []),
+        *(column for column in further if _by(rows, column.key)),
+    ]
+    most = sorted(rows, key=lambda row: -_real(row, "votes"))
+    keys = (["skill"] if skilled else []) + known
+    note = f"{NOTE} Skill is the {skill} that the model finds for each annotator." * skilled
+    table = Table(
+        name="annotators",
+        caption="Annotators, most votes first",
+        columns=shown,
+        rows=most,
+        legend=legend,
+    )
+    return Finding(
+        key="annotators",
+        title=TITLE,
+        sentence=_sentence(rows, skill if skilled else ""),
+        tables=(table,),
+        charts=_charts(rows, keys, skill) if keys else (),
+        note=note or NOTE,
+    )
+
+
+def _real(row: Row, key: str) -> float:
+    value = row.get(key)
+    return float(value) if isinstance(value, int | float) else math.nan
+
+
+def _by(rows: Sequence[Row], key: str) -> list[Row]:
+    """Annotators of whom a number is known, from the lowest to the highest."""
+    known = [row for row in rows if not math.isnan(_real(row, key))]
+    return sorted(known, key=lambda row: _real(row, key))
+
+
+def _panel_rate(rows: Sequence[Row]) -> float:
+    """Base rate of all votes together.
+
+    Examples
+    --------
+    >>> _panel_rate([{"votes": 1, "base_rate": 1.0}, {"votes": 3, "base_rate": 0.0}])
+    0.25
+    """
+    known = [row for row in rows if not math.isnan(_real(row, "base_rate"))]
+    votes = sum(_real(row, "votes") for row in known)
+    yes = sum(_real(row, "votes") * _real(row, "base_rate") for row in known)
+    return yes / votes if votes else math.nan
+
+
+def _charts(rows: Sequence[Row], keys: Sequence[str], skill: str) -> tuple[Chart, ...]:
+    """A column of dots for each number, or of many annotators a cloud of the first two."""
+    titles = {**AXES, "skill": f"skill ({skill})"}
+    first = keys[0]
+    if len(rows) > LISTED and len(keys) > 1:
+        second = "agreement" if first == "skill" else keys[1]
+        points = [
+            Point(str(row["annotator"]), _real(row, first), _real(row, second), labelled=False)
+            for row in rows
+        ]
+        chart = Scatter(
+            name="annotators",
+            caption="One dot per annotator",
+            alternative=f"{capital(titles[first])} against {titles[second]} of "
+            f"{count(len(rows), 'annotator')}.",
+            x=titles[first],
+            y=titles[second],
+            points=points,
+        )
+        return (chart,)
+    undefined = [row for row in rows if math.isnan(_real(row, first))]
+    order = [*_by(rows, first), *undefined][:LISTED]
+    span = "; line: its interval" if first == "skill" and _by(rows, "low") else ""
+    some = f", the {LISTED} lowest" if len(rows) > LISTED else ""
+    return tuple(
+        Dots(
+            name=f"annotators-{key.replace('_', '-')}",
+            caption=f"Annotators from the lowest to the highest {titles[first]}{some}{span}",
+            alternative=f"Dot plot: {titles[key]}, {count(len(order), 'annotator')}.",
+            axis=titles[key],
+            rows=[
+                Dot(
+                    str(row["annotator"]),
+                    _real(row, key),
+                    *((_real(row, "low"), _real(row, "high")) if key == "skill" else ()),
+                )
+                for row in order
+            ],
+            reference=_panel_rate(rows) if key == "base_rate" else None,
+        )
+        for key in keys
+    )
+
+
+def _sentence(rows: Sequence[Row], skill: str) -> str:
+    """How far apart annotators are; those with few votes only if all have few."""
+    many = [row for row in rows if _real(row, "votes") >= FEW] or list(rows)
+
+    def ends(key: str, rows: Sequence[Row], write: Callable[[float], str]) -> list[str]:
+        known = _by(rows, key)
+        return [f"{write(_real(known[i], key))} ({known[i]['annotator']})" for i in (0, -1)]
+
+    if any("mean_rating" in row for row in rows):
+        span = " to ".join(ends("above_the_item_mean", rows, change))
+        return f"Ratings differ from those of all on the same items by {span}."
+    parts = []
+    if _by(many, "base_rate"):
+        span = " to ".join(ends("base_rate", many, percent))
+        parts.append(
+            f"Positive votes run from {span}, {percent(_panel_rate(many))} over all votes"
+        )
+    if len(known := _by(many, "agreement")) > 1:
+        value = number(_real(known[0], "agreement"))
+        parts.append(f"{known[0]['annotator']} agrees least with the others ({value})")
+    if not parts:
+        parts = ["Neither base rate nor agreement of any annotator is defined"]
+    text = f"{'; '.join(parts)}."
+    if len(many) < len(rows):
+        text += f" Annotators with fewer than {FEW} votes are not compared."
+    if not skill or len(_by(many, "skill")) < 2:
+        return text
+    span = " to ".join(ends("skill", many, number))
+    return f"By the model, skill ({skill}) runs from {span}. {text}"

@@ -1,0 +1,91 @@
+"""Catalogue: the only list of analyses.
+
+An analysis is a module with a ``TITLE``, the question that it answers, and a function
+``analyse(study)`` that returns a `Finding`. The command line, its help, the page, the text
+files, the methods and the laws in the tests read `ANALYSES`; adding an analysis is adding a
+file and a line here. Modules are loaded when they are needed.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from equipoise.types.arrays import InputError
+
+if TYPE_CHECKING:
+    from equipoise.study.analyses.study import Study
+    from equipoise.types.findings import Finding
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """One analysis.
+
+    Attributes
+    ----------
+    name
+        What it is called on the command line; also the key of its finding.
+    module
+        Where it is, as one would import it.
+    needs
+        What the data must have, in words, for help and documentation.
+    quick
+        Whether it costs next to nothing, so that every evaluation has it.
+    """
+
+    name: str
+    module: str
+    needs: str = ""
+    quick: bool = False
+
+    @property
+    def title(self) -> str:
+        """The question that it answers, as a heading."""
+        return str(import_module(self.module).TITLE)
+
+    def run(self, study: "Study") -> "Finding":
+        """Make its finding; raises `InputError` where the data do not allow it."""
+        analyse: Callable[[Study], Finding] = import_module(self.module).analyse
+        return analyse(study)
+
+    def attempt(self, study: "Study") -> "Finding":
+        """Make its finding, or one that says why the data do not allow it."""
+        from equipoise.types.findings import left_out
+
+        try:
+            with np.errstate(invalid="ignore"):  # of two infinite values: undefined
+                return self.run(study)
+        except InputError as error:
+            return left_out(self.name, self.title, error)
+
+
+_IN_ORDER = (
+    Analysis("ranking", "equipoise.study.analyses.ranking", "at least two models"),
+    Analysis("flips", "equipoise.study.analyses.flips", "at least two models"),
+    Analysis("components", "equipoise.study.analyses.components", quick=True),
+    Analysis("certainty", "equipoise.study.analyses.certainty"),
+    Analysis(
+        "calibration", "equipoise.study.analyses.calibration", "probabilities", quick=True
+    ),
+    Analysis("leave_one_out", "equipoise.study.analyses.leave_one_out", "named annotators"),
+    Analysis("panel_size", "equipoise.study.analyses.panel_size"),
+    Analysis("annotators", "equipoise.study.analyses.annotators", "named annotators"),
+    Analysis("pairs", "equipoise.study.analyses.annotator_map", "named annotators"),
+    Analysis("experts", "equipoise.study.analyses.experts", "at least three named annotators"),
+    Analysis("readers", "equipoise.study.analyses.readers", "at least two named annotators"),
+    Analysis(
+        "curves", "equipoise.study.analyses.curves", "scores of a yes/no question", quick=True
+    ),
+    Analysis(
+        "net_benefit", "equipoise.study.analyses.net_benefit", "probabilities of yes or no"
+    ),
+    Analysis("gold", "equipoise.study.analyses.gold", "gold labels and annotators' votes"),
+    Analysis("vote_cutoffs", "equipoise.study.analyses.vote_cutoffs"),
+    Analysis("choices", "equipoise.study.analyses.choices"),
+    Analysis("threshold_sweep", "equipoise.study.analyses.threshold_sweep", "yes or no"),
+    Analysis("subgroups", "equipoise.study.analyses.subgroups", "attributes of the items"),
+)
+ANALYSES: Mapping[str, Analysis] = {analysis.name: analysis for analysis in _IN_ORDER}

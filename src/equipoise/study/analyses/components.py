@@ -1,0 +1,384 @@
+r"""Variance components: how much of the uncertainty comes from where, as parts that add up.
+
+A study of n items and A annotators varies by items/n + annotators/A + votes/(nA). Two-way
+inference (`equipoise.inference`) knows, of each model's value and of the difference of the two
+best, what items cause with the noise of their votes (:math:`V_i`), what annotators cause with
+that noise (:math:`V_r`), and the noise alone (:math:`V_c`):
+
+.. math:: \text{votes} = \min(V_c, V_i), \quad \text{items} = V_i - \text{votes}, \quad
+    \text{annotators} = \max(V_r - V_c, 0)
+
+Their sum, with the spread over possible truths where a model of them is the truth, and that of
+seeds where a value is the mean over several runs, is the variance for items and annotators like
+these, by which a fresh study of the same size would vary. Intervals are chi-square with the
+degrees of freedom of items (fewer where few items matter most) and of annotators, the noise of
+votes taken as known.
+
+A source counts as moving a result less than the largest when its interval lies wholly below
+that of the largest; the others are named without an order.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from equipoise.inference import Population, Reason, Spread, TwoWay
+from equipoise.inference.ranks import higher_is_better
+from equipoise.inference.resampling import resample
+from equipoise.metrics import Metric
+from equipoise.study import LABELS, Evaluation, Settings, evaluate
+from equipoise.study.analyses.study import Study
+from equipoise.study.analyses.words import as_notices, score_title
+from equipoise.study.arguments import as_annotations, as_metrics, as_predictions
+from equipoise.types.annotations import Annotations
+from equipoise.types.arrays import choice, short_repr, wrong_type
+from equipoise.types.findings import Column, Dot, Dots, Finding, Table, columns
+from equipoise.types.notices import Notice
+from equipoise.types.numbers import number, percent, significant
+from equipoise.types.predictions import Predictions
+from equipoise.types.words import capital, joined
+
+TITLE = "Where does the uncertainty come from?"
+ROUNDING = 1e-12  # of the variance of a number that did not vary
+ITEMS, ANNOTATORS, VOTES, DRAWS = "items", "annotators", "votes", "possible truths"
+SEEDS = "seeds"
+TOTAL = "total"
+SMALL = 0.0005  # half a unit of the last printed digit
+NOTE = (
+    "The standard deviation that each source alone would cause: other items, other "
+    "annotators, or other votes of the same annotators. Their variances (not their standard "
+    "deviations) add up to the total, by which a fresh study of the same size would vary; the "
+    "noise of votes is counted once, as votes. Lines are intervals; where two overlap, which "
+    "source is the larger is open. With several tasks everything is about the average over "
+    "them. The axis is logarithmic: equal steps are equal factors."
+)
+LEGEND = (
+    "Standard deviation: of the result by that source alone; the noise of votes is taken off "
+    "items and annotators and counted once. Shares are of the variance and add up to the "
+    "total."
+)
+COLUMNS = (
+    Column("task", "task", brief=False),
+    *columns("text", "result", "source"),
+    Column(
+        "deviation",
+        "standard deviation [interval]",
+        "figures",
+        ("deviation_low", "deviation_high"),
+    ),
+    Column("share", "share of total variance", "percent"),
+)
+UNSEEN = {
+    Reason.ANONYMOUS: "Votes are anonymous: what annotators have in common is in no part.",
+    Reason.SINGLE: "Votes cannot be told apart: what they cause is in items.",
+    Reason.GOLD: "Labels are gold: nothing comes from annotators or votes.",
+}
+OVER_TASKS = Notice(
+    "components_over_tasks",
+    "With several tasks the result is the average over them; what an annotator says of an item "
+    "in all tasks counts as one vote.",
+)
+SINGLE = (
+    "{items:count} items with a single vote: what that vote causes cannot be told from what "
+    "the item causes."
+)
+
+
+class Component(NamedTuple):
+    """One part of the variance of one result.
+
+    `result` is a model, or ``a - b`` for the two best; `freedom` the degrees of freedom of the
+    interval; `share` the part of the total.
+    """
+
+    task: str
+    result: str
+    source: str
+    variance: float
+    low: float
+    high: float
+    deviation: float
+    share: float
+    freedom: float
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Interval of the standard deviation."""
+        low, high = (math.sqrt(one) if math.isfinite(one) else one for one in self[4:6])
+        return low, high
+
+
+@dataclass(frozen=True, slots=True)
+class Components:
+    """What `variance_components` returns.
+
+    Attributes
+    ----------
+    metric, labels, level, models
+        What was asked, and the models in their order.
+    parts
+        All components.
+    notices
+        What the user should know, one sentence each.
+    """
+
+    metric: str
+    labels: str
+    level: float
+    models: tuple[str, ...]
+    parts: tuple[Component, ...]
+    notices: tuple[Notice, ...] = ()
+
+    __repr__ = short_repr
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One row per task, result and source."""
+        asked = {"metric": self.metric, "labels": self.labels}
+        names = ("deviation_low", "deviation_high")
+        return [
+            asked | part._asdict() | dict(zip(names, part.ends, strict=True))
+            for part in self.parts
+        ]
+
+    @property
+    def _what(self) -> str:
+        return score_title(self.metric, self.labels, self.parts[-1].task)
+
+    def _of(self, result: str) -> list[Component]:
+        """All sources of one result of the last task."""
+        task = self.parts[-1].task
+        return [part for part in self.parts if (part.task, part.result) == (task, result)]
+
+    @property
+    def finding(self) -> str:
+        """What moves the difference of the two best models most, in one sentence."""
+        result, what = self.parts[-1].result, self._what
+        alone = result in self.models
+        if alone and len(self.models) > 1:
+            return f"What moves {what} cannot be told: it is undefined for some model."
+        sources = [part for part in self._of(result) if part.source != TOTAL]
+        moved = f"{what} of {result}" if alone else f"the difference {result} in {what}"
+        return _sentence(sources, moved)
+
+    def report(self) -> Finding:
+        """The finding for every surface."""
+        last, rows = self.parts[-1], self.rows()
+        here = [row for row in rows if row["task"] == last.task]
+        table = Table(
+            name="components",
+            caption=f"Standard deviation of {self._what} by source",
+            columns=COLUMNS,
+            rows=rows,
+            brief=[row for row in here if row["result"] not in self.models] or here,
+            legend=LEGEND,
+        )
+        charts = [self._dots("components-difference", last.result)]
+        pair = [a for a in self.models for b in self.models if last.result == f"{a} - {b}"]
+        if last.result not in self.models and pair:
+            charts.append(self._dots("components-value", pair[0]))
+        every = dict.fromkeys(part.source for part in self.parts)
+        return Finding(
+            key="components",
+            title=TITLE,
+            sentence=self.finding,
+            tables=(table,),
+            charts=tuple(charts),
+            note=NOTE,
+            methods="The two-way variance of each result was split into what "
+            f"{joined([source for source in every if source != TOTAL])} contribute, with "
+            "chi-square intervals, for the total with Satterthwaite's degrees of freedom "
+            "[@satterthwaite1946].",
+            references=("satterthwaite1946",),
+            notices=self.notices,
+        )
+
+    def _dots(self, name: str, result: str) -> Dots:
+        """The sources of one result: standard deviations, with shares of the variance."""
+        rows = []
+        for part in self._of(result):
+            share = f" ({percent(part.share)})" if 0 < part.share < 1 else ""
+            words = f"{significant(part.deviation)}{share}" if part.deviation else "none"
+            remark = "undefined" if math.isnan(part.variance) else words
+            rows.append(Dot(part.source, part.deviation, *part.ends, remark=remark))
+        return Dots(
+            name=name,
+            caption=f"Standard deviation of {self._what} by its source: {result}; shares are "
+            "of the total variance",
+            axis="standard deviation",
+            rows=rows,
+            logarithmic=True,
+        )
+
+
+def variance_components(
+    predictions: Predictions | Iterable[Predictions],
+    annotations: Annotations,
+    *,
+    metric: str | Metric = "auroc",
+    labels: str = "soft",
+    settings: Settings | None = None,
+) -> Components:
+    """Where the spread of every model's value, and of the top two's difference, comes from.
+
+    Parameters
+    ----------
+    labels
+        ``soft`` or ``hard``.
+    settings
+        Level, missing items, threads.
+    """
+    choice("components, labels", labels, LABELS)
+    if settings is not None and not isinstance(settings, Settings):
+        raise wrong_type("settings", settings, "Settings", "try Settings(level=0.9)")
+    given, truth = as_predictions(predictions), as_annotations(annotations)
+    plan = resample(truth, "influence", replicates=2)
+    done = evaluate(
+        given, truth, metrics=as_metrics([metric]), resampling=plan, settings=settings
+    )
+    return components_of(done, labels)
+
+
+def components_of(done: Evaluation, labels: str = "soft") -> Components:
+    """The same of an evaluation that was done, by its first metric."""
+    metric, parts = done.metrics[0], []
+    for task in done.tasks:
+        cell = done.two_way(metric.name, labels=labels, task=task)
+        for places in _results(cell, metric.better):
+            name = " - ".join(done.models[m] for m in places)
+            spread = cell.of(*places) if len(places) == 1 else cell.between(*places)
+            parts += _parts(spread, (task, name), done.level)
+    return Components(
+        metric=metric.name,
+        labels=labels,
+        level=done.level,
+        models=done.models,
+        parts=tuple(parts),
+        notices=as_notices(_notices(done), done.notices),
+    )
+
+
+def analyse(study: Study) -> Finding:
+    """Where the spread of the results of a study comes from."""
+    return components_of(study.evaluation, study.options.labels).report()
+
+
+def _results(cell: TwoWay, better: str) -> list[tuple[int, ...]]:
+    """Places of the model, or of the two best models, of every result of a task."""
+    found: list[tuple[int, ...]] = [(m,) for m in range(len(cell.values))]
+    good = higher_is_better(cell.values, better)
+    if len(found) > 1 and not np.isnan(good).any():
+        best, second = np.argsort(-good, kind="stable")[:2]
+        found.append((int(best), int(second)))
+    return found
+
+
+def _parts(spread: Spread, names: tuple[str, str], level: float) -> list[Component]:
+    """All components of one result."""
+    rounding = ROUNDING * spread.floor
+    of_items, people, noise = (
+        0.0 if one <= rounding else one
+        for one in (spread.items, spread.annotators, spread.cells)
+    )
+    whole = replace(spread, items=of_items, population=Population(), floor=0.0)
+    made = [(ITEMS, of_items, spread.df_items, noise)]
+    reason = spread.population.reason
+    if reason not in UNSEEN and reason is not Reason.MODEL:
+        made.append((ANNOTATORS, people, spread.df_annotators, noise))
+    else:
+        whole = replace(whole, annotators=0.0, cells=0.0)
+    if reason not in (Reason.SINGLE, Reason.GOLD, Reason.MODEL):
+        made.append((VOTES, min(noise, of_items), spread.df_items, 0.0))
+    if reason is Reason.MODEL:
+        made.append((DRAWS, spread.draws, spread.df_items, 0.0))
+    if spread.seeds > 0:
+        made.append((SEEDS, spread.seeds, spread.df_seeds, 0.0))
+    total = whole.variance
+    made.append((TOTAL, total, whole.df, 0.0))
+    found = []
+    for source, variance, freedom, less in made:
+        value, low, high = (
+            one if math.isnan(one) else max(one - less, 0.0)
+            for one in _chi_square(variance, freedom, level)
+        )
+        share = value / total if total > 0 else math.nan
+        deviation = math.nan if math.isnan(value) else math.sqrt(value)
+        found.append(Component(*names, source, value, low, high, deviation, share, freedom))
+    return found
+
+
+def _chi_square(variance: float, freedom: float, level: float) -> tuple[float, float, float]:
+    """A variance with the interval of normal data; nan where it is not finite.
+
+    Examples
+    --------
+    >>> _chi_square(1.0, 7.0, 0.95)
+    (1.0, 0.437, 4.142)
+    """
+    from scipy.special import chdtri
+
+    if not math.isfinite(variance):
+        return math.nan, math.nan, math.nan
+    tail = (1 - level) / 2
+    low, high = (variance * freedom / float(chdtri(freedom, p)) for p in (tail, 1 - tail))
+    return variance, low, high
+
+
+def _notices(done: Evaluation) -> list[Notice]:
+    """What the parts leave open."""
+    reason, found = done.population.reason, []
+    if reason in UNSEEN:
+        found.append(Notice("components_unseen", UNSEEN[reason]))
+    single = sum(question.single for question in done.questions)
+    if single and reason is not Reason.SINGLE:
+        found.append(Notice("single_votes", SINGLE, (), {"items": single}))
+    return [*found, *([OVER_TASKS] if len(done.questions) > 1 else [])]
+
+
+def _sentence(parts: Sequence[Component], what: str) -> str:
+    """Tell in one sentence what moves a result most; `parts` are single sources of it.
+
+    Examples
+    --------
+    >>> one = Component("", "a - b", "items", 4.0, 3.0, 5.0, 2.0, 1.0, 9.0)
+    >>> two = one._replace(source="votes", variance=1.0, low=0.5, high=2.0, deviation=1.0)
+    >>> _sentence([one, two], "the difference a - b")
+    'Items move the difference a - b most: a standard deviation of 2 (1.7 to 2.2), against ...'
+    """
+    known = [one for one in parts if not math.isnan(one.variance)]
+    if not known:
+        return f"What moves {what} cannot be told: it is undefined or infinite."
+    most = max(known, key=lambda one: one.variance)
+    if most.variance <= 0:
+        return f"Nothing ({joined([one.source for one in known])}) moves {what}."
+    if most.deviation < SMALL:
+        names = joined([one.source for one in known])
+        return f"None of {names} moves {what} by as much as {number(2 * SMALL)}."
+    less = [one for one in known if one.high < most.low]
+    tied = [one for one in known if one not in less]
+    names, size = joined([one.source for one in tied]), significant(most.deviation)
+    ends = " to ".join(significant(end) for end in most.ends)
+    spread = f"a standard deviation of {size} ({ends})"
+    rest = f", against {_sizes(less)}" if less else ""
+    if len(known) == 1:
+        return f"{capital(names)} move {what} by {spread}; no other source can be looked at."
+    if len(tied) == 1:
+        return f"{capital(names)} move {what} most: {spread}{rest}."
+    if less:
+        below = joined([one.source for one in less])
+        others = [one for one in tied if one is not most]
+        unplaced = joined([f"{one.source} ({significant(one.deviation)})" for one in others])
+        return (
+            f"{capital(most.source)} move {what} more than {below}: {spread}{rest}; whether "
+            f"{unplaced} move it less cannot be told."
+        )
+    return (
+        f"Which of {names} moves {what} most is open, their intervals overlap: standard "
+        f"deviations of {_sizes(tied)}."
+    )
+
+
+def _sizes(parts: Sequence[Component]) -> str:
+    return joined([f"{one.source} {significant(one.deviation)}" for one in parts])

@@ -1,0 +1,411 @@
+"""Curves: ROC and precision-recall of the models, with the readers as points.
+
+A curve is against the mean votes of all annotators (`equipoise.metrics.curves`). A reader is a
+point: its sensitivity and false positive rate against the votes of the others, on the items
+that it read. A reader lies below a model's curve where the model, on the same items and against
+the same votes of the others, is more sensitive at the reader's own false positive rate; this
+gain has an interval for other items and other readers to set the truth
+(`study.analyses.experts`). A model that only decides is a point too, and so is where a
+threshold puts a model on its curve.
+
+Examples
+--------
+>>> from equipoise.datasets.demo import reading_study
+>>> readings, scores = reading_study()
+>>> found = curves(scores, readings)
+>>> found.tasks[0].best, len(found.tasks[0].readers)
+('logistic regression', 8)
+"""
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from equipoise.metrics import auroc, average_precision, precision_recall_curve, roc_curve
+from equipoise.study.alignment import Aligned, align
+from equipoise.study.analyses.experts.compared import answers_of, compare_task, reader_intervals
+from equipoise.study.analyses.scoring import Given
+from equipoise.study.analyses.study import Study
+from equipoise.study.analyses.words import as_notices
+from equipoise.study.arguments import as_annotations, as_predictions
+from equipoise.study.truth import task_truths
+from equipoise.types.annotations import Annotations
+from equipoise.types.arrays import Floats, InputError, require_number
+from equipoise.types.findings import (
+    Cell,
+    Column,
+    Finding,
+    Line,
+    Lines,
+    Point,
+    Table,
+    columns,
+    distinct_lines,
+    spanned,
+)
+from equipoise.types.notices import Notice
+from equipoise.types.numbers import change, count, estimate
+from equipoise.types.words import ONE_CLASS, hint, joined
+
+KEY, TITLE = "curves", "Where do readers stand on the models' curves?"
+STEPS = 120  # points of a drawn curve
+MOST = 40  # readers that are drawn
+DRAWN = 12  # tasks that are drawn
+FEWEST = 3  # annotators from which readers are points
+NOTE = (
+    "Curves are against the mean votes of all annotators: an item counts by the share of them "
+    "who call it positive. A ring is a reader against the votes of the others, on the items it "
+    "read, or a model at its threshold. Whether a reader lies below a curve is told on these "
+    "same items and votes: gain is the model's sensitivity at the reader's own false positive "
+    "rate less the reader's, with an interval for other items and other readers to set the "
+    "truth, not adjusted for the number of readers."
+)
+METHODS = (
+    "ROC and precision-recall curves are against mean votes; each reader was compared with the "
+    "models against the votes of the others, at the reader's own false positive rate, with "
+    "two-way intervals."
+)
+
+
+class ReaderPoint(NamedTuple):
+    """A reader against the others, next to the best model on the same items and votes."""
+
+    task: str
+    reader: str
+    items: int
+    sensitivity: float
+    false_positive_rate: float
+    precision: float
+    model: str
+    model_sensitivity: float
+    gain: float
+    gain_low: float
+    gain_high: float
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class TaskCurves:
+    """The curves of one task.
+
+    Attributes
+    ----------
+    task, best
+        Which question, and the model with the largest soft AUROC.
+    models
+        Names of the models with a curve, the best first.
+    areas
+        Soft AUROC and average precision of each.
+    roc, precision_recall
+        By model, the places of its curves: shape (points, 2).
+    readers
+        Points of the readers; empty where there are too few, or nobody knows who voted.
+    decisions
+        Points of models that decide: name, false positive rate, sensitivity, precision.
+    """
+
+    task: str
+    best: str
+    models: tuple[str, ...]
+    areas: tuple[tuple[float, float], ...]
+    roc: tuple[Floats, ...]
+    precision_recall: tuple[Floats, ...]
+    readers: tuple[ReaderPoint, ...]
+    decisions: tuple[tuple[str, float, float, float], ...]
+
+    @property
+    def below(self) -> int:
+        """How many readers lie below the curve of the best model."""
+        return sum(one.gain > 0 for one in self.readers)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Curves:
+    """The curves of a study."""
+
+    tasks: tuple[TaskCurves, ...]
+    level: float
+    notices: tuple[Notice, ...] = ()
+
+    @property
+    def finding(self) -> str:
+        """What came out, as a sentence."""
+        read = [one for one in self.tasks if one.readers]
+        if not read:
+            best = joined(list(dict.fromkeys(one.best for one in self.tasks)), most=3)
+            return f"The curve of {best} encloses the largest area; no reader can be compared."
+        if len(read) == 1:
+            return _sentence(read[0])
+        below, points = sum(one.below for one in read), sum(len(one.readers) for one in read)
+        all_ = [one.task for one in read if one.below == len(one.readers)]
+        tail = f"; all of them for {joined(all_, most=4)}" if 0 < len(all_) < len(read) else ""
+        return (
+            f"Over {count(len(read), 'task')}, {count(below)} of {count(points)} points of "
+            f"readers lie below the curve of the task's best model{tail}."
+        )
+
+    def report(self) -> Finding:
+        """The finding for every surface."""
+        return Finding(
+            key=KEY,
+            title=TITLE,
+            sentence=self.finding,
+            more=tuple(_sentence(one) for one in self.tasks if one.readers)
+            if len(self.tasks) > 1
+            else (),
+            tables=self._tables(),
+            charts=tuple(
+                chart
+                for place, one in enumerate(self.tasks[:DRAWN], 1)
+                for chart in _charts(one, "" if place == 1 else f"-{place}")
+            ),
+            note=NOTE,
+            methods=METHODS,
+            notices=self.notices,
+        )
+
+    def _tables(self) -> tuple[Table, ...]:
+        rows: list[dict[str, Cell]] = [
+            one._asdict() for task in self.tasks for one in task.readers
+        ]
+        if not rows:
+            return (self._areas(),)
+        return (
+            Table(
+                name="readers_on_curves",
+                caption="Readers and the best model at the same false positive rate",
+                columns=(
+                    *columns(task="text", reader="text", items="count"),
+                    *columns(false_positive_rate="number", sensitivity="number"),
+                    Column("precision", "precision", "number", brief=False),
+                    Column("model", "best model"),
+                    Column("model_sensitivity", "its sensitivity", "number"),
+                    spanned("gain", kind="change"),
+                ),
+                rows=rows,
+                legend="Gain: the model's sensitivity less the reader's, at the reader's own "
+                "false positive rate; brackets: other items, other readers to set the truth.",
+            ),
+            self._areas(),
+        )
+
+    def _areas(self) -> Table:
+        return Table(
+            name="areas_under_curves",
+            caption="Areas under the curves",
+            columns=(
+                *columns(task="text", model="model"),
+                Column("auroc", "soft AUROC", "number"),
+                Column("average_precision", "soft average precision", "number"),
+            ),
+            rows=[
+                {"task": one.task, "model": name, "auroc": area, "average_precision": mean}
+                for one in self.tasks
+                for name, (area, mean) in zip(one.models, one.areas, strict=True)
+            ],
+        )
+
+
+def _sentence(one: TaskCurves) -> str:
+    """How many readers lie below, and by how much; those that are surely below or above."""
+    where = f"{one.task}: " if one.task else ""
+    number = len(one.readers)
+    every = "all" if one.task else "All"
+    who = f"{every} {number}" if one.below == number else f"{one.below} of {number}"
+    best = max(one.readers, key=lambda row: row.gain)
+    worst = min(one.readers, key=lambda row: row.gain)
+    ahead = sum(row.gain_low > 0 for row in one.readers)
+    behind = sum(row.gain_high < 0 for row in one.readers)
+    gains = [
+        f"{estimate(row.gain, row.gain_low, row.gain_high, change)} ({row.reader})"
+        for row in (worst, best)
+    ]
+    surely = f"surely so for {count(ahead)}" if ahead else "for none of them surely"
+    above = f", and {count(behind)} surely above it" if behind else ""
+    return (
+        f"{where}{who} readers lie below the curve of {one.best}, {surely}{above}; at a "
+        f"reader's own false positive rate its sensitivity differs by {gains[0]} to {gains[1]}."
+    )
+
+
+def _charts(one: TaskCurves, tail: str) -> Iterator[Lines]:
+    """ROC and precision-recall of one task."""
+    where = f" ({one.task})" if one.task else ""
+    people = one.readers[:MOST]
+    rings = f"; rings: {count(len(people), 'reader')}" if people else ""
+    of = f"of {count(len(one.models), 'model')}{where}{rings}."
+
+    def lines(curves: Sequence[Floats]) -> list[Line]:
+        points = ([(float(x), float(y)) for x, y in curve] for curve in curves)
+        return distinct_lines(zip(one.models, points, strict=True))
+
+    roc = Lines(
+        name=f"roc{tail}",
+        caption=f"ROC curves{where}{rings}",
+        alternative=f"Sensitivity over false positive rate {of}",
+        x="false positive rate",
+        y="sensitivity",
+        lines=lines(one.roc),
+        diagonal=True,
+        x_range=(0.0, 1.0),
+        y_range=(0.0, 1.0),
+        points=[
+            *(Point(r.reader, r.false_positive_rate, r.sensitivity) for r in people),
+            *(Point(name, x, y, model=name) for name, x, y, _ in one.decisions),
+        ],
+    )
+    yield roc
+    yield replace(
+        roc,
+        name=f"precision-recall{tail}",
+        caption=f"Precision-recall curves{where}{rings}",
+        alternative=f"Precision over sensitivity {of}",
+        x="sensitivity (recall)",
+        y="precision",
+        lines=lines(one.precision_recall),
+        diagonal=False,
+        points=[
+            *(Point(r.reader, r.sensitivity, r.precision) for r in people),
+            *(Point(name, x, y, model=name) for name, _, x, y in one.decisions),
+        ],
+    )
+
+
+def curves(
+    predictions: Given,
+    annotations: Annotations,
+    *,
+    level: float = 0.95,
+    on_missing: str = "error",
+) -> Curves:
+    """ROC and precision-recall curves of every task, and where the readers stand.
+
+    Parameters
+    ----------
+    predictions, annotations
+        What models and annotators say; yes or no.
+    level, on_missing
+        As in `equipoise.study.Settings`.
+    """
+    require_number("level", level, above=0, below=1, do="try 0.95")
+    given, votes = as_predictions(predictions), as_annotations(annotations)
+    asked = task_truths(votes)
+    if any(len(one.classes) > 1 for one in asked):
+        do = hint("ask about one class: {}", ONE_CLASS)
+        raise InputError("curves", f"votes of kind {votes.kind}", "yes or no", do)
+    if all(one.decides for one in given):
+        raise _decisions_only("curves")
+    aligned, notices = align(given, asked, on_missing=on_missing)
+    decide = {(one.task, one.model) for one in given if one.decides}
+    made = tuple(_task(one, votes, level, decide) for one in aligned)
+    return Curves(made, level, as_notices(votes.notices, notices))
+
+
+def _decisions_only(where: str) -> InputError:
+    do = "give the models' scores, not their decisions"
+    return InputError(where, "decisions, each a single point", "scores or probabilities", do)
+
+
+def analyse(study: Study) -> Finding:
+    """The curves of a study."""
+    asked = study.options
+    given = study.predictions, study.annotations
+    return curves(*given, level=asked.level, on_missing=asked.on_missing).report()
+
+
+def _task(
+    aligned: Aligned, votes: Annotations, level: float, decide: Collection[tuple[str, str]]
+) -> TaskCurves:
+    """The curves of a task; models that decide, by task and name, are points."""
+    truth, task = aligned.question.shares[0], aligned.question.task
+    curved = [name for name in aligned.scores if (task, name) not in decide]
+    if not curved:
+        raise _decisions_only(f"curves, task {task!r}")
+    areas = {name: auroc(truth, aligned.scores[name]) for name in curved}
+    order = sorted(curved, key=lambda name: -np.nan_to_num(areas[name], nan=-1.0))
+    plain = {name: s for name, s in aligned.scores.items() if name not in curved}
+    return TaskCurves(
+        task=task,
+        best=order[0],
+        models=tuple(order),
+        areas=tuple(
+            (areas[name], average_precision(truth, aligned.scores[name])) for name in order
+        ),
+        roc=tuple(_thinned_roc(truth, aligned.scores[name]) for name in order),
+        precision_recall=tuple(
+            _thinned_precision(truth, aligned.scores[name]) for name in order
+        ),
+        readers=tuple(_readers(aligned, votes, order[0], level)),
+        decisions=tuple(
+            (name, *_operating_point(truth, yes))
+            for name, yes in {**aligned.decided, **plain}.items()
+        ),
+    )
+
+
+def _thinned(x: Floats, y: Floats, along: Floats) -> Floats:
+    """Points of a curve at even steps along it, shape (points, 2)."""
+    if len(along) > STEPS and not np.isnan(along).any():
+        rows = np.unique(np.searchsorted(along, np.linspace(along[0], along[-1], STEPS)))
+        rows = np.union1d(rows.clip(0, len(along) - 1), [0, len(along) - 1])
+        x, y = x[rows], y[rows]
+    return np.stack([x, y], axis=1)
+
+
+def _thinned_roc(truth: Floats, scores: Floats) -> Floats:
+    false, true, _ = roc_curve(truth, scores)
+    return _thinned(false, true, false + true)
+
+
+def _thinned_precision(truth: Floats, scores: Floats) -> Floats:
+    precision, recall, _ = precision_recall_curve(truth, scores)
+    precision, recall = precision[-2::-1], recall[-2::-1]  # from the highest score down
+    return _thinned(recall, precision, recall)
+
+
+def _operating_point(truth: Floats, yes: Floats) -> tuple[float, float, float]:
+    """False positive rate, sensitivity and precision of decisions against soft labels."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        hits, called = np.float64(truth @ yes), np.float64(yes.sum())
+        false = (called - hits) / (1 - truth).sum()
+        return float(false), float(hits / truth.sum()), float(hits / called)
+
+
+def _readers(
+    aligned: Aligned, votes: Annotations, best: str, level: float
+) -> Iterator[ReaderPoint]:
+    """Every reader against the others, next to the best model."""
+    names = votes.annotators
+    if names is None or len(names) < FEWEST or votes.kind == "interval":
+        return
+    alone = Aligned(aligned.question, {best: aligned.scores[best]})
+    laid = answers_of(alone)
+    people = np.unique(laid.annotator)
+    if len(people) < FEWEST:
+        return
+    votes_of = np.bincount(laid.annotator)
+    order = sorted(people.tolist(), key=lambda who: (-votes_of[who], names[who]))
+    people = np.sort(np.array(order[:MOST], dtype=people.dtype))
+    compared = compare_task(alone, laid, people)
+    low, high = reader_intervals(compared, laid, votes, level)
+    for place, (who, one) in enumerate(zip(people, compared, strict=True)):
+        if one is None:
+            continue
+        gains = one.gains
+        false = 1 - gains.specificity
+        hits = gains.expert * gains.prevalence
+        called = hits + false * (1 - gains.prevalence)
+        yield ReaderPoint(
+            task=aligned.question.task,
+            reader=names[who],
+            items=len(one.item),
+            sensitivity=gains.expert,
+            false_positive_rate=false,
+            precision=hits / called if called > 0 else np.nan,
+            model=best,
+            model_sensitivity=float(gains.models[0]),
+            gain=float(gains.gain[0]),
+            gain_low=float(low[place, 0]),
+            gain_high=float(high[place, 0]),
+        )

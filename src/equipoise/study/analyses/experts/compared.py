@@ -1,0 +1,447 @@
+r"""Compared: every expert next to the models, task by task, and how sure the mean gain is.
+
+The mean gain over experts moves with an item by the mean of its influences on the gains, and
+with a vote in two ways: it is part of the truth of the other experts, by
+:math:`h_i (a_{ri} - p_i) / m_i` with h the mean derivative of the gains by p, and it is the
+expert's own answer, by how its part of the gain differs from that of the other readers of the
+item. Both sum to 0 over the votes of an item, as `equipoise.inference` wants it.
+
+Gains: by how much models do better than one expert, and what every item adds to that.
+
+*Yes or no.* On the items that the expert read, with p the mean vote of the other experts and a
+the expert's own answer, sensitivity and specificity weigh every item by its mass,
+
+.. math:: \mathrm{sens} = \frac{\sum p_i a_i}{\sum p_i}, \qquad
+          \mathrm{spec} = \frac{\sum (1 - p_i)(1 - a_i)}{\sum (1 - p_i)}
+
+A model calls an item positive with d, 0 or 1 by a threshold that gives exactly the expert's
+specificity; the items tied at the threshold share what is left. The gain is
+
+.. math:: \mathrm{gain} = \sum p_i (d_i - a_i) / \sum p_i
+
+*Several classes.* The truth is what the left-out expert said; the gain is the agreement of the
+model's decisions with it minus that of the other experts, who are pooled: accuracy, or
+quadratic weighted kappa for grades.
+
+*Influences.* An item moves the gain of a yes/no question by
+
+.. math:: g_i = p_i (D_i - \mathrm{gain}) / P - \lambda (1 - p_i) D_i / Q
+
+with D = d - a, P and Q the sums of p and 1 - p, and :math:`\lambda` the slope of the ROC curve
+where the specificities meet (a secant whose width falls with the fifth root of Q); p moves it
+by :math:`h_i = (D_i - \mathrm{gain}) / P + \lambda D_i / Q`.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from equipoise.inference import (
+    Ballots,
+    TwoWay,
+    joint_design,
+    population_of,
+    two_way,
+    unit_design,
+)
+from equipoise.metrics.decisions import decide
+from equipoise.study.alignment import Aligned
+from equipoise.types.annotations import Annotations
+from equipoise.types.arrays import Floats, Ints
+
+NARROW = 0.1  # least spread of a share that the width of a secant is taken from
+ROUNDING = 1e-9
+
+
+class _Gains(NamedTuple):
+    """One expert next to all models, on the items that the expert read.
+
+    Attributes
+    ----------
+    expert, specificity
+        Sensitivity and specificity of the expert; for several classes the agreement of the
+        other experts with this one, and nan.
+    models, gain
+        The same of every model at that specificity, and how much more it is, (models,).
+    influence
+        What each item adds to the gain, summing to 0, (models, items).
+    mass
+        How much of the gain rests on each item, summing to 1, (items,).
+    by_share
+        Derivative of the gain by the mean vote of the others, (models or 1, items, classes).
+    prevalence
+        Mean vote of the others on these items; nan for several classes.
+    """
+
+    expert: float
+    specificity: float
+    models: Floats
+    gain: Floats
+    influence: Floats
+    mass: Floats
+    by_share: Floats
+    prevalence: float = np.nan
+
+
+def at_specificity(own: Floats, others: Floats, scores: Floats) -> _Gains | None:
+    """Models at the expert's own specificity; None where a class is empty.
+
+    Parameters
+    ----------
+    own, others
+        The expert's answers and the mean votes of the others, (items,).
+    scores
+        Of every model, (models, items).
+
+    Examples
+    --------
+    >>> own, others = np.array([1.0, 0, 1, 0]), np.array([1.0, 1, 0, 0])
+    >>> better = np.array([[4.0, 3, 2, 1]])
+    >>> made = at_specificity(own, others, better)
+    >>> made.expert, made.specificity, made.models, made.gain
+    (0.5, 0.5, array([1.]), array([0.5]))
+    """
+    yes, no = float(others.sum()), float((1 - others).sum())
+    if min(yes, no) <= ROUNDING:
+        return None
+    sensitivity = float(others @ own) / yes
+    wrong = float((1 - others) @ own)
+    values, called, slope = [], [], []
+    for score in scores:
+        decided, steep = _called(score, others, wrong)
+        values.append(float(others @ decided) / yes)
+        called.append(decided - own)
+        slope.append(steep)
+    gain, ahead = np.array(values) - sensitivity, np.array(called)
+    first, second = (ahead - gain[:, None]) / yes, np.array(slope)[:, None] * ahead / no
+    return _Gains(
+        sensitivity,
+        1 - wrong / no,
+        np.array(values),
+        gain,
+        others * first - (1 - others) * second,
+        others / yes,
+        (first + second)[:, :, None],
+        yes / (yes + no),
+    )
+
+
+def _called(score: Floats, truth: Floats, wrong: float) -> tuple[Floats, float]:
+    """Which items are called positive when so much negative mass is, and the slope there."""
+    order = np.argsort(-score, kind="stable")
+    ranked = score[order]
+    ends = np.flatnonzero(np.append(ranked[1:] != ranked[:-1], True))
+    yes = np.append(0.0, np.cumsum(truth[order])[ends])
+    no = np.append(0.0, np.cumsum(1 - truth[order])[ends])
+    place = int(np.searchsorted(no, wrong + ROUNDING * no[-1], side="right")) - 1
+    decided = np.zeros(len(score))
+    if place:
+        decided[score >= ranked[ends[place - 1]]] = 1.0
+    if place < len(ends):
+        part = max(wrong - no[place], 0.0) / (no[place + 1] - no[place])
+        decided[score == ranked[ends[place]]] = part
+    share = wrong / no[-1]
+    width = max(np.sqrt(max(share * (1 - share), 0.0)), NARROW) * no[-1] ** -0.2
+    low, high = np.clip([share - width, share + width], 0, 1) * no[-1]
+    rise = np.interp([low, high], no, yes)
+    return decided, float((rise[1] - rise[0]) / yes[-1] / ((high - low) / no[-1]))
+
+
+def agreement_gains(own: Floats, others: Floats, decided: Floats, *, grades: bool) -> _Gains:
+    """Agreement with the expert: of the models' decisions, and of the other experts.
+
+    Parameters
+    ----------
+    own, others
+        The expert's answers and the mean votes of the others, (items, classes).
+    decided
+        The class that each model decides for, tied ones sharing, (models, items, classes).
+    grades
+        Whether classes have an order: quadratic weighted kappa instead of accuracy.
+
+    Examples
+    --------
+    >>> own, others = np.eye(3)[[0, 1, 2]], np.eye(3)[[0, 2, 2]]
+    >>> agreement_gains(own, others, own[None], grades=False).gain
+    array([0.333])
+    """
+    items, classes = own.shape
+    far = 1.0 - np.eye(classes)
+    if grades:
+        grade = np.arange(classes)
+        far = np.subtract.outer(grade, grade).astype(np.float64) ** 2
+    theirs, their_influence, by_share = _agreement(own, others, far, chance=grades)
+    ours = [_agreement(own, one, far, chance=grades) for one in decided]
+    values = np.array([value for value, _, _ in ours])
+    return _Gains(
+        theirs,
+        np.nan,
+        values,
+        values - theirs,
+        np.stack([moved - their_influence for _, moved, _ in ours]),
+        np.full(items, 1 / items),
+        -by_share[None],
+    )
+
+
+def _agreement(
+    one: Floats, two: Floats, far: Floats, *, chance: bool
+) -> tuple[float, Floats, Floats]:
+    """Agreement of two answers (items, classes), its influences, its derivative by the second.
+
+    Corrected for chance it is 1 minus the mean distance over that of independent answers.
+    """
+    spent, items = ((one @ far) * two).sum(axis=1), len(one)
+    if not chance:
+        return 1 - float(spent.mean()), (spent.mean() - spent) / items, -(one @ far) / items
+    first, second = one.mean(axis=0), two.mean(axis=0)
+    expected = float(first @ far @ second)
+    if expected <= 0:
+        return np.nan, np.full(items, np.nan), np.full(one.shape, np.nan)
+    ratio = float(spent.mean()) / expected
+    moved = one @ (far @ second) + two @ (first @ far) - 2 * expected
+    influence = (ratio * moved - (spent - spent.mean())) / expected / items
+    return 1 - ratio, influence, (ratio * (first @ far) - one @ far) / expected / items
+
+
+class Answers(NamedTuple):
+    """Who said what in one task, each pair of annotator and item once, sorted by annotator.
+
+    `place` says where the items stand among those of the annotations; `weight` is (pairs,) and
+    `mass` (pairs, classes); `whole` and `share` are the sums of weights (items,) and the mean
+    votes (items, classes). Items of known truth are nobody's opinion and have no pairs.
+    """
+
+    place: Ints
+    annotator: Ints
+    item: Ints
+    weight: Floats
+    mass: Floats
+    whole: Floats
+    share: Floats
+
+    @classmethod
+    def of_pairs(
+        cls, place: Ints, annotator: Ints, item: Ints, weight: Floats, mass: Floats
+    ) -> "Answers":
+        """Sum up what the pairs say of each item."""
+        items = len(place)
+        whole: Floats = np.bincount(item, weight, items).astype(np.float64)
+        total = np.stack([np.bincount(item, one, items) for one in mass.T], axis=1)
+        share = total / np.where(whole > 0, whole, 1.0)[:, None]
+        return cls(place, annotator, item, weight, mass, whole, share)
+
+    def by_truth(self, slope: Floats) -> Floats:
+        """What each pair adds as a part of the truth: slopes are (models, items, classes)."""
+        apart = self.mass / self.weight[:, None] - self.share[self.item]
+        moved = np.einsum("mvc,vc->mv", slope[:, self.item], apart)
+        return np.asarray(moved * (self.weight / self.whole[self.item]))
+
+    def ballots(self, unit: Ints) -> Ballots:
+        """The same as inference wants it; `unit` is the group of each pair's item."""
+        units = np.zeros(len(self.whole), dtype=np.int64)
+        units[self.item] = unit
+        rated = np.flatnonzero(self.whole > 0)
+        place = np.cumsum(self.whole > 0) - 1
+        return Ballots(
+            unit=units[rated],
+            item=place[self.item],
+            annotator=self.annotator,
+            share=self.weight / self.whole[self.item],
+            mass=self.mass / self.weight[:, None],
+            labels=self.share[rated],
+            harden=lambda shares: shares,
+            named=True,
+        )
+
+
+def answers_of(aligned: Aligned) -> Answers:
+    """Lay out who said what."""
+    truth = aligned.question
+    votes, items = truth.votes, len(truth.items)
+    assert votes is not None
+    keep = votes.annotator >= 0
+    item = np.repeat(np.arange(items), votes.sizes)[keep]
+    code, pair = np.unique(
+        votes.annotator[keep].astype(np.int64) * items + item, return_inverse=True
+    )
+    annotator, item = np.divmod(code, items)
+    weight: Floats = np.bincount(pair, votes.weight[keep], len(code)).astype(np.float64)
+    parts = [(votes.weight * one)[keep] for one in truth.masses]
+    mass: Floats = np.stack([np.bincount(pair, one, len(code)) for one in parts], axis=1)
+    return Answers.of_pairs(truth.place, annotator, item, weight, mass)
+
+
+class _Compared(NamedTuple):
+    """One expert in one task: the gains, on these items, at these places among the pairs."""
+
+    gains: _Gains
+    item: Ints
+    pair: Ints
+
+
+def compare_task(aligned: Aligned, laid: Answers, people: Ints) -> list[_Compared | None]:
+    """Every expert next to all models in one task; None where nothing can be compared."""
+    several, scores = len(aligned.question.classes) > 1, aligned.scores
+    said = [decide(aligned.distributions(one)) if several else scores[one] for one in scores]
+    models, made = np.stack(said), list[_Compared | None]()
+    for who in people:
+        pair = np.arange(*np.searchsorted(laid.annotator, [who, who + 1]))
+        left = laid.whole[laid.item[pair]] - laid.weight[pair]
+        pair, left = pair[left > 1e-9], left[left > 1e-9, None]
+        item = laid.item[pair]
+        others = (laid.share[item] * laid.whole[item, None] - laid.mass[pair]) / left
+        own, others = laid.mass[pair] / laid.weight[pair, None], np.clip(others, 0, 1)
+        gains = None
+        if len(pair) and several:
+            grades = aligned.question.ordered
+            gains = agreement_gains(own, others, models[:, item], grades=grades)
+        elif len(pair):
+            gains = at_specificity(own[:, 0], others[:, 0], models[:, item])
+        known = gains is not None and not np.isnan(gains.gain).any()
+        made.append(_Compared(gains, item, pair) if gains is not None and known else None)
+    return made
+
+
+def averages(compared: Sequence[Sequence[_Compared | None]], models: int) -> dict[str, Any]:
+    """Every expert and the models there, on average over the tasks that are known."""
+    nothing = [np.nan, np.nan, *[np.nan] * 2 * models]
+    rows, items = [], []
+    for each in zip(*compared, strict=True):
+        known = [one for one in each if one is not None]
+        told = [
+            [one.gains.expert, one.gains.specificity, *one.gains.models, *one.gains.gain]
+            for one in known
+        ]
+        rows.append(np.mean(told, axis=0) if told else nothing)
+        items.append(sum(len(one.item) for one in known))
+    table = np.array(rows)
+    return {
+        "items": np.array(items),
+        "values": table[:, 0],
+        "specificity": table[:, 1],
+        "model_values": table[:, 2 : 2 + models],
+        "gap": table[:, 2 + models :],
+    }
+
+
+def uncertainty(
+    compared: Sequence[Sequence[_Compared | None]],
+    laid: Sequence[Answers],
+    annotations: Annotations,
+    gain: Floats,
+) -> TwoWay:
+    """Covariances of the mean gains, (models,), for items and experts like these."""
+    known = np.array([[one is not None for one in each] for each in compared]).sum(axis=0)
+    weight: Floats = 1 / np.maximum(known, 1) / max(int((known > 0).sum()), 1)
+    used, place = np.unique(
+        np.concatenate([one.place[one.item] for one in laid]), return_inverse=True
+    )
+    parts = np.split(place, np.cumsum([len(one.item) for one in laid])[:-1])
+    influence = np.zeros((len(gain), len(used)))
+    votes = []
+    for each, answers, where in zip(compared, laid, parts, strict=True):
+        for one, share in zip(each, weight, strict=True):
+            if one is not None:
+                influence[:, where[one.pair]] += share * one.gains.influence
+        votes.append((answers, where, _by_vote(each, answers, weight, len(gain))))
+    return _covariances(gain, influence, used, votes, annotations)
+
+
+def reader_intervals(
+    compared: Sequence[_Compared | None],
+    laid: Answers,
+    annotations: Annotations,
+    level: float,
+) -> Floats:
+    """Ends of each expert's own gains in one task, (2, experts, models).
+
+    They speak for this expert as a person, on other items and with other experts like the
+    others to set the truth.
+    """
+    models = next((len(one.gains.gain) for one in compared if one is not None), 0)
+    ends = np.full((2, len(compared), models), np.nan)
+    for place, one in enumerate(compared):
+        if one is not None:
+            spread = _alone(one, laid, annotations)
+            for m, gain in enumerate(one.gains.gain):
+                ends[:, place, m] = spread.of(m).interval(float(gain), level, (-1.0, 1.0))
+    return ends
+
+
+def _alone(one: _Compared, laid: Answers, annotations: Annotations) -> TwoWay:
+    """Covariances of one expert's gains, (models,): its own votes make no truth here."""
+    where = np.full(len(laid.whole), -1)
+    where[one.item] = np.arange(len(one.item))
+    keep = (laid.annotator != laid.annotator[one.pair[0]]) & (where[laid.item] >= 0)
+    item, place = where[laid.item[keep]], laid.place[one.item]
+    others = Answers.of_pairs(
+        place, laid.annotator[keep], item, laid.weight[keep], laid.mass[keep]
+    )
+    votes = [(others, item, others.by_truth(one.gains.by_share))]
+    return _covariances(one.gains.gain, one.gains.influence, place, votes, annotations)
+
+
+def _covariances(
+    gain: Floats,
+    influence: Floats,
+    place: Ints,
+    votes: Sequence[tuple[Answers, Ints, Floats]],
+    annotations: Annotations,
+) -> TwoWay:
+    """Covariances of gains by what items, at their places, and votes add to them.
+
+    `votes` are the answers of each task, which items they are about, and what each adds.
+    """
+    group, units = place, "items"
+    if annotations.group is not None:
+        group, units = annotations.group[place], "groups"
+    unit = np.unique(group, return_inverse=True)[1]
+    designs = [answers.ballots(unit[where]).design for answers, where, _ in votes]
+    design = joint_design(designs, unit_design(unit))
+    people = np.concatenate([answers.annotator for answers, _, _ in votes])
+    cells = np.concatenate([unit[where] for _, where, _ in votes])
+    psi = np.concatenate([added for _, _, added in votes], axis=1)
+    code = people.astype(np.int64) * (int(cells.max()) + 1) + cells
+    sums: list[Floats] = [  # by annotator, and by annotator and unit
+        np.stack([np.bincount(cell, one) for one in psi]).astype(np.float64)
+        for cell in (people, np.unique(code, return_inverse=True)[1])
+    ]
+    return two_way(
+        gain,
+        influence,
+        unit,
+        design=design,
+        population=population_of(design, named=True, units=units),
+        votes=(sums[0] @ sums[0].T, sums[1] @ sums[1].T),
+    )
+
+
+def _by_vote(
+    each: Sequence[_Compared | None], answers: Answers, weight: Floats, models: int
+) -> Floats:
+    """What every vote adds: by being the expert, and by being in the truth of the others.
+
+    Experts are compared with each other as if the truth were that of all; each one's own is
+    without its votes, which would take back a part of what they add to the truth.
+    """
+    items, item = len(answers.whole), answers.item
+    apart = answers.mass / answers.weight[:, None] - answers.share[item]
+    slope = np.zeros((models, items, answers.mass.shape[1]))
+    rival, readers = np.zeros((models, items)), np.zeros(items)
+    psi = np.zeros((models, len(item)))
+    known = [(one, share) for one, share in zip(each, weight, strict=True) if one is not None]
+    for one, share in known:  # an item is there once
+        gains, pair = one.gains, one.pair
+        left = answers.whole[one.item] - answers.weight[pair]
+        back = apart[pair] * (answers.weight[pair] / left)[:, None]
+        alike = gains.influence + gains.gain[:, None] * gains.mass
+        psi[:, pair] = (alike + (gains.by_share * back).sum(axis=2)) * len(pair)
+        rival[:, one.item] += psi[:, pair]
+        readers[one.item] += 1
+        slope[:, one.item] += share * gains.by_share
+    rival /= np.maximum(readers, 1)
+    for one, share in known:
+        psi[:, one.pair] = (psi[:, one.pair] - rival[:, one.item]) * share / len(one.pair)
+    return np.asarray(psi + answers.by_truth(slope))

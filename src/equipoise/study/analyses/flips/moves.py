@@ -1,0 +1,541 @@
+"""Moves: the smallest changes of a task, what each takes from a lead, and scores after a set.
+
+A move leaves out an item (or a whole group of items, where items come in groups), leaves out
+one vote, or changes one vote to another class, all within one task. Values are goodness
+throughout: what a metric gives, with its sign turned where lower is better.
+
+What a move takes from the lead of one model over another is, for metrics that are a mean over
+items, a difference of item scores and exact; for others it is the influence of the item, or
+the derivative by the class shares of its label times the change of the label.
+
+Search: the fewest moves that put any rival ahead of the leaders.
+
+The leaders are all models that are tied at the top, to 12 decimals; every other model is a
+rival. A rival has overtaken when it is ahead of all leaders by more than rounding. A set of
+moves after which the metric of any task is undefined does not count.
+
+Where moves add up, the k moves that take most of the lead leave the lowest, so one sort gives
+the smallest set. By the average of several tasks the moves are shared out between them: the
+lowest lead of each task after 0, 1, ... moves is added up in the best way. With several leaders
+the moves are sorted by their mean lead, and the set is the smallest if one of the leaders alone
+needs as many.
+
+Elsewhere moves are sorted by what each takes to first order, and the models are scored exactly
+after the first 1, 2, 4, ... of them, and by bisection between: an upper bound.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equipoise.inference.ranks import TIE
+from equipoise.metrics import Block
+from equipoise.study.analyses.scoring import TaskScorer
+from equipoise.study.blocks import every_class
+from equipoise.study.uncertainty import influence_of
+from equipoise.types.annotations import Annotations
+from equipoise.types.arrays import Bools, Floats, InputError, Ints
+
+UNITS = ("items", "votes", "changed votes")
+NOTHING = 1e-9  # weight at which an item has no votes left
+AGREES = 1e-9  # how well sums over items must agree with what the metric gives
+ONCE = 10_000_000  # moves times items up to which each is scored alone, without influence
+WIDTH = 1_000_000  # sets times items scored at once
+
+
+class Member(NamedTuple):
+    """One part of a set: an item, a group of items, or a vote and what it is changed to.
+
+    `within` is the task whose item or vote it is.
+    """
+
+    item: str
+    annotator: str | None = None
+    said: str | None = None
+    instead: str | None = None
+    within: str = ""
+
+
+class Moves(NamedTuple):
+    """Some moves: which item, group or vote, and the class it is changed to, else -1."""
+
+    which: Ints
+    target: Ints
+
+    def first(self, number: int) -> "Moves":
+        """The first few."""
+        return Moves(self.which[:number], self.target[:number])
+
+
+@dataclass(frozen=True, eq=False)
+class TaskMoves:
+    """One task, its models, and the moves of one kind.
+
+    Attributes
+    ----------
+    task
+        The task and its models.
+    unit
+        ``items``, ``groups``, ``votes`` or ``changed votes``.
+    group, groups
+        Group of every item and their names, where items are left out; those that stand alone
+        are groups of one.
+    """
+
+    task: TaskScorer
+    unit: str
+    group: Ints | None = None
+    groups: tuple[str, ...] = ()
+
+    @property
+    def items(self) -> int:
+        """How many items the task has."""
+        return len(self.task.question.items)
+
+    @property
+    def number(self) -> int:
+        """How many items, groups or votes there are."""
+        return len(self._own) if self.group is None else len(self.groups)
+
+    @property
+    def sign(self) -> float:
+        """1 where higher is better, else -1."""
+        return 1.0 if self.task.metric.better == "higher" else -1.0
+
+    @cached_property
+    def full(self) -> Floats:
+        """Goodness of every model on all data, (models,)."""
+        return self.sign * self.task.full()
+
+    @cached_property
+    def additive(self) -> bool:
+        """Whether what moves take from a lead adds up exactly."""
+        if self._each is None or self.unit == "votes":
+            return False
+        if self.group is not None:
+            return True
+        shares = np.stack(every_class(self.task.question.shares))
+        even = self._scores(np.full(shares.shape, 1 / len(shares)))
+        if self._slopes is None or not np.isfinite(even).all():
+            return False
+        linear = self.items * ((1 / len(shares) - shares) * self._slopes.labels).sum(axis=1)
+        return np.allclose(even - self._each, linear, atol=1e-6)
+
+    def ranked(self, leaders: Sequence[int], rival: int, most: int) -> tuple[Moves, Floats]:
+        """The moves that take most of the mean lead of some models over a rival, with what."""
+        gain, target = self._gains(leaders, rival)
+        few = min(most, len(gain))
+        top = np.argpartition(-gain, few - 1)[:few] if few else np.arange(0)
+        order = top[np.lexsort((top, -gain[top]))]
+        return Moves(order, target[order]), gain[order]
+
+    def leads(self, leaders: Sequence[int], rival: int, moves: Moves) -> Floats:
+        """Lead of each leader after 0, 1, ... of some moves that add up, (leaders, 1 + moves).
+
+        The lead is infinite as long as an item on which the rival's score is remains.
+        """
+        if self.group is None:
+            taken = [self._vote_gains([a], rival, moves) for a in leaders]
+            fall = np.cumsum(np.pad(np.stack(taken), ((0, 0), (1, 0))), axis=1)
+            return np.asarray((self.full[list(leaders)] - self.full[rival])[:, None] - fall)
+        size = self._unit_sums(self._counted)
+        left = size.sum() - np.cumsum(np.append(0.0, size[moves.which]))
+        out = []
+        for leader in leaders:
+            each = self._differences([leader], rival)
+            known = self._unit_sums(np.where(np.isfinite(each), each, 0.0))
+            endless = self._unit_sums((~np.isfinite(each)).astype(float))
+            rest = known.sum() - np.cumsum(np.append(0.0, known[moves.which]))
+            lost = endless.sum() - np.cumsum(np.append(0.0, endless[moves.which])) > 0.5
+            fine = ~lost & (left >= max(1, self.task.metric.min_items))
+            out.append(np.where(fine, rest / np.maximum(left, 1), np.inf))
+        return np.stack(out)
+
+    def after(self, moves: Moves, sizes: Sequence[int], models: Sequence[int]) -> Floats:
+        """Goodness of models after the first few moves, (models, sizes); nan: undefined."""
+        which = np.concatenate([np.arange(size) for size in sizes])
+        place = np.repeat(np.arange(len(sizes)), sizes)
+        every = Moves(moves.which[which], moves.target[which])
+        return self._scored(every, place, len(sizes), models)
+
+    def fresh(self, moves: Moves) -> Floats:
+        """Goodness of every model with everything, also the sorting, made anew, (models,)."""
+        shares, left = self._changed(moves, np.zeros(len(moves.which), int), 1)
+        keep = np.flatnonzero(left[:, 0])
+        if not len(keep):
+            return np.full(len(self.full), np.nan)
+        once = np.ones((len(keep), 1), dtype=np.uint8)
+        truth = [np.ascontiguousarray(one[keep].ravel()) for one in shares]
+        aligned, metric = self.task.aligned, self.task.metric
+        prepared = [metric.prepare(aligned.seen(m, metric)[keep]) for m in aligned.scores]
+        return np.asarray(self.sign * self.task.scored(truth, once, prepared)[:, 0])
+
+    def member(self, which: int, target: int, annotations: Annotations) -> Member:
+        """Name what a move is about."""
+        question = self.task.question
+        if self.group is not None:
+            return Member(self.groups[which], within=question.task)
+        votes, vote = self.task.votes, self._own[which]
+        known = annotations.annotators
+        who = None if known is None else known[votes.annotator[vote]]
+        codes = votes.label[(votes.vote == vote) & (votes.share > 0)]
+        said = " or ".join(question.answers[int(code)] for code in codes)
+        instead = None if target < 0 else question.answers[target]
+        return Member(question.items[self._item[which]], who, said, instead, question.task)
+
+    # ---- what single moves take ------------------------------------------------------------
+
+    def _gains(self, leaders: Sequence[int], rival: int) -> tuple[Floats, Ints]:
+        """What every move alone takes from the mean lead, (moves,), and its target."""
+        gone = np.full(self.number, -1)
+        if self.group is not None and self._each is not None:
+            each = self._differences(leaders, rival)
+            return self._unit_sums(np.where(np.isnan(each), 0.0, each)), gone
+        if self._slopes is None:
+            return self._tried(leaders, rival)
+        if self.group is not None:
+            own = self._slopes.items * self._counted
+            gain, target = self._unit_sums(own[leaders].mean(axis=0) - own[rival]), gone
+        else:
+            target = gone
+            if self.unit == "changed votes":
+                label = self._slopes.labels
+                slope = label[leaders].mean(axis=0) - label[rival]
+                target = slope.argmin(axis=0)[self._item]
+            gain = self._vote_gains(leaders, rival, Moves(np.arange(self.number), target))
+        return np.where(np.isnan(gain), -np.inf, gain), target
+
+    def _vote_gains(self, leaders: Sequence[int], rival: int, moves: Moves) -> Floats:
+        """What changing or leaving out votes takes from the mean lead, to first order."""
+        assert self._slopes is not None
+        label, own = self._slopes.labels, self._slopes.items
+        slope = label[leaders].mean(axis=0) - label[rival]
+        item, weight = self._item[moves.which], self._weight[moves.which]
+        said = (slope[:, item] * self._mass[:, moves.which]).sum(axis=0)
+        if self.unit == "changed votes":
+            return np.asarray(weight / self._total[item] * (said - slope[moves.target, item]))
+        left = self._total[item] - weight
+        now = (slope * np.stack(every_class(self.task.question.shares))).sum(axis=0)[item]
+        gain = weight / np.where(left > NOTHING, left, 1.0) * (said - now)
+        lost = own[leaders].mean(axis=0) - own[rival]
+        return np.asarray(np.where(left > NOTHING, gain, lost[item]))
+
+    def _tried(self, leaders: Sequence[int], rival: int) -> tuple[Floats, Ints]:
+        """The same by scoring every move alone, for metrics without influence functions."""
+        if self.number * self.items > ONCE:
+            raise InputError(
+                f"flips, metric {self.task.metric.name}",
+                f"{self.number:,} candidates among {self.items:,} items",
+                f"at most {ONCE:,} (candidates times items) without an influence function",
+                "choose auroc or average_precision in their default forms, or fewer items",
+            )
+        classes = range(len(self._mass)) if self.unit == "changed votes" else (-1,)
+        models, every = [*leaders, rival], np.arange(self.number)
+        lead = self.full[leaders].mean() - self.full[rival]
+        gains = []
+        for code in classes:
+            moves = Moves(every, np.full(self.number, code))
+            after = self._scored(moves, every, self.number, models)
+            gap = after[:-1].mean(axis=0) - after[-1]
+            gains.append(np.where(np.isnan(gap), -np.inf, lead - gap))
+        best = np.argmax(gains, axis=0)
+        return np.asarray(np.max(gains, axis=0)), np.array(list(classes))[best]
+
+    def _differences(self, leaders: Sequence[int], rival: int) -> Floats:
+        """How much better leaders are on every item, for a mean over items, (items,)."""
+        assert self._each is not None
+        with np.errstate(invalid="ignore"):  # of two infinite scores: undefined
+            return np.asarray(self._each[list(leaders)].mean(axis=0) - self._each[rival])
+
+    def _unit_sums(self, each: Floats) -> Floats:
+        """Sums of items by group."""
+        assert self.group is not None
+        return np.bincount(self.group, each, len(self.groups)).astype(np.float64)
+
+    # ---- the labels, and scores after sets -------------------------------------------------
+
+    def _scored(self, moves: Moves, place: Ints, sets: int, models: Sequence[int]) -> Floats:
+        """Goodness of models after each set, (models, sets); nan where undefined.
+
+        `place` is the set that each of the moves belongs to.
+        """
+        prepared = [self.task.prepared[m] for m in models]
+        out = np.empty((len(models), sets))
+        width = max(WIDTH // self.items, 1)
+        for first in range(0, sets, width):
+            use = (place >= first) & (place < first + width)
+            own, some = Moves(moves.which[use], moves.target[use]), min(width, sets - first)
+            shares, left = self._changed(own, place[use] - first, some)
+            out[:, first : first + some] = self.sign * self.task.scored(shares, left, prepared)
+        return out
+
+    def _changed(
+        self, moves: Moves, place: Ints, sets: int
+    ) -> tuple[list[Floats], NDArray[np.uint8]]:
+        """Soft labels by class, and which items are left, (items, sets)."""
+        shares, (which, target) = self.task.question.shares, moves
+        if self.group is not None:
+            gone = np.zeros((len(self.groups), sets), dtype=bool)
+            gone[which, place] = True
+            return list(shares), (~gone[self.group]).astype(np.uint8)
+        cell = (self._item[which], place)
+        weight, mass = self._weight[which], self._mass[:, which]
+        total = np.repeat(self._total[:, None], sets, axis=1)
+        np.subtract.at(total, cell, weight * (target < 0))
+        some, changed = total > NOTHING, []
+        codes = range(len(mass))[-len(shares) :]
+        for code, old in zip(codes, shares, strict=True):
+            after = np.repeat((old * self._total)[:, None], sets, axis=1)
+            np.add.at(after, cell, weight * ((target == code) - mass[code]))
+            share = np.where(some, after / np.where(some, total, 1.0), old[:, None])
+            changed.append(np.clip(share, 0.0, 1.0))
+        return changed, some.astype(np.uint8)
+
+    @cached_property
+    def _own(self) -> Ints:
+        """Votes that can move: gold ones never do."""
+        return np.flatnonzero(self.task.votes.annotator >= 0)
+
+    @cached_property
+    def _item(self) -> Ints:
+        """Item of every vote that can move."""
+        return np.repeat(np.arange(self.items), self.task.votes.sizes)[self._own]
+
+    @cached_property
+    def _weight(self) -> Floats:
+        return self.task.votes.weight[self._own]
+
+    @cached_property
+    def _mass(self) -> Floats:
+        """How much of every vote that can move goes to each class, (classes, votes)."""
+        masses = np.stack(self.task.question.masses)[:, self._own]
+        return np.stack(every_class(masses))
+
+    @cached_property
+    def _total(self) -> Floats:
+        """Weight of the votes of every item, (items,)."""
+        votes = self.task.votes
+        return np.asarray(np.add.reduceat(votes.weight, votes.start[:-1]))
+
+    @cached_property
+    def _each(self) -> Floats | None:
+        """Goodness of every model on every item, (models, items), for a mean over items.
+
+        It is 0 on items that do not count.
+        """
+        if self.task.metric.per_item is None:
+            return None
+        each = np.where(self._counted > 0, self._scores(self._truth), 0.0)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            mean = each.sum(axis=1) / self._counted.sum()
+            agree = np.allclose(mean, self.full, atol=AGREES, equal_nan=True)
+        return each if agree else None
+
+    def _scores(self, truth: Floats) -> Floats:
+        """Goodness of every model on every item against labels (classes, items)."""
+        metric, aligned = self.task.metric, self.task.aligned
+        assert metric.per_item is not None
+        each = [metric.per_item(truth.T, aligned.seen(m, metric)) for m in aligned.scores]
+        return self.sign * np.stack(each)
+
+    @cached_property
+    def _block(self) -> Block:
+        """Labels as the metric sees them, and which items count: those tied may not."""
+        kind = self.task.metric.labels
+        return self.task.question.once([kind])[kind][self.task.labels == "soft"]
+
+    @property
+    def _truth(self) -> Floats:
+        """Labels, (classes, items)."""
+        return np.stack([one.positive for one in self._block.classes])
+
+    @property
+    def _counted(self) -> Floats:
+        """1 for items that count, else 0, (items,)."""
+        return self._block.counts[:, 0].astype(np.float64)
+
+    @cached_property
+    def _slopes(self) -> "_Slopes | None":
+        """Derivatives of every model's goodness; None without an influence function."""
+        if self.task.metric.influence is None:
+            return None
+        metric, truth = self.task.metric, self._truth
+        found = [influence_of(metric, one, truth) for one in self.task.prepared]
+        labels = np.stack([one.shares.T for one in found])
+        if labels.shape[1] == 1:  # a yes/no question: by the share of the positive class
+            labels = np.pad(labels, ((0, 0), (1, 0), (0, 0)))
+        return _Slopes(self.sign * np.stack([one.items for one in found]), self.sign * labels)
+
+
+class _Slopes(NamedTuple):
+    """Derivatives of goodness: by the weight of items, and by the shares of classes.
+
+    Shapes (models, items) and (models, classes, items).
+    """
+
+    items: Floats
+    labels: Floats
+
+
+AHEAD = 1e-12  # how far a rival must be ahead
+MANY = 10  # times as many moves as are tried
+
+
+@dataclass(frozen=True, slots=True)
+class SmallestSet:
+    """The smallest set found, task by task, and whether no smaller one exists."""
+
+    moves: tuple[Moves, ...] = ()
+    exact: bool = False
+
+    @property
+    def size(self) -> int:
+        """How many moves it has; 0 where none was found."""
+        return sum(len(one.which) for one in self.moves)
+
+
+@dataclass(frozen=True, eq=False)
+class LeaderSearch:
+    """Who is best in one task, or by the average of several, and what puts another first.
+
+    `task` is the name of the task, or of the average; every one of `scorers` counts the same.
+    """
+
+    task: str
+    scorers: tuple[TaskMoves, ...]
+
+    @cached_property
+    def full(self) -> Floats:
+        """Goodness of every model on all data, (models,)."""
+        return np.asarray(np.mean([one.full for one in self.scorers], axis=0))
+
+    @cached_property
+    def leaders(self) -> list[int]:
+        """Models that are tied at the top; none where a value is undefined."""
+        good = np.round(self.full, TIE)
+        return [int(m) for m in np.flatnonzero(good == good.max())]
+
+    @cached_property
+    def rivals(self) -> list[int]:
+        """All other models, the best first."""
+        order = np.argsort(-self.full, kind="stable")
+        return [int(m) for m in order if m not in self.leaders] if self.leaders else []
+
+    def place(self, model: int) -> int:
+        """Rank of a model; those that are tied with it do not count."""
+        good = np.round(self.full, TIE)
+        return int((good > good[model]).sum()) + 1
+
+    @property
+    def number(self) -> int:
+        """How many items, groups or votes there are."""
+        return sum(one.number for one in self.scorers)
+
+    def rescored(self, moves: tuple[Moves, ...]) -> Floats:
+        """Goodness of every model after a set, everything made anew, (models,)."""
+        parts = [one.fresh(own) for one, own in zip(self.scorers, moves, strict=True)]
+        return np.asarray(np.mean(parts, axis=0))
+
+    def smallest(self, most: int) -> SmallestSet:
+        """Find the smallest set of at most `most` moves over all rivals."""
+        best, every = SmallestSet(), True
+        additive = all(one.additive for one in self.scorers)
+        search = self._added_up if additive else self._by_influence
+        for rival in self.rivals:
+            limit = best.size - 1 if best.size else most
+            if not limit:
+                break
+            one = search(rival, limit)
+            every &= one.exact
+            best = one if one.size else best
+        return SmallestSet(best.moves, every or best.size == 1)
+
+    def _added_up(self, rival: int, most: int) -> SmallestSet:
+        """The smallest set where what moves take adds up; exact unless said otherwise."""
+        found = self._sorted_out(self.leaders, rival, most)
+        needed = [found.size]
+        if len(self.leaders) > 1:
+            needed = [self._sorted_out([one], rival, most).size for one in self.leaders]
+        least = max(needed) if all(needed) else 0
+        even = len(self.scorers) == 1 or self.scorers[0].unit != "groups"
+        return SmallestSet(found.moves, even and found.size == least)
+
+    def _sorted_out(self, leaders: list[int], rival: int, most: int) -> SmallestSet:
+        """The first moves, by their mean lead, after which a rival is ahead of some leaders."""
+        moves = [one.ranked(leaders, rival, most)[0] for one in self.scorers]
+        each = zip(self.scorers, moves, strict=True)
+        leads = [scorer.leads(leaders, rival, own) for scorer, own in each]
+        for split in _shared_out([one.mean(axis=0) for one in leads], most):
+            after = sum(lead[:, k] for lead, k in zip(leads, split, strict=True))
+            if np.max(after) / len(leads) < -AHEAD:
+                taken = zip(moves, split, strict=True)
+                return SmallestSet(tuple(own.first(int(k)) for own, k in taken))
+        return SmallestSet()
+
+    def _by_influence(self, rival: int, most: int) -> SmallestSet:
+        """A small set of the moves that take most to first order, scored exactly."""
+        ranked = [one.ranked(self.leaders, rival, most) for one in self.scorers]
+        gain = np.concatenate([taken for _, taken in ranked])
+        task = np.repeat(np.arange(len(ranked)), [len(taken) for _, taken in ranked])
+        order = np.argsort(-gain, kind="stable")[:most]
+        order = order[gain[order] > 0]
+        moves, task = [own for own, _ in ranked], task[order]
+        sizes = np.unique(np.minimum(2 ** np.arange(len(task).bit_length() + 1), len(task)))
+        few = MANY * len(task) < self.number  # then all of them take more than some
+        if not len(task) or (few and not self._overtaken(moves, task, rival, sizes[-1:])[0]):
+            return SmallestSet()
+        enough = np.flatnonzero(self._overtaken(moves, task, rival, sizes))
+        if not len(enough):
+            return SmallestSet()
+        works = int(sizes[enough[0]])
+        fails = int(sizes[enough[0] - 1]) if enough[0] else 0
+        while works - fails > 1:
+            middle = (works + fails) // 2
+            ahead = self._overtaken(moves, task, rival, np.array([middle]))[0]
+            works, fails = (middle, fails) if ahead else (works, middle)
+        held = np.bincount(task[:works], minlength=len(moves))
+        return SmallestSet(tuple(own.first(int(k)) for own, k in zip(moves, held, strict=True)))
+
+    def _overtaken(self, moves: list[Moves], task: Ints, rival: int, sizes: Ints) -> Bools:
+        """Whether a rival is ahead after the first few moves, (sizes,); not where undefined."""
+        models = [*self.leaders, rival]
+        total = np.zeros((len(models), len(sizes)))
+        for place, (scorer, own) in enumerate(zip(self.scorers, moves, strict=True)):
+            held = [int((task[:size] == place).sum()) for size in sizes]
+            total += scorer.after(own, held, models)
+        with np.errstate(invalid="ignore"):  # of two infinite values: undefined
+            return np.asarray((total[:-1].max(axis=0) - total[-1]) / len(moves) < -AHEAD)
+
+
+def _shared_out(curves: list[Floats], most: int) -> Ints:
+    """How to share out 1, 2, ... moves between tasks, (sizes, tasks), for the lowest sum.
+
+    Parameters
+    ----------
+    curves
+        Lowest value of each task after 0, 1, ... moves.
+
+    Examples
+    --------
+    >>> _shared_out([np.array([5.0, 3.0, 2.9]), np.array([1.0, 0.5, -9.0])], 3)
+    array([[1, 0],
+           [0, 2],
+           [1, 2]])
+    """
+    total = curves[0][: most + 1]
+    split = np.arange(len(total))[:, None]
+    for curve in curves[1:]:
+        size = min(most + 1, len(total) + len(curve) - 1)
+        best, last = np.full(size, np.inf), np.zeros(size, dtype=np.intp)
+        for k, value in enumerate(curve[:size]):
+            at = slice(k, min(len(total) + k, size))
+            lower = total[: at.stop - k] + value < best[at]
+            best[at][lower] = (total[: at.stop - k] + value)[lower]
+            last[at][lower] = k
+        before = np.minimum(np.arange(size) - last, len(split) - 1)
+        split, total = np.column_stack([split[before], last]), best
+    return split[1:]

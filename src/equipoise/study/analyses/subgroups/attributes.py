@@ -1,0 +1,226 @@
+"""Attributes: what is known of the items beside their labels, such as sex, age or site.
+
+One row per item, a column ``item`` and one column per attribute. A column of numbers with more
+than six different values is cut at its quartiles, a value on an edge belonging to the lower
+part; the parts are named by their ends. A blank is no value. Columns of more than fifty
+different texts, such as ids, are left out.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from equipoise.read import delimited, parquet
+from equipoise.read.files import AnyPath, content, unknown_ending
+from equipoise.read.tables import (
+    Table,
+    from_frame,
+    is_missing,
+    numbers,
+    whole_numbers,
+    words_of,
+)
+from equipoise.study.analyses.words import as_notices
+from equipoise.types.arrays import (
+    Floats,
+    InputError,
+    Ints,
+    choice,
+    frozen,
+    listed,
+    require_unique,
+    wrong_type,
+)
+from equipoise.types.notices import Notice
+
+FEW_NUMBERS = 6  # different numbers up to which they are categories
+MOST_LEVELS = 50
+ENDINGS = (*delimited.ENDINGS, *parquet.ENDINGS)
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Attributes:
+    """Attributes of items, coded and checked once when made.
+
+    Attributes
+    ----------
+    items
+        Names, each once.
+    columns, levels
+        Names of the attributes, and of the values of each.
+    codes
+        Position in `levels`, -1 where there is no value, shape (columns, items).
+    notices
+        What the reader decided.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> table = pyarrow.table({"item": ["a", "b", "c"], "sex": ["f", "m", "f"]})
+    >>> Attributes.from_dataframe(table).levels
+    (('f', 'm'),)
+    """
+
+    items: tuple[str, ...]
+    columns: tuple[str, ...]
+    levels: tuple[tuple[str, ...], ...]
+    codes: Ints
+    notices: tuple[Notice, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in ("items", "columns", "levels"):
+            value = getattr(self, name)
+            if not isinstance(value, tuple):
+                raise wrong_type(f"attributes, {name}", value, "a tuple", "make it one")
+        require_unique(self.items, where="attributes, items", do="keep one row per item")
+        given = np.asarray(self.codes)
+        if given.dtype.kind not in "iuf" or (given != np.round(given)).any():
+            do = "code the columns"
+            raise wrong_type("attributes, codes", self.codes, "whole numbers", do)
+        codes = given.astype(np.int64)
+        where, shape = "attributes, codes", f"({len(self.columns)}, {len(self.items)})"
+        if codes.shape != (len(self.columns), len(self.items)):
+            got = f"shape {codes.shape}"
+            raise InputError(where, got, shape, "give one code per cell")
+        most = np.array([[len(one)] for one in self.levels]).reshape(-1, 1)
+        if len(self.levels) != len(self.columns) or ((codes < -1) | (codes >= most)).any():
+            wanted, do = "positions in levels, or -1", "code the columns by their levels"
+            raise InputError(where, "a code without a level", wanted, do)
+        object.__setattr__(self, "codes", frozen(codes))
+
+    def __repr__(self) -> str:
+        return f"Attributes({len(self.items)} items, {', '.join(self.columns)})"
+
+    @classmethod
+    def from_dataframe(cls, frame: Any) -> "Attributes":
+        """Take a dataframe of pandas, polars, pyarrow or another kind that narwhals knows."""
+        return _from_table(from_frame(frame))
+
+    def aligned(self, items: Sequence[str], *, on_missing: str = "error") -> Ints:
+        """Codes of the given items, shape (columns, items); -1 for items without a row."""
+        place = {name: number for number, name in enumerate(self.items)}
+        rows = np.array([place.get(name, -1) for name in items], dtype=np.int64)
+        missing = np.flatnonzero(rows < 0)
+        if len(missing) and (on_missing == "error" or len(missing) == len(rows)):
+            some = listed(items[int(i)] for i in missing)
+            got = f"no row for {len(missing):,} annotated items ({some})"
+            do = "add them, correct the ids, or ask for missing ones to be dropped"
+            raise InputError("attributes", got, "a row for every annotated item", do)
+        return np.where(rows < 0, -1, self.codes[:, rows])
+
+    def where(self, column: str, value: str) -> tuple[str, ...]:
+        """Items of which an attribute has a value, such as ``split`` and ``dev``.
+
+        Examples
+        --------
+        >>> import pyarrow
+        >>> table = pyarrow.table({"item": ["a", "b", "c"], "split": ["dev", "test", "dev"]})
+        >>> Attributes.from_dataframe(table).where("split", "dev")
+        ('a', 'c')
+        """
+        place = self.columns.index(choice("attributes", column, self.columns))
+        code = self.levels[place].index(
+            choice(f"attributes, {column}", value, self.levels[place])
+        )
+        rows = np.flatnonzero(self.codes[place] == code)
+        return tuple(self.items[int(row)] for row in rows)
+
+
+def read_attributes(path: AnyPath) -> Attributes:
+    """Read attributes of items from CSV, TSV or Parquet, also with ``.gz``.
+
+    Raises
+    ------
+    InputError
+        If the file or a row of it cannot be used; the message names the row.
+    """
+    file = content(path)
+    if file.suffix in delimited.ENDINGS:
+        return _from_table(delimited.read_delimited(file))
+    if file.suffix in parquet.ENDINGS:
+        return _from_table(parquet.parquet_table(file, parquet.read_arrow(file)))
+    raise unknown_ending(file, ENDINGS)
+
+
+def _from_table(table: Table) -> Attributes:
+    name = table.required("item", {})
+    items = _items(table, name)
+    columns, levels, codes = [], [], []
+    notices = list(as_notices(table.notices))
+    for column in table.columns:
+        if column == name:
+            continue
+        names, own, notes = _column(table, column)
+        notices += notes
+        if own is not None:
+            columns.append(column)
+            levels.append(names)
+            codes.append(own)
+    if not columns:
+        got, wanted = f"columns {listed(table.columns)}", "an attribute beside the item"
+        do = f"add a column such as sex, with at most {MOST_LEVELS} different values"
+        raise InputError(table.name, got, wanted, do)
+    return Attributes(
+        items=items,
+        columns=tuple(columns),
+        levels=tuple(levels),
+        codes=np.stack(codes),
+        notices=tuple(notices),
+    )
+
+
+def _items(table: Table, column: str) -> tuple[str, ...]:
+    codes, words = words_of(table, column)
+    spelt = whole_numbers(words)
+    names = [spelt[code] if code >= 0 else "" for code in codes]
+    blank = [row for row, one in enumerate(names) if not one]
+    if blank:
+        raise InputError(table.where(blank[0]), "no item", "the item's id", "fill it in")
+    require_unique(names, where=f"{table.name}, items", do="keep one row per item")
+    return tuple(names)
+
+
+def _column(table: Table, column: str) -> tuple[tuple[str, ...], Ints | None, list[Notice]]:
+    """Levels and codes of one column; no codes when it is left out."""
+    codes, words = words_of(table, column)
+    spelt = whole_numbers(words)
+    gone = np.append(is_missing(spelt), True)
+    used = [k for k in np.unique(codes[codes >= 0]) if not gone[k]]
+    names = list(dict.fromkeys(spelt[k] for k in used))
+    if _numeric(names) and len(names) > FEW_NUMBERS:
+        return _quartiles(table, column)
+    if not names or len(names) > MOST_LEVELS:
+        why = "has {values:count} different values" if names else "is empty"
+        text, about = f"column {{column}} {why} and is left out.", (table.name,)
+        values: dict[str, str | int] = {"column": repr(column), "values": len(names)}
+        return (), None, [Notice("attribute_left_out", text, about, values)]
+    order = sorted(names, key=float) if _numeric(names) else sorted(names)
+    place = {one: number for number, one in enumerate(order)}
+    lookup = np.array([-1 if gone[k] else place.get(one, -1) for k, one in enumerate(spelt)])
+    return tuple(order), np.append(lookup, -1)[codes].astype(np.int64), []
+
+
+def _numeric(names: Sequence[str]) -> bool:
+    try:
+        return bool(names) and all(np.isfinite(float(one)) for one in names)
+    except ValueError:
+        return False
+
+
+def _quartiles(table: Table, column: str) -> tuple[tuple[str, ...], Ints, list[Notice]]:
+    """Cut numbers at their quartiles; a value on an edge belongs to the lower part."""
+    values: Floats = numbers(table, column)
+    known = np.isfinite(values)
+    edges = np.unique(np.quantile(values[known], [0, 0.25, 0.5, 0.75, 1]))
+    names = tuple(f"{low:g} to {high:g}" for low, high in pairwise(edges))
+    part = np.searchsorted(edges[1:-1], np.where(known, values, edges[0]), side="left")
+    notice = Notice(
+        "attribute_quartiles",
+        "column {column} is cut at its quartiles: {parts}.",
+        (table.name,),
+        {"column": repr(column), "parts": ", ".join(names)},
+    )
+    return names, np.where(known, part, -1).astype(np.int64), [notice]

@@ -1,0 +1,227 @@
+"""A threshold in use: how many items it makes positive, and how models score as it moves.
+
+Where the experts' labels set no threshold, what would follow from it says so.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from equipoise.metrics import named
+from equipoise.study.analyses.threshold_sweep import Grid, called, steps, threshold_sweep
+from equipoise.study.analyses.thresholds import (
+    ExpertSample,
+    Rule,
+    Threshold,
+    expert_threshold,
+)
+from equipoise.types.annotations import Annotations
+from equipoise.types.arrays import InputError, Ints, PerItem
+from equipoise.types.findings import (
+    Column,
+    Finding,
+    Line,
+    Lines,
+    Report,
+    Table,
+    columns,
+    rows_of,
+)
+from equipoise.types.numbers import chosen, count, estimate, exact_percent, percent
+from equipoise.types.predictions import Predictions
+
+FINE = 31  # points of the curve of prevalence
+NONE = "The experts' labels set no threshold that could be moved."
+TERMS = (
+    ("Bin", "Items of similar probability; bins are as equal in size as possible."),
+    ("Threshold", "The probability from which on an item counts as positive."),
+    ("Prevalence", "The share of all items that are positive at a threshold."),
+)
+
+
+class ItemProbabilities(NamedTuple):
+    """The probability of every item.
+
+    Attributes
+    ----------
+    items, values
+        Names and probabilities.
+    source, model
+        Where the probabilities come from, in words, and the model of votes.
+    group
+        Which group (patient, night) each item belongs to, where that is known.
+    """
+
+    items: tuple[str, ...]
+    values: PerItem
+    source: str
+    model: str = ""
+    group: Ints | None = None
+
+
+def _prevalence_finding(
+    found: Threshold, probabilities: ItemProbabilities, reach: float
+) -> Finding:
+    """How many items are positive at a threshold, at its ends, and around it."""
+    title = "How many items does that make positive?"
+    if math.isnan(found.value):
+        return Finding(key="prevalence", title=title, sentence=NONE, left_out=True)
+    whole, ends = len(probabilities.items), [e for e in found.interval if not math.isnan(e)]
+    start = max(0.0, min(*ends, found.value, found.value - reach))
+    stop = min(1.0, max(*ends, found.value, found.value + reach))
+    at = sorted({*np.linspace(start, stop, FINE).tolist(), *ends, found.value})
+    positives = np.array([np.sum(called(probabilities.values, t)) for t in at])
+    share = dict(zip(at, (positives / whole).tolist(), strict=True))
+    here = share[found.value]
+    low, high = sorted(share[end] for end in ends) if len(ends) == 2 else (math.nan, math.nan)
+    written = estimate(here, low, high, lambda share: percent(share, 1))
+    table = Table(
+        name="prevalence",
+        caption="Positive items by threshold",
+        columns=(
+            *columns(threshold="number", positives="count"),
+            Column("prevalence", "share", "number"),
+        ),
+        rows=rows_of(
+            {}, {"threshold": at}, {"positives": positives, "prevalence": positives / whole}
+        ),
+        brief=(),
+    )
+    chart = Lines(
+        name="threshold-prevalence",
+        caption="Share of all items that are positive as the threshold moves; upright lines: "
+        "the threshold and the ends of its interval",
+        x="threshold",
+        y="positive items",
+        lines=(Line("positive items", steps(list(share.items()), before=True), dots=False),),
+        marks=[
+            *((end, "") for end in ends),
+            (found.value, f"threshold {chosen(found.value)}"),
+        ],
+    )
+    return Finding(
+        key="prevalence",
+        title=title,
+        sentence=f"At this threshold {count(round(here * whole))} of {count(whole)} items are "
+        f"positive ({written}).",
+        tables=(table,),
+        charts=(chart,),
+        note="An item is positive when its probability is at least the threshold.",
+    )
+
+
+def threshold_report(
+    probabilities: ItemProbabilities,
+    sample: ExpertSample,
+    votes: Annotations,
+    predictions: Sequence[Predictions] = (),
+    rule: Rule | None = None,
+    grid: Grid | None = None,
+) -> Report:
+    """Set a threshold, and say how many items it makes positive and how models score.
+
+    Parameters
+    ----------
+    probabilities
+        The probability of every item.
+    sample, votes
+        What was sent to the experts, and what they said.
+    predictions
+        Models to score against the labels of each threshold; none leaves that out.
+    rule, grid
+        How the threshold is set, and how far it is moved; resamples, seed and level of the
+        rule and groups of the items hold for both.
+
+    Examples
+    --------
+    >>> from equipoise.study.analyses.thresholds import sampling_plan
+    >>> items = tuple(f"i{k}" for k in range(40))
+    >>> known = ItemProbabilities(items, np.linspace(0, 1, 40), "a model's")
+    >>> sample = sampling_plan(known.values, items, bins=4, per_bin=10)
+    >>> votes = Annotations(kind="binary", items=sample.items, classes=("no", "yes"),
+    ...     annotators=("x", "y"), item=np.repeat(np.arange(40), 2),
+    ...     annotator=np.tile([0, 1], 40), label=np.repeat(sample.bin > 1, 2).astype(int))
+    >>> threshold_report(known, sample, votes).findings[1].sentence
+    'At this threshold 20 of 40 items are positive (50.0% [42.5%, 50.0%]).'
+    """
+    how = rule or Rule()
+    moved = replace(
+        grid or Grid(),
+        replicates=how.replicates,
+        seed=how.seed,
+        level=how.level,
+        group=probabilities.group,
+    )
+    found = expert_threshold(sample, votes, how)
+    findings = [found.report(), _prevalence_finding(found, probabilities, moved.reach)]
+    if predictions:
+        findings.append(_models_finding(found, probabilities, predictions, moved))
+    models = tuple(dict.fromkeys(one.model for one in predictions))
+    scored = [named(one) if isinstance(one, str) else one for one in moved.metrics]
+    experts = count(found.experts, "expert") if found.experts else "anonymous experts"
+    drawn = sample.report()
+    return Report(
+        title="From where on is an item positive?",
+        scope=f"Probabilities: {probabilities.source}.",
+        findings=tuple(findings),
+        models=models,
+        known=(
+            count(len(probabilities.items), "item"),
+            f"{count(int(found.bin_items.sum()))} labelled by experts",
+            experts,
+            *([count(len(models), "model")] if models else []),
+            count(how.replicates, "resample"),
+        ),
+        terms=(*TERMS, *((one.title, one.definition) for one in scored if models)),
+        settings=(
+            ("Rule", how.name),
+            ("Bins", count(len(sample.bin_mean))),
+            ("Seed of the sample", str(sample.seed)),
+            ("Resamples", count(how.replicates)),
+            ("Level of the intervals", exact_percent(how.level)),
+            ("Seed", str(how.seed)),
+        ),
+        notices=sample.notices,
+        methods=(f"{drawn.methods} ({probabilities.source})",),
+        references=drawn.references,
+    )
+
+
+def _models_finding(
+    found: Threshold,
+    probabilities: ItemProbabilities,
+    predictions: Sequence[Predictions],
+    grid: Grid,
+) -> Finding:
+    """How models score as the threshold moves, or the reason why nothing is known."""
+    title = "What would another threshold change?"
+    if math.isnan(found.value):
+        return Finding(key="sweep", title=title, sentence=NONE, left_out=True)
+    known = (probabilities.values, probabilities.items)
+    try:
+        sweep = threshold_sweep(predictions, *known, found.value, grid)
+    except InputError as error:
+        where = f"models, {error.where}"
+        raise InputError(where, error.got, error.expected, error.do) from None
+    made = sweep.report()
+    tables = [replace(one, name=one.name.replace(made.key, "models")) for one in made.tables]
+    unit = "groups of items" if sweep.groups else "items"
+    metrics = [named(one) for one in dict.fromkeys(one.metric for one in sweep.moves)]
+    scored = ", ".join(one.title for one in metrics)
+    methods = (
+        f"We scored {count(len(predictions), 'model')} by {scored} against the labels of "
+        f"thresholds up to {grid.reach:g} below and above, with {exact_percent(grid.level)} "
+        f"percentile intervals over resampled {unit}, the same for all thresholds and models "
+        "[@groger2025]."
+    )
+    return replace(
+        made,
+        key="sweep",
+        title=title,
+        tables=tuple(tables),
+        methods=methods,
+        references=(*made.references, *(key for one in metrics for key in one.references)),
+    )

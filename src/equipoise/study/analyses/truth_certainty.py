@@ -1,0 +1,467 @@
+"""Certainty: how sure the annotations make the truth of each item, and what they leave open.
+
+The certainty of an item is the probability that the class that leads it is the most plausible
+one; see `types.plausibilities`. Certainties of different models answer different questions
+and are not to be compared: the probability that a class has the largest share among all
+annotators there could be, the probability that it is the one true class, the share of resampled
+panels that name it, or nothing but a point. For an evaluation it is that of the Dirichlet
+posterior of the votes, which needs no draws.
+
+Examples
+--------
+>>> from equipoise.truth import dirichlet
+>>> votes = Annotations.from_counts(np.array([[3, 2], [9, 0]]))
+>>> found = certainty(votes, dirichlet(votes))
+>>> found.below, found.ambiguous[0].item
+(1, '0')
+>>> found.report().sentence[:66]
+'For 1 of 2 items (50%) the annotations leave open which class is r'
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from equipoise.study.analyses.certainty import SURE, sorted_points
+from equipoise.types.annotations import Annotations
+from equipoise.types.arrays import Ints, short_repr
+from equipoise.types.findings import (
+    Bar,
+    Case,
+    Cases,
+    Cell,
+    Chart,
+    Column,
+    Finding,
+    Histogram,
+    Line,
+    Lines,
+    Table,
+    columns,
+    rows_of,
+)
+from equipoise.types.numbers import count, number, percent
+from equipoise.types.plausibilities import Plausibilities
+from equipoise.types.votes import Votes, collect_votes
+
+BINS = 20
+EDGES = tuple(edge / BINS for edge in range(BINS + 1))
+RARE = 0.25  # with fewer uncertain items, these are drawn once more by themselves
+MOST, LEAST = 10, 3  # ambiguous items that are named; those above the threshold only to fill
+CLASSES = 5  # plausible classes named per item
+LISTED = 8  # classes whose votes are written out
+VOTERS = 60  # votes on an item up to which it is told who gave them
+NEAR = 0.8  # a second class with this part of the first is nearly as plausible
+SEEN = 5e-4  # smaller masses of all other classes are not written
+FEW_DRAWS = 100  # below, the steps of a share of draws are said
+COLOURED = 6  # classes up to which colours mean classes, not places
+NOTE = (
+    "Bars show the mean plausibility of each class. Entropy is that of the mean "
+    "plausibilities, in nats. These are the items for which another opinion tells most."
+)
+
+
+class _Meaning(NamedTuple):
+    """What a certainty is: in a few words, in a sentence, and whether it tells uncertainty."""
+
+    words: str
+    sentence: str
+    uncertain: bool = True
+
+
+MEANINGS = {
+    "labels": _Meaning(
+        "probability of the class",
+        "In this model exactly one class of an item is right, and the certainty is the "
+        "probability that the leading class is that one.",
+    ),
+    "dirichlet": _Meaning(
+        "probability of the largest share",
+        "The certainty of an item is the probability that the class that leads it really has "
+        "the largest share, given how few and how divided the annotations are.",
+    ),
+    "normal": _Meaning(
+        "probability of the side",
+        "The certainty of an item is the probability that most ratings, if there were many, "
+        "would lie on this side of the threshold.",
+    ),
+    "drawn": _Meaning(
+        "share of draws",
+        "The certainty of an item is the share of draws in which the class that leads it has "
+        "the largest share.",
+    ),
+    "annotator_bootstrap": _Meaning(
+        "share of resampled panels",
+        "The certainty of an item is the share of resampled panels that name the same class.",
+    ),
+    "mean_vote": _Meaning(
+        "point: share of the votes",
+        "This model knows no uncertainty: the certainty is the share of the votes for the "
+        "leading class.",
+        uncertain=False,
+    ),
+    "point": _Meaning(
+        "point: 0 or 1",
+        "This model gives one distribution over classes per item and no uncertainty about it, "
+        "so the certainty only tells ties from clear cases.",
+        uncertain=False,
+    ),
+}  # by law of the draws, or by model
+
+
+def certainty_meaning(plausibilities: Plausibilities) -> _Meaning:
+    """Which question the certainty of these plausibilities answers.
+
+    Examples
+    --------
+    >>> from equipoise.truth import dirichlet, mean_vote
+    >>> votes = Annotations.from_counts(np.array([[3, 2], [9, 0]]))
+    >>> certainty_meaning(dirichlet(votes)).words, certainty_meaning(mean_vote(votes)).uncertain
+    ('probability of the largest share', False)
+    """
+    law, draws, model = plausibilities.law, plausibilities.draws, plausibilities.model
+    panels = model == "annotator_bootstrap"
+    if model == "mean_vote":
+        return MEANINGS[model]
+    if model == "majority_vote" or (law is None and draws == 1 and not panels):
+        return MEANINGS["point"]
+    if law is not None and law.name in MEANINGS and not panels:
+        return MEANINGS[law.name]
+    meaning = MEANINGS[model if panels else "drawn"]
+    if draws >= FEW_DRAWS:
+        return meaning
+    step = f" There are {draws} draws, so it comes in steps of {number(1 / draws, 2)}."
+    return meaning._replace(sentence=meaning.sentence + step)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _VotesForClass:
+    """Votes for a class on one item, and who gave them where that is told."""
+
+    name: str
+    votes: float
+    who: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _AmbiguousItem:
+    """An item whose truth is open.
+
+    Attributes
+    ----------
+    item, certainty, entropy, votes
+        Name, certainty, entropy of the mean plausibilities in nats, and number of votes.
+    plausible
+        The most plausible classes with their mean mass.
+    others
+        Mass of all other classes together.
+    counts
+        Votes for each class, most first; empty for ratings.
+    """
+
+    item: str
+    certainty: float
+    entropy: float
+    votes: int
+    plausible: tuple[tuple[str, float], ...]
+    others: float
+    counts: tuple[_VotesForClass, ...] = ()
+
+    @property
+    def class_words(self) -> str:
+        """How plausible its classes are."""
+        parts = [f"{name}: {percent(mass)}" for name, mass in self.plausible]
+        parts += [f"others: {percent(self.others)}"] if self.others > SEEN else []
+        return ", ".join(parts)
+
+    @property
+    def vote_words(self) -> str:
+        """How many voted for which class, and who where that is known."""
+        parts = [
+            f"{one.name}: {count(one.votes)}" + (f" ({', '.join(one.who)})" if one.who else "")
+            for one in self.counts[:LISTED]
+        ]
+        left = len(self.counts) - len(parts)
+        parts += [f"{left} other class{'es' * (left > 1)}"] if left else []
+        return "; ".join(parts) or count(self.votes)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskCertainty:
+    """How certain the items of one task are.
+
+    Attributes
+    ----------
+    task
+        Which question.
+    items, mean, below
+        How many items there are, their mean certainty, and how many are uncertain.
+    counts, counts_below
+        Items, and uncertain ones, in twenty bins of equal width, closed on the right.
+    curve
+        The certainties from the least to the most: (share of items, certainty).
+    ambiguous
+        The least certain items.
+    """
+
+    task: str
+    items: int
+    mean: float
+    below: int
+    counts: tuple[int, ...]
+    counts_below: tuple[int, ...]
+    curve: tuple[tuple[float, float], ...]
+    ambiguous: tuple[_AmbiguousItem, ...]
+
+    __repr__ = short_repr
+
+    @property
+    def share_below(self) -> float:
+        """Share of items that are uncertain."""
+        return self.below / self.items if self.items else 0.0
+
+    @property
+    def finding(self) -> str:
+        """For how many items the truth is open, in a sentence."""
+        if not self.items:
+            return "There are no items with votes."
+        sure, mean = f"{SURE:g}", number(self.mean)
+        if not self.below:
+            return (
+                f"The annotations settle every item: no certainty is below {sure}, the mean is "
+                f"{mean}."
+            )
+        return (
+            f"For {count(self.below)} of {count(self.items, 'item')} "
+            f"({percent(self.share_below)}) the annotations leave open which class is right "
+            f"(certainty below {sure}); the mean certainty is {mean}."
+        )
+
+    def report(self, meaning: str = MEANINGS["dirichlet"].sentence) -> Finding:
+        """How certain the items are; `meaning` says what the certainty is."""
+        edges, items = np.array(EDGES), np.array(self.counts)
+        known = {"to": edges[1:], "items": items, "share": items / (self.items or 1)}
+        rows = rows_of({"task": self.task}, {"above": EDGES[:-1]}, known)
+        table = Table(
+            name="certainty",
+            caption="Certainty of the items (empty ranges left out)",
+            columns=(
+                Column("above", "certainty above", "number"),
+                *columns(to="number", items="count", share="percent"),
+            ),
+            rows=[row for row in rows if row["items"]],
+            brief=(),
+        )
+        return Finding(
+            key="certainty",
+            title="How certain is the truth?",
+            sentence=self.finding,
+            tables=(table,),
+            charts=tuple(self._charts()),
+            note=meaning,
+            methods="The certainty of an item is the probability that its leading class is the "
+            "most plausible one [@stutz2025]",
+            references=("stutz2025",),
+            task=self.task,
+        )
+
+    def _charts(self) -> Iterator[Chart]:
+        """Histogram and sorted line; the uncertain items once more if they are few."""
+        sure, share = f"{SURE:g}", percent(self.share_below)
+        items = count(self.items, "item")
+        every = Histogram(
+            name="certainty",
+            caption="Items by certainty",
+            alternative=f"Histogram of the certainty of {items}.",
+            x="certainty of an item",
+            y="items",
+            bars=_bars(self.counts),
+            marks=[(SURE, sure)],
+        )
+        yield every
+        if self.curve:
+            across = [(0.0, SURE), (1.0, SURE)]
+            yield Lines(
+                name="certainty-sorted",
+                caption="Certainty, items sorted from the least certain",
+                alternative=f"Certainty of {items}, sorted: {share} are below {sure}.",
+                x="share of the items, from the least certain",
+                y="certainty",
+                lines=[
+                    Line("", self.curve, dots=False),
+                    Line(sure, across, dots=False, dashed=True),
+                ],
+                marks=[(self.share_below, f"{share} below {sure}")],
+                x_range=(0.0, 1.0),
+            )
+        if 0 < self.share_below < RARE and self.counts_below:
+            yield replace(
+                every,
+                name="certainty-below",
+                caption=f"Only items below {sure}",
+                alternative="",
+                bars=_bars(self.counts_below),
+                marks=(),
+            )
+
+    @property
+    def ambiguous_finding(self) -> str:
+        """Name the least certain item and what it could be."""
+        if not self.ambiguous:
+            return "There are no items with votes."
+        item = self.ambiguous[0]
+        head, certain = f"Item {item.item} is the least certain", number(item.certainty)
+        if len(item.plausible) < 2:
+            leads = (
+                f"class {item.plausible[0][0]} leads" if item.plausible else "no class leads"
+            )
+            return f"{head}: {leads}, with a certainty of {certain}."
+        (one, most), (other, next_) = item.plausible[:2]
+        first, second = f"{one} ({percent(most)})", f"{other} ({percent(next_)})"
+        if next_ >= NEAR * most:
+            how = f"classes {first} and {second} are nearly equally plausible"
+        else:
+            how = f"class {first} leads before {second}"
+        return f"{head}: {how}, and its certainty is {certain}."
+
+    def ambiguous_report(self) -> Finding:
+        """Which items are least certain."""
+        rows: list[dict[str, Cell]] = [
+            {
+                "task": self.task,
+                **{key: getattr(one, key) for key in ("item", "certainty", "entropy", "votes")},
+                "plausible": one.class_words,
+                "counts": one.vote_words,
+            }
+            for one in self.ambiguous
+        ]
+        table = Table(
+            name="ambiguous",
+            caption="The least certain items",
+            columns=(
+                *columns(item="text", certainty="number"),
+                Column("entropy", "entropy", "number", brief=False),
+                Column("plausible", "plausible classes", "names"),
+                Column("counts", "votes, first choices", "names", brief=False),
+            ),
+            rows=rows,
+        )
+        return Finding(
+            key="ambiguous",
+            title="Which items are most ambiguous?",
+            sentence=self.ambiguous_finding,
+            tables=(table,),
+            charts=(_ambiguous_chart(self.ambiguous),) if self.ambiguous else (),
+            note=NOTE,
+            task=self.task,
+        )
+
+
+def _bars(counts: Sequence[int]) -> list[Bar]:
+    ends = zip(pairwise(EDGES), counts, strict=True)
+    return [Bar("", float(total), ends=(low, high)) for (low, high), total in ends]
+
+
+def _ambiguous_chart(items: Sequence[_AmbiguousItem]) -> Chart:
+    """Items close up: colours are classes where these are few, else their places."""
+    names = sorted({name for one in items for name, _ in one.plausible})
+    if few := len(names) <= COLOURED:
+        classes = names
+        shares = [[dict(one.plausible).get(name, 0.0) for name in names] for one in items]
+    else:
+        most = max(len(one.plausible) for one in items)
+        classes = ["most plausible", "second", "third", "fourth", "fifth"][:most]
+        masses = [[mass for _, mass in one.plausible] for one in items]
+        shares = [own + [0.0] * (most - len(own)) for own in masses]
+    if any(one.others > SEEN for one in items):
+        classes.append("all others")
+        shares = [[*each, one.others] for each, one in zip(shares, items, strict=True)]
+    words = [
+        f"certainty {number(one.certainty)}" + ("" if few else f", {one.class_words}")
+        for one in items
+    ]
+    return Cases(
+        name="ambiguous",
+        caption=f"The {count(len(items), 'item')} with the smallest certainty"
+        if len(items) > 1
+        else "The item with the smallest certainty",
+        classes=classes,
+        rows=[
+            Case(one.item, each, remark=remark)
+            for one, each, remark in zip(items, shares, words, strict=True)
+        ],
+    )
+
+
+def certainty(annotations: Annotations, plausibilities: Plausibilities) -> TaskCertainty:
+    """How certain what a model made of the annotations of a task is, with who voted how."""
+    made, sure = plausibilities, plausibilities.certainty
+    bins = np.clip(np.ceil(sure * BINS - 1e-9).astype(np.intp) - 1, 0, BINS - 1)
+    return TaskCertainty(
+        task=made.task,
+        items=len(made.items),
+        mean=float(sure.mean()),
+        below=int((sure < SURE).sum()),
+        counts=tuple(np.bincount(bins, minlength=BINS).tolist()),
+        counts_below=tuple(np.bincount(bins[sure < SURE], minlength=BINS).tolist()),
+        curve=tuple((share, value) for share, value in sorted_points(sure)),
+        ambiguous=tuple(_ambiguous(annotations, made)),
+    )
+
+
+def ranked(plausibilities: Plausibilities) -> Ints:
+    """Items from the least to the most certain; ties by entropy, then as they stand."""
+    sure, entropy = plausibilities.certainty, plausibilities.entropy
+    return np.lexsort((-entropy.round(9), sure.round(9)))
+
+
+def _ambiguous(annotations: Annotations, made: Plausibilities) -> Iterator[_AmbiguousItem]:
+    """The least certain items: a few at least, more where they are uncertain."""
+    sure, entropy, task = made.certainty, made.entropy, annotations.in_task(made.task)
+    none: tuple[_VotesForClass, ...] = ()
+    votes = None
+    if annotations.kind != "interval":
+        votes = collect_votes(annotations, made.task)
+    for place, i in enumerate(ranked(made)[:MOST]):
+        if place >= LEAST and not sure[i] < SURE:
+            continue
+        entries = slice(int(made.start[i]), int(made.start[i + 1]))
+        mean, label = made.mass[:, entries].mean(axis=0), made.label[entries]
+        order = np.argsort(-mean, kind="stable")[:CLASSES]
+        some = tuple((made.classes[label[k]], float(mean[k])) for k in order if mean[k] > 0)
+        code = annotations.items.index(made.items[i])
+        size, counts = (task & (annotations.item == code)).sum(), none
+        if votes is not None:
+            row = int(np.flatnonzero(votes.items == code)[0])
+            size, counts = votes.sizes[row], _votes_for_classes(votes, annotations, row)
+        yield _AmbiguousItem(
+            item=made.items[i],
+            certainty=float(sure[i]),
+            entropy=float(entropy[i]),
+            votes=int(size),
+            plausible=some,
+            others=max(0.0, 1.0 - sum(mass for _, mass in some)),
+            counts=counts,
+        )
+
+
+def _votes_for_classes(
+    votes: Votes, annotations: Annotations, i: int
+) -> tuple[_VotesForClass, ...]:
+    """Votes for each class on one item, most first; of few votes, also who gave them."""
+    classes, people = annotations.classes, annotations.annotators or ()
+    first, stop = int(votes.start[i]), int(votes.start[i + 1])
+    entries = np.flatnonzero((votes.vote >= first) & (votes.vote < stop))
+    total = np.bincount(votes.label[entries], votes.share[entries], len(classes))
+    named = bool(people) and stop - first <= VOTERS
+    counts = []
+    for k in np.argsort(-total, kind="stable"):
+        if total[k] <= 0:
+            continue
+        who = votes.annotator[votes.vote[entries[votes.label[entries] == k]]]
+        voters = tuple(people[a] if a >= 0 else "known truth" for a in who) if named else None
+        counts.append(_VotesForClass(name=classes[k], votes=float(total[k]), who=voters))
+    return tuple(counts)

@@ -1,0 +1,153 @@
+"""Arguments: what a caller hands over, checked for its type before anything is done with it.
+
+Predictions and votes may be dataframes of any kind; which kind is remembered, so that results
+go back as the caller works.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from equipoise.metrics import Metric, named
+from equipoise.read.frames import frame_kind
+from equipoise.read.swapped import refuse_swapped_items
+from equipoise.types.annotations import Annotations
+from equipoise.types.arrays import wrong_type
+from equipoise.types.plausibilities import Plausibilities
+from equipoise.types.predictions import Predictions
+
+Truths = Annotations | Plausibilities | Sequence[Plausibilities]
+NAMES = "names of metrics such as auroc, or metrics"
+
+
+def as_study(predictions: Any, truth: Any) -> tuple[list[Predictions], Truths, str]:
+    """Predictions and a truth, in either order, and the caller's kind of dataframe.
+
+    What is a dataframe is read.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> votes = pyarrow.table({"item": [1, 2, 2], "annotator": ["ana", "ana", "bo"],
+    ...     "label": [0, 1, 1]})
+    >>> scores = pyarrow.table({"item": [1, 2], "cnn": [0.2, 0.9], "vit": [0.1, 0.8]})
+    >>> as_study(scores, votes)[1:], as_study(votes, scores)[2]
+    ((Annotations(binary, 2 items, 2 annotators, 3 rows), 'pyarrow'), 'pyarrow')
+    """
+    if _holds_votes(predictions) and not _holds_votes(truth):
+        predictions, truth = truth, predictions
+    kind = frame_kind(truth)
+    if kind:
+        truth = Annotations.from_dataframe(truth)
+    several = predictions if isinstance(predictions, list | tuple) else (predictions,)
+    kinds = [frame_kind(one) for one in several]
+    found: list[Predictions] = []
+    if not any(kinds):
+        found = as_predictions(predictions)
+    for one, own in zip(several, kinds, strict=True):
+        if own:
+            found, truth = _with_frame(found, one, truth)
+        elif any(kinds):
+            found += as_predictions(one)
+    if isinstance(truth, Annotations):
+        refuse_swapped_items(truth, found)
+    return found, truth, next(filter(None, kinds), kind)
+
+
+def _with_frame(
+    found: list[Predictions], frame: Any, truth: Truths
+) -> tuple[list[Predictions], Truths]:
+    """Add the predictions of a dataframe, read with the classes and tasks of annotations.
+
+    What there is to say of them goes to the annotations.
+    """
+    if not isinstance(truth, Annotations):
+        return [*found, *Predictions.from_dataframe(frame)], truth
+    from equipoise.read.options import PredictionOptions
+    from equipoise.read.predictions import table_predictions
+    from equipoise.read.tables import from_frame
+
+    options = PredictionOptions(classes=truth.classes or None, tasks=truth.tasks)
+    read = table_predictions(from_frame(frame), options)
+    told = replace(truth, notices=(*truth.notices, *read.notices))
+    return [*found, *read.predictions], told
+
+
+def _holds_votes(thing: Any) -> bool:
+    """Whether these are votes: annotations, or a dataframe of who said what."""
+    if isinstance(thing, Annotations | Plausibilities):
+        return True
+    if not frame_kind(thing):
+        return False
+    import narwhals as nw
+
+    names = set(nw.from_native(thing).collect_schema().names())
+    return "label" in names and bool(names & {"annotator", "rank", "is_gold"})
+
+
+def as_predictions(predictions: object) -> list[Predictions]:
+    """Predictions of one model, or of several, as a list.
+
+    Examples
+    --------
+    >>> as_predictions(3)
+    Traceback (most recent call last):
+    ...
+    equipoise.InputError: predictions: 3 (int), expected predictions, one per model ...
+    """
+    expected, do = "predictions, one per model and task", "read them with read_predictions"
+    if isinstance(predictions, Predictions):
+        return [predictions]
+    if frame_kind(predictions):
+        return list(Predictions.from_dataframe(predictions))
+    if not isinstance(predictions, Iterable):
+        raise wrong_type("predictions", predictions, expected, do)
+    found = []
+    for one in predictions:
+        if not isinstance(one, Predictions):
+            raise wrong_type("predictions", one, expected, do)
+        found.append(one)
+    return found
+
+
+def as_annotations(annotations: object) -> Annotations:
+    """Annotations, or a dataframe of votes read as such; a truth without votes is refused.
+
+    Examples
+    --------
+    >>> as_annotations("votes.csv")
+    Traceback (most recent call last):
+    ...
+    equipoise.InputError: annotations: 'votes.csv' (str), expected annotations ...
+    """
+    if frame_kind(annotations):
+        return Annotations.from_dataframe(annotations)
+    if not isinstance(annotations, Annotations):
+        raise wrong_type(
+            "annotations",
+            annotations,
+            "annotations with their votes",
+            "read them with read_annotations",
+        )
+    return annotations
+
+
+def as_metrics(metrics: object) -> tuple[Metric, ...]:
+    """Metrics by their names.
+
+    Examples
+    --------
+    >>> [one.name for one in as_metrics(["auroc", "accuracy"])]
+    ['auroc', 'accuracy']
+    >>> as_metrics("auroc")
+    Traceback (most recent call last):
+    ...
+    equipoise.InputError: metrics: 'auroc' (str), expected a list of names of ...
+    """
+    do = "try ['auroc', 'average_precision']"
+    if isinstance(metrics, str) or not isinstance(metrics, Sequence) or not metrics:
+        raise wrong_type("metrics", metrics, f"a list of {NAMES}", do)
+    for one in metrics:
+        if not isinstance(one, str | Metric):
+            raise wrong_type("metrics", one, NAMES, do)
+    return tuple(named(one) if isinstance(one, str) else one for one in metrics)

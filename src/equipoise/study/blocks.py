@@ -1,0 +1,102 @@
+"""Blocks: hard and soft truth as metrics want it, class by class or as whole distributions.
+
+Metrics of one class against the rest take its mass; metrics of whole distributions take all
+classes, also the negative one of a yes/no question. The hard label is the same for all of them:
+the class with most votes, and classes with equally many share it (``ties="half"``: a yes/no tie
+counts 1/2). ``drop`` leaves tied items out for hard labels. ``negative`` is the rule of many
+published tables: a class has the item if more than half of the votes are for it, so that a
+yes/no tie is negative; whole distributions of several classes share ties as above.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equipoise.metrics import Block, Truth
+from equipoise.types.arrays import Bools, Floats
+
+LABELS = ("hard", "soft")
+TIES = ("half", "negative", "drop")
+HALF = 0.5 + 1e-12
+TIE = 1e-12
+
+Pair = tuple[Block, Block]
+
+
+def majority(shares: Sequence[Floats] | Floats) -> list[Floats]:
+    """Whether each class has more than half of the votes."""
+    return [(share > HALF).astype(np.float64) for share in shares]
+
+
+def every_class(shares: Sequence[Floats] | Floats) -> list[Floats]:
+    """Shares of all classes; a yes/no question's negative class comes first."""
+    return [1.0 - shares[0], shares[0]] if len(shares) == 1 else list(shares)
+
+
+def hard_labels(
+    shares: Sequence[Floats] | Floats, ties: str = "half", *, whole: bool = False
+) -> list[Floats]:
+    """The class with most votes, by scored class, or of all classes where `whole`.
+
+    Examples
+    --------
+    >>> np.stack(hard_labels(np.array([[0.4], [0.4], [0.2]]))).ravel()
+    array([0.5, 0.5, 0. ])
+    >>> hard_labels([np.array([0.5, 0.6])]), hard_labels([np.array([0.5, 0.6])], "negative")
+    ([array([0.5, 1. ])], [array([0., 1.])])
+    """
+    if len(shares) == 1:
+        label = majority(shares)[0]
+        if ties != "negative":
+            label[tied_items(shares)] = 0.5
+        return every_class([label]) if whole else [label]
+    if ties == "negative" and not whole:
+        return majority(shares)
+    leading = _leading(shares)
+    tied = np.add.reduce(leading, dtype=np.float64)
+    return [one / tied for one in leading]
+
+
+def tied_items(shares: Sequence[Floats] | Floats) -> Bools:
+    """Which items have several classes with most votes, shaped as one class's shares."""
+    if len(shares) == 1:
+        return np.asarray(np.abs(shares[0] - 0.5) <= TIE)
+    return np.asarray(np.add.reduce(_leading(shares), dtype=np.intp) > 1)
+
+
+def _leading(shares: Sequence[Floats] | Floats) -> list[Bools]:
+    """Which classes have most votes."""
+    top = np.maximum.reduce(list(shares)) - TIE
+    return [share >= top for share in shares]
+
+
+def pair(
+    shares: Sequence[Floats] | Floats,
+    counts: NDArray[np.uint8],
+    *,
+    whole: bool,
+    ties: str = "half",
+) -> Pair:
+    """Hard and soft block of one kind of label."""
+    hard, soft = hard_labels(shares, ties, whole=whole), list(shares)
+    left = counts
+    if ties == "drop":
+        tied = tied_items(shares)
+        left = counts * ~(tied[:, None] if tied.ndim == 1 else tied)
+    return _block(hard, left), _block(every_class(soft) if whole else soft, counts)
+
+
+def _block(masses: list[Any], counts: NDArray[np.uint8]) -> Block:
+    return Block(tuple(_truth(mass) for mass in masses), counts)
+
+
+def _truth(mass: NDArray[Any]) -> Truth:
+    """One class; where it varies, mark the items that are 0 or 1 in every replicate."""
+    if mass.ndim == 1:
+        return Truth(np.ascontiguousarray(mass))
+    sure = np.full(len(mass), 2, dtype=np.uint8)
+    sure[mass.max(axis=1) == 0] = 0
+    sure[mass.min(axis=1) == 1] = 1
+    return Truth(mass.astype(np.float64, copy=False), sure)

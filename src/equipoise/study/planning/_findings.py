@@ -1,0 +1,654 @@
+"""What a plan says of its size, designs, power, sources of uncertainty and pairs, as findings.
+
+A plan for two models is the plan of a ranking with one pair. Of several pairs the power is the
+least probability that all are told apart, as in the plan itself, so that curves and designs
+meet.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from equipoise.metrics import named, titled
+from equipoise.study.planning._power import Shape
+from equipoise.study.planning.next_votes import NextForRanking, NextItems
+from equipoise.study.planning.ranking import RankingDesign, RankingPlan, of_pair
+from equipoise.study.planning.size import DIFFERENCE, Size, panel_words, size_words
+from equipoise.types.arrays import InputError, wrong_type
+from equipoise.types.findings import (
+    Cell,
+    Column,
+    Dot,
+    Dots,
+    Finding,
+    Line,
+    Lines,
+    Report,
+    Table,
+    columns,
+    rows_of,
+)
+from equipoise.types.numbers import (
+    change,
+    count,
+    estimate,
+    exact_percent,
+    number,
+    percent,
+)
+from equipoise.types.words import hint
+
+SIZES = (0.25, 0.5, 1, 2, 4, 8, 16)  # times the pilot, along curves
+CURVES = 5  # designs that are drawn
+PAIRS = 20  # pairs of a figure; all are in the table
+OF_PAIR = ("a", "b", "pair_power")  # what a design for two models need not say
+SOURCES = {
+    "groups": "which groups of items",
+    "items": "which items",
+    "annotators": "who annotates",
+    "votes": "single votes",
+}
+ITEMS, ANNOTATORS = columns("count", "items", "annotators")
+VERDICT_NOTE = (
+    "The difference is that of the metric with soft labels (the mean vote), positive when the "
+    "first model is better; its interval is that of an evaluation of the pilot, for items and "
+    "annotators like these."
+)
+PLANNED_NOTE = (
+    " The planned interval is what to expect if the difference is the one that the plan is "
+    "made for; a real study will find it to the left or to the right of that."
+)
+POWER_NOTE = (
+    "The probability that the interval of the study (two-way t) lies above 0, if the "
+    "difference is the one that the plan is made for. Its variance is items/n + annotators/A + "
+    "votes/(n m) for n items, A annotators and m votes on each item; all three are the "
+    "pilot's. Few annotators give wide intervals: they have A − 1 degrees of freedom."
+)
+JOINT_NOTE = (
+    " For the ranking it is the least probability that all pairs of neighbours are told apart: "
+    "1 minus the sum of the probabilities to miss one. Pairs without a plan are left aside."
+)
+DESIGNS_NOTE = (
+    "The fewest items with which the power is reached. Simulated: the share of studies, with "
+    "effects of items, annotators and votes drawn from the components of the pilot and tested "
+    "like any other study, whose interval lies above 0; beside it its Monte Carlo error. What "
+    "annotators add is known the worse, the fewer the pilot had."
+)
+SOURCES_NOTE = (
+    "Standard errors of the difference by source; their squares add up, and shares are of that "
+    "sum. More items lessen what items and votes leave, and nothing but more annotators "
+    "lessens what annotators leave."
+)
+PAIRS_NOTE = (
+    "Neighbours are compared in the order of the pilot, all at once. Items alone are those "
+    "that tell one pair apart with the power asked for; to tell all apart with that power "
+    "takes more, because none may be missed."
+)
+
+
+def plan_findings(plan: RankingPlan) -> tuple[Finding, ...]:
+    """Size, designs, power, sources, and every pair; what was not planned is left out."""
+    best = plan.recommended
+    planned = () if best is None else (_designs(plan, best), _power(plan, best))
+    return (_verdict(plan), *planned, _sources(plan), *([_pairs(plan)] if plan.ranks else []))
+
+
+def _pilot_size(plan: RankingPlan) -> str:
+    """Items of the pilot and who voted on them."""
+    one = plan.pairs[0]
+    items = count(one.pilot_items, "item")
+    if one.group_size:
+        items += f" in {count(round(one.pilot_units), 'group')}"
+    if not one.pilot_votes:
+        return f"{items} with a known truth each"
+    votes = f"{items} with {count(one.pilot_votes, 'vote')} each"
+    if not one.pilot_annotators:
+        return votes
+    return f"{votes} by {count(one.pilot_annotators, 'annotator')}"
+
+
+def _of_pair(plan: RankingPlan) -> str:
+    """Which pair is shown, and why it is this one of a ranking."""
+    why = "the pair that is hardest to tell apart" if plan.designs else "no plan for any pair"
+    return plan.hardest.pair + f" ({why})" * plan.ranks
+
+
+def _verdict(plan: RankingPlan) -> Finding:
+    """How many items and annotators, and the interval that they are to give."""
+    intervals, hard = _intervals(plan), plan.hardest
+    title, best = titled(hard.metric), plan.recommended
+    first = plan.pairs[0]
+    found = f"{len(plan.models)} models by {title}"
+    if not plan.ranks:
+        by = estimate(first.difference, first.low, first.high)
+        found = f"{first.a} scores higher than {first.b} by {by} in {title}"
+    expected = ", and what to expect of the planned study" if best else ""
+    table = Table(
+        name="plan_intervals",
+        caption=f"Difference of {_of_pair(plan)} in {title} and its interval",
+        columns=(
+            *(Column("study", "study"), ITEMS, ANNOTATORS),
+            *columns("count", "votes_per_item"),
+            Column("value", "difference", "change", ("low", "high")),
+        ),
+        rows=[one._asdict() for one in intervals],
+    )
+    chart = Dots(
+        name="plan-interval",
+        caption=f"Difference of {_of_pair(plan)} in {title}, with its "
+        f"{exact_percent(plan.aim.level)} interval in the pilot{expected}",
+        axis=f"difference in {title}; right of 0: {hard.a} is better",
+        rows=[Dot(one.study, *one[4:], remark=change(one.value)) for one in intervals],
+        zero=True,
+    )
+    return Finding(
+        key="verdict",
+        title="How many items and annotators?",
+        sentence=plan.finding,
+        more=(f"Pilot: {found}, on {_pilot_size(plan)}.",),
+        tables=(table,),
+        charts=(chart,),
+        note=VERDICT_NOTE + PLANNED_NOTE * bool(best),
+        methods=_methods(plan),
+        references=("roe1997", "owen2007"),
+        notices=plan.notices,
+    )
+
+
+class _Interval(NamedTuple):
+    """The difference in one study, with its interval."""
+
+    study: str
+    items: int
+    annotators: int
+    votes_per_item: float
+    value: float
+    low: float
+    high: float
+
+
+def _intervals(plan: RankingPlan) -> list[_Interval]:
+    """The difference in the pilot, and the interval that the study is to find."""
+    one, best = plan.hardest, plan.recommended
+    size = (one.pilot_items, one.pilot_annotators, one.pilot_votes)
+    pilot = _Interval("pilot", *size, one.difference, one.low, one.high)
+    if best is None:
+        return [pilot]
+    goal = one.resolved
+    half = one.components.spread(best.groups, best.shape).half_width(plan.aim.level)
+    size = (best.items, best.annotators, best.votes_per_item)
+    return [pilot, _Interval("planned", *size, goal, goal - half, goal + half)]
+
+
+def _methods(plan: RankingPlan) -> str:
+    """How the study was planned, for a paper."""
+    first, target, best = plan.pairs[0], plan.aim, plan.recommended
+    what = f"the difference of {first.a} and {first.b}"
+    reached = f"with a probability of {exact_percent(target.power)}"
+    if plan.ranks:
+        what = f"the order of {len(plan.models)} models"
+        reached = (
+            "for all pairs of neighbours together with a probability of at least "
+            f"{exact_percent(target.power)} (1 minus the sum of the probabilities to miss one)"
+        )
+    found = plan.finding
+    if best is not None:
+        difference = "the difference found in the pilot"
+        if target.difference is not None:
+            difference = f"a difference of {number(target.difference)}"
+        bound = "above 0" if target.margin is None else f"above −{number(target.margin)}"
+        lost = [f"{one.a} and {one.b}" for one in plan.pairs if not one.designs]
+        rest = f" No size could be planned for {'; '.join(lost)}." if lost else ""
+        found = (
+            f"The size was chosen so that the {exact_percent(target.level)} interval of "
+            f"{difference} lies {bound} {reached}; this takes {size_words(best)}.{rest}"
+        )
+    if any(not math.isnan(one.simulated) for one in plan.designs):
+        which = " for the pair hardest to tell apart" if plan.ranks else ""
+        found += (
+            f" Designs were checked{which} by {count(target.simulations)} studies each, "
+            f"simulated from these components (seed {target.seed})."
+        )
+    return (
+        f"We planned a study of {what} by {titled(first.metric)} (labels: the mean vote)"
+        f"{f' for {target.task}' if target.task else ''} from a pilot of {_pilot_size(plan)}. "
+        "The variance of the paired difference was split into what items, annotators and "
+        "single votes add (two-way, items and annotators random) [@owen2007; @roe1997]. "
+        f"{found}"
+    )
+
+
+def _designs(plan: RankingPlan, best: RankingDesign) -> Finding:
+    """Designs that reach the power asked for, and numbers of annotators that do not."""
+    keys = [key for key in best._asdict() if plan.ranks or key not in OF_PAIR]
+    power = exact_percent(plan.aim.power)
+    reached = {one.shape for one in plan.designs}
+    lost = [one for one in plan.planned[0].shapes() if one not in reached]
+    few = "; ".join(_shape_words(one) for one in lost)
+    unit = "groups" if plan.pairs[0].group_size else "items"
+    rows = [{key: row[key] for key in keys} for row in plan.rows()]
+    if plan.pairs[0].group_size:
+        own = [one.shape.per_unit for one in plan.designs]
+        rows = [{**row, "items_per_group": k} for row, k in zip(rows, own, strict=True)]
+    more = [_groups_sentence(plan, best)]
+    more += [f"No number of {unit} is enough for: {few}."] if lost else []
+    return Finding(
+        key="designs",
+        title="Items or annotators?",
+        sentence=_designs_sentence(plan, best),
+        more=tuple(filter(None, more)),
+        tables=(
+            Table(
+                name="plan_designs",
+                caption=f"Studies with a power of {'at least ' * plan.ranks}{power}",
+                columns=_design_columns(plan),
+                rows=rows,
+            ),
+        ),
+        charts=_design_charts(plan),
+        note=DESIGNS_NOTE,
+    )
+
+
+def size_columns(
+    plan: RankingPlan, *, people: bool, votes: Sequence[Column] = ()
+) -> list[Column]:
+    """How large a design is: who votes, in how many groups, items and votes, and the cost."""
+    groups = [*columns("count", "items_per_group"), Column("groups", "groups needed", "count")]
+    return [
+        *([ANNOTATORS] if people else []),
+        *votes,
+        *(groups if plan.pairs[0].group_size else []),
+        Column("items", "items needed", "count"),
+        Column("votes", "votes in all", "count"),
+        *(columns("count", "cost") if plan.aim.price_item is not None else []),
+    ]
+
+
+def _design_columns(plan: RankingPlan) -> list[Column]:
+    """Columns of the designs; those of a ranking have their hardest pair."""
+    people = bool(plan.pairs[0].pilot_annotators)
+    heads = size_columns(plan, people=people, votes=columns("count", "votes_per_item"))
+    heads.append(
+        Column("power", "power, at least" if plan.ranks else "power promised", "percent")
+    )
+    if plan.ranks:
+        heads += [Column("a", "hardest pair", "model"), Column("b", "and", "model")]
+        heads.append(Column("pair_power", "its power", "percent"))
+    if any(not math.isnan(one.simulated) for one in plan.designs):
+        heads += columns("percent", "simulated")
+        heads.append(Column("monte_carlo_error", "± Monte Carlo error", "percent"))
+    return heads
+
+
+def _designs_sentence(plan: RankingPlan, best: RankingDesign) -> str:
+    """Which design is cheapest, or what more annotators trade for items."""
+    size = size_words(best)
+    rows = [one for one in plan.designs if one.shape.per_unit == best.shape.per_unit]
+    if len(plan.designs) == 1:
+        return f"One design reaches it: {size}, {count(best.votes, 'vote')} in all."
+    if plan.aim.price_item is not None:
+        dear = max(plan.designs, key=lambda one: one.cost)
+        return (
+            f"The cheapest of {len(plan.designs)} designs is {size}, at {count(best.cost)}; "
+            f"the dearest is {size_words(dear)}, at {count(dear.cost)}."
+        )
+    few, many = rows[0], rows[-1]
+    if few is many:
+        return f"The nearest to the pilot is {size}, {count(best.votes, 'vote')} in all."
+    unit = "groups" if plan.pairs[0].group_size else "items"
+    lowers = f"lowers the {unit} needed from {count(few.groups)} to {count(many.groups)}"
+    if few.groups <= many.groups:
+        lowers = f"leaves the {unit} needed at {count(many.groups)}"
+    return (
+        f"Going from {_shape_words(few.shape)} to {_shape_words(many.shape)} "
+        f"{lowers}; that takes {count(many.votes, 'vote')} in all, not {count(few.votes)}."
+    )
+
+
+def _groups_sentence(plan: RankingPlan, best: RankingDesign) -> str:
+    """What fewer items of each group trade for more groups; empty without groups."""
+    same = [
+        one
+        for one in plan.designs
+        if one.shape[:2] == best.shape[:2] and one.shape.per_unit != best.shape.per_unit
+    ]
+    if not plan.pairs[0].group_size or not same:
+        return ""
+    other = min(same, key=lambda one: one.shape.per_unit)
+    people = panel_words(best.shape)
+    return (
+        f"Items per group, {people}: {count(other.shape.per_unit)} take "
+        f"{count(other.groups, 'group')} and {count(other.votes, 'vote')}, "
+        f"{count(best.shape.per_unit)} take {count(best.groups, 'group')} and "
+        f"{count(best.votes, 'vote')}."
+    )
+
+
+def _shape_words(shape: Shape) -> str:
+    """Items, or groups of them, and who votes on each."""
+    units = f"groups of {count(shape.per_unit, 'item')}" if shape.per_unit > 1 else "items"
+    return f"{units} {panel_words(shape)}"
+
+
+def _design_charts(plan: RankingPlan) -> tuple[Lines, ...]:
+    """Items needed over annotators (or votes per item)."""
+    if len(plan.designs) < 2:
+        return ()
+    people = bool(plan.pairs[0].pilot_annotators)
+    lines: dict[str, list[tuple[float, float]]] = {}
+    for one in plan.designs:
+        place = float(one.annotators if people else one.votes_per_item)
+        points = lines.setdefault(_line(one.shape, people=people), [])
+        points.append((place, float(one.items)))
+    chart = Lines(
+        name="plan-items",
+        caption=f"Items needed at a power of {exact_percent(plan.aim.power)}",
+        x="annotators" if people else "votes on each item",
+        y="items needed",
+        lines=[Line(key, points) for key, points in lines.items()],
+    )
+    return (chart,)
+
+
+def _line(shape: Shape, *, people: bool) -> str:
+    """What a line of designs has in common."""
+    votes = "all vote on every item"
+    if not people:
+        votes = "votes per item"
+    elif shape.votes < shape.annotators:
+        votes = f"{count(shape.votes, 'vote')} per item"
+    return votes + f", {count(shape.per_unit, 'item')} per group" * (shape.per_unit > 1)
+
+
+def _power(plan: RankingPlan, best: RankingDesign) -> Finding:
+    """Power against the number of items, by annotators."""
+    event = "Probability of resolving the difference"
+    if plan.ranks:  # of several pairs it is the least
+        event = "Least probability of finding the order of all neighbours"
+    shapes = _some_shapes(plan)
+    sizes = [max(round(plan.pairs[0].pilot_units * size), 3) for size in SIZES]
+    items = [size * shapes[0].per_unit for size in sizes]
+    powers = [[plan.power(size, one) for size in sizes] for one in shapes]
+    heads = [Column(f"power_{n}", _head(one), "percent") for n, one in enumerate(shapes)]
+    lines = [
+        Line(_head(one), list(zip(map(float, items), own, strict=True)), dots=False)
+        for one, own in zip(shapes, powers, strict=True)
+    ]
+    columns_of = dict(zip((head.key for head in heads), powers, strict=True))
+    now = plan.power(plan.pairs[0].pilot_units, plan.pairs[0].pilot_shape)
+    least = "at least " * plan.ranks
+    reached = f"has a power of {least}{_share(now)}" if now else "promises nothing"
+    chart = Lines(
+        name="plan-power",
+        caption=f"{event} by items (logarithmic axis); upright line: items of the pilot",
+        x="items in the study",
+        y="power",
+        lines=lines,
+        marks=((float(plan.pairs[0].pilot_items), "pilot"),),
+        y_range=(0.0, 1.0),
+        logarithmic=True,
+    )
+    table = Table(
+        name="plan_grid",
+        caption=f"{event}, by items",
+        columns=(ITEMS, *heads),
+        rows=rows_of({}, {"items": items}, columns_of),
+    )
+    return Finding(
+        key="power",
+        title="What could a larger or smaller study do?",
+        sentence=f"A study like the pilot ({_pilot_size(plan)}) {reached}; {size_words(best)} "
+        f"give {least}{_share(best.power)}.",
+        tables=(table,),
+        charts=(chart,),
+        note=POWER_NOTE + JOINT_NOTE * plan.ranks,
+    )
+
+
+def _some_shapes(plan: RankingPlan) -> list[Shape]:
+    """Designs to draw, those of the groups of the pilot."""
+    usual = plan.pairs[0].pilot_shape.per_unit
+    every = plan.planned[0].shapes()
+    return ([one for one in every if one.per_unit == usual] or every)[:CURVES]
+
+
+def _head(shape: Shape) -> str:
+    return (
+        panel_words(shape).removeprefix("read by ").removeprefix("with ").removesuffix(" each")
+    )
+
+
+def _share(power: float) -> str:
+    """A probability that is said to be reached, so never with a sign of more or less."""
+    digits = next((k for k in (0, 1, 2, 3) if percent(power, k)[0] not in "<>"), 4)
+    return percent(power, digits)
+
+
+class _Source(NamedTuple):
+    """A source of uncertainty: standard errors, and shares of the variance."""
+
+    source: str
+    pilot: float
+    pilot_share: float
+    planned: float
+    planned_share: float
+
+
+def _sources(plan: RankingPlan) -> Finding:
+    """Where the uncertainty comes from: what items, annotators and votes add."""
+    sources, best, first = _source_errors(plan), plan.recommended, plan.pairs[0]
+    studies = ["pilot", "planned"][: 1 + (best is not None)]
+    heads = [Column("source", "source")]
+    for study in studies:
+        heads += columns("figures", study)
+        heads.append(Column(f"{study}_share", "share of its variance", "percent"))
+    table = Table(
+        name="plan_components",
+        caption=f"Standard error of the difference of {_of_pair(plan)} by source",
+        columns=heads,
+        rows=[one._asdict() for one in sources],
+    )
+    return Finding(
+        key="uncertainty",
+        title="Where does the uncertainty come from?",
+        sentence=_sources_sentence(plan, sources, several=first.several),
+        tables=(table,),
+        note=SOURCES_NOTE,
+    )
+
+
+def _source_errors(plan: RankingPlan) -> list[_Source]:
+    """Standard errors by source, in the pilot and in the study; shares are of variances."""
+    one, best = plan.hardest, plan.recommended
+    parts = one.components
+    names = [name for name in SOURCES if name != "groups" or one.group_size]
+
+    def errors(units: float, shape: Shape) -> list[float]:
+        noise = parts.cells + parts.votes / shape.per_unit
+        found = {
+            "groups": parts.groups / units,
+            "items": parts.items / shape.per_unit / units,
+            "annotators": parts.annotators / shape.annotators if shape.annotators else 0.0,
+            "votes": noise / units / max(shape.votes, 1),
+        }
+        return [math.sqrt(found[name]) for name in names]
+
+    def shares(own: Sequence[float]) -> list[float]:
+        whole = sum(error**2 for error in own)
+        return [error**2 / whole if whole > 0 else math.nan for error in own]
+
+    pilot = errors(one.pilot_units, one.pilot_shape)
+    planned = [math.nan] * len(names)
+    if best is not None:
+        planned = errors(best.groups, best.shape)
+    return list(map(_Source, names, pilot, shares(pilot), planned, shares(planned)))
+
+
+def _sources_sentence(plan: RankingPlan, sources: Sequence[_Source], *, several: bool) -> str:
+    """Where the uncertainty of the pilot comes from, and what would lessen it."""
+    share = {one.source: one.pilot_share for one in sources}
+    pair = f"{plan.hardest.a} and {plan.hardest.b}"
+    if all(math.isnan(part) for part in share.values()):
+        return f"Every item of the pilot says the same about {pair}: no uncertainty to divide."
+    if plan.pairs[0].pilot_votes and not several:
+        return (
+            "No item of the pilot has two votes, so what items, annotators and single votes "
+            f"add to the uncertainty about {pair} cannot be told apart."
+        )
+    most = max(share, key=lambda name: share[name])
+    cure = {
+        "annotators": "neither more items nor more votes of the same people lessen that; other "
+        "people do",
+        "votes": "more votes on the same items, or more items, lessen that",
+    }.get(most, "more votes on the same items do not lessen that; more items do")
+    return (
+        f"Most of the uncertainty about {pair} in the pilot comes from {SOURCES[most]} "
+        f"({percent(share[most])} of the variance): {cure}."
+    )
+
+
+def _pair_row(one: Size, best: RankingDesign | None) -> dict[str, Cell]:
+    """What one pair needs alone, and its power in the planned study."""
+    names = ("a", "b", "difference", "low", "high", "resolved", "state")
+    row: dict[str, Cell] = {name: getattr(one, name) for name in names}
+    row |= dict.fromkeys(("items", "power_in_study"))
+    if best is not None and one.designs:
+        own = next((each for each in one.designs if each.shape == best.shape), None)
+        row["items"] = None if own is None else own.items
+        row["power_in_study"] = one.power(best.groups, best.shape)
+    parts = one.components
+    return row | {
+        "items_deviation": math.sqrt(parts.items),
+        "annotators_deviation": math.sqrt(parts.annotators),
+        "votes_deviation": math.sqrt(parts.votes),
+    }
+
+
+PAIR_STATES = {"not plannable": "open in this pilot: give a difference"}
+
+
+def _pairs(plan: RankingPlan) -> Finding:
+    """Neighbours of a ranking: what each pair needs alone, and its power in the whole study."""
+    rows = [_pair_row(one, plan.recommended) for one in plan.pairs]
+    named_rows = zip(plan.pairs, rows, strict=True)
+    needed = {p.pair: row["items"] for p, row in named_rows if isinstance(row["items"], int)}
+    few = f", first {PAIRS} of {len(rows)}" if len(rows) > PAIRS else ""
+    dots = [
+        Dot(one.pair, one.difference, one.low, one.high, remark=change(one.difference))
+        for one in plan.pairs[:PAIRS]
+    ]
+    table = Table(
+        name="plan_pairs",
+        caption="What each pair of neighbours needs",
+        columns=(
+            *(Column("a", "pair", "model"), Column("b", "and", "model")),
+            Column("difference", "difference in the pilot", "change", ("low", "high")),
+            Column("resolved", "planned for", "change", brief=False),
+            Column("items", "items alone", "count"),
+            Column("power_in_study", "power in the study", "percent"),
+            Column("state", "state", words=PAIR_STATES),
+        ),
+        rows=rows,
+        legend="Difference: the first less the second. Items alone: what the pair needs by "
+        "itself for the power asked for, with the annotators of the plan. Power in "
+        "the study: that of the pair in this plan.",
+    )
+    chart = Dots(
+        name="plan-pair-differences",
+        caption="Difference of neighbours in the pilot, with its "
+        f"{exact_percent(plan.aim.level)} interval (each alone){few}",
+        axis=f"difference in {titled(plan.pairs[0].metric)}",
+        rows=dots,
+        zero=True,
+    )
+    return Finding(
+        key="pairs",
+        title="What does each pair of models need?",
+        sentence=_pairs_sentence(plan, needed),
+        tables=(table,),
+        charts=(chart,),
+        note=PAIRS_NOTE,
+    )
+
+
+def _pairs_sentence(plan: RankingPlan, needed: Mapping[str, int]) -> str:
+    """Which pair needs most, which least, what all need, and which cannot be planned."""
+    planned = sorted((items, pair) for pair, items in needed.items())
+    left = len(plan.pairs) - len(plan.planned)
+    rest = f"No size can be planned for {count(left, 'pair')}." if left else ""
+    if plan.open:
+        open_ = sum(one.state == "not plannable" for one in plan.pairs)
+        who = f"{open_} of them are" if open_ < left else "it is" if left == 1 else "they are"
+        rest = hint(
+            "{}: {} not surely apart in the pilot. Give the smallest difference that matters "
+            "({}).",
+            *(rest.removesuffix("."), who, DIFFERENCE),
+        )
+    best = plan.recommended
+    if best is None or not planned:
+        return rest or "The pairs can only be told apart together."
+    (least, easy), (most, hard) = planned[0], planned[-1]
+    sentence = f"Items {panel_words(best.shape)}: {hard} alone needs {count(most, 'item')}"
+    if len(planned) > 1:
+        whole = count(best.items, "item")
+        sentence += f", {easy} {count(least, 'item')}; all together {whole}"
+    return hint("{}. {}", sentence, rest) if rest else f"{sentence}."
+
+
+def plan_report(
+    planned: Size | RankingPlan, wanted: NextItems | NextForRanking | None = None
+) -> Report:
+    """Everything about a plan, and about the votes that come next.
+
+    Parameters
+    ----------
+    planned
+        What `plan_size` or `plan_ranking` found.
+    wanted
+        What `next_items` or `next_for_ranking` found, if asked.
+
+    Examples
+    --------
+    >>> from equipoise.datasets.demo import reading_study
+    >>> from equipoise.study.planning import plan_size
+    >>> readings, scores = reading_study()
+    >>> report = plan_report(plan_size(scores, readings, difference=0.01, simulations=0))
+    >>> [one.key for one in report.findings]
+    ['verdict', 'designs', 'power', 'uncertainty']
+    """
+    if not isinstance(planned, Size | RankingPlan):
+        raise wrong_type("plan", planned, "a plan", "give what plan_size or plan_ranking found")
+    plan = of_pair(planned) if isinstance(planned, Size) else planned
+    first, target, title = plan.pairs[0], plan.aim, titled(plan.pairs[0].metric)
+    prices = {
+        "Price of an item": target.price_item,
+        "Price of a vote": target.price_vote,
+        "Price of an annotator": target.price_annotator or None,
+        "Margin": target.margin,
+    }
+    goal = "that of the pilot" if not first.assumed else number(first.resolved)
+    settings = {
+        "Metric": first.metric,
+        "Goal": "ranking" if plan.ranks else "pair",
+        "Power asked for": exact_percent(target.power),
+        "Difference": goal,
+        "Level of the interval": exact_percent(target.level),
+        "Simulated studies": count(target.simulations),
+        "Seed": str(target.seed),
+        **{what: count(price) for what, price in prices.items() if price is not None},
+    }
+    try:
+        metric = [named(first.metric)]
+    except InputError:  # one of the caller's own has but its name
+        metric = []
+    task = [target.task] if target.task else []
+    return Report(
+        title="How large must the study be?",
+        findings=(*plan_findings(plan), *([] if wanted is None else [wanted.report()])),
+        models=plan.models,
+        known=(count(len(plan.models), "model"), title, *task, f"pilot: {_pilot_size(plan)}"),
+        terms=tuple((one.title, one.definition) for one in metric),
+        settings=tuple(settings.items()),
+        references=tuple(key for one in metric for key in one.references),
+    )

@@ -1,0 +1,466 @@
+"""The pilot: an evaluation of one task, and what the difference of two models is made of.
+
+The difference is that of a metric with soft labels (mean votes), written so that it is positive
+when the first model is better; its interval and its parts are those of `equipoise.evaluate`.
+With V_i, V_r and V_c the parts of units, annotators and cells, n items, m votes on each and
+annotators with the shares w of the votes,
+
+    annotators = (V_r - V_c) / sum w^2,  votes = (n - 1) m V_c - annotators,
+    items = n V_i - votes / m,
+
+which on complete designs is the analysis of variance. Where items have groups, the parts of a
+second evaluation without them tell what belongs to a group and what to the items in it: with u
+the sum of squared shares of the groups, the excess of V_i with groups over that without, by
+u - 1/n, is groups + cells / m, and that of V_c by (u - 1/n)/m is cells + annotators.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+
+from equipoise.inference import Reason, Spread
+from equipoise.inference.ranks import higher_is_better
+from equipoise.metrics import Metric
+from equipoise.study import Evaluation, Settings, evaluate
+from equipoise.study.alignment import Aligned
+from equipoise.study.arguments import as_annotations, as_metrics, as_predictions
+from equipoise.study.blocks import every_class, pair
+from equipoise.study.planning._power import DifferenceVariances
+from equipoise.study.truth import TaskTruth
+from equipoise.study.uncertainty import influence_of
+from equipoise.types.annotations import Annotations
+from equipoise.types.arrays import Bools, Floats, InputError, Ints, listed, nearest, wrong_type
+from equipoise.types.notices import Notice
+from equipoise.types.predictions import Predictions
+from equipoise.types.votes import Votes
+from equipoise.types.words import Option, hint
+
+STEP = 1e-4  # of a soft label towards a class, for slopes
+WIDTH = 64  # columns scored at once
+BINS = "bins "  # how the family of metrics of binned probabilities begins
+DRAWS = 32  # of a single vote on each item
+SURE = 4.5  # standard errors
+MATTERS = 0.05  # of the difference
+NOTHING = 1e-24  # variance up to which all items say the same
+TOLD = ("dropped_items", "ignored_predictions")  # what an evaluation says that a plan says
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Pilot:
+    """Two models, one task, one metric.
+
+    Attributes
+    ----------
+    study
+        The evaluation, and what it was made of.
+    a, b
+        The models; a is the better one in the pilot, unless an order was asked for.
+    notices
+        What the user should know.
+    """
+
+    study: "_PilotStudy"
+    a: str
+    b: str
+    notices: tuple[Notice, ...] = ()
+
+    @property
+    def metric(self) -> Metric:
+        """What models are compared by."""
+        return self.study.evaluation.metrics[0]
+
+    @property
+    def question(self) -> TaskTruth:
+        """The truth of the task."""
+        return self.study.evaluation.questions[0]
+
+    @property
+    def items(self) -> tuple[str, ...]:
+        """Names of the items."""
+        return self.question.items
+
+    @property
+    def shares(self) -> Floats:
+        """Soft labels of the scored classes, shape (classes, items)."""
+        return self.question.shares
+
+    @property
+    def votes(self) -> Votes:
+        """Votes on the items."""
+        assert self.question.votes is not None
+        return self.question.votes
+
+    @cached_property
+    def difference(self) -> float:
+        """By how much a is better than b."""
+        values = self.study.evaluation.two_way(self.metric.name).values
+        gap = float(values[self._place[0]] - values[self._place[1]])
+        return gap if self.metric.better == "higher" else -gap
+
+    @property
+    def _place(self) -> tuple[int, int]:
+        models = self.study.evaluation.models
+        return models.index(self.a), models.index(self.b)
+
+    @cached_property
+    def spread(self) -> Spread:
+        """What the uncertainty of the difference is made of, as an evaluation has it."""
+        return self.study.evaluation.two_way(self.metric.name).between(*self._place)
+
+    @property
+    def decided(self) -> bool:
+        """Whether the pilot itself has found a difference, among all its models."""
+        evaluation = self.study.evaluation
+        if not self.spread.population.decides:
+            return False
+        apart = self.difference > self.spread.half_width(evaluation.level)
+        if len(evaluation.models) == 2:
+            return apart
+        found = evaluation.family(self.metric.name).better[self._place]
+        return apart and bool(found)
+
+    @cached_property
+    def gold(self) -> Bools:
+        """Items whose truth is known: their rows are no votes, shape (items,)."""
+        return np.asarray(
+            np.logical_or.reduceat(self.votes.annotator < 0, self.votes.start[:-1])
+        )
+
+    @property
+    def several(self) -> bool:
+        """Whether some item has two votes."""
+        return bool((self.votes.sizes[~self.gold] > 1).any())
+
+    @property
+    def votes_each(self) -> float:
+        """Votes per item on average, items of known truth apart; 0 when there is no other."""
+        voted = self.votes.sizes[~self.gold]
+        return float(voted.mean()) if len(voted) else 0.0
+
+    @cached_property
+    def people(self) -> int:
+        """How many annotators voted; 0 where they cannot be told apart."""
+        if self.spread.population.reason not in (Reason.NONE, Reason.TOO_FEW):
+            return 0
+        return len(np.unique(self.votes.annotator[self.votes.annotator >= 0]))
+
+    @cached_property
+    def group_sizes(self) -> Ints:
+        """How many items each group has; empty without groups of several items."""
+        group = self.study.annotations.group
+        size = np.bincount(np.arange(0) if group is None else group[self.question.place])
+        size = size[size > 0]
+        return size if len(size) < len(self.items) else np.arange(0)
+
+    @cached_property
+    def components(self) -> DifferenceVariances:
+        """Variances of the difference by what causes them."""
+        if self.spread.items <= NOTHING:
+            return DifferenceVariances(0.0)
+        whole, alone = self._parts(grouped=True), self._parts(grouped=False)
+        number = len(self.items)
+        each, loads = self._loads()
+        people = max(whole.annotators - whole.cells, 0.0) / loads if loads else 0.0
+        cells = alone.cells * (1 - 1 / number if self.people else 1.0)
+        shared = mixed = 0.0  # by units, and by annotators within them
+        if len(self.group_sizes):
+            few = float(((self.group_sizes / number) ** 2).sum())
+            shared = max(whole.items - alone.items, 0.0) / (few - 1 / number)
+            excess = whole.cells * (1 - few if self.people else 1.0) - cells
+            mixed = max(excess / (few - 1 / number) * each - people, 0.0)
+        votes = max(number * each * cells - mixed - people, 0.0)
+        units = len(self.group_sizes) or number
+        return DifferenceVariances(
+            items=max(number * alone.items - shared - votes / each, 0.0),
+            annotators=people,
+            votes=votes,
+            groups=max(shared - mixed / each, 0.0),
+            cells=mixed,
+            tails=min(self.spread.df_items / max(units - 1, 1), 1.0),
+        )
+
+    def _loads(self) -> tuple[float, float]:
+        """Votes per item (harmonic mean), and the sum of squared shares of annotators."""
+        votes = self.votes
+        item = np.repeat(np.arange(len(votes.sizes)), votes.sizes)
+        share = votes.weight / np.add.reduceat(votes.weight, votes.start[:-1])[item]
+        voted = votes.annotator >= 0
+        if not voted.any():
+            return 1.0, 0.0
+        square = np.bincount(item[voted], share[voted] ** 2, len(votes.sizes))
+        load = np.bincount(votes.annotator[voted], share[voted])
+        uneven = float((load**2).sum() / load.sum() ** 2) if self.people else 0.0
+        return 1 / float(square[~self.gold].mean()), uneven
+
+    def _parts(self, *, grouped: bool) -> Spread:
+        """Parts of the difference; of votes, too, where an evaluation leaves them aside."""
+        grouped = grouped and len(self.group_sizes) > 0
+        if self.spread.population.annotators and (grouped or not len(self.group_sizes)):
+            return self.spread
+        items = "random" if self.spread.population.annotators else "fixed"
+        made = self.study.again(items=items, grouped=grouped)
+        return made.two_way(self.metric.name).between(*self._place)
+
+    # ---- labels other than those that were found ---------------------------------------------
+
+    def distributions(self) -> Floats:
+        """Soft labels of all classes, shape (classes, items)."""
+        return np.stack(every_class(self.shares))
+
+    @cached_property
+    def _prepared(self) -> list[object]:
+        found = self.study.evaluation
+        one = Aligned(self.question, found.scores[0], found.decided[0] if found.decided else {})
+        return [self.metric.prepare(one.seen(m, self.metric)) for m in (self.a, self.b)]
+
+    def difference_with(self, whole: Floats) -> float:
+        """The difference with other soft labels of all classes, shape (classes, items)."""
+        once = np.ones((whole.shape[1], 1), dtype=np.uint8)
+        return float(self._differences(list(self._scored(whole)), once)[0])
+
+    def effects(self, whole: Floats, progress: Progress | None = None) -> Floats:
+        """Effect of a vote for each class at these labels, shape (classes, items)."""
+        if self.metric.influence is None:
+            return self._numeric(whole, progress)
+        labels = whole if self.metric.labels == "distribution" else self._scored(whole)
+        sign = 1.0 if self.metric.better == "higher" else -1.0
+        made = [influence_of(self.metric, one, labels).shares for one in self._prepared]
+        slope = sign * (made[0] - made[1])
+        wide = slope[:, None] if slope.ndim == 1 else slope
+        if wide.shape[1] == 1:
+            wide = np.concatenate([np.zeros_like(wide), wide], axis=1)
+        _tell(progress, len(self.items), len(self.items))
+        return np.asarray(wide.T - (whole * wide.T).sum(axis=0))
+
+    def _numeric(self, whole: Floats, progress: Progress | None) -> Floats:
+        klass, item = np.nonzero(whole < 1)
+        out = np.zeros(whole.shape)
+        here = self.difference_with(whole)
+        for first in range(0, len(item), WIDTH):
+            part = slice(first, first + WIDTH)
+            column = np.arange(len(item[part]))
+            moved = [np.repeat(share[:, None], len(column), axis=1) for share in whole]
+            for code, share in enumerate(moved):
+                towards = (klass[part] == code) - whole[code, item[part]]
+                share[item[part], column] += STEP * towards
+            counts = np.ones(moved[0].shape, dtype=np.uint8)
+            found = self._differences(moved[1:] if len(self.shares) == 1 else moved, counts)
+            out[klass[part], item[part]] = (found - here) / STEP
+            _tell(progress, min(first + WIDTH, len(item)), len(item))
+        return out
+
+    def _scored(self, whole: Floats) -> Floats:
+        return whole[1:] if len(self.shares) == 1 else whole
+
+    def _differences(self, shares: list[Floats], counts: np.ndarray) -> Floats:
+        """First model minus second in each column, positive when the first is better."""
+        metric = self.metric
+        block = pair(shares, counts, whole=metric.labels == "distribution")[1]
+        a, b = (metric.finish(metric.reduce(one, block)) for one in self._prepared)
+        return np.asarray(a - b if metric.better == "higher" else b - a)
+
+
+@dataclass(frozen=True, eq=False)
+class _PilotStudy:
+    """A pilot with all its models: the evaluation of one task by one metric."""
+
+    predictions: tuple[Predictions, ...]
+    annotations: Annotations
+    evaluation: Evaluation
+
+    def again(self, *, items: str, grouped: bool) -> Evaluation:
+        """The same for fixed items, or without groups."""
+        votes = self.annotations
+        if not grouped:
+            votes = replace(votes, group=None, groups=None)
+        how = Settings(level=self.evaluation.level, items=items, on_missing="drop")
+        return evaluate(
+            self.predictions,
+            votes,
+            metrics=self.evaluation.metrics,
+            resampling="influence",
+            settings=how,
+        )
+
+    def good(self) -> Floats:
+        """Values as higher-is-better, shape (models,)."""
+        metric = self.evaluation.metrics[0]
+        values = self.evaluation.two_way(metric.name).values
+        return higher_is_better(values, metric.better)
+
+
+def _pilot_study(
+    predictions: Predictions | Iterable[Predictions],
+    annotations: Annotations,
+    metric: str | Metric,
+    *,
+    models: tuple[str, str] | None = None,
+    task: str | None = None,
+    level: float = 0.95,
+) -> _PilotStudy:
+    """Evaluate the models of one task: all, or the two that are named."""
+    chosen = usable_metric(*as_metrics([metric]))
+    given, annotations = as_predictions(predictions), as_annotations(annotations)
+    known, asked = annotations.tasks, annotations.tasks[0] if task is None else task
+    if task is None and len(known) > 1:
+        do = hint("choose one ({}): {}", Option("task"), ", ".join(known))
+        raise InputError("annotations", f"{len(known)} tasks", "one", do)
+    if asked not in known:
+        raise InputError("task", f"{task!r}", "a task of these", nearest(str(task), known))
+    mine = [one for one in given if one.task == asked]
+    if not mine and len(known) == 1:
+        mine = [replace(one, task=asked) for one in given if not one.task]
+    names = tuple(one.model for one in mine)
+    for name in models or ():
+        if name not in names:
+            raise InputError("models", f"{name!r}", "models of these", nearest(name, names))
+    if models is not None:
+        mine = [one for one in mine if one.model in models]
+    if len({one.model for one in mine}) < 2:
+        raise InputError("models", "a single one", "two to compare", "name two models")
+    how = Settings(level=level, on_missing="drop")
+    made = evaluate(mine, annotations, metrics=[chosen], resampling="influence", settings=how)
+    _check(made, annotations)
+    return _PilotStudy(tuple(mine), annotations, made)
+
+
+def _check(made: Evaluation, annotations: Annotations) -> None:
+    """Refuse pilots that are too small, and values that are undefined or infinite."""
+    question, metric = made.questions[0], made.metrics[0]
+    if len(question.items) < 3:
+        got = f"{len(question.items)} items"
+        raise InputError("pilot", got, "at least 3", "collect a larger pilot")
+    group = annotations.group
+    if group is not None and len(np.unique(group[question.place])) < 2:
+        raise InputError(
+            "pilot", "a single group", "at least two groups of items", "leave the group out"
+        )
+    if np.isnan(made.two_way(metric.name).values).any():
+        where, got = f"metric {metric.name}", "undefined on the pilot"
+        raise InputError(where, got, "votes for every class", "collect a larger pilot")
+
+
+def pilot(
+    predictions: Predictions | Iterable[Predictions],
+    annotations: Annotations,
+    metric: str | Metric,
+    models: tuple[str, str] | None = None,
+    *,
+    task: str | None = None,
+    level: float = 0.95,
+) -> Pilot:
+    """Two models of a pilot: those that are named, or the two best.
+
+    Models that score exactly as the best are passed over unless they were asked for.
+    """
+    named = _two_names(models)
+    study = _pilot_study(predictions, annotations, metric, models=named, task=task, level=level)
+    good, every = study.good(), study.evaluation.models
+    order = np.argsort(-good, kind="stable")
+    below = [m for m in order[1:] if named is not None or good[m] < good[order[0]]]
+    best, rival = order[0], (below or order[1:])[0]
+    require_finite(
+        study.evaluation.metrics[0], [every[m] for m in (best, rival) if np.isinf(good[m])]
+    )
+    same = tuple(every[m] for m in order[1:] if m != rival and good[m] == good[best])
+    text = "Passed over, with exactly the value of {best!r}: {same:names}."
+    passed = Notice("passed_over", text, values={"best": every[best], "same": same})
+    told = (passed,) if same and below else ()
+    return Pilot(study, every[best], every[rival], (*_told(study), *told))
+
+
+def neighbours(
+    predictions: Iterable[Predictions],
+    annotations: Annotations,
+    metric: str | Metric,
+    *,
+    task: str | None = None,
+    level: float = 0.95,
+) -> list[Pilot]:
+    """Every model with the next, best first."""
+    study = _pilot_study(predictions, annotations, metric, task=task, level=level)
+    good, every = study.good(), study.evaluation.models
+    require_finite(
+        study.evaluation.metrics[0],
+        [m for m, x in zip(every, good, strict=True) if np.isinf(x)],
+    )
+    order = [every[m] for m in np.argsort(-good, kind="stable")]
+    return [Pilot(study, a, b, _told(study)) for a, b in pairwise(order)]
+
+
+def _told(study: _PilotStudy) -> tuple[Notice, ...]:
+    return tuple(one for one in study.evaluation.notices if one.code in TOLD)
+
+
+def with_single_votes(two: Pilot, seed: int = 0) -> float | None:
+    """Difference with a single vote on each item, nan if undefined; None if it is the same.
+
+    A metric that scores every vote and averages has the same expectation whether an item has
+    one vote or many. A distance to the label distribution itself has not: few votes make labels
+    look surer than they are. So every item is left a single vote, drawn from its own, some
+    times over, and the mean of the differences is compared with that of all votes.
+    """
+    whole = two.distributions()
+    if (whole.max(axis=0) >= 1).all():
+        return None
+    random, bounds = np.random.default_rng(seed), np.cumsum(whole, axis=0)
+    found = []
+    for _ in range(DRAWS):
+        chosen = (random.random(len(two.items)) * bounds[-1] >= bounds[:-1]).sum(axis=0)
+        single = (np.arange(len(whole))[:, None] == chosen).astype(np.float64)
+        found.append(two.difference_with(single))
+    mean, error = float(np.mean(found)), float(np.std(found)) / math.sqrt(DRAWS)
+    moved = abs(mean - two.difference)
+    same = moved <= max(SURE * error, MATTERS * abs(two.difference))
+    return None if same else mean
+
+
+def _two_names(models: object) -> tuple[str, str] | None:
+    """Names of two models; None for the two best."""
+    if models is None:
+        return None
+    several = models if isinstance(models, Sequence) and not isinstance(models, str) else ()
+    names = [one for one in several if isinstance(one, str)]
+    if len(names) != 2 or len(several) != 2:
+        raise wrong_type("models", models, "the names of two models", "name two of them")
+    return names[0], names[1]
+
+
+def usable_metric(metric: Metric) -> Metric:
+    """Refuse metrics whose value changes with the number of items, or without votes.
+
+    With bins the distance in each is as large as chance makes it, which more items lessen.
+    """
+    why = {
+        "draws of possible truths": metric.labels == "draws",
+        "a fixed number k of items": metric.min_items > 1,
+        "bins, whose value depends on the number of items": metric.family.startswith(BINS),
+    }
+    for what, found in why.items():
+        if found:
+            expected = "one that means the same for any number of items"
+            do = "plan by auroc, average_precision, brier_score or another such metric"
+            raise InputError(f"metric {metric.name}", f"a metric of {what}", expected, do)
+    return metric
+
+
+def require_finite(metric: Metric, infinite: Sequence[str]) -> None:
+    """Refuse models whose value is infinite, as a log score with a probability of 0."""
+    if infinite:
+        raise InputError(
+            f"metric {metric.name}",
+            f"infinite for {listed(infinite)}",
+            "finite values",
+            "give no class that somebody may choose a probability of 0, or plan by another "
+            "metric, as brier_score",
+        )
+
+
+def _tell(progress: Progress | None, done: int, total: int) -> None:
+    if progress is not None:
+        progress(done, total)

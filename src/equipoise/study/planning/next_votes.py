@@ -1,0 +1,563 @@
+r"""Which items to send for one more vote, so that the order of the models becomes surer.
+
+**What all voters would say.** The share :math:`q_i` of all possible voters behind the soft
+label of item i is not known. It is Dirichlet: the m votes of the item, and s imagined ones
+beforehand that are shared out over the classes as the soft labels of all items are on average,
+:math:`\pi`. So neither their number nor their direction depends on how many classes there are.
+Two votes on one item then differ with :math:`s/(s + 1)` times the
+probability of two votes on two items, which gives s from the votes of the pilot:
+
+.. math:: \frac{s}{s + 1} = \frac{\sum_i D_i + \frac23 D}{(n + 1) D}, \quad
+    D_i = \frac{m}{m - 1} \Bigl(1 - \sum_k p_{ik}^2\Bigr), \quad D = 1 - \sum_k \pi_k^2,
+
+over the n items with several votes, and one imagined item more at s = 2, which is what remains
+when no item has two. Without that item s is (1 - alpha)/alpha for Krippendorff's alpha. Items
+of known truth are certain, and tell nothing about votes.
+
+**One more vote.** Its total is :math:`A = m + s`, its mean :math:`\tilde p_i`. The
+difference of two models depends on item i there with slope :math:`h_{ik}` towards class k. The
+part of its variance that is due to the votes on the item is
+
+.. math:: V_i = \frac{\sum_k \tilde p_{ik} h_{ik}^2}{A + 1}
+
+(for a yes/no question slope squared times :math:`\tilde p (1 - \tilde p)/(A + 1)`), and one
+more vote is expected to take :math:`g_i = V_i / (A + 1)` of it away: for two models this is the
+expected gain. The variance of the difference for items and annotators like these (two-way, as
+`equipoise.evaluate` has it) falls by the sum of the gains; what items and the habits of
+annotators leave stays.
+
+**The whole order.** Models stand in the order of the pilot, best first; pair j is model j and
+the next one, with the difference :math:`d_j` and its two-way variance :math:`W_j`. With
+:math:`z_j = d_j / \sqrt{W_j}` and :math:`P_j = \Phi(z_j)` the uncertainty about the ranking is
+
+.. math:: U = \sum_j 2 P_j (1 - P_j),
+
+the expected number of neighbouring pairs that two studies like this put in different order. The
+expected gain of a vote is its fall, to first order in :math:`g`:
+
+.. math:: \text{gain}_i = 2 \sum_j \varphi(z_j)^2 \, g_{ij} / W_j .
+
+Close pairs count most, settled ones nothing. To first order gains add up, so the items with the
+largest gains are the best batch. In a large batch they overlap: send the items in parts, and
+ask again after each.
+"""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple, TypedDict, Unpack
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equipoise.metrics import Metric, titled
+from equipoise.read.files import replaced
+from equipoise.study.arguments import as_predictions
+from equipoise.study.planning._pilot import Pilot, Progress, neighbours, pilot, require_finite
+from equipoise.types.annotations import Annotations
+from equipoise.types.arrays import (
+    Floats,
+    InputError,
+    Ints,
+    PerItem,
+    frozen,
+    listed,
+    require_whole,
+    short_repr,
+    wrong_type,
+)
+from equipoise.types.csv_text import csv_text
+from equipoise.types.findings import Cell, Dot, Dots, Finding, Table, columns, rows_of
+from equipoise.types.notices import Notice
+from equipoise.types.numbers import count, percent, significant
+from equipoise.types.predictions import Predictions
+from equipoise.types.words import joined
+
+USUAL = 2 / 3  # s/(s + 1) of the imagined item
+MOST = 0.95  # of s/(s + 1), where votes on one item differ as much as any
+NOISE = 1e-20  # variance below which a difference does not move with the votes
+DIGITS = 9  # to which gains must differ to stand in order
+DRAWN = 12  # items in the figure
+KNOWN = ("votes so far", "soft label", "expected gain")
+LAW_NOTE = (
+    "What all voters would say of an item follows a Dirichlet distribution: its votes, and "
+    "imagined ones beforehand, as many as fit how often votes on one item differ (two where no "
+    "item has two votes), and shared out as the labels of all items are on average. More votes "
+    "lower neither what the choice of items leaves nor the habits of annotators. "
+)
+PAIR_GAIN = (
+    "Expected gain: by how much one more vote on the item is expected to lower the variance of "
+    "the difference, in squared units of the metric. Gains add up, so the items with the "
+    "largest make the best batch."
+)
+RANKING_GAIN = (
+    "Expected gain: the fall, by one more vote on the item, of the number of pairs of "
+    "neighbours that two studies like this put in different order. To first order gains add "
+    "up; in a large batch they overlap, so send the items in parts and plan again."
+)
+
+
+def _vote_shares(two: Pilot) -> tuple[Floats, PerItem, float]:
+    """What all possible voters would say of each item: Dirichlet laws fitted to a pilot.
+
+    Returns expected shares, shape (classes, items); how many equal votes the weighted votes of
+    each item are worth, shape (items,); and how many votes are imagined besides, from how often
+    votes on one item differ.
+    """
+    whole, start, weight = two.distributions(), two.votes.start[:-1], two.votes.weight
+    worth = np.add.reduceat(weight, start) ** 2 / np.add.reduceat(weight**2, start)
+    voted = whole[:, ~two.gold]
+    usual = (voted.sum(axis=1) + 1 / len(whole)) / (voted.shape[1] + 1)
+    several = worth[~two.gold] > 1 + 1e-9
+    number = worth[~two.gold][several]
+    apart = (1 - (voted[:, several] ** 2).sum(axis=0)) * number / (number - 1)
+    differ = 1 - float((usual**2).sum())
+    share = min((float(apart.sum()) / differ + USUAL) / (len(number) + 1), MOST)
+    imagined = share / (1 - share)
+    mean = (whole * worth + imagined * usual[:, None]) / (worth + imagined)
+    return np.where(two.gold, whole, mean), np.asarray(worth), imagined
+
+
+def _check_keywords(
+    where: str, number: int, how: Mapping[str, Any], known: Sequence[str]
+) -> None:
+    """Check how many items are asked for, and the further keywords."""
+    require_whole(f"{where}, number", number, least=1)
+    unknown = sorted(set(how) - set(known))
+    if unknown:
+        raise InputError(where, f"{listed(unknown)}", joined(known, "or"), "correct it")
+    require_whole(f"{where}, seed", how.get("seed", 0), do="try 0")
+    progress = how.get("progress")
+    if progress is not None and not callable(progress):
+        raise wrong_type(f"{where}, progress", progress, "a function", "leave it out")
+
+
+class _NextVote(NamedTuple):
+    """What one more vote on each item does to the difference of two models.
+
+    Attributes
+    ----------
+    part, gain
+        Part of each item in its variance, and what one more vote is expected to take away.
+    imagined
+        Votes that are imagined on every item besides its own.
+    """
+
+    part: PerItem
+    gain: PerItem
+    imagined: float
+
+
+def _one_more_vote(two: Pilot, progress: Progress | None) -> _NextVote:
+    """Look one vote ahead on every item."""
+    mean, number, imagined = _vote_shares(two)
+    total = number + imagined
+    with np.errstate(invalid="ignore"):
+        there = two.difference_with(mean)
+    worse = {math.inf: [two.b], -math.inf: [two.a]}.get(there, [two.a, two.b])
+    require_finite(two.metric, worse if not math.isfinite(there) else ())
+    slope = two.effects(mean, progress)
+    part = (mean * slope**2).sum(axis=0) / (total + 1)
+    part = np.where(two.gold | (part.sum() <= NOISE), 0.0, part)
+    return _NextVote(part, part / (total + 1), imagined)
+
+
+def _largest(gain: PerItem, number: int, seed: int) -> Ints:
+    """Items of largest gain, best first; those of equal gain in random order, of none not.
+
+    Examples
+    --------
+    >>> _largest(np.array([0.1, 0.4, 0.0, 0.3]), number=4, seed=0)
+    array([1, 3, 0])
+    """
+    shuffle = np.random.default_rng(seed).permutation(len(gain))
+    size = np.round(gain[shuffle] / max(gain.max(), 1e-300), DIGITS)
+    order = np.argsort(-size, kind="stable")[:number]
+    return np.asarray(shuffle[order[size[order] > 0]])
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class _NamedItems(ABC):
+    """Items worth another vote, best first: what both lists have.
+
+    Attributes
+    ----------
+    metric
+        What models are compared by.
+    difference, variance
+        Of each model to the next: in the pilot, and its variance for items and annotators
+        like these, both of shape (pairs,).
+    part
+        Part of that variance that is due to single votes, shape (pairs,).
+    pilot_items, asked, imagined
+        How many items the pilot has, how many were to be named, and how many votes are
+        imagined on each item besides its own.
+    items, votes, soft_label, gain
+        Names, votes so far, soft labels (of the positive class, or the largest), and what one
+        more vote is expected to bring.
+    task
+        Which question, where one was named.
+    notices
+        What the user should know.
+    """
+
+    metric: str
+    difference: Floats
+    variance: Floats
+    part: Floats
+    pilot_items: int
+    asked: int
+    imagined: float
+    items: tuple[str, ...]
+    votes: Ints
+    soft_label: PerItem
+    gain: PerItem
+    task: str = ""
+    notices: tuple[Notice, ...] = ()
+
+    GAIN: ClassVar[str]
+    METHODS: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        for name in ("difference", "variance", "part", "votes", "soft_label", "gain"):
+            object.__setattr__(self, name, frozen(getattr(self, name)))
+
+    def _more(self) -> dict[str, NDArray[np.generic]]:
+        """Further columns."""
+        return {}
+
+    def rows(self) -> list[dict[str, Cell]]:
+        """One line per item."""
+        ranks = np.arange(1, len(self.items) + 1)
+        known = zip(KNOWN, (self.votes, self.soft_label, self.gain), strict=True)
+        return rows_of({}, {"item": self.items}, {**dict(known), "rank": ranks, **self._more()})
+
+    def sheet(self) -> list[dict[str, Cell]]:
+        """The items as lines to fill in, which can be read as votes when they are.
+
+        The rank is left to the order of the lines: a column of that name would be read as
+        ranks.
+        """
+        task = {"task": self.task} if self.task else {}
+        lines: list[dict[str, Cell]] = []
+        for row in self.rows():
+            more = {name: one for name, one in row.items() if name not in ("item", "rank")}
+            lines.append({"item": row["item"], **task, "annotator": "", "label": "", **more})
+        return lines
+
+    def write(self, path: str | Path) -> None:
+        """Write the items as a CSV to fill in: empty columns annotator and label.
+
+        Filled in, it is read as votes by `equipoise.read_annotations`; lines without a label
+        are left out.
+        """
+        if not isinstance(path, str | Path):
+            raise wrong_type("next items", path, "the name of a file", "try 'next.csv'")
+        task = ["task"] if self.task else []
+        heads = ["item", *task, "annotator", "label", *KNOWN, *self._more()]
+        rows = ([row.get(name) for name in heads] for row in self.sheet())
+        with replaced(path) as file:
+            file.write(csv_text(heads, rows).encode())
+
+    def _batch(self) -> str:
+        """Name the items of the list, and say why they may be fewer than asked for."""
+        number = len(self.items)
+        if 1 < number == self.pilot_items:
+            return f"each of the {count(number)} items of the pilot"
+        items = f"each of these {count(number)} items" if number > 1 else "this item"
+        few = f" (a vote on any other tells nothing, though {count(self.asked)} were asked for)"
+        return items + (few if number < self.asked else "")
+
+    @property
+    @abstractmethod
+    def finding(self) -> str:
+        """What the list is good for, as a sentence."""
+
+    def report(self) -> Finding:
+        """The finding for every surface."""
+        whole = Finding(
+            key="next",
+            title="Which votes come next?",
+            sentence=self.finding,
+            note=LAW_NOTE + self.GAIN,
+            notices=self.notices,
+        )
+        if not self.items:
+            return whole
+        most = float(self.gain.max())
+        dots = [
+            Dot(item, float(each) / most, remark=significant(float(each)))
+            for item, each in zip(self.items[:DRAWN], self.gain, strict=False)
+        ]
+        table = Table(
+            name="plan_next",
+            caption="Items worth one more vote, those that tell most first",
+            columns=(
+                *columns("text", "item"),
+                *columns("count", "votes so far"),
+                *columns("number", "soft label"),
+                *columns("figures", "expected gain"),
+                *columns("text", *self._more()),
+            ),
+            rows=self.sheet(),
+            legend=self.GAIN,
+        )
+        chart = Dots(
+            name="plan-next",
+            caption="Expected gain of one more vote, as a share of the largest; first "
+            f"{len(dots)} of {count(len(self.items), 'item')} named",
+            axis="share of the largest gain",
+            rows=dots,
+            zero=True,
+        )
+        methods = (
+            f"Items for further annotation were ranked by {self.METHODS} through one more "
+            "vote, with a Dirichlet distribution for the shares of each item: its votes, and "
+            f"{significant(self.imagined)} imagined ones (by how often votes on one item of "
+            "the pilot differ), shared out as its mean labels."
+        )
+        return replace(whole, tables=(table,), charts=(chart,), methods=methods)
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class NextItems(_NamedItems):
+    """Items worth another vote for the order of two models, best first.
+
+    Attributes
+    ----------
+    a, b
+        Which two models; a is ahead in the pilot unless they are tied.
+    gain
+        Expected reduction of the variance of the difference by one more vote.
+    """
+
+    a: str
+    b: str
+
+    GAIN: ClassVar[str] = PAIR_GAIN
+    METHODS: ClassVar[str] = "the expected fall of the variance of the difference"
+
+    __repr__ = short_repr
+
+    def standard_error(self) -> tuple[float, float]:
+        """Of the difference for items and annotators like these: now, and after the votes."""
+        now = float(self.variance[0])
+        return math.sqrt(now), math.sqrt(max(now - float(self.gain.sum()), 0.0))
+
+    @property
+    def finding(self) -> str:
+        """What the list is good for, as a sentence."""
+        if not self.items:
+            return (
+                f"No vote on any item changes what tells {self.a} from {self.b} by "
+                f"{titled(self.metric)}."
+            )
+        now, then = (significant(one) for one in self.standard_error())
+        goes = f"stays at {now}" if now == then else f"goes from {now} to {then}"
+        share = float(self.gain.sum()) / float(self.part[0])
+        return (
+            f"One more vote on {self._batch()} is expected to remove {percent(share, 1)} of "
+            f"what single votes leave in the variance of the difference of {self.a} and "
+            f"{self.b}; its standard error for items and annotators like these {goes}."
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class NextForRanking(_NamedItems):
+    """Items worth another vote when the whole order matters, best first.
+
+    Attributes
+    ----------
+    models
+        All models, best first.
+    gain
+        Expected fall, by one more vote, of the number of neighbours that two studies like this
+        put in different order.
+    lowered
+        By how much one more vote on each item is expected to lower the variance of each
+        difference, shape (pairs, items).
+    """
+
+    models: tuple[str, ...]
+    lowered: Floats
+
+    GAIN: ClassVar[str] = RANKING_GAIN
+    METHODS: ClassVar[str] = (
+        "the expected fall of the number of neighbouring models that two studies like this put "
+        "in different order"
+    )
+
+    __repr__ = short_repr
+
+    def __post_init__(self) -> None:
+        _NamedItems.__post_init__(self)
+        object.__setattr__(self, "lowered", frozen(self.lowered))
+
+    def _more(self) -> dict[str, NDArray[np.generic]]:
+        """The pair that each item tells most about."""
+        pairs = np.array([f"{a} / {b}" for a, b in pairwise(self.models)], dtype=object)
+        most = (_weights(self.difference, self.variance)[:, None] * self.lowered).argmax(axis=0)
+        return {"tells most about": np.array(pairs[most], dtype=np.str_)}
+
+    def uncertainty(self) -> float:
+        """Neighbouring pairs that two studies like this put in different order, expected."""
+        from scipy.special import ndtr
+
+        known = self.variance > 0
+        right = ndtr(self.difference[known] / np.sqrt(self.variance[known]))
+        return float((2 * right * (1 - right)).sum())
+
+    @property
+    def finding(self) -> str:
+        """What the list is good for, as a sentence."""
+        if not self.items:
+            return (
+                "No vote on any item changes what tells neighbouring models apart by "
+                f"{titled(self.metric)}."
+            )
+        now = self.uncertainty()
+        share = float(self.gain.sum()) / now
+        total = int((self.variance > 0).sum())
+        return (
+            f"One more vote on {self._batch()} is expected to remove {percent(share, 1)} of "
+            "the uncertainty about who is ahead of whom: another study like this would put "
+            f"{significant(now)} of {count(total, 'pair of neighbours')} in another order."
+        )
+
+
+class _RankingKeywords(TypedDict, total=False):
+    """Further keywords of `next_for_ranking`: the task, the seed, and progress."""
+
+    task: str | None
+    seed: int
+    progress: Progress | None
+
+
+class _ItemKeywords(_RankingKeywords, total=False):
+    """Further keywords of `next_items`: and which models."""
+
+    models: tuple[str, str] | None
+
+
+def next_items(
+    predictions: Predictions | Iterable[Predictions],
+    annotations: Annotations,
+    metric: str | Metric = "auroc",
+    number: int = 50,
+    **how: Unpack[_ItemKeywords],
+) -> NextItems:
+    """Rank items by what one more vote on each is expected to bring.
+
+    Parameters
+    ----------
+    predictions, annotations, metric
+        As for `plan_size`.
+    number
+        How many items to name.
+    **how
+        `models` (by default the two best), `task`, `seed` (items of equal gain stand in
+        random order), `progress`.
+
+    Examples
+    --------
+    >>> votes = Annotations.from_counts(np.array([[2, 0], [1, 1], [0, 2], [2, 0], [0, 2]]))
+    >>> a = Predictions("a", votes.items, np.array([0.1, 0.5, 0.9, 0.2, 0.8]))
+    >>> b = Predictions("b", votes.items, np.array([0.1, 0.9, 0.5, 0.2, 0.4]))
+    >>> next_items([a, b], votes.against("1"), number=2).items
+    ('1', '2')
+    """
+    _check_keywords("next items", number, how, ("models", "task", "seed", "progress"))
+    two = pilot(predictions, annotations, metric, how.get("models"), task=how.get("task"))
+    vote = _one_more_vote(two, how.get("progress"))
+    chosen = _largest(vote.gain, number, how.get("seed", 0))
+    own = _named_items([two], [vote], vote.gain, chosen, number)
+    return NextItems(a=two.a, b=two.b, task=how.get("task") or "", **own)
+
+
+def _named_items(
+    pairs: Sequence[Pilot],
+    votes: Sequence[_NextVote],
+    gain: PerItem,
+    chosen: Ints,
+    number: int,
+) -> dict[str, Any]:
+    """What both lists say of the pairs and of the chosen items."""
+    two = pairs[0]
+    label = two.shares[0] if len(two.shares) == 1 else two.shares.max(axis=0)
+    return {
+        "metric": two.metric.name,
+        "difference": np.array([one.difference for one in pairs]),
+        "variance": _variances(pairs),
+        "part": np.array([one.part.sum() for one in votes]),
+        "pilot_items": len(two.items),
+        "asked": number,
+        "imagined": votes[0].imagined,
+        "items": tuple(two.items[i] for i in chosen),
+        "votes": two.votes.sizes[chosen],
+        "soft_label": label[chosen],
+        "gain": gain[chosen],
+        "notices": two.notices,
+    }
+
+
+def _variances(pairs: Sequence[Pilot]) -> Floats:
+    """Two-way variance of every difference; 0 where models say the same."""
+    found = np.array([one.spread.variance for one in pairs])
+    same = np.array([one.spread.items <= NOISE for one in pairs])
+    return np.where(same, 0.0, found)
+
+
+def next_for_ranking(
+    predictions: Iterable[Predictions],
+    annotations: Annotations,
+    metric: str | Metric = "auroc",
+    number: int = 50,
+    **how: Unpack[_RankingKeywords],
+) -> NextForRanking:
+    """Rank items by what one more vote on each is expected to bring for the whole order.
+
+    Parameters
+    ----------
+    predictions, annotations, metric
+        As for `plan_ranking`.
+    number
+        How many items to name.
+    **how
+        `task`, `seed` (items of equal gain stand in random order), `progress`.
+
+    Examples
+    --------
+    >>> votes = Annotations.from_counts(np.array([[2, 0], [1, 1], [0, 2], [2, 0], [0, 2]]))
+    >>> scores = {"a": [0.1, 0.5, 0.9, 0.2, 0.8], "b": [0.1, 0.9, 0.5, 0.2, 0.4]}
+    >>> two = [Predictions(name, votes.items, np.array(s)) for name, s in scores.items()]
+    >>> next_for_ranking(two, votes.against("1"), number=2).items
+    ('1', '2')
+    """
+    _check_keywords("next for ranking", number, how, ("task", "seed", "progress"))
+    progress, votes = how.get("progress"), list[_NextVote]()
+    pairs = neighbours(as_predictions(predictions), annotations, metric, task=how.get("task"))
+    for done, two in enumerate(pairs, 1):
+        votes.append(_one_more_vote(two, None))
+        if progress is not None:
+            progress(done, len(pairs))
+    lowered = np.stack([one.gain for one in votes])
+    apart = np.array([two.difference for two in pairs])
+    gain = _weights(apart, _variances(pairs)) @ lowered
+    chosen = _largest(gain, number, how.get("seed", 0))
+    return NextForRanking(
+        models=(pairs[0].a, *(two.b for two in pairs)),
+        lowered=lowered[:, chosen],
+        task=how.get("task") or "",
+        **_named_items(pairs, votes, gain, chosen, number),
+    )
+
+
+def _weights(difference: Floats, variance: Floats) -> Floats:
+    """What lowering each variance by one lowers the uncertainty, shape (pairs,)."""
+    known = variance > 0
+    safe = np.where(known, variance, 1.0)
+    density = np.exp(-(difference**2) / (2 * safe)) / math.sqrt(2 * math.pi)
+    return np.where(known, 2 * density**2 / safe, 0.0)

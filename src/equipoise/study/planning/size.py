@@ -1,0 +1,577 @@
+"""How large a study must be to tell two models apart, from a pilot: items and annotators.
+
+For every number of annotators (and votes per item, and items per group) the fewest units are
+sought with which the interval of the study lies above 0 with the power asked for; see
+`study.planning._power`. Annotators leave an error that items do not lessen, so that below
+some number of them no study does. Every design is checked by simulated studies. A pilot that
+has not found a difference says nothing about how large it is, and must be told one.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, Unpack
+
+from equipoise.inference import Reason
+from equipoise.metrics import Metric, titled
+from equipoise.scale.engine import current
+from equipoise.study.planning._pilot import Pilot, pilot, with_single_votes
+from equipoise.study.planning._power import DifferenceVariances, Shape, power
+from equipoise.study.planning._simulation import can_simulate, simulated_power
+from equipoise.study.planning.target import (
+    LEAST,
+    VOTES,
+    PowerKeywords,
+    PowerTarget,
+    power_target,
+)
+from equipoise.types.annotations import Annotations
+from equipoise.types.arrays import InputError, short_repr
+from equipoise.types.findings import Cell, Finding
+from equipoise.types.notices import Notice
+from equipoise.types.numbers import count, exact_percent, interval, number
+from equipoise.types.predictions import Predictions
+from equipoise.types.words import Option, hint
+
+if TYPE_CHECKING:
+    from equipoise.study.planning.ranking import RankingDesign, RankingPlan
+
+FEWEST = 30, 8  # items and groups of a study, below which nothing here is close
+MOST = 10_000_000  # units; what needs more is out of reach
+PEOPLE = 5_000  # annotators beyond which nobody looks
+WIDER = (1, 1.25, 1.5, 2, 3)  # times the fewest annotators, to look at where none reaches it
+TIED = 1e-12  # difference up to which models are tied
+FEW = 6  # annotators of a pilot, below which what they add is roughly known at best
+DIFFERENCE = Option("difference")
+SHARED: dict[str, str] = {  # what is said of several pairs at once, without their numbers
+    "depends_on_votes": "By this metric the difference itself depends on the votes per item: "
+    "trust only designs with about as many votes per item as the pilot.",
+}
+
+
+class Design(NamedTuple):
+    """One design that reaches the power asked for.
+
+    `annotators` is 0 where nobody knows who votes. `groups` is the number of items where items
+    have no groups. `simulated` is the share of simulated studies that resolve the difference,
+    with its Monte Carlo error; nan where none were simulated. `cost` is nan without prices.
+    """
+
+    annotators: int
+    votes_per_item: int
+    groups: int
+    items: int
+    votes: int
+    cost: float
+    power: float
+    simulated: float
+    monte_carlo_error: float
+
+    @property
+    def shape(self) -> Shape:
+        """The design without its size."""
+        return Shape(self.annotators, self.votes_per_item, self.items // max(self.groups, 1))
+
+    @property
+    def pair_power(self) -> float:
+        """Power for the pair that was simulated, which is the only one."""
+        return self.power
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Size:
+    """How many items and annotators tell two models apart.
+
+    Attributes
+    ----------
+    metric, a, b
+        Which difference: by how much a is better than b.
+    difference, low, high
+        In the pilot, with its interval.
+    decided
+        Whether the pilot itself found it, for items and annotators like these; true where the
+        plan was given a difference instead.
+    pilot_items, pilot_votes, pilot_annotators, group_size
+        Items in the pilot, votes per item on average (items of known truth apart), annotators
+        (0 where they are not known), and items of a group (0 without groups).
+    several
+        Whether some item has two votes, so that one can say what more of them bring.
+    components
+        Variances by items, annotators and votes.
+    aim
+        What was asked.
+    designs
+        One per number of annotators that can reach the power.
+    notices
+        What the user should know.
+    """
+
+    metric: str
+    a: str
+    b: str
+    difference: float
+    low: float
+    high: float
+    decided: bool
+    pilot_items: int
+    pilot_votes: float
+    pilot_annotators: int
+    group_size: float
+    several: bool
+    components: DifferenceVariances
+    aim: PowerTarget
+    designs: tuple[Design, ...] = ()
+    notices: tuple[Notice, ...] = ()
+
+    __repr__ = short_repr
+
+    @property
+    def resolved(self) -> float:
+        """The difference that the plan is made for."""
+        if self.aim.difference is not None:
+            return self.aim.difference
+        return 0.0 if self.aim.margin is not None else self.difference
+
+    @property
+    def effect(self) -> float:
+        """How far that is from what must be excluded: 0, or minus the margin."""
+        return self.resolved + (self.aim.margin or 0.0)
+
+    @property
+    def assumed(self) -> bool:
+        """Whether the plan rests on a difference that was given."""
+        return self.aim.difference is not None or self.aim.margin is not None
+
+    @property
+    def state(self) -> str:
+        """Whether a size is ``planned``, or why none is."""
+        if self.designs:
+            return "planned"
+        if self.standard_error(self.pilot_units, self.pilot_shape) <= TIED:
+            return "no spread" if self.difference > TIED else "tied"
+        if not self.assumed and not self.decided:
+            return "tied" if self.difference <= TIED else "not plannable"
+        return "out of reach"
+
+    @property
+    def pilot_shape(self) -> Shape:
+        """The design of the pilot."""
+        votes = max(round(self.pilot_votes), 0)
+        people = max(self.pilot_annotators, LEAST) if self.pilot_annotators else 0
+        return Shape(people, votes, max(round(self.group_size), 1))
+
+    @property
+    def pilot_units(self) -> float:
+        """Groups of the pilot, or items."""
+        return self.pilot_items / self.group_size if self.group_size else self.pilot_items
+
+    def shapes(self) -> list[Shape]:
+        """Designs to look at, but for their number of units."""
+        aim, usual = self.aim, max(round(self.group_size), 1)
+        per_unit: Sequence[int] = (1,)
+        if self.group_size:
+            per_unit = aim.items_per_group or sorted({max(1, round(usual / 10)), usual})
+        if not self.pilot_votes:
+            panels = [(0, 0)]
+        elif not self.several:
+            panels = [(0, 1)]
+        elif not self.pilot_annotators:
+            panels = [(0, votes) for votes in aim.votes or VOTES]
+        else:
+            panels = [
+                (people, votes)
+                for people in aim.annotators
+                for votes in sorted({min(one, people) for one in aim.votes or (people,)})
+            ]
+        return [Shape(*panel, one) for panel in panels for one in per_unit]
+
+    def standard_error(self, units: float, shape: Shape) -> float:
+        """Of the difference in a study of this size."""
+        return self.components.spread(units, shape).standard_error
+
+    def power(self, units: float, shape: Shape) -> float:
+        """Probability that the interval of such a study lies above 0, or minus the margin."""
+        return power(self.components.spread(units, shape), self.effect, self.aim.level)
+
+    def least_annotators(self) -> int | None:
+        """Fewest annotators with whom some number of items is enough; None if there is none."""
+        enough = self.aim.power
+        limit = math.inf if self.components.annotators > 0 else 1e12
+        return smallest(
+            lambda people: self.power(limit, Shape(people, people)) >= enough, LEAST, PEOPLE
+        )
+
+    @property
+    def cheapest(self) -> Design | None:
+        """The design that costs least; None without prices."""
+        return cheapest(self.designs)
+
+    @property
+    def pair(self) -> str:
+        """Names of the two models, for tables and figures."""
+        return f"{self.a} / {self.b}"
+
+    def rows(self) -> list[dict[str, Cell]]:
+        """The designs, one per line."""
+        return [dict(one._asdict()) for one in self.designs]
+
+    @property
+    def finding(self) -> str:
+        """What the plan comes to, as a sentence."""
+        title, state = titled(self.metric), self.state
+        if state == "no spread":
+            return (
+                f"Every item of the pilot says the same about {self.a} and {self.b}: its "
+                "spread is 0, and no size can be planned from it."
+            )
+        if state == "tied":
+            return (
+                f"No number of items or annotators tells {self.a} from {self.b} by {title}: "
+                "their difference in the pilot is 0."
+            )
+        if state == "not plannable":
+            ends = interval(self.low, self.high)
+            why = (
+                f"Not plannable from this pilot: {self.a} scores higher than {self.b} by "
+                f"{number(self.difference)} in {title}, but {self._open(ends)}, so that "
+                "nobody knows how large a difference there is to find."
+            )
+            return hint("{} Give the smallest one that matters ({}).", why, DIFFERENCE)
+        best = self.cheapest or nearest_to_pilot(self.designs, self)
+        chance = exact_percent(self.aim.power)
+        if best is None:
+            start = f"{self._goal()} with a probability of {chance}: {self.limit()}"
+            return f"{start} {self.beyond_words()}".rstrip()
+        what = f"{self._goal()} with a probability of {chance}, collect {size_words(best)}"
+        why = reason(self.designs, best, self.aim)
+        return hint("{}{}.{}", what, why, f" {self.limit()}".rstrip())
+
+    def _open(self, ends: str) -> str:
+        if 0 < self.pilot_annotators < LEAST:
+            return f"{count(self.pilot_annotators, 'annotator')} cannot stand for others"
+        if self.low > 0:
+            return "among all models of the pilot the two are not surely apart"
+        return f"its interval {ends} includes 0"
+
+    def _goal(self) -> str:
+        title, by = titled(self.metric), number(self.resolved)
+        if self.aim.margin is None:
+            return f"To find that {self.a} is better than {self.b} by {by} in {title}"
+        worse = f"by {number(self.aim.margin)} or more in {title}"
+        truly = "the two are equal" if not self.resolved else f"it is better by {by}"
+        return f"To find that {self.a} is not worse than {self.b} {worse} if {truly},"
+
+    def limit(self) -> str:
+        """Below which number of annotators no number of items is enough, as a sentence."""
+        if not self.pilot_annotators or not self.components.annotators > 0:
+            return ""
+        least = self.least_annotators()
+        if least is None:
+            return f"no number of items reaches it, even with {count(PEOPLE)} annotators."
+        if least <= LEAST:
+            return "" if self.designs else f"it takes more than {count(MOST)} items."
+        few = f"with fewer than {count(least)} annotators no number of items reaches it."
+        return few if not self.designs else few[0].upper() + few[1:]
+
+    def beyond(self) -> Design | None:
+        """With more annotators than were looked at, the design that costs least.
+
+        Without prices it is that with the fewest votes; None where no number is enough.
+        """
+        least = self.least_annotators() if self.pilot_annotators else None
+        if self.designs or least is None:
+            return None
+        people = sorted({min(round(least * times), PEOPLE) for times in WIDER})
+        units = sorted({one.per_unit for one in self.shapes()})
+        every = [Shape(one, one, per_unit) for one in people for per_unit in units]
+        alone = replace(self, aim=replace(self.aim, simulations=0))
+        made = [one for shape in every if (one := _design(alone, shape)) is not None]
+        return cheapest(made) or min(made, key=lambda one: one.votes, default=None)
+
+    def beyond_words(self) -> str:
+        """What that design is, and what it costs, as a sentence; empty where there is none."""
+        design = self.beyond()
+        if design is None:
+            return ""
+        cost = "fewest votes in all" if math.isnan(design.cost) else "the cheapest"
+        price = count(design.votes, "vote") if math.isnan(design.cost) else count(design.cost)
+        return f"With more annotators it takes {size_words(design)} ({cost}: {price})."
+
+    def reports(self) -> tuple[Finding, ...]:
+        """Everything that the plan says: size, power, designs, sources of uncertainty."""
+        from equipoise.study.planning.ranking import of_pair
+
+        return of_pair(self).reports()
+
+
+def plan_size(
+    predictions: Predictions | Iterable[Predictions],
+    annotations: Annotations,
+    *,
+    metric: str | Metric = "auroc",
+    models: tuple[str, str] | None = None,
+    **how: Unpack[PowerKeywords],
+) -> Size:
+    """Plan how many items and annotators are needed to tell two models apart.
+
+    Parameters
+    ----------
+    predictions, annotations
+        The pilot. Predictions of items that nobody annotated are left aside.
+    metric
+        Any metric that means the same for any number of items, with soft labels.
+    models
+        The two models; by default the two best of the pilot.
+    **how
+        The fields of `planning.target.PowerTarget`: power, level, annotators, votes,
+        items_per_group, difference, margin, price_item, price_vote, price_annotator,
+        simulations, seed, task, progress.
+
+    Examples
+    --------
+    >>> from equipoise.datasets.demo import reading_study
+    >>> readings, scores = reading_study()
+    >>> plan = plan_size(scores, readings, difference=0.005, simulations=0)
+    >>> [one.annotators for one in plan.designs]
+    [3, 5, 8, 12, 20]
+    """
+    target = power_target(how)
+    two = pilot(predictions, annotations, metric, models, task=target.task, level=target.level)
+    if target.margin is not None and models is not None:
+        two = replace(two, a=models[0], b=models[1])
+    return plan_pair(two, target)
+
+
+def plan_pair(two: Pilot, target: PowerTarget) -> Size:
+    """Plan for the two models of a pilot."""
+    low, high = two.metric.bounds
+    for name in ("difference", "margin"):
+        asked = getattr(target, name)
+        if asked is not None and asked > high - low:
+            why = f"because {two.metric.title} lies between {low:g} and {high:g}"
+            got, expected = f"{asked:g}", f"at most {high - low:g}, {why}"
+            do = "say how much better, or worse, a model must be to matter"
+            raise InputError(f"plan, {name}", got, expected, do)
+    half = two.spread.half_width(target.level)
+    given = target.difference is not None or target.margin is not None
+    sizes = two.group_sizes
+    plan = Size(
+        metric=two.metric.name,
+        a=two.a,
+        b=two.b,
+        difference=two.difference,
+        low=two.difference - half,
+        high=two.difference + half,
+        decided=given or two.decided,
+        pilot_items=len(two.items),
+        pilot_votes=two.votes_each,
+        pilot_annotators=two.people,
+        group_size=float(sizes.mean()) if len(sizes) else 0.0,
+        several=two.several,
+        components=two.components,
+        aim=target,
+    )
+    if plan.state == "out of reach":  # and not why there is nothing to plan for
+        plan = with_designs(plan, plan.shapes(), _design)
+    return replace(plan, notices=(*two.notices, *_notices(plan, two)))
+
+
+AnyPlan = TypeVar("AnyPlan", Size, "RankingPlan")
+
+
+def with_designs(
+    plan: AnyPlan, shapes: Sequence[Shape], design: Callable[[AnyPlan, Shape], Any]
+) -> AnyPlan:
+    """The plan with a design of every shape that has one; simulating them takes long.
+
+    They are made on the engine in use, maybe by other processes, so that the plan which they
+    are given does not hold anybody's progress.
+    """
+    quiet = replace(plan, aim=replace(plan.aim, progress=None))
+    told = plan.aim.progress if plan.aim.simulations else None
+    made = current().map(partial(design, quiet), shapes, progress=told)
+    return replace(plan, designs=tuple(one for one in made if one is not None))
+
+
+def _design(plan: Size, shape: Shape) -> Design | None:
+    """The fewest units of a shape, checked by simulation; None where it is out of reach."""
+    size = design_size(plan, shape, grouped=bool(plan.group_size))
+    if size is None:
+        return None
+    units = size[2]
+    return Design(*size, plan.power(units, shape), *simulated(plan, units, shape))
+
+
+def simulated(plan: Size, units: int, shape: Shape) -> tuple[float, float]:
+    """Simulated power of a design with its error; nan where it is not simulated."""
+    aim = plan.aim
+    if not aim.simulations or not can_simulate(units, shape, aim.simulations):
+        return math.nan, math.nan
+    return simulated_power(plan.components, units, shape, plan.effect, aim)
+
+
+def design_size(
+    plan: "Size | RankingPlan", shape: Shape, *, grouped: bool
+) -> tuple[int, int, int, int, int, float] | None:
+    """With what a design begins: annotators, votes per item, and the fewest units that do.
+
+    Then its items, votes and cost; None where no number of units reaches the power.
+    """
+    enough = plan.aim.power - 1e-12
+    fewest = FEWEST[grouped]
+    units = smallest(lambda number: plan.power(number, shape) >= enough, fewest, MOST)
+    if units is None:
+        return None
+    items, people = units * shape.per_unit, shape.annotators
+    votes = items * shape.votes
+    return people, shape.votes, units, items, votes, plan.aim.cost(items, votes, people)
+
+
+def smallest(enough: Callable[[int], bool], least: int, most: int) -> int | None:
+    """Smallest whole number that is enough, where all above it are, too.
+
+    Examples
+    --------
+    >>> smallest(lambda n: n >= 1000, 3, 5000), smallest(lambda n: n >= 9000, 3, 5000)
+    (1000, None)
+    """
+    if not enough(most):
+        return None
+    high = least
+    while high < most and not enough(high):
+        high = min(2 * high, most)
+    low = max(least - 1, high // 2)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
+
+
+AnyDesign = TypeVar("AnyDesign", Design, "RankingDesign")
+
+
+def cheapest(designs: Sequence[AnyDesign]) -> AnyDesign | None:
+    """The design that costs least; None without prices."""
+    known = [one for one in designs if not math.isnan(one.cost)]
+    return min(known, key=lambda one: one.cost) if known else None
+
+
+def nearest_to_pilot(designs: Sequence[AnyDesign], plan: Size) -> AnyDesign | None:
+    """The design whose annotators, votes and groups are nearest to those of the pilot."""
+    usual = plan.pilot_shape
+
+    def away(one: AnyDesign) -> float:
+        own = zip(one.shape, usual, strict=True)
+        return sum(abs(math.log(max(x, 1) / max(y, 1))) for x, y in own)
+
+    return min(designs, key=away) if designs else None
+
+
+def reason(designs: Sequence[AnyDesign], best: AnyDesign, aim: PowerTarget) -> str:
+    """Why this design of all."""
+    if len(designs) == 1:
+        return ""
+    if aim.price_item is not None:
+        return f" (the cheapest of these designs: {count(best.cost)})"
+    fewest = min(designs, key=lambda one: one.votes)
+    other = f"fewest votes in all: {size_words(fewest)}"
+    if fewest is best:
+        other = "the fewest votes in all"
+    return hint(
+        f" (nearest to the pilot; {other}; {{}} and {{}} would decide)",
+        Option("price_item", value=True, python="the prices of an item"),
+        Option("price_vote", value=True, python="of a vote"),
+    )
+
+
+def size_words(one: "Design | RankingDesign") -> str:
+    """A design in words.
+
+    Examples
+    --------
+    >>> size_words(Design(8, 8, 500, 500, 4000, 0.0, 0.8, 0.8, 0.0))
+    '500 items read by 8 annotators each'
+    """
+    items = count(one.items, "item")
+    if one.groups != one.items:
+        items = f"{count(one.groups, 'group')} of {count(one.shape.per_unit, 'item')}"
+    return f"{items} {panel_words(one.shape)}"
+
+
+def panel_words(shape: Shape) -> str:
+    """Who votes on an item, in words."""
+    if not shape.votes:
+        return "with a known truth each"
+    if not shape.annotators:
+        return f"with {count(shape.votes, 'vote')} each"
+    if shape.votes < shape.annotators:
+        return f"read by {shape.votes} of {count(shape.annotators, 'annotator')} each"
+    return f"read by {count(shape.annotators, 'annotator')} each"
+
+
+def _notices(plan: Size, two: Pilot) -> Iterator[Notice]:
+    """Everything that limits what the plan can promise."""
+    reason_why = two.spread.population.reason
+    if reason_why is Reason.ANONYMOUS and plan.several:
+        yield Notice(
+            "annotators_unknown",
+            "Nobody knows who voted, so habits of annotators cannot be seen: the plan holds "
+            "for ever new people, and a study with a few annotators has less power.",
+        )
+    if plan.pilot_votes and not plan.several:
+        yield Notice(
+            "single_votes",
+            "No item of the pilot has two votes, so nobody can say what a second vote, or "
+            "another annotator, brings: only designs with one vote per item are planned.",
+        )
+    if 0 < plan.pilot_annotators < FEW and plan.designs:
+        yield Notice(
+            "few_annotators",
+            "What annotators add was estimated from {people:count} of them, and is roughly "
+            "known at best: plan again once more have voted.",
+            values={"people": plan.pilot_annotators},
+        )
+    known = int(two.gold.sum())
+    if known and plan.designs:
+        which = "all" if known == plan.pilot_items else count(known)
+        yield Notice(
+            "known_truths",
+            "The truth of {which} of the {items:count} items of the pilot is known. The plan "
+            "takes it that the same share of the items of the study comes with a known truth.",
+            values={"which": which, "items": plan.pilot_items},
+        )
+    single = with_single_votes(two) if plan.designs and not plan.assumed else None
+    if single is not None:
+        yield Notice(
+            "depends_on_votes",
+            "By {metric} the difference itself depends on the votes per item: with a single "
+            "vote on each item of the pilot it is {single:number} and not {whole:number}. "
+            "Trust only designs with about as many votes per item as the pilot.",
+            values={
+                "metric": titled(plan.metric),
+                "single": single,
+                "whole": plan.difference,
+            },
+        )
+    yield from simulation_notices(plan.designs, plan.aim.simulations)
+
+
+def simulation_notices(
+    designs: "Sequence[Design | RankingDesign]", simulations: int
+) -> Iterator[Notice]:
+    """Where simulated studies do not bear the formula out, or were not run."""
+    off = [
+        one for one in designs
+        if one.simulated < one.pair_power - 3 * one.monte_carlo_error - 0.03
+    ]  # fmt: skip
+    if off:
+        yield Notice(
+            "simulation_differs",
+            "Simulated studies find less than was promised for {designs}: take more items.",
+            values={"designs": "; ".join(size_words(one) for one in off)},
+        )
+    if simulations and any(math.isnan(one.simulated) for one in designs):
+        yield Notice(
+            "not_simulated", "Some designs are too large to be simulated with so many studies."
+        )

@@ -1,0 +1,122 @@
+"""Readers: every model judged by the votes of each annotator alone, for Obuchowski-Rockette."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from equipoise.inference import Population, Reason, TwoWay, obuchowski_rockette, unit_design
+from equipoise.inference.spread import TOO_FEW
+from equipoise.metrics import Metric
+from equipoise.study.blocks import every_class
+from equipoise.study.uncertainty import Uncertainty, influence_of
+from equipoise.types.arrays import Floats, InputError, Ints
+from equipoise.types.words import Option, hint
+
+FEWEST = 2
+TWO_WAY = Option("inference", "two-way")
+
+
+class _Judged(NamedTuple):
+    """Models of one task by annotator.
+
+    Attributes
+    ----------
+    annotators
+        Codes of those by whose votes every model has a value.
+    theta
+        Values, shape (models, annotators).
+    sums
+        Influence of every unit on them, shape (models, annotators, units).
+    """
+
+    annotators: Ints
+    theta: Floats
+    sums: Floats
+
+
+def _refusal(got: str, expected: str, task: str = "") -> InputError:
+    where = "inference mrmc" + (f", task {task!r}" if task else "")
+    return InputError(where, got, expected, hint("choose {}", TWO_WAY))
+
+
+def reader_cells(shared: Uncertainty, metric: Metric) -> list[TwoWay]:
+    """One cell per task, and of their average when there are several."""
+    if metric.influence is None or not shared.asked.named:
+        got = f"metric {metric.name}" if shared.asked.named else "votes without annotators"
+        expected = "named annotators, and a metric with derivatives (auroc, accuracy, ...)"
+        raise _refusal(got, expected)
+    tasks = range(len(shared.aligned))
+    judged = [_judged(shared, t, metric) for t in tasks]
+    made = [_cell(shared, [t], [judged[t]]) for t in tasks]
+    if len(judged) > 1:
+        made.append(_cell(shared, list(tasks), judged))
+    return made
+
+
+def _judged(shared: Uncertainty, t: int, metric: Metric) -> _Judged:
+    aligned, ballots, unit = shared.aligned[t], shared.ballots[t], shared.unit[t]
+    assert ballots is not None
+    units = 1 + max(int(one.max()) for one in shared.unit)
+    found, theta, sums = [], [], []
+    for person in np.flatnonzero(np.bincount(ballots.annotator)):
+        votes = np.flatnonzero(ballots.annotator == person)
+        items, place = np.unique(ballots.item[votes], return_inverse=True)
+        number = np.bincount(place)
+        shares = [np.bincount(place, one) / number for one in ballots.mass[votes].T]
+        whole = metric.labels == "distribution"
+        labels = np.stack(every_class(shares) if whole else shares)
+        values, moved = [], []
+        for model in aligned.scores:
+            prepared = metric.prepare(aligned.seen(model, metric)[items])
+            one = influence_of(metric, prepared, labels)
+            values.append(one.value)
+            moved.append(np.bincount(unit[items], one.items, units))
+        if np.isfinite(values).all():
+            found.append(person)
+            theta.append(values)
+            sums.append(moved)
+    if len(found) < FEWEST:
+        got = f"{len(found)} annotators by whose votes every model has a value"
+        raise _refusal(got, f"at least {FEWEST}", aligned.question.task)
+    return _Judged(np.array(found), np.array(theta).T, np.moveaxis(np.array(sums), 0, 1))
+
+
+def _cell(shared: Uncertainty, tasks: Sequence[int], judged: Sequence[_Judged]) -> TwoWay:
+    """Mean over the tasks of what the annotators of all of them say."""
+    common = judged[0].annotators
+    for one in judged[1:]:
+        common = np.intersect1d(common, one.annotators)
+    if len(common) < FEWEST:
+        got = f"{len(common)} annotators in common to all tasks"
+        raise _refusal(got, f"at least {FEWEST}")
+    rows = [np.searchsorted(one.annotators, common) for one in judged]
+    theta = np.mean([one.theta[:, row] for one, row in zip(judged, rows, strict=True)], axis=0)
+    sums = np.mean([one.sums[:, row] for one, row in zip(judged, rows, strict=True)], axis=0)
+    models, readers = theta.shape
+    design = unit_design(np.concatenate([shared.unit[t] for t in tasks]))
+    flat = sums.reshape(models * readers, -1)
+    covariance = design.unit_factor * (flat @ flat.T)
+    found = obuchowski_rockette(theta, covariance.reshape(models, readers, models, readers))
+    own = np.diag(found.variance)
+    paired = (own[:, None] + own - found.variance) / 2
+    np.fill_diagonal(paired, own)
+    zero = np.zeros((models, models))
+    few = readers - 1 < TOO_FEW  # two annotators speak for themselves alone
+    population = Population(
+        annotators=not few,
+        reason=Reason.TOO_FEW if few else Reason.NONE,
+        units="items" if shared.plan.group is None else "groups of items",
+        effective=float(readers),
+    )
+    return TwoWay(
+        values=found.values,
+        items=paired,
+        annotators=zero,
+        cells=zero,
+        draws=zero,
+        df_items=found.df,
+        df_annotators=float(readers - 1),
+        floor=0.0,
+        population=population,
+    )

@@ -1,0 +1,529 @@
+"""The result of an evaluation: a table with intervals, and everything paired that follows.
+
+Rows are models by task, metric and labels. ``low`` and ``high`` are the interval of this value
+alone, for items and annotators like these. ``rank`` is the average rank among the models,
+``rank_low`` and ``rank_high`` the ranks that the data allow, of all models at once. ``p_best``
+is the share of resamples in which the model is best (ties share). An infinite score is the
+worst (or best) of all; an undefined one leaves the ranks undefined.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import combinations
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from equipoise.inference import Family, Population, TwoWay, family, judge, normal_replicates
+from equipoise.inference.estimate import Estimate
+from equipoise.inference.ranks import (
+    average_ranks,
+    beats,
+    higher_is_better,
+    kendall_tau_b,
+    rank_probabilities,
+    spearman,
+)
+from equipoise.inference.resampling import Resampling
+from equipoise.metrics import Metric
+from equipoise.read.frames import rows_to_frame
+from equipoise.study.blocks import LABELS
+from equipoise.study.influence import Influential
+from equipoise.study.left_out_readers import ReaderRow
+from equipoise.study.thresholds import UsedThreshold
+from equipoise.study.truth import TaskTruth
+from equipoise.types.annotations import Annotations
+from equipoise.types.arrays import Floats, InputError, choice, frozen, listed, nearest
+from equipoise.types.notices import Notice
+from equipoise.types.predictions import Predictions
+from equipoise.types.words import joined
+
+if TYPE_CHECKING:
+    from equipoise.report.notebook import Plots
+    from equipoise.types.findings import Card
+
+Cells = tuple[tuple[tuple[TwoWay, ...], ...], ...]  # by task, metric and labels
+MACRO = "macro average"
+INFERENCES = {"two-way": "two-way t", "mrmc": "Obuchowski-Rockette, Hillis' degrees of freedom"}
+
+
+class Row(NamedTuple):
+    """One line of the table."""
+
+    task: str
+    model: str
+    metric: str
+    labels: str
+    value: float
+    low: float
+    high: float
+    rank: float
+    p_best: float
+    standard_error: float = math.nan
+    df: float = math.nan
+    rank_low: float = math.nan
+    rank_high: float = math.nan
+
+
+class Difference(NamedTuple):
+    """Model a minus model b, paired.
+
+    The interval and ``p`` are of this difference alone; ``p_adjusted`` is that among all
+    pairs, by which ``separated`` says whether a and b are surely apart. ``judgement`` is what
+    the margin makes of a against b, where there is one, and ``reverse`` of b against a.
+    """
+
+    task: str
+    metric: str
+    labels: str
+    a: str
+    b: str
+    value: float
+    low: float
+    high: float
+    p_better: float
+    standard_error: float = math.nan
+    df: float = math.nan
+    p: float = math.nan
+    p_adjusted: float = math.nan
+    separated: bool = False
+    judgement: str = ""
+    reverse: str = ""
+
+
+class Correlation(NamedTuple):
+    """How the ranking by hard labels agrees with that by soft labels."""
+
+    task: str
+    metric: str
+    spearman: float
+    kendall_tau_b: float
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Evaluation:
+    """What `evaluate` returns.
+
+    Attributes
+    ----------
+    tasks, models, metrics
+        Names along the axes; the last task is the macro average when there are several.
+    values, replicates
+        Shape (tasks, metrics, labels, models), and the same with replicates last; labels
+        are hard, then soft.
+    widening
+        By how much the spread of each task's replicates was widened, shape (tasks,); ranks and
+        wins are counted on the replicates as drawn, so that their ties stay ties.
+    plan, level
+        What was resampled, and the level of the intervals.
+    cells
+        What the uncertainty of all models is made of, by task, metric and labels.
+    inference, margin, matters
+        As in `Settings`.
+    questions
+        The truth of each task, on the items that were scored.
+    scores
+        What each model said of the items of each question, by model: shape (items,) or
+        (items, classes). May be empty.
+    decided
+        What thresholds make of these scores, by model, shape (items,).
+    thresholds
+        The thresholds by which metrics of decisions decide, with where they come from.
+    readers
+        Annotators as competitors, each against a truth without its votes, where that was
+        asked for; see `equipoise.study.left_out_readers`.
+    influential
+        Items that decide between the two best models of each task.
+    notices
+        What the user should know; the text of each is its sentence.
+    predictions, annotations
+        What was scored, as it was given; annotations are None where the truth is no votes.
+    frame
+        The caller's kind of dataframe, such as ``pandas``; empty where none was given.
+    """
+
+    tasks: tuple[str, ...]
+    models: tuple[str, ...]
+    metrics: tuple[Metric, ...]
+    values: Floats
+    replicates: Floats
+    plan: Resampling
+    level: float = 0.95
+    cells: Cells = ()
+    inference: str = "two-way"
+    margin: float | None = None
+    matters: float | None = None
+    widening: tuple[float, ...] = ()
+    questions: tuple[TaskTruth, ...] = ()
+    scores: tuple[Mapping[str, Floats], ...] = ()
+    decided: tuple[Mapping[str, Floats], ...] = ()
+    thresholds: tuple[UsedThreshold, ...] = ()
+    readers: tuple[ReaderRow, ...] = ()
+    influential: tuple[Influential, ...] = ()
+    notices: tuple[Notice, ...] = ()
+    predictions: tuple[Predictions, ...] = ()
+    annotations: Annotations | None = None
+    frame: str = ""
+    _families: dict[tuple[int, int, int], Family] = field(default_factory=dict, repr=False)
+    _rows: dict[tuple[int, ...], list[Any]] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "values", frozen(self.values))
+        object.__setattr__(self, "replicates", frozen(self.replicates))
+        kept = tuple({m: frozen(x) for m, x in each.items()} for each in self.scores)
+        object.__setattr__(self, "scores", kept)
+
+    def __repr__(self) -> str:
+        tasks = f"{len(self.tasks)} tasks, " if len(self.tasks) > 1 else ""
+        names = joined([one.name for one in self.metrics], most=4)
+        return (
+            f"Evaluation({len(self.models)} models, {tasks}{names}; {self.plan.kind}, "
+            f"{self.plan.replicates} replicates)"
+        )
+
+    # ---- for notebooks -----------------------------------------------------------------------
+
+    def to_dataframe(self, what: str = "scores", *, backend: str = "") -> Any:
+        """Rows as a dataframe of the caller's own kind.
+
+        Parameters
+        ----------
+        what
+            ``scores``: every model in every task, metric and kind of label; or
+            ``differences``: every pair of models in them.
+        backend
+            Another kind: ``pandas``, ``polars``, ``pyarrow``. Without one it is that of the
+            frames that `evaluate` was given, and pyarrow where there were none.
+
+        Examples
+        --------
+        >>> from equipoise import evaluate
+        >>> from equipoise.datasets.demo import reading_study
+        >>> readings, scores = reading_study()
+        >>> result = evaluate(scores, readings, metrics=["auroc"])
+        >>> result.to_dataframe("differences").column_names[:5]
+        ['task', 'metric', 'labels', 'a', 'b']
+        """
+        choice("to_dataframe", what, ("scores", "differences"))
+        kind = backend or self.frame
+        if what == "scores":
+            return rows_to_frame(self.table(), Row._fields, kind)
+        every = [
+            one
+            for t, k, label in np.ndindex(self.values.shape[:3])
+            for one in self.differences(
+                self.metrics[k].name, labels=LABELS[label], task=self.tasks[t]
+            )
+        ]
+        return rows_to_frame(every, Difference._fields, kind)
+
+    @property
+    def verdict(self) -> "Card":
+        """The answer; as text it is one sentence."""
+        from equipoise.report.answer import evaluation_card
+
+        return evaluation_card(self)
+
+    @property
+    def plot(self) -> "Plots":
+        """Figures that a notebook shows: ``result.plot.forest()``."""
+        from equipoise.report.notebook import Plots
+
+        return Plots(self)
+
+    def report(self, path: str | Path, *, title: str = "") -> Path:
+        """Write one self-contained page about all of this; returns its path."""
+        from equipoise.report.notebook import write_page
+
+        return write_page(self, path, title=title)
+
+    def _repr_html_(self) -> str:
+        from equipoise.report.notebook import notebook_html
+
+        return notebook_html(self)
+
+    # ---- numbers -----------------------------------------------------------------------------
+
+    def estimate(
+        self, model: str, metric: str, *, labels: str = "soft", task: str | None = None
+    ) -> Estimate:
+        """One number with its replicates.
+
+        Without a task: the only one, or the macro average.
+        """
+        return self._estimate(
+            *self._cell(metric, labels, task), _place("model", model, self.models)
+        )
+
+    def table(self) -> list[Row]:
+        """Every model in every task, metric and kind of label."""
+        if () not in self._rows:
+            self._rows[()] = list(self._table())
+        return list(self._rows[()])
+
+    def _table(self) -> Iterator[Row]:
+        for t, k, label in np.ndindex(self.values.shape[:3]):
+            good = self._good(t, k, label)
+            ranks = average_ranks(
+                higher_is_better(self.values[t, k, label], self.metrics[k].better)
+            )
+            best = rank_probabilities(good, self.plan.weights)[:, 0]
+            for m, model in enumerate(self.models):
+                estimate = self._estimate(t, k, label, m)
+                low, high = estimate.interval(self.level)
+                known = self._family(t, k, label).ranks[m]
+                ends = tuple(float(one) if one else math.nan for one in known)
+                spread = estimate.spread
+                yield Row(
+                    self.tasks[t],
+                    model,
+                    self.metrics[k].name,
+                    LABELS[label],
+                    estimate.value,
+                    low,
+                    high,
+                    float(ranks[m]),
+                    float(best[m]),
+                    estimate.standard_error,
+                    math.nan if spread is None else spread.df,
+                    *ends,
+                )
+
+    def subset(self, models: Sequence[str]) -> "Evaluation":
+        """The same of some models, in their order; readers and notices stay behind."""
+        rows = [_place("model", name, self.models) for name in models]
+        return replace(
+            self,
+            models=tuple(models),
+            values=self.values[..., rows],
+            replicates=self.replicates[..., rows, :],
+            cells=tuple(
+                tuple(tuple(cell.subset(rows) for cell in both) for both in each)
+                for each in self.cells
+            ),
+            scores=tuple({name: each[name] for name in models} for each in self.scores),
+            decided=tuple(
+                {name: each[name] for name in models if name in each} for each in self.decided
+            ),
+            thresholds=tuple(one for one in self.thresholds if one.model in models),
+            predictions=tuple(
+                one for name in models for one in self.predictions if one.model == name
+            ),
+            readers=(),
+            influential=(),
+            notices=(),
+            _families={},
+            _rows={},
+        )
+
+    def across_seeds(
+        self, methods: Mapping[str, Sequence[str]], *, shared: bool = False
+    ) -> "Evaluation":
+        """Several runs of a method with different seeds as one competitor.
+
+        Its value is the mean over its runs; its interval counts what other seeds would change
+        beside other items and annotators.
+
+        Parameters
+        ----------
+        methods
+            By method that chance has a part in, its runs among the models; models that no
+            method names stay as they are.
+        shared
+            Whether the s-th runs of all methods share what chance decided, such as a split of
+            the data; else the runs of different methods are independent.
+
+        Examples
+        --------
+        >>> from equipoise import evaluate
+        >>> from equipoise.datasets.demo import reading_study
+        >>> readings, scores = reading_study()
+        >>> result = evaluate(scores[:3], readings, metrics=["auroc"])
+        >>> runs = [one.model for one in scores[:2]]
+        >>> len(result.across_seeds({"both": runs}).models)
+        2
+        """
+        from equipoise.study.seeds import average_runs
+
+        return average_runs(self, methods, shared=shared)
+
+    def two_way(self, metric: str, *, labels: str = "soft", task: str | None = None) -> TwoWay:
+        """What the uncertainty of all models in one question is made of."""
+        t, k, label = self._cell(metric, labels, task)
+        return self.cells[t][k][label]
+
+    def family(self, metric: str, *, labels: str = "soft", task: str | None = None) -> Family:
+        """Simultaneous statements about all pairs of models in one question."""
+        return self._family(*self._cell(metric, labels, task))
+
+    @property
+    def interval(self) -> str:
+        """How intervals are made, in a few words."""
+        return INFERENCES[self.inference]
+
+    @property
+    def population(self) -> Population:
+        """Whom the results speak for."""
+        return self.cells[-1][0][-1].population
+
+    def _family(self, t: int, k: int, label: int) -> Family:
+        key = (t, k, label)
+        if key not in self._families:
+            higher = self.metrics[k].better == "higher"
+            cell = self.cells[t][k][label]
+            self._families[key] = family(cell, higher=higher, level=self.level)
+        return self._families[key]
+
+    def differences(
+        self, metric: str, *, labels: str = "soft", task: str | None = None
+    ) -> list[Difference]:
+        """Paired differences between any two models, in the order of the models."""
+        t, k, label = self._cell(metric, labels, task)
+        if (t, k, label) not in self._rows:
+            every = combinations(range(len(self.models)), 2)
+            self._rows[t, k, label] = self._differences((t, k, label), list(every))
+        return list(self._rows[t, k, label])
+
+    def to_best(
+        self, metric: str, *, labels: str = "soft", task: str | None = None
+    ) -> list[Difference]:
+        """Paired differences of the best model to each other, smallest first."""
+        t, k, label = self._cell(metric, labels, task)
+        good = higher_is_better(self.values[t, k, label], self.metrics[k].better)
+        if np.isnan(good).all():
+            return []
+        best = int(np.nanargmax(good))
+        others = [int(m) for m in np.argsort(-good, kind="stable") if m != best]
+        return self._differences((t, k, label), [(best, b) for b in others])
+
+    def rank_probabilities(
+        self, metric: str, *, labels: str = "soft", task: str | None = None
+    ) -> Floats:
+        """How often each model holds each rank, shape (models, ranks)."""
+        t, k, label = self._cell(metric, labels, task)
+        return rank_probabilities(self._good(t, k, label), self.plan.weights)
+
+    def rank_correlation(self, metric: str, *, task: str | None = None) -> Correlation:
+        """Agreement of hard and soft rankings."""
+        t, k, _ = self._cell(metric, "soft", task)
+        hard, soft = self.values[t, k]
+        return Correlation(
+            self.tasks[t],
+            self.metrics[k].name,
+            float(spearman(hard, soft)),
+            float(kendall_tau_b(hard, soft)),
+        )
+
+    def _good(self, t: int, k: int, label: int) -> Floats:
+        """Replicates as drawn, as higher-is-better, shape (models, replicates)."""
+        return higher_is_better(self.drawn(t, k, label), self.metrics[k].better)
+
+    def drawn(self, t: int, k: int, label: int) -> Floats:
+        """Replicates of a task, metric and kind of labels before their spread was widened.
+
+        Shape (models, replicates). Where the value of any model is undefined, so are the
+        replicates of all: models are compared on the same tasks or not at all.
+        """
+        if np.isnan(self.values[t, k, label]).any():
+            return np.full(self.replicates.shape[3:], np.nan)
+        if not self.widening or set(self.widening) == {1.0}:
+            return np.asarray(self.replicates[t, k, label])
+        tasks = range(len(self.widening)) if self.tasks[t] == MACRO else [t]
+        drawn = [
+            narrowed(self.replicates[x, k, label], self.widening[x], self.plan.weights)
+            for x in tasks
+        ]
+        if len(drawn) == 1:
+            return drawn[0]
+        known = [x for x in tasks if not np.isnan(self.values[x, k, label]).any()]
+        return np.asarray(np.mean([drawn[x] for x in known or [0]], axis=0))
+
+    def _cell(self, metric: str, labels: str, task: str | None) -> tuple[int, int, int]:
+        return (
+            len(self.tasks) - 1 if task is None else _place("task", task, self.tasks),
+            _place("metric", metric, tuple(one.name for one in self.metrics)),
+            _place("labels", labels, LABELS),
+        )
+
+    def _estimate(self, t: int, k: int, label: int, m: int) -> Estimate:
+        return Estimate.of(
+            self.cells[t][k][label],
+            m,
+            self.replicates[t, k, label, m],
+            self.plan.fingerprint,
+            self.metrics[k].bounds,
+            self.plan.weights,
+        )
+
+    def _differences(
+        self, cell: tuple[int, int, int], pairs: list[tuple[int, int]]
+    ) -> list[Difference]:
+        """First minus second model of each pair."""
+        t, k, label = cell
+        where = self.tasks[t], self.metrics[k].name, LABELS[label]
+        every = [self._estimate(t, k, label, m) for m in range(len(self.models))]
+        win, found = beats(self._good(t, k, label), self.plan.weights), []
+        every_pair = self._family(t, k, label)
+        for a, b in pairs:
+            gap = every[a] - every[b]
+            low, high = gap.interval(self.level)
+            two = self.models[a], self.models[b]
+            spread = gap.spread
+            tested, judged = (math.nan,) * 3, ("", "")
+            if spread is not None:
+                tested = spread.standard_error, spread.df, spread.p_value(gap.value)
+            if spread is not None and self.margin is not None and not math.isnan(low):
+                sign = 1 if self.metrics[k].better == "higher" else -1
+                both = (sign * gap.value, -sign * gap.value)
+                first, second = (
+                    judge(one, spread, self.margin, self.level).value for one in both
+                )
+                judged = first, second
+            adjusted = float(every_pair.p[a, b])
+            apart = bool(every_pair.better[a, b] or every_pair.better[b, a])
+            share = float(win[a, b])
+            ends = gap.value, low, high, share
+            found.append(Difference(*where, *two, *ends, *tested, adjusted, apart, *judged))
+        return found
+
+
+def _place(what: str, name: str, known: tuple[str, ...]) -> int:
+    if name not in known:
+        raise InputError(
+            f"evaluation, {what}",
+            f"{name!r}",
+            f"one of {listed(known, most=8)}",
+            nearest(name, known),
+        )
+    return known.index(name)
+
+
+def normal_values(cells: Cells, plan: Resampling, models: tuple[str, ...]) -> Floats:
+    """Replicates without resampling: jointly normal with the two-way covariance."""
+    drawn = partial(
+        normal_replicates,
+        replicates=plan.replicates,
+        key=int(plan.key("influence")),
+        models=models,
+    )
+    return np.array([[[drawn(cell) for cell in both] for both in task] for task in cells])
+
+
+def widened(replicates: Floats, factor: float, weights: Floats | None = None) -> Floats:
+    """Widen the spread around the mean of the finite replicates, on the last axis."""
+    if factor == 1:
+        return replicates
+    counts = np.ones(replicates.shape[-1]) if weights is None else weights
+    defined = np.where(np.isfinite(replicates), counts, 0.0)
+    number = defined.sum(axis=-1, keepdims=True)
+    finite = np.where(defined > 0, replicates, 0.0)
+    centre = (finite * defined).sum(axis=-1, keepdims=True) / np.where(number > 0, number, 1.0)
+    return np.asarray(centre + factor * (replicates - centre))
+
+
+def narrowed(replicates: Floats, factor: float, weights: Floats | None = None) -> Floats:
+    """Undo `widened`; the mean is the same before and after."""
+    return widened(replicates, 1 / factor, weights)

@@ -1,0 +1,772 @@
+"""Scoring: every model, metric and task under one plan, against hard and soft labels.
+
+Each model is sorted once per task. A chunk of replicates is drawn once and scored for all
+models, so everything is paired; each metric family takes one linear pass per model.
+
+Metrics of draws meet every draw of the possible truths, item by item. Their soft value is the
+mean over draws. The hard value takes the mean plausibility as the one truth, as if the experts'
+uncertainty were settled.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from threading import Lock
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from equipoise.inference import Reason, check_margin
+from equipoise.inference.resampling import Resampling, resample
+from equipoise.metrics import Block, Metric, Order, Prepared, named
+from equipoise.metrics.draws import draw_error
+from equipoise.scale.engine import current, threads
+from equipoise.study.alignment import ON_MISSING, Aligned, align
+from equipoise.study.arguments import as_study
+from equipoise.study.blocks import LABELS, TIES
+from equipoise.study.cautions import (
+    draw_notices,
+    tie_notices,
+    value_notices,
+    votes_notices,
+)
+from equipoise.study.chunks import chunk_width
+from equipoise.study.circularity import CIRCULAR, independent
+from equipoise.study.defaults import default_metrics, reader_metrics
+from equipoise.study.influence import Influential, influential_of_tasks
+from equipoise.study.left_out_readers import ReaderRow, score_readers
+from equipoise.study.readers import TWO_WAY, reader_cells
+from equipoise.study.result import (
+    INFERENCES,
+    MACRO,
+    Cells,
+    Evaluation,
+    normal_values,
+    widened,
+)
+from equipoise.study.thresholds import CutStudy, Thresholds, Truths, cut_study
+from equipoise.study.truth import TaskTruth, task_truths
+from equipoise.study.uncertainty import DRAWS, AskedPopulation, Uncertainty
+from equipoise.types.annotations import Annotations
+from equipoise.types.arrays import Floats, InputError, Ints, choice, listed, require_unique
+from equipoise.types.duplicates import duplicate_models, duplicate_notices
+from equipoise.types.notices import Notice
+from equipoise.types.plausibilities import Plausibilities
+from equipoise.types.posteriors import Posterior, Seed
+from equipoise.types.predictions import Predictions
+from equipoise.types.votes import added_votes, is_panel
+from equipoise.types.words import Option, hint
+
+MODEL = Option(
+    "truth",
+    "auto",
+    "dirichlet(annotations).drawn(1000, seed=0) or plackett_luce(annotations)",
+)
+GRADES = Option("classes", ("lowest", "...", "highest"), "classes=[lowest, ..., highest]")
+MOST_BYTES = 4 * 2**30  # of replicates in memory
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How an evaluation is carried out and reported.
+
+    Attributes
+    ----------
+    level
+        Level of the intervals.
+    items, annotators
+        ``random``: the result speaks for others like these; ``fixed``: these are all there
+        are. Not both can be fixed.
+    inference
+        ``two-way`` against soft and hard labels, or ``mrmc``: Obuchowski and Rockette's
+        analysis of each annotator's own votes.
+    margin
+        How much worse a model may be and still count as no worse: differences are then judged
+        superior, equivalent, non-inferior, inferior or undecided.
+    matters
+        The smallest difference that counts.
+    on_missing
+        ``error`` refuses items that only annotations or only predictions have; ``drop``
+        scores all models on the items they share, and says what was dropped.
+    circular
+        ``error`` refuses a model that is also an annotator, and a truth made from a model's
+        scores; ``drop`` leaves that annotator out of the truth, ``keep`` scores all the same,
+        and says so. See `equipoise.study.circularity`.
+    workers
+        Number of threads where the engine in use is local (`scale.engine`); 0 means as
+        many as it says, by default as there are cores. Never changes a result.
+    progress
+        Called as ``progress(done, all)`` after each chunk.
+    ties
+        What an item tied in its hard label is: ``half`` (tied classes share it; a yes/no tie
+        counts 1/2), ``negative`` (strict majority) or ``drop`` (left out for hard labels).
+    thresholds
+        From which score on an item is called positive, for metrics of decisions; see
+        `equipoise.study.thresholds`. Without, scores are cut at .5, and a notice says so.
+    """
+
+    level: float = 0.95
+    items: str = "random"
+    annotators: str = "random"
+    inference: str = "two-way"
+    margin: float | None = None
+    matters: float | None = None
+    on_missing: str = "error"
+    workers: int = 0
+    progress: Callable[[int, int], None] | None = None
+    ties: str = "half"
+    circular: str = "error"
+    thresholds: Thresholds | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("items", "annotators"):
+            choice(f"settings, {name}", getattr(self, name), ("random", "fixed"))
+        if self.items == self.annotators == "fixed":
+            raise InputError(
+                "settings",
+                "items and annotators fixed",
+                "at most one of them",
+                "say which of them stand for others like them",
+            )
+        choice("settings, ties", self.ties, TIES)
+        choice("settings, inference", self.inference, tuple(INFERENCES))
+        if self.inference == "mrmc" and self.fixed is not None:
+            raise InputError(
+                "settings, inference mrmc",
+                f"{self.fixed} fixed",
+                "items and annotators that stand for others like them",
+                hint("choose {}", TWO_WAY),
+            )
+        check_margin("settings, margin", self.margin)
+        check_margin("settings, matters", self.matters)
+        choice("settings, on_missing", self.on_missing, ON_MISSING)
+        choice("settings, circular", self.circular, CIRCULAR)
+        if not 0 < self.level < 1 or self.workers < 0:
+            raise InputError(
+                "settings",
+                f"level {self.level}, {self.workers} workers",
+                "a level between 0 and 1, and at least 0 workers",
+                "correct them",
+            )
+
+    @property
+    def fixed(self) -> str | None:
+        """What the result speaks for as it is: items, annotators, or neither."""
+        return next((x for x in ("items", "annotators") if getattr(self, x) == "fixed"), None)
+
+
+def evaluate(
+    predictions: Predictions | Iterable[Predictions] | Any,
+    truth: Truths | Any,
+    *,
+    metrics: Sequence[str | Metric] | None = None,
+    resampling: str | Resampling | None = None,
+    settings: Settings | None = None,
+    readers: bool = False,
+) -> Evaluation:
+    """Score models against a truth that experts disagree about.
+
+    Parameters
+    ----------
+    predictions
+        What each model says, one object per model and task; or a dataframe (pandas, polars,
+        pyarrow, ...) with a column of items and one per model, or of any other layout that
+        `Predictions.from_dataframe` knows; or a list of such.
+    truth
+        Annotations (soft label: mean vote; hard label: the class with most votes), or
+        plausibilities (one per task; soft label: their mean); or a dataframe with the columns
+        item, annotator and label, or any other that `Annotations.from_dataframe` knows.
+    metrics
+        Names such as ``auroc``, ``auroc:form=strict``, ``precision_at_100``, or `Metric`; by
+        default what fits the predictions, see `equipoise.study.defaults`.
+    resampling
+        A kind such as ``panel`` or ``items x panel``, or a plan made by `resample`; by
+        default what fits the truth.
+    settings
+        Level, interval, missing items, thresholds, threads.
+    readers
+        Whether to score every annotator as if it were a model, each against a truth without
+        its votes, by the metrics of decisions (or by the usual ones, if there are none).
+
+    Examples
+    --------
+    >>> votes = Annotations(kind="binary", items=("a", "b", "c"), classes=("no", "yes"),
+    ...     annotators=("ana", "bo"), item=np.array([0, 0, 1, 1, 2, 2]),
+    ...     annotator=np.array([0, 1, 0, 1, 0, 1]), label=np.array([1, 1, 1, 0, 0, 0]))
+    >>> model = Predictions("resnet", ("a", "b", "c"), np.array([0.9, 0.6, 0.1]))
+    >>> evaluate(model, votes, metrics=["auroc"]).estimate("resnet", "auroc").value
+    1.0
+    """
+    how = settings or Settings()
+    given, truth, frame = as_study(predictions, truth)
+    chosen = _metrics(default_metrics(truth, given) if metrics is None else metrics)
+    _check_margin(how.margin, chosen[0])
+    if isinstance(truth, Annotations):
+        truth = independent(truth, given, how.circular)
+    competing = _reader_metrics(truth, chosen) if readers else []
+    cut = cut_study(given, truth, [*chosen, *competing], how.thresholds, resampling)
+    made = replace(_evaluated(cut, chosen, how), frame=frame)
+    if not readers:
+        return made
+    assert isinstance(cut.truth, Annotations)
+    rows, told = _compete(cut, competing, how)
+    return replace(made, readers=rows, notices=(*made.notices, *told))
+
+
+def _compete(
+    cut: CutStudy, metrics: list[Metric], how: Settings
+) -> tuple[tuple[ReaderRow, ...], tuple[Notice, ...]]:
+    """Every annotator next to the models, each against a truth without its votes."""
+    plainly = replace(how, inference="two-way", on_missing="drop", progress=None)
+
+    def score(given: list[Predictions], truth: Annotations) -> Evaluation:
+        plan = resample(truth, "influence", replicates=1)
+        return _evaluated(CutStudy(given, truth, plan), metrics, plainly)
+
+    assert isinstance(cut.truth, Annotations)
+    return score_readers(list(cut.predictions), cut.truth, score)
+
+
+def _reader_metrics(truth: Truths, metrics: list[Metric]) -> list[Metric]:
+    """Those that decide, or the usual ones."""
+    if not isinstance(truth, Annotations):
+        raise InputError(
+            "readers",
+            "a model of the truth",
+            "votes, from which each reader can be left out",
+            "evaluate the annotations themselves",
+        )
+    deciding = [one for one in metrics if one.decides and one.labels != "draws"]
+    several = truth.kind == "nominal" or len(truth.classes) > 2
+    usual = reader_metrics(several=several, ordered=several and truth.kind == "ordinal")
+    return deciding or _metrics(usual)
+
+
+def _evaluated(cut: CutStudy, chosen: list[Metric], how: Settings) -> Evaluation:
+    """Score predictions that have their thresholds."""
+    asked, plan = _asked(cut.truth, cut.resampling, how.fixed)
+    asked = [replace(one, ties=how.ties) for one in asked]
+    aligned, notices = align(cut.predictions, asked, on_missing=how.on_missing)
+    copies = duplicate_notices(
+        duplicate_models((one.question.task, one.scores) for one in aligned)
+    )
+    _check_sizes(aligned, chosen, plan)
+    _check_order(aligned, chosen)
+    chosen = [_bound(metric, aligned) for metric in chosen]
+    scorer = _Scorer(aligned, chosen, plan, how)
+    values, replicates = scorer.run()
+    tasks = [one.question.task for one in aligned]
+    if len(tasks) > 1:
+        tasks, (values, replicates) = [*tasks, MACRO], _with_macro(values, replicates)
+    if how.inference == "mrmc":
+        values, cells = scorer.by_readers(values)
+    else:
+        cells = scorer.uncertainty(values)
+    if plan.kind == "influence":
+        replicates = normal_values(cells, plan, tuple(aligned[0].scores))
+    return Evaluation(
+        tasks=tuple(tasks),
+        models=tuple(aligned[0].scores),
+        metrics=tuple(chosen),
+        values=values,
+        replicates=replicates,
+        plan=plan,
+        level=how.level,
+        cells=cells,
+        inference=how.inference,
+        margin=how.margin,
+        matters=how.matters,
+        widening=tuple(one.question.widening(plan) for one in aligned),
+        questions=tuple(one.question for one in aligned),
+        scores=tuple(one.scores for one in aligned),
+        decided=tuple(one.decided for one in aligned),
+        thresholds=cut.used,
+        influential=scorer.influential(values),
+        notices=(
+            *_truth_notices(cut.truth),
+            *notices,
+            *copies,
+            *cut.notices,
+            *scorer.notices(values),
+        ),
+        predictions=tuple(cut.predictions),
+        annotations=cut.truth if isinstance(cut.truth, Annotations) else None,
+    )
+
+
+def _check_margin(margin: float | None, metric: Metric) -> None:
+    """Refuse a margin that no difference of the metric could exceed."""
+    most = metric.bounds[1] - metric.bounds[0]
+    if margin is not None and margin >= most:
+        raise InputError(
+            "margin",
+            f"{margin:g} in {metric.title}, whose differences are at most {most:g}",
+            f"a number below {most:g}",
+            "say how much worse a model may be, for example 0.02",
+        )
+
+
+def _metrics(metrics: Sequence[str | Metric]) -> list[Metric]:
+    chosen = [named(one) if isinstance(one, str) else one for one in metrics]
+    if not chosen or len({one.name for one in chosen}) < len(chosen):
+        raise InputError(
+            "metrics",
+            f"{[one.name for one in chosen]}",
+            "at least one, each once",
+            "correct the list",
+        )
+    return chosen
+
+
+def _check_sizes(aligned: list[Aligned], metrics: list[Metric], plan: Resampling) -> None:
+    """Refuse metrics that need more items than a task has, and more replicates than fit."""
+    cells = 2 * len(aligned) * len(metrics) * len(aligned[0].scores) * plan.replicates
+    if cells * 8 > MOST_BYTES:
+        raise InputError(
+            "resampling",
+            f"{plan.replicates:,} replicates ({cells * 8 / 2**30:,.0f} GB)",
+            f"at most {MOST_BYTES / 2**30:g} GB of replicates",
+            "ask for fewer: 2,000 is usual",
+        )
+    for one in aligned:
+        for metric in metrics:
+            if len(one.question.items) < metric.min_items:
+                task = f", task {one.question.task!r}" if one.question.task else ""
+                raise InputError(
+                    f"metric {metric.name}{task}",
+                    f"{len(one.question.items)} items",
+                    f"at least {metric.min_items}",
+                    "choose a smaller k",
+                )
+
+
+def _check_order(aligned: list[Aligned], metrics: list[Metric]) -> None:
+    """Refuse metrics of grades where the order of the classes is not known."""
+    for one in aligned:
+        question = one.question
+        for metric in metrics:
+            if metric.ordered and not question.ordered and len(question.classes) > 1:
+                raise InputError(
+                    f"metric {metric.name}",
+                    f"classes without an order ({listed(question.classes)})",
+                    "grades in a known order",
+                    hint(
+                        "read the annotations as {} with {}", Option("kind", "ordinal"), GRADES
+                    ),
+                )
+
+
+def _bound(metric: Metric, aligned: Sequence[Aligned]) -> Metric:
+    """The metric for the classes of every task, which must agree about the one it looks at."""
+    made = [metric.among(one.question.classes) for one in aligned]
+    if len({one.column for one in made}) > 1:
+        raise InputError(
+            f"metric {metric.name}",
+            "tasks with different classes",
+            "the same classes in the same order in every task",
+            "evaluate one task at a time",
+        )
+    return made[0]
+
+
+def _asked(
+    truth: Truths, resampling: str | Resampling | None, fixed: str | None
+) -> tuple[list[TaskTruth], Resampling]:
+    """Questions of all tasks, placed among the items of one plan."""
+    parts = [truth] if isinstance(truth, Annotations | Plausibilities) else list(truth)
+    if not parts:
+        raise InputError("truth", "nothing", "annotations or plausibilities", "give some")
+    _check_parts(parts, several=not isinstance(truth, Annotations | Plausibilities))
+    items = tuple(dict.fromkeys(name for part in parts for name in part.items))
+    kind = resampling.kind if isinstance(resampling, Resampling) else resampling
+    plan = fitting = replace(resample(parts[0], kind, fixed=fixed), items=items)
+    if isinstance(resampling, Resampling):
+        plan = resampling
+    facts = ("items", "annotators", "draws")
+    if any(getattr(plan, fact) != getattr(fitting, fact) for fact in facts):
+        raise InputError(
+            "resampling",
+            "a plan for another truth",
+            "one for these items and annotators",
+            "make it with resample(truth)",
+        )
+    if plan.truth == "posterior":
+        for part in parts:
+            resample(part, plan.kind)
+    asked = [question for part in parts for question in task_truths(part)]
+    require_unique([one.task for one in asked], where="truth, tasks")
+    if len(parts) == 1:
+        return asked, plan
+    place = {name: number for number, name in enumerate(items)}
+    return [replace(q, place=np.array([place[i] for i in q.items])) for q in asked], plan
+
+
+def _check_parts(parts: Sequence[object], *, several: bool) -> None:
+    """Refuse what is no truth, and several tables of annotations."""
+    kinds = (Plausibilities,) if several else (Annotations, Plausibilities)
+    for part in parts:
+        if not isinstance(part, kinds):
+            raise InputError(
+                "truth",
+                f"{type(part).__name__}" + (" in a list" if several else ""),
+                "annotations (one table, with a task column for several questions), or "
+                "plausibilities, one or one per task",
+                "read them with read_annotations, or aggregate them",
+            )
+
+
+def _truth_notices(truth: Truths) -> list[Notice]:
+    """What the annotations, or the fits, have to say; of some tasks only with their names."""
+    if isinstance(truth, Annotations):
+        return [*truth.notices, *added_votes(truth)]
+    parts = [truth] if isinstance(truth, Plausibilities) else list(truth)
+    alone = len(parts) == 1
+    return [one if alone else one.of(part.task) for part in parts for one in part.notices]
+
+
+def _with_macro(values: Floats, replicates: Floats) -> tuple[Floats, Floats]:
+    """Append the average over the tasks whose value is defined for every model."""
+    whole = ~np.isnan(values).any(axis=-1, keepdims=True)
+    defined = np.broadcast_to(whole, values.shape)
+    number = defined.sum(axis=0)
+    safe = np.maximum(number, 1)
+    macro = np.where(number > 0, np.where(defined, values, 0.0).sum(axis=0) / safe, np.nan)
+    parts = np.where(defined[..., None], replicates, 0.0).sum(axis=0) / safe[..., None]
+    parts = np.where(number[..., None] > 0, parts, np.nan)
+    return np.concatenate([values, macro[None]]), np.concatenate([replicates, parts[None]])
+
+
+class _Work(NamedTuple):
+    """One task and one run of replicates, always of full width.
+
+    The last run may reach beyond what was asked for: vector and scalar code round in different
+    ways, and a replicate must not depend on how many follow it.
+    """
+
+    task: int
+    first: int
+    stop: int
+
+
+class _ChunkScorer(NamedTuple):
+    """All that scores of a chunk of replicates are made of; may be sent to other processes."""
+
+    questions: list[TaskTruth]
+    prepared: list[list[dict[Any, Prepared]]]
+    metrics: list[Metric]
+    plan: Resampling
+
+    def scored(self, work: _Work) -> Floats:
+        """Scores of one chunk, shape (metrics, labels, models, replicates)."""
+        labels = {one.labels for one in self.metrics if one.labels != "draws"}
+        question = self.questions[work.task]
+        blocks = question.blocks(self.plan, work.first, work.stop, labels)
+        return self.both(work.task, blocks)
+
+    def both(
+        self, task: int, blocks: dict[str, tuple[Block, Block]], workers: int = 1
+    ) -> Floats:
+        """Scores by hard and soft labels, shape (metrics, labels, models, replicates)."""
+        width = next((one[0].counts.shape[1] for one in blocks.values()), 1)
+        families = {one.family: one for one in self.metrics if one.labels != "draws"}
+
+        def scored(prepared: dict[Any, Prepared]) -> Floats:
+            sums = {
+                name: one.reduce_each(prepared[one.prepare], blocks[one.labels])
+                for name, one in families.items()
+            }
+            found = np.full((len(self.metrics), 2, width), np.nan)
+            for k, metric in enumerate(self.metrics):
+                if metric.labels != "draws":
+                    for label in range(2):
+                        found[k, label] = metric.finish(sums[metric.family][label])
+            return found
+
+        found = threads(workers).map(scored, self.prepared[task])
+        return np.stack(found, axis=2)
+
+
+class _DrawScorer(NamedTuple):
+    """All that scores by metrics of draws are made of; may be sent to other processes."""
+
+    aligned: list[Aligned]
+    truths: list["_DrawTruth"]
+    metrics: list[Metric]
+    plan: Resampling
+    blocks: list[Ints]
+
+    def scored(self, cell: tuple[int, int, int]) -> "_DrawScores":
+        """Score one model of a task by one metric against every draw."""
+        t, k, m = cell
+        aligned, truth, metric = self.aligned[t], self.truths[t], self.metrics[k]
+        plan, block, items = self.plan, self.blocks[t], len(aligned.question.items)
+        assert metric.score_draws is not None
+        prepared = metric.prepare(aligned.distributions(list(aligned.scores)[m]))
+        tables = [metric.score_draws(prepared, one) for one in truth]
+
+        def scored(label: int, counts: Any, numbers: Ints | None = None) -> Floats:
+            return metric.finish(metric.reduce(tables[label], Block((), counts, numbers)))
+
+        once = np.ones((items, 1), dtype=np.uint8)
+        values = np.array([scored(label, once)[0] for label in range(2)])
+        number = 1 + int(block.max())
+        left = (block[:, None] != np.arange(number)).astype(np.uint8)
+        without = np.stack([scored(label, left) for label in range(2)])
+        several = min(truth.possible.draws, DRAWS)
+        ones = np.ones((items, several), dtype=np.uint8)
+        drawn = np.stack([np.full(several, values[0]), scored(1, ones, np.arange(several))])
+        replicates = np.full((2, plan.replicates), np.nan)
+        width = chunk_width(items, 4)
+        starts = range(0, plan.replicates if plan.kind != "influence" else 0, width)
+        for first in starts:
+            counts = plan.item_counts(first, first + width)[aligned.question.place]
+            room = replicates[:, first : first + width]
+            for label in range(2):
+                numbers = None
+                if label and plan.truth == "posterior":
+                    numbers = plan.draw_numbers(first, first + width, truth.possible.draws)
+                room[label] = scored(label, counts, numbers)[: room.shape[1]]
+        return _DrawScores(values, replicates, without, drawn, draw_error(tables[1]))
+
+
+class _Scorer:
+    """Scores all models of all tasks; sorted once, when made."""
+
+    def __init__(
+        self, aligned: list[Aligned], metrics: list[Metric], plan: Resampling, how: Settings
+    ) -> None:
+        self.aligned, self.metrics, self.plan = aligned, metrics, plan
+        self.workers, self.progress = how.workers, how.progress
+        self.families = {one.family: one for one in metrics if one.labels != "draws"}
+        self.labels = {one.labels for one in self.families.values()}
+        alike = [(one, self.families[one.family]) for one in metrics if one.labels != "draws"]
+        kinds = {one.prepare: one for one in self.families.values()}
+
+        def prepared(part: tuple[Aligned, str]) -> dict[Any, Prepared]:
+            one, m = part
+            each = {p: p(one.seen(m, metric)) for p, metric in kinds.items()}
+            return {metric.prepare: each[first.prepare] for metric, first in alike}
+
+        every = [(one, m) for one in aligned for m in one.scores]
+        made = threads(self.workers).map(prepared, every)
+        models = len(aligned[0].scores)
+        self.prepared = [made[t * models :][:models] for t in range(len(aligned))]
+        of_draws = next((one for one in metrics if one.labels == "draws"), None)
+        self.truths = [_draw_truth(one.question, of_draws) for one in aligned if of_draws]
+        self.errors: dict[str, float] = {}
+        asked = AskedPopulation(
+            how.items == "random",
+            how.annotators == "random",
+            _named(aligned, plan),
+            Reason.ALONE if plan.annotators == 1 else Reason.NONE,
+        )
+        self.shared = Uncertainty(aligned, self.prepared, plan, asked, self.workers)
+        questions = [one.question for one in aligned]
+        self.chunks = _ChunkScorer(questions, self.prepared, metrics, plan)
+        self.drawn: dict[tuple[int, int, int], _DrawScores] = {}
+
+    def run(self) -> tuple[Floats, Floats]:
+        """Values (tasks, metrics, labels, models), and the same with replicates last."""
+        values = np.stack(
+            [
+                self.chunks.both(t, one.question.once(self.labels), self.workers)[..., 0]
+                for t, one in enumerate(self.aligned)
+            ]
+        )
+        if self.plan.kind == "influence":
+            replicates = np.full((*values.shape, self.plan.replicates), np.nan)
+        else:
+            replicates = self._resampled(values)
+        self._draws(values, replicates)
+        return values, replicates
+
+    def uncertainty(self, values: Floats) -> Cells:
+        """Two-way parts of every task, metric and kind of label."""
+        by_metric = []
+        for k, metric in enumerate(self.metrics):
+            both = []
+            for label in range(len(LABELS)):
+                own = values[:, k, label]
+                if metric.labels != "draws":
+                    both.append(self.shared.cells(metric, label, own))
+                    continue
+                models, tasks = range(own.shape[1]), range(len(self.aligned))
+                found = [[self.drawn[t, k, m] for m in models] for t in tasks]
+                without = np.array([[one.without[label] for one in each] for each in found])
+                drawn = np.array([[one.drawn[label] for one in each] for each in found])
+                both.append(self.shared.cells_of_draws(metric, own, without, drawn))
+            by_metric.append(both)
+        return tuple(
+            tuple(tuple(both[label][t] for label in range(len(LABELS))) for both in by_metric)
+            for t in range(len(values))
+        )
+
+    def by_readers(self, values: Floats) -> tuple[Floats, Cells]:
+        """Values and their parts by each annotator's own votes, alike for both labels."""
+        every = [reader_cells(self.shared, metric) for metric in self.metrics]
+        cells = tuple(
+            tuple((found[t],) * len(LABELS) for found in every) for t in range(len(values))
+        )
+        made = np.array([[[one.values for one in both] for both in task] for task in cells])
+        return made, cells
+
+    def _draws(self, values: Floats, replicates: Floats) -> None:
+        """Fill in the metrics that meet every draw, one model after another."""
+        cells = [
+            (t, k, m)
+            for t, one in enumerate(self.aligned)
+            for k, metric in enumerate(self.metrics)
+            for m in range(len(one.scores))
+            if metric.labels == "draws"
+        ]
+
+        if not cells:
+            return
+        blocks = self.shared.block_of(self.shared.most_blocks)
+        drawing = _DrawScorer(self.aligned, self.truths, self.metrics, self.plan, blocks)
+        for cell, found in zip(
+            cells, current(self.workers).map(drawing.scored, cells), strict=True
+        ):
+            t, k, m = cell
+            values[t, k, :, m], replicates[t, k, :, m] = found.values, found.replicates
+            self.drawn[cell] = found
+            name = self.metrics[k].name
+            self.errors[name] = max(self.errors.get(name, 0.0), found.error)
+
+    def _resampled(self, values: Floats) -> Floats:
+        work = []
+        for t, one in enumerate(self.aligned):
+            width = chunk_width(len(one.question.items), len(one.question.classes))
+            work += [_Work(t, a, a + width) for a in range(0, self.plan.replicates, width)]
+        results = current(self.workers).map(self.chunks.scored, work, progress=self.progress)
+        out = np.empty((*values.shape, self.plan.replicates))
+        for part, result in zip(work, results, strict=True):
+            room = out[part.task, ..., part.first : part.stop]
+            room[:] = result[..., : room.shape[-1]]
+        for t, task in enumerate(self.aligned):
+            factor = task.question.widening(self.plan)
+            out[t] = widened(out[t], factor, self.plan.weights)
+        return out
+
+    def influential(self, values: Floats) -> tuple[Influential, ...]:
+        """Items that decide between the two best models of each task, by soft labels."""
+        return influential_of_tasks(
+            self.aligned,
+            self.metrics,
+            values,
+            lambda t, metric: [p[metric.prepare] for p in self.prepared[t]],
+        )
+
+    def notices(self, values: Floats) -> Iterator[Notice]:
+        """What the user should know about votes, ties, and undefined or infinite values."""
+        truths = [one.question for one in self.aligned]
+        yield from votes_notices(truths, self.plan, self.metrics)
+        if any("average_precision" in metric.name for metric in self.metrics):
+            yield from tie_notices(self.aligned, self._orders())
+        for one, own in zip(self.aligned, values, strict=False):  # the last may be their macro
+            yield from value_notices(one, self.metrics, own, LABELS)
+        yield from draw_notices(self.metrics, self.errors)
+
+    def _orders(self) -> list[list[list[Order]]]:
+        """Sorted scores by task and model, one order per class."""
+        ranking = {one.prepare for one in self.metrics if one.labels == "classes"}
+        return [
+            [[o for p in ranking & prepared.keys() for o in prepared[p]] for prepared in models]
+            for models in self.prepared
+        ]
+
+
+class _DrawTruth(NamedTuple):
+    """The truth of a task as metrics of draws meet it: their mean, and all of them."""
+
+    settled: Plausibilities
+    possible: Plausibilities
+
+
+class _Remembered:
+    """A law that works out once which classes are on top, for all models and metrics."""
+
+    def __init__(self, law: Posterior) -> None:
+        self.law, self.name = law, law.name
+        self._lock = Lock()
+        self._top: tuple[Floats, Floats] | None = None
+
+    def __reduce__(self) -> tuple[type["_Remembered"], tuple[Posterior]]:
+        """Another process remembers for itself."""
+        return type(self), (self.law,)
+
+    def mean(self, start: Ints) -> tuple[Floats, Floats]:
+        """As the law."""
+        return self.law.mean(start)
+
+    def draw(self, start: Ints, seed: Seed) -> tuple[Floats, Floats]:
+        """As the law."""
+        return self.law.draw(start, seed)
+
+    def top(self, start: Ints, others: Ints) -> tuple[Floats, Floats]:
+        """As the law, of which there is one for one set of items."""
+        with self._lock:
+            if self._top is None:
+                self._top = self.law.top(start, others)
+            return self._top
+
+    def subset(self, entries: Ints, items: Ints) -> Posterior:
+        """As the law, with nothing remembered."""
+        return self.law.subset(entries, items)
+
+
+def _draw_truth(question: TaskTruth, metric: Metric) -> _DrawTruth:
+    """Make ready what the metrics of draws of a task share, or say why there are no draws."""
+    plausible = question.plausible
+    if plausible is None:
+        raise InputError(
+            f"metric {metric.name}",
+            "votes",
+            "plausibilities: a model of the truth with draws",
+            hint("choose a model: {}", MODEL),
+        )
+    if plausible.law is not None and plausible.draws == 1:
+        raise InputError(
+            f"metric {metric.name}",
+            f"plausibilities by {plausible.method} with their mean alone",
+            "draws",
+            "make some: .drawn(1000, seed=0)",
+        )
+    settled, plausible = plausible.averaged(), plausible.stored()
+    if plausible.law is not None:
+        plausible = replace(plausible, law=_Remembered(plausible.law))
+    return _DrawTruth(settled, plausible)
+
+
+class _DrawScores(NamedTuple):
+    """One model by a metric of draws; every array is by hard and soft labels.
+
+    Attributes
+    ----------
+    values, replicates
+        Shape (2,) and (2, replicates).
+    without
+        Values without each block of items, shape (2, blocks).
+    drawn
+        Values in each draw of the possible truths, shape (2, draws).
+    error
+        Monte Carlo error of the soft value.
+    """
+
+    values: Floats
+    replicates: Floats
+    without: Floats
+    drawn: Floats
+    error: float
+
+
+def _named(aligned: Sequence[Aligned], plan: Resampling) -> bool:
+    """Whether votes are by people who rated many items, so that they can be told apart."""
+    items, people = [], []
+    for one in aligned:
+        votes = one.question.votes
+        if votes is None or plan.annotators < 2:
+            return False
+        known = votes.annotator >= 0
+        items.append(np.repeat(one.question.place, votes.sizes)[known])
+        people.append(votes.annotator[known])
+    return is_panel(np.concatenate(items), np.concatenate(people), len(plan.items))

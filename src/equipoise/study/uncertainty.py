@@ -1,0 +1,580 @@
+"""Uncertainty: the two-way parts of every task, metric and kind of label, all models at once.
+
+Metrics with derivatives give the influence of items and of votes in one pass. The others are
+left without blocks of items and without an annotator's votes in them, a jackknife whose blocks
+stand in for groups; its cost is linear in items. Where the truth is a model of it, the spread
+over its draws is added to that of items.
+"""
+
+import math
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from equipoise.inference import (
+    Ballots,
+    Design,
+    Layout,
+    Population,
+    Reason,
+    TwoWay,
+    floor_of,
+    joint_design,
+    population_of,
+    two_way,
+    unit_design,
+)
+from equipoise.inference.resampling import Resampling, resample
+from equipoise.metrics import Influence, Metric, Prepared
+from equipoise.scale.engine import threads
+from equipoise.study.alignment import Aligned
+from equipoise.study.blocks import LABELS, hard_labels, pair
+from equipoise.study.chunks import chunk_width
+from equipoise.types.annotations import Annotations
+from equipoise.types.arrays import Floats, Ints
+from equipoise.types.votes import is_panel
+
+BLOCKS = 200  # of items that a jackknife leaves out, one after another
+CELLS = 600  # blocks times annotators that it leaves out
+PEOPLE = 40  # annotators, or groups of them, that it leaves out
+DRAWS = 200  # of possible truths that are scored
+FEWEST = 20
+SCORED = 20_000_000  # items times draws
+
+
+class AskedPopulation(NamedTuple):
+    """Whom the result should speak for.
+
+    `named` says whether annotators are people who rated many items; `reason` why not.
+    """
+
+    items: bool = True
+    annotators: bool = True
+    named: bool = True
+    reason: Reason = Reason.NONE
+
+
+class Uncertainty:
+    """Everything that metrics share about the tasks of one evaluation.
+
+    Parameters
+    ----------
+    aligned
+        The tasks, with the scores of all models.
+    prepared
+        By task and model, what every way to prepare a prediction made of it.
+    plan
+        Knows the groups of items.
+    asked
+        Whom the result should speak for.
+    """
+
+    def __init__(
+        self,
+        aligned: Sequence[Aligned],
+        prepared: Sequence[Sequence[Mapping[Any, Prepared]]],
+        plan: Resampling,
+        asked: AskedPopulation,
+        workers: int,
+    ) -> None:
+        self.aligned, self.prepared, self.plan, self.asked = aligned, prepared, plan, asked
+        self.workers = workers
+        group = plan.group if asked.items else None  # items that are fixed need no groups
+        codes = np.arange(len(plan.items)) if group is None else group
+        places = [codes[one.question.place] for one in aligned]
+        found = np.flatnonzero(np.bincount(np.concatenate(places)))
+        number = np.zeros(int(codes.max()) + 1, dtype=np.int64)
+        number[found] = np.arange(len(found))
+        self.unit = [number[one] for one in places]
+        self._blocks: dict[int, list[Ints]] = {}
+        self._designs: dict[tuple[int, ...], Design] = {}
+        self._layouts: dict[tuple[int, ...], Layout] = {}
+
+    @property
+    def most_blocks(self) -> int:
+        """How many blocks of items a jackknife has at most."""
+        return min(BLOCKS, 1 + max(int(one.max()) for one in self.unit))
+
+    @cached_property
+    def ballots(self) -> list[Ballots | None]:
+        """Votes of every task; None where the truth is not made of votes."""
+        return [
+            None
+            if (votes := one.question.votes) is None
+            else Ballots.of(
+                votes,
+                one.question.masses,
+                unit,
+                labels=one.question.shares.T,
+                harden=_hardened,
+                named=self.asked.named,
+            )
+            for one, unit in zip(self.aligned, self.unit, strict=True)
+        ]
+
+    @cached_property
+    def crowds(self) -> list[Ballots | None]:
+        """The same for a jackknife: more than forty annotators are left out in forty groups.
+
+        Who is in which group follows from the items they rated, not from anyone's order.
+        """
+        known = [one for one in self.ballots if one is not None and len(one.item)]
+        number = 1 + max((int(one.annotator.max()) for one in known), default=-1)
+        if number <= PEOPLE:
+            return self.ballots
+        key = np.zeros(number)
+        for aligned, one in zip(self.aligned, self.ballots, strict=True):
+            if one is not None:
+                own = np.array([zlib.crc32(name.encode()) for name in aligned.question.items])
+                key += np.bincount(one.annotator, own[one.item] / 2**32, number)
+        group = np.argsort(np.argsort(key, kind="stable"), kind="stable") % PEOPLE
+        return [
+            None if one is None else replace(one, annotator=group[one.annotator])
+            for one in self.ballots
+        ]
+
+    def _layout(self, tasks: tuple[int, ...]) -> Layout | None:
+        held = [self.ballots[t] for t in tasks]
+        known = [one for one in held if one is not None]
+        if len(known) < len(held) or not any(len(one.item) for one in known):
+            return None
+        if tasks not in self._layouts:
+            self._layouts[tasks] = Layout(known)
+        return self._layouts[tasks]
+
+    def _population(self, tasks: tuple[int, ...], design: Design) -> Population:
+        reason = self.asked.reason
+        if any(self.aligned[t].question.plausible is not None for t in tasks):
+            reason = Reason.MODEL
+        elif all((one := self.ballots[t]) is not None and not len(one.item) for t in tasks):
+            reason = Reason.GOLD
+        return population_of(
+            design,
+            named=self.asked.named,
+            reason=reason,
+            units="items"
+            if self.plan.group is None or not self.asked.items
+            else "groups of items",
+            items=self.asked.items,
+            annotators=self.asked.annotators,
+        )
+
+    def _design(self, tasks: tuple[int, ...]) -> Design:
+        if tasks in self._designs:
+            return self._designs[tasks]
+        unit = np.concatenate([self.unit[t] for t in tasks])
+        if len(tasks) > 1:  # an item counts once, however many tasks it has
+            place = np.concatenate([self.aligned[t].question.place for t in tasks])
+            wide = int(place.max(initial=0)) + 1
+            unit = np.unique(unit * wide + place) // wide
+        made, held = unit_design(unit), [self.ballots[t] for t in tasks]
+        known = [one.design for one in held if one is not None]
+        if len(known) == len(held):
+            made = joint_design(known, made)
+        self._designs[tasks] = made
+        return made
+
+    def cells(self, metric: Metric, label: int, values: Floats) -> list[TwoWay]:
+        """One per task; and of their average, when there are several.
+
+        Parameters
+        ----------
+        values
+            Value of every task and model, the average last, shape (tasks, models).
+        """
+        tasks = range(len(self.aligned))
+        parts = [self._part(t, metric, label, values[t]) for t in tasks]
+        made = [self._cell((t,), [parts[t]], metric, label, values[t]) for t in tasks]
+        if len(parts) > 1:
+            whole = tuple(t for t in tasks if not np.isnan(values[t]).any())
+            chosen = [parts[t] for t in whole]
+            if whole:
+                made.append(self._cell(whole, chosen, metric, label, values[-1]))
+            else:
+                made.append(replace(made[0], values=values[-1]))
+        return made
+
+    def _cell(
+        self,
+        tasks: tuple[int, ...],
+        parts: "list[_Part]",
+        metric: Metric,
+        label: int,
+        values: Floats,
+    ) -> TwoWay:
+        design, share = self._design(tasks), 1 / len(tasks)
+        if any(part.slopes is None for part in parts):
+            population = self._population(tasks, design)
+            made = self._jackknifed(tasks, parts, values, design, population)
+        else:
+            made = self._derived(tasks, parts, LABELS[label], values)
+        units = self._units(tasks, metric, label, design)
+        floor = floor_of(units, value_width(metric, values))
+        draws = share**2 * np.sum([part.draws for part in parts], axis=0)
+        return replace(made, floor=floor, draws=draws)
+
+    def _derived(
+        self, tasks: tuple[int, ...], parts: "list[_Part]", labels: str, values: Floats
+    ) -> TwoWay:
+        """Parts by derivatives of every task's items and votes."""
+        design, share, votes = self._design(tasks), 1 / len(tasks), None
+        layout, population = self._layout(tasks), self._population(tasks, design)
+        if layout is not None:
+            slopes = [share * part.slopes for part in parts if part.slopes is not None]
+            votes = layout.sums(slopes, labels)
+        unit = np.concatenate([self.unit[t] for t in tasks])
+        influence = np.concatenate([share * part.items for part in parts], axis=1)
+        return two_way(
+            values, influence, unit, design=design, population=population, votes=votes
+        )
+
+    def of_values(self, t: int, values: Floats, items: Floats, slopes: Floats) -> TwoWay:
+        """Parts of any numbers about a task's soft labels, given their derivatives.
+
+        Parameters
+        ----------
+        values
+            The numbers, shape (numbers,).
+        items, slopes
+            Their derivatives by the weight of items, (numbers, items), and by the shares of
+            scored classes, (numbers, items, classes).
+        """
+        none = np.zeros((len(values), len(values)))
+        return self._derived((t,), [_Part(items, slopes, none, None)], "soft", values)
+
+    def _units(
+        self, tasks: tuple[int, ...], metric: Metric, label: int, design: Design
+    ) -> float:
+        """How many units a value that did not vary rests on."""
+        if metric.trials is not None:
+            return float(metric.trials)
+        if metric.labels != "classes" and not metric.of_class:
+            return float(design.units)
+        asked = (self.aligned[t].question for t in tasks)
+        rare = [
+            min(float(mass.sum()), float(len(mass) - mass.sum()))
+            for one in asked
+            for mass in (one.hard if label == 0 else one.shares)
+        ]
+        return min(float(design.units), max(min(rare), 1.0))
+
+    def cells_of_draws(
+        self, metric: Metric, values: Floats, without: Floats, drawn: Floats
+    ) -> list[TwoWay]:
+        """The same of a metric that meets every draw of the possible truths.
+
+        Parameters
+        ----------
+        without
+            Values without each block of items, shape (tasks, models, blocks).
+        drawn
+            Values in each draw, shape (tasks, models, draws).
+        """
+        tasks = range(len(self.aligned))
+        blocks = self.block_of(without.shape[-1])
+        every: list[tuple[int, ...]] = [(t,) for t in tasks]
+        every += [tuple(tasks)] if len(values) > len(self.aligned) else []
+        made = []
+        for chosen, own in zip(every, values, strict=True):
+            sums: Floats = np.zeros(without.shape[1:])
+            for t in chosen:
+                weight = np.bincount(blocks[t], minlength=sums.shape[1]) / len(blocks[t])
+                moved = (1 - weight) * (values[t][:, None] - without[t])
+                sums += (moved - weight * moved.sum(axis=1, keepdims=True)) / len(chosen)
+            design = unit_design(np.concatenate([blocks[t] for t in chosen]))
+            population = self._population(chosen, design)
+            cell = two_way(
+                own, sums, np.arange(sums.shape[1]), design=design, population=population
+            )
+            spread: Floats = np.zeros((len(own), len(own)))
+            if drawn.shape[-1] > 1:
+                spread = np.atleast_2d(np.cov(drawn[list(chosen)].mean(axis=0)))
+            floor = floor_of(design.units, value_width(metric, own))
+            made.append(replace(cell, draws=spread, floor=floor))
+        return made
+
+    # ---- derivatives -----------------------------------------------------------------------
+
+    def _part(self, t: int, metric: Metric, label: int, values: Floats) -> "_Part":
+        question, models = self.aligned[t].question, self.prepared[t]
+        number = len(values)
+        draws: Floats = np.zeros((number, number))
+        if question.plausible is not None and question.plausible.draws > 1:
+            draws = self._over_draws(t, metric, label)
+        if metric.influence is None:
+            values_without = _Jackknife(self, t, metric, label)
+            return _Part(np.empty((0, 0)), None, draws, values_without)
+        block = question.once([metric.labels])[metric.labels][label]
+        truth = np.stack([part.positive for part in block.classes])
+        rows = np.flatnonzero(block.counts[:, 0])
+        names = list(self.aligned[t].scores)
+
+        def one(m: int) -> Influence:
+            if len(rows) == len(question.items):
+                return influence_of(metric, models[m][metric.prepare], truth)
+            if not len(rows):  # every item is tied: undefined
+                none = np.full(truth.T.shape, np.nan)
+                return Influence(math.nan, none[:, 0], none)
+            scores = self.aligned[t].seen(names[m], metric)[rows]  # ties are left out
+            found = influence_of(metric, metric.prepare(scores), truth[:, rows])
+            return _spread_out(found, rows, len(question.items))
+
+        found = threads(self.workers).map(one, range(number))
+        items = np.stack([each.items for each in found])
+        slopes = np.stack([_scored(each.shares, len(question.classes)) for each in found])
+        return _Part(items, slopes, draws, None)
+
+    def _over_draws(self, t: int, metric: Metric, label: int) -> Floats:
+        """Covariance of the values over draws of possible truths."""
+        question = self.aligned[t].question
+        assert question.plausible is not None
+        most = max(FEWEST, min(DRAWS, SCORED // max(len(question.items), 1)))
+        number = min(question.plausible.draws, most)
+        values = np.concatenate(list(self._drawn(t, metric, label, number)), axis=1)
+        known = values[:, ~np.isnan(values).any(axis=0)]
+        if known.shape[1] < 2 or not np.isfinite(known).all():
+            return np.zeros((len(values), len(values)))
+        return np.atleast_2d(np.cov(known))
+
+    def _drawn(self, t: int, metric: Metric, label: int, number: int) -> Iterator[Floats]:
+        question = self.aligned[t].question
+        plausible, classes = question.plausible, len(question.classes)
+        assert plausible is not None
+        first = len(plausible.classes) - classes
+        width = chunk_width(len(question.items), classes)
+        picked = np.linspace(0, plausible.draws - 1, number).astype(int)
+        for start in range(0, number, width):
+            draws = [plausible.draw(int(d))[:, first:] for d in picked[start : start + width]]
+            shares = [np.stack([one[:, k] for one in draws], axis=1) for k in range(classes)]
+            counts = np.ones((len(question.items), len(draws)), dtype=np.uint8)
+            yield self.scored(t, metric, label, shares, counts)
+
+    def scored(
+        self, t: int, metric: Metric, label: int, shares: list[Floats], counts: Any
+    ) -> Floats:
+        """Every model's value with these soft labels and counts, (models, replicates)."""
+        ties = self.aligned[t].question.ties
+        block = pair(shares, counts, whole=metric.labels == "distribution", ties=ties)[label]
+        models = self.prepared[t]
+        return np.stack(
+            [metric.finish(metric.reduce(one[metric.prepare], block)) for one in models]
+        )
+
+    # ---- without derivatives ---------------------------------------------------------------
+
+    def block_of(self, number: int) -> list[Ints]:
+        """Which of so many blocks every item of every task is in; units stay whole.
+
+        Blocks follow from the names of items, not from their order.
+        """
+        if number not in self._blocks:
+            units = 1 + max(int(one.max()) for one in self.unit)
+            key = np.full(units, 2**32, dtype=np.int64)
+            for one, unit in zip(self.aligned, self.unit, strict=True):
+                own = [zlib.crc32(name.encode()) for name in one.question.items]
+                np.minimum.at(key, unit, own)
+            place = np.argsort(np.argsort(key, kind="stable"), kind="stable")
+            block = place % number
+            self._blocks[number] = [block[unit] for unit in self.unit]
+        return self._blocks[number]
+
+    def _jackknifed(
+        self,
+        tasks: tuple[int, ...],
+        parts: "list[_Part]",
+        values: Floats,
+        design: Design,
+        population: Population,
+    ) -> TwoWay:
+        """Parts by leaving out blocks of items, and annotators in them."""
+        share = 1 / len(tasks)
+        units = np.concatenate([self.unit[t] for t in tasks])
+        people = max((part.jackknife.people for part in parts if part.jackknife), default=0)
+        counted = population.annotators or not population.items
+        number = min(self.most_blocks, len(np.unique(units)))
+        if counted and people:
+            number = min(number, max(FEWEST, CELLS // people))
+        blocks = self.block_of(number)
+        sums = np.zeros((len(values), number))
+        for t, part in zip(tasks, parts, strict=True):
+            assert part.jackknife is not None
+            sums += share * part.jackknife.blocks(blocks[t], number)
+        votes, whole = None, unit_design(np.concatenate([blocks[t] for t in tasks]))
+        known = [self.crowds[t] for t in tasks]
+        if counted and people and all(one is not None for one in known):
+            crowd = 1 + max(int(one.annotator.max()) for one in known if one is not None)
+            by_cell = np.zeros((len(values), number, crowd))
+            for t, part in zip(tasks, parts, strict=True):
+                assert part.jackknife is not None
+                by_cell += share * part.jackknife.cells(blocks[t], number, crowd)
+            alone = by_cell.sum(axis=1)
+            flat = by_cell.reshape(len(values), -1)
+            votes = alone @ alone.T, flat @ flat.T
+            blocked = [
+                replace(one, unit=blocks[t]).design
+                for t, one in zip(tasks, known, strict=True)
+                if one is not None
+            ]
+            whole = joint_design(blocked, whole)
+        df = design.df_annotators
+        whole = replace(whole, df_annotators=min(df, whole.df_annotators) if votes else df)
+        return two_way(
+            values,
+            sums,
+            np.arange(number),
+            design=whole,
+            population=population,
+            votes=votes,
+        )
+
+
+def uncertainty_of(aligned: Sequence[Aligned], annotations: Annotations) -> Uncertainty:
+    """What numbers about votes and predictions share, for items and annotators like these."""
+    plan = resample(annotations, "items", replicates=1)
+    who = annotations.annotator
+    named = who is not None and is_panel(annotations.item, who, len(annotations.items))
+    alone = who is not None and plan.annotators == 1
+    asked = AskedPopulation(named=named, reason=Reason.ALONE if alone else Reason.NONE)
+    return Uncertainty(aligned, [], plan, asked, workers=1)
+
+
+class _Part(NamedTuple):
+    """One task: derivatives by items and by shares of classes, or a jackknife instead."""
+
+    items: Floats
+    slopes: Floats | None
+    draws: Floats
+    jackknife: "_Jackknife | None"
+
+
+class _Jackknife:
+    """Values of one task without blocks of items, and without annotators in them."""
+
+    def __init__(self, shared: Uncertainty, task: int, metric: Metric, label: int) -> None:
+        self.shared, self.task, self.metric, self.label = shared, task, metric, label
+        self.question = shared.aligned[task].question
+        self.ballots = shared.crowds[task]
+        votes = self.ballots
+        self.people = 0 if votes is None else int((np.bincount(votes.annotator) > 0).sum())
+        once = np.ones((len(self.question.items), 1), dtype=np.uint8)
+        self.whole = self._scored(list(self.question.shares), once)[:, 0]
+
+    def _scored(self, shares: list[Floats], counts: Any) -> Floats:
+        return self.shared.scored(self.task, self.metric, self.label, shares, counts)
+
+    def blocks(self, block: Ints, number: int) -> Floats:
+        """Influence of every block, shape (models, blocks)."""
+        items = len(self.question.items)
+        width = chunk_width(items, len(self.question.classes))
+        weight = np.bincount(block, minlength=number) / items
+        out = np.empty((len(self.whole), number))
+        for first in range(0, number, width):
+            these = np.arange(first, min(first + width, number))
+            counts = (block[:, None] != these).astype(np.uint8)
+            without = self._scored(list(self.question.shares), counts)
+            out[:, these] = (1 - weight[these]) * (self.whole[:, None] - without)
+        out = np.where(np.isfinite(out), out, 0.0)
+        return np.asarray(out - weight * out.sum(axis=1, keepdims=True))
+
+    def cells(self, block: Ints, number: int, crowd: int) -> Floats:
+        """Influence of an annotator's votes in a block, (models, blocks, annotators)."""
+        ballots, classes = self.ballots, len(self.question.classes)
+        assert ballots is not None
+        out = np.zeros((len(self.whole), number, crowd))
+        code = block[ballots.item].astype(np.int64) * crowd + ballots.annotator
+        order = np.argsort(code, kind="stable")
+        found, start = np.unique(code[order], return_index=True)
+        ends = np.append(start, len(order))
+        items = len(self.question.items)
+        width = chunk_width(items, classes)
+        once = np.ones((items, width), dtype=np.uint8)
+        for first in range(0, len(found), width):
+            where = found[first : first + width]
+            votes = order[ends[first] : ends[first + len(where)]]
+            column = np.repeat(np.arange(len(where)), np.diff(ends)[first : first + width])
+            shares, rest = _without(ballots, votes, column, len(where))
+            without = self._scored(shares, once[:, : len(where)])
+            moved = rest * (self.whole[:, None] - without)
+            out[:, where // crowd, where % crowd] = np.where(np.isfinite(moved), moved, 0.0)
+        return out
+
+
+def _without(
+    ballots: Ballots, votes: Ints, column: Ints, columns: int
+) -> tuple[list[Floats], Floats]:
+    """Soft labels of each class, without some votes in every column (items, columns).
+
+    Also what part of the items is left on average, where something is.
+    """
+    shape = (len(ballots.labels), columns)
+    cell, gone = ballots.item[votes] * columns + column, ballots.share[votes]
+    left = 1 - np.bincount(cell, gone, shape[0] * columns)[cell]
+    kept = left > 1e-12
+    votes, column, cell, gone, left = (x[kept] for x in (votes, column, cell, gone, left))
+    number = np.bincount(column, minlength=columns)
+    rest = np.bincount(column, left, columns) / np.maximum(number, 1)
+    shares = []
+    for k, labels in enumerate(ballots.labels.T):
+        share = np.repeat(labels[:, None], columns, axis=1)
+        taken = np.bincount(cell, gone * ballots.mass[votes, k], share.size)[cell]
+        share.flat[cell] = np.clip((labels[cell // columns] - taken) / left, 0.0, 1.0)
+        shares.append(share)
+    return shares, rest
+
+
+def _hardened(shares: Floats) -> Floats:
+    """Hard labels of scored classes without a vote, shape (rows, classes).
+
+    Tied classes share them, whatever becomes of ties in the labels themselves: without one
+    vote of three, two are left, and to call their ties negative would take all influence from
+    items with one yes and give twice as much to those with two.
+    """
+    return np.stack(hard_labels(list(shares.T)), axis=1)
+
+
+def _spread_out(found: Influence, rows: Ints, items: int) -> Influence:
+    """Derivatives of some items among all: the others have none."""
+    moved = np.zeros(items)
+    moved[rows] = found.items
+    shares = np.zeros((items, *found.shares.shape[1:]))
+    shares[rows] = found.shares
+    return Influence(found.value, moved, shares)
+
+
+def influence_of(metric: Metric, prepared: Prepared, truth: Floats) -> Influence:
+    """Value and derivatives of a task; one class against the rest is averaged over classes."""
+    assert metric.influence is not None
+    if metric.labels == "distribution":
+        return metric.influence(prepared, truth.T)
+    parts = [metric.influence(o, p) for o, p in zip(prepared, truth, strict=True)]
+    return class_average(parts, truth, metric.average)
+
+
+def class_average(parts: Sequence[Influence], truth: Floats, average: str) -> Influence:
+    """Value and derivatives of an average over classes; slopes become (items, classes)."""
+    each = np.array([part.value for part in parts])
+    items = np.stack([part.items for part in parts])
+    shares = np.stack([part.shares for part in parts], axis=1)
+    if average == "macro":
+        return Influence(float(each.mean()), items.mean(axis=0), shares / len(parts))
+    mass = truth.sum(axis=1)
+    value = float(mass @ each / mass.sum())
+    moved = np.asarray((mass @ items + (each - value) @ truth) / mass.sum())
+    return Influence(value, moved, (shares * mass + (each - value)[None, :]) / mass.sum())
+
+
+def _scored(shares: Floats, classes: int) -> Floats:
+    """Derivatives by the shares of scored classes: of a yes/no question, the positive one."""
+    wide = shares[:, None] if shares.ndim == 1 else shares
+    return wide[:, 1:] - wide[:, :1] if classes == 1 and wide.shape[1] == 2 else wide
+
+
+def value_width(metric: Metric, values: Floats) -> float:
+    """How far values can be apart; without bounds, how far they are from 0."""
+    width = metric.bounds[1] - metric.bounds[0]
+    known = np.abs(values[np.isfinite(values)])
+    return width if np.isfinite(width) else float(known.max()) if len(known) else 0.0

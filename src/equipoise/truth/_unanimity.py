@@ -1,0 +1,121 @@
+r"""Unanimity: does a fitted model of annotators expect the agreement that is seen?
+
+A posterior predictive check. The same annotators vote on the same items once more, as the fit
+says; the share of items on which all of them agree is compared with the share observed. An item
+is unanimous with probability
+
+.. math:: \sum_k P(\text{item is } k) \sum_l \prod_{v \in i} \theta_{a(v),\,k,\,l}
+    \quad\text{or, for GLAD,}\quad
+    \mathrm{E}_{b_i} \Big[\prod_v \mathrm{sigmoid}(c_{a(v)} b_i)
+    + \prod_v \mathrm{sigmoid}(-c_{a(v)} b_i)\Big]
+
+and items are simulated independently of each other, from a fixed seed. Items with fewer than
+two votes and those of known truth do not count. Annotators who copy each other, or who find the
+same items hard, agree more often than a model expects that lets them err independently.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from equipoise.truth._annotator_votes import AnnotatorVotes
+from equipoise.types.arrays import Bools, Floats
+from equipoise.types.notices import Notice, notice
+from equipoise.types.numbers import percent
+from equipoise.types.plausibilities import Unanimity
+
+_MOST = 400_000_000  # sums over pairs of classes, beyond which nothing is checked
+_LOT = 4_000_000  # of them at a time
+_SIMULATED, _SEED, _NODES = 2000, 0, 21
+_BINS = 200  # of probabilities: the variance within one is below 1e-5 of a yes or no
+
+
+def confusion_unanimity(
+    who: AnnotatorVotes, posterior: Floats, confusion: Floats
+) -> Unanimity | None:
+    """Check a fit with confusion matrices (annotators, true, answer)."""
+    size = posterior.shape[1]
+    several = _several(who)
+    if not several.any() or len(posterior) * size**2 > _MOST or not _whole(who):
+        return None
+    design, rows = _design(who), np.flatnonzero(several)
+    log = np.log(np.maximum(confusion, 1e-300)).reshape(len(confusion), -1)
+    chance = np.empty(len(rows))
+    for first in range(0, len(rows), max(1, _LOT // size**2)):
+        some = rows[first : first + max(1, _LOT // size**2)]
+        same = np.exp(design[some] @ log).reshape(len(some), size, size).sum(axis=2)
+        chance[first : first + len(some)] = (posterior[some] * same).sum(axis=1)
+    return _checked(who, several, chance)
+
+
+def ability_unanimity(
+    who: AnnotatorVotes, ability: Floats, item: Floats, chance: Floats
+) -> Unanimity | None:
+    """Check a fit of GLAD, the items normal with this mean and chance of being positive."""
+    from scipy.special import ndtri
+
+    several = _several(who)
+    if not several.any() or not _whole(who):
+        return None
+    design, rows = _design(who)[several], np.flatnonzero(several)
+    standard = np.abs(ndtri(np.clip(chance[rows], 1e-9, 1 - 1e-9)))
+    mean = item[rows]
+    spread = np.abs(mean) / np.maximum(standard, 1e-3)
+    nodes, weights = np.polynomial.hermite_e.hermegauss(_NODES)
+    size, first = np.diff(design.indptr), design.indptr[:-1]
+    skill, number = ability[design.indices], design.data
+    found = np.zeros(len(rows))
+    for node, weight in zip(nodes, weights / weights.sum(), strict=True):
+        margin = skill * np.repeat(mean + node * spread, size)
+        no = np.minimum(-margin, 0.0) - np.log(1.0 + np.exp(-np.abs(margin)))  # log sigmoid
+        for log in (no, no + margin):
+            found += weight * np.exp(np.add.reduceat(number * log, first))
+    return _checked(who, several, found)
+
+
+def unanimity_notice(model: str, found: Unanimity | None) -> tuple[Notice, ...]:
+    """Say that a model expects another agreement than is seen."""
+    if found is None or found.low <= found.observed <= found.high:
+        return ()
+    text = (
+        "{model} does not describe how these annotators agree: it expects {expected} of the "
+        "items to be unanimous ({low} to {high} in 95% of simulated data), observed "
+        "{observed}. Its probabilities rest on annotators who err independently of each other."
+    )
+    ends = {name: percent(getattr(found, name), 1) for name in ("low", "high", "observed")}
+    expected = percent(found.expected, 1)
+    return (notice("unanimity", text, model=model, expected=expected, **ends),)
+
+
+def _design(who: AnnotatorVotes) -> Any:
+    """Votes of each annotator on each item, sparse (items, annotators)."""
+    from scipy.sparse import csr_matrix
+
+    votes, size = who.answers, len(who.classes)
+    shape = (votes.shape[0], votes.shape[1] // size)
+    return csr_matrix((votes.data, votes.indices // size, votes.indptr), shape=shape)
+
+
+def _several(who: AnnotatorVotes) -> Bools:
+    """Items with at least two votes and no known truth."""
+    votes = np.asarray(who.answers.sum(axis=1)).ravel()
+    return np.asarray((votes >= 2) & ~who.settled)
+
+
+def _whole(who: AnnotatorVotes) -> bool:
+    """Whether every vote counts as a whole number of votes."""
+    return bool((who.answers.data == np.round(who.answers.data)).all())
+
+
+def _checked(who: AnnotatorVotes, several: Bools, chance: Floats) -> Unanimity:
+    """Simulate how many items are unanimous, those of like probability together."""
+    items = len(chance)
+    code = np.minimum((chance * _BINS).astype(np.intp), _BINS - 1)
+    number = np.bincount(code, minlength=_BINS)
+    used = np.flatnonzero(number)
+    each = np.clip(np.bincount(code, chance, _BINS)[used] / number[used], 0.0, 1.0)
+    random = np.random.default_rng(_SEED)
+    drawn = random.binomial(number[used], each, (_SIMULATED, len(used))).sum(axis=1) / items
+    low, high = np.quantile(drawn, (0.025, 0.975))
+    same = who.shares[several].max(axis=1) >= 1 - 1e-12
+    return Unanimity(float(chance.mean()), float(low), float(high), float(same.mean()), items)

@@ -1,0 +1,153 @@
+r"""Reading agreement: is what the others put first among the classes that a reading names?
+
+With readings :math:`b^1, \dots, b^R` of an item and inverse ranks IRN (see
+`equipoise.truth.inverse_rank`) of all but one of them,
+
+.. math:: \frac{1}{R} \sum_{r=1}^{R}
+    \Big[\arg\max_k \mathrm{IRN}(k;\, b^s, s \ne r) \in b^r\Big]
+
+Where several classes share the first place of the others, one of them in the reading is a hit.
+An item with a single reading has nobody to agree with: undefined. ``ties="full"`` (default, as
+the published figures) gives every class of the i-th block 1/i, ``"split"`` shares it. A plain
+vote is a reading of length one; a row that counts n votes is n readings.
+
+References
+----------
+Stutz et al., *Evaluating medical AI systems in dermatology under uncertain ground truth*,
+Appendix E.
+
+Examples
+--------
+>>> votes = Annotations(kind="nominal", items=("a", "b"), classes=("x", "y"),
+...     item=np.array([0, 0, 0, 1]), label=np.array([0, 0, 1, 1]))
+>>> reading_agreement(votes).value
+array([0.667,   nan])
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from equipoise.types.annotations import Annotations
+from equipoise.types.arrays import (
+    Floats,
+    InputError,
+    Ints,
+    PerItem,
+    choice,
+    frozen,
+    short_repr,
+)
+from equipoise.types.votes import dense_blocks, vote_counts
+
+TIES = ("full", "split")
+CLOSE = 1e-9  # sums of 1/i that differ by less are the same sum in another order
+ROUNDING = 1e-14  # of what was subtracted: the reading itself from all
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReadingAgreement:
+    """Agreement of every item that has readings.
+
+    Attributes
+    ----------
+    items
+        Names.
+    value
+        Share of readings that name what the others put first, shape (items,); nan for one
+        reading alone.
+    readings
+        Number of readings, shape (items,).
+    """
+
+    items: tuple[str, ...]
+    value: PerItem
+    readings: Ints
+
+    __repr__ = short_repr
+
+    def __post_init__(self) -> None:
+        for name in ("value", "readings"):
+            object.__setattr__(self, name, frozen(getattr(self, name)))
+
+    @property
+    def mean(self) -> float:
+        """Average over the items for which it is defined; nan without any."""
+        defined = self.value[np.isfinite(self.value)]
+        return float(defined.mean()) if len(defined) else np.nan
+
+
+def reading_agreement(
+    annotations: Annotations, task: str = "", ties: str = "full"
+) -> ReadingAgreement:
+    """Leave one reading out at a time and look for the others' first choice in it.
+
+    Parameters
+    ----------
+    task
+        Which question.
+    ties
+        ``full`` or ``split``: what each class of a tied block counts.
+    """
+    choice("reading_agreement, ties", ties, TIES)
+    rows = np.flatnonzero(annotations.in_task(task))
+    if not len(rows):
+        raise InputError(f"annotations, task {task!r}", "no readings", "at least one", "check")
+    if annotations.is_gold is not None and annotations.is_gold[rows].any():
+        opinions = "readings only: a known truth is no opinion"
+        raise InputError("reading_agreement", "gold rows", opinions, "leave gold rows out")
+    label = annotations.label
+    if label is None:
+        where = f"reading_agreement, annotations of kind {annotations.kind}"
+        do = "turn ratings into a yes/no question with at_least"
+        raise InputError(where, "ratings", "classes or rankings", do)
+    reading = np.arange(len(rows))
+    if annotations.reading is not None:
+        reading = np.unique(annotations.reading[rows], return_inverse=True)[1]
+    first = np.unique(reading, return_index=True)[1]
+    items, item = np.unique(annotations.item[rows], return_inverse=True)
+    count = vote_counts(annotations, rows)
+    hit = _hits(item, reading, label[rows], _worth(annotations, rows, ties))
+    number = np.bincount(item[first], count[first], len(items))
+    hits = np.bincount(item[first], count[first] * hit, len(items))
+    return ReadingAgreement(
+        items=tuple(annotations.items[i] for i in items),
+        value=np.where(number > 1, hits / number, np.nan),
+        readings=number.astype(np.int64),
+    )
+
+
+def _worth(annotations: Annotations, rows: Ints, ties: str) -> tuple[Floats, Floats]:
+    """What a row adds for one reading, and for all the readings it counts."""
+    one = np.ones(len(rows))
+    if annotations.rank is not None and annotations.reading is not None:
+        reading = np.unique(annotations.reading[rows], return_inverse=True)[1]
+        block = dense_blocks(annotations, rows)
+        one = 1.0 / (block + 1)
+        if ties == "split":
+            code = np.unique(reading * (block.max() + 1) + block, return_inverse=True)[1]
+            one = one / np.bincount(code)[code]
+    if annotations.weight is not None:
+        one = one * annotations.weight[rows]
+    return one, one if annotations.count is None else one * annotations.count[rows]
+
+
+def _hits(item: Ints, reading: Ints, label: Ints, worth: tuple[Floats, Floats]) -> Floats:
+    """Whether each reading names a class that the others put first, shape (readings,)."""
+    one, every = worth
+    classes = int(label.max()) + 1
+    known, entry = np.unique(item * classes + label, return_inverse=True)
+    total = np.bincount(entry, every)
+    start = np.searchsorted(known, np.arange(int(item.max()) + 2) * classes)
+    item_of = item[np.unique(reading, return_index=True)[1]]
+    width = np.diff(start)[item_of]
+    base = np.cumsum(width) - width
+    place = np.arange(int(width.sum())) - np.repeat(base - start[item_of], width)
+    others, own = total[place], np.zeros(len(place), dtype=bool)
+    spot = base[reading] + entry - start[item]
+    others[spot] -= one
+    own[spot] = True
+    best = np.repeat(np.maximum.reduceat(others, base), width)
+    scale = np.repeat(np.maximum.reduceat(total[place], base), width)
+    close = CLOSE * np.abs(best) + ROUNDING * scale
+    return np.maximum.reduceat((own & (others >= best - close)).astype(float), base)

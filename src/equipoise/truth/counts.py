@@ -1,0 +1,494 @@
+r"""Counts: votes or inverse ranks summed per item and class, and plausibilities made of them.
+
+`mean_vote`: the share of votes per class, the soft label of the ranking metrics. It is a point:
+it does not say how few votes there were. Draws on demand are labels with these probabilities,
+
+.. math:: \lambda_{ik} = \frac{\sum_{v \in i} w_v [\text{vote } v = k]}{\sum_{v \in i} w_v}
+
+`majority_vote`: the class with most votes, as the hard labels of an evaluation; classes with
+equally many share it, and a notice counts such items,
+
+.. math:: \lambda_{ik} \propto [\text{share}_{ik} = \max_l \text{share}_{il}]
+
+`dirichlet`: votes as counts, uncertainty from how few there are. The reliability r says how
+much a vote counts, the prior :math:`\alpha` what every class has without votes: by default its
+base rate and concentration come from the votes of all items, see `_vote_prior`. The probability
+that a class is on top is exact, by quadrature: see `types.posteriors`. Draws are made on
+demand,
+
+.. math:: \lambda_i \sim \mathrm{Dirichlet}(r \cdot \text{votes}_i + \alpha)
+
+Any prior moves the mean of an item towards the base rate whatever a model says of the item, so
+scores against that mean are pulled to chance: with five votes a soft AUROC of 0.74 becomes
+0.67, by the empirical prior as by the uniform one. `equipoise.evaluate` therefore scores
+against the votes' own shares where the prior is empirical (`Dirichlet.centred`); a prior that
+was asked for is used as it is.
+
+`inverse_rank`: a class in the i-th block of a reading counts 1/i. ``ties="split"`` (t = 1,
+default) shares 1/b over the block, as the paper's equation 3; ``ties="full"`` (t = 0) gives
+every class of the block the whole 1/b, as the public code does and as the published figures
+were made. Readings are summed, then normalised. A plain vote is a reading of length one, so on
+votes this is the mean vote,
+
+.. math:: \mathrm{IRN}_{ik} \propto \sum_{\text{readings}} \sum_b \frac{1}{b}\,
+    \frac{[k \in \text{block } b]}{|\text{block } b|^{t}}
+
+`probabilistic_inverse_rank`: a Dirichlet around the normalised inverse ranks. They are
+normalised before they are scaled, so the reliability :math:`\gamma` does not grow with the
+number of readings. The paper has no prior; with ``prior=0`` (default) classes that nobody
+mentions stay impossible. ``preset="notebook"`` is what the public notebook does: ties in full
+and 0.01 for every class, which at 419 classes and :math:`\gamma` = 10 is 29 % of the mass on
+classes that nobody mentioned,
+
+.. math:: \lambda_i \sim \mathrm{Dirichlet}(\gamma \cdot \mathrm{IRN}_i + \alpha)
+
+Weights and counts add to the votes; tied first choices of a ranking share one vote; a gold row
+settles its item: its class has all the mass in every draw. The sums are in the sparse form that
+plausibilities have.
+
+References
+----------
+Stutz et al., *Evaluating medical AI systems in dermatology under uncertain ground truth*.
+
+Examples
+--------
+>>> def votes(*labels, classes=("no", "yes"), kind="binary"):
+...     item = np.array([i for i, of_item in enumerate(labels) for _ in of_item])
+...     return Annotations(kind=kind, items=("a", "b")[: len(labels)], classes=classes,
+...         item=item, label=np.concatenate(labels))
+>>> mean_vote(votes([1, 0, 1])).mean
+array([[0.333, 0.667]])
+>>> majority_vote(votes([1, 0], [1])).mean
+array([[0.5, 0.5],
+       [0. , 1. ]])
+>>> dirichlet(votes([1]), prior="uniform").certainty
+array([0.75])
+>>> dirichlet(votes([1, 1, 1], [0, 1])).method
+'Dirichlet (reliability 1, empirical prior: base rate 0.70, concentration 1.3)'
+>>> reading = Annotations(kind="ranking", items=("a",), classes=("x", "y", "z"),
+...     item=np.zeros(3, int), label=np.array([0, 1, 2]), rank=np.array([0, 1, 1]),
+...     reading=np.zeros(3, int))
+>>> inverse_rank(reading).mean
+array([[0.667, 0.167, 0.167]])
+>>> probabilistic_inverse_rank(votes([0, 1], kind="nominal"), reliability=10).certainty
+array([0.5])
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from equipoise.truth._model import (
+    CLASSES,
+    AggregationModel,
+    Prior,
+    Reliability,
+    unused_confidence,
+)
+from equipoise.truth._vote_prior import PRIORS, VotePrior, estimated_prior, given_prior
+from equipoise.types.annotations import Annotations
+from equipoise.types.arrays import Bools, Floats, InputError, Ints, choice, listed
+from equipoise.types.notices import Notice, notice
+from equipoise.types.plausibilities import Plausibilities
+from equipoise.types.posteriors import Categorical, Dirichlet, Posterior
+from equipoise.types.votes import Votes, collect_votes, dense_blocks, row_weights
+from equipoise.types.words import AT_LEAST, Option, hint
+
+_DENSE = 8  # pairs of item and class for each vote up to which all pairs are counted
+MOST_RELIABILITY = 1e8  # beyond which posteriors are not exact any more
+_PRESETS = {"paper": ("split", 0.0), "full ties": ("full", 0.0), "notebook": ("full", 0.01)}
+
+
+def mean_vote(annotations: Annotations, *, task: str = "") -> Plausibilities:
+    """Share of votes per class; one draw."""
+    votes = entries(annotations, task)
+    share = Categorical(votes.shares, np.zeros(len(votes.items)))
+    return _from_posterior(
+        votes,
+        share,
+        method="mean vote",
+        model="mean_vote",
+        task=task,
+        notices=unused_confidence(annotations, "mean vote"),
+    )
+
+
+def majority_vote(annotations: Annotations, *, task: str = "") -> Plausibilities:
+    """Hard labels as plausibilities; one draw."""
+    votes = entries(annotations, task)
+    item = np.repeat(np.arange(len(votes.items)), np.diff(votes.start))
+    most = np.maximum.reduceat(votes.shares, votes.start[:-1])
+    leading = votes.shares >= most[item] - 1e-12
+    number = np.bincount(item, leading)
+    ties = int((number > 1).sum())
+    text = "{items:count} items have several classes with most votes, which share them."
+    tied = (notice("tied_classes", text, items=ties),) if ties else ()
+    return _from_posterior(
+        votes,
+        Categorical(leading / number[item], np.zeros(len(votes.items))),
+        method="majority vote",
+        model="majority_vote",
+        task=task,
+        notices=(*tied, *unused_confidence(annotations, "majority vote")),
+    )
+
+
+def dirichlet(
+    annotations: Annotations,
+    *,
+    reliability: float = 1.0,
+    prior: str | float = "empirical",
+    task: str = "",
+) -> Plausibilities:
+    """Independent Dirichlet posteriors; the mean as one draw, more on demand.
+
+    Parameters
+    ----------
+    reliability
+        How much a vote counts.
+    prior
+        ``"empirical"``: base rate and concentration from the votes; ``"uniform"``: 1 for every
+        class; or a number for every class.
+    """
+    votes = entries(annotations, task)
+    known = _settled(annotations, votes, task)
+    fine = isinstance(prior, str) or 0 <= prior < np.inf
+    if not (0 < reliability <= MOST_RELIABILITY and fine):
+        raise InputError(
+            "dirichlet",
+            f"reliability {reliability:g}, prior {prior}",
+            f"a reliability above 0, up to {MOST_RELIABILITY:g}, and a finite prior from 0",
+            "leave both at their defaults",
+        )
+    chosen = given_prior(prior, len(votes.classes))
+    if chosen is None:
+        voted = np.repeat(~known, np.diff(votes.start))
+        label, weight, total = votes.label[voted], votes.votes[voted], votes.total[~known]
+        chosen = estimated_prior(label, weight, total, len(votes.classes))
+    if not chosen.even and len(votes.classes) > 2:
+        votes = votes.every_class()
+    found = {"base_rate": chosen.base_rate.tolist(), "concentration": chosen.concentration}
+    return _from_posterior(
+        votes,
+        _dirichlet_posterior(reliability * votes.votes, chosen, votes, known),
+        method=f"Dirichlet (reliability {reliability:g}, {chosen.words})",
+        model="dirichlet",
+        task=task,
+        parameters={
+            "reliability": reliability,
+            "prior": prior,
+            **(found if chosen.empirical else {}),
+        },
+        rest_shape=float(chosen.shapes[0]) if chosen.even else None,
+        notices=unused_confidence(annotations, "Dirichlet"),
+    )
+
+
+def inverse_rank(
+    annotations: Annotations, *, ties: str = "split", task: str = ""
+) -> Plausibilities:
+    """Normalised inverse ranks; one draw."""
+    choice("inverse_rank, ties", ties, ("split", "full"))
+    votes = _rank_entries(annotations, task, share_ties=ties == "split")
+    share = Categorical(votes.shares, np.zeros(len(votes.items)))
+    return _from_posterior(
+        votes,
+        share,
+        law=None,
+        method=f"inverse rank (ties {ties})",
+        model="inverse_rank",
+        task=task,
+        parameters={"ties": ties},
+        notices=unused_confidence(annotations, "inverse rank"),
+    )
+
+
+def probabilistic_inverse_rank(
+    annotations: Annotations,
+    *,
+    reliability: float = 20.0,
+    preset: str = "paper",
+    task: str = "",
+) -> Plausibilities:
+    """Dirichlet plausibilities around inverse ranks.
+
+    Parameters
+    ----------
+    reliability
+        The factor gamma; published 10, 20, 30, 50, 100.
+    preset
+        ``paper`` (ties split, no prior), ``full ties`` (ties full, no prior), ``notebook``
+        (ties full, prior 0.01 for every class: as the published figures).
+    """
+    choice("probabilistic_inverse_rank, preset", preset, tuple(_PRESETS))
+    if not 0 < reliability <= MOST_RELIABILITY:
+        raise InputError(
+            "probabilistic_inverse_rank",
+            f"reliability {reliability:g}",
+            f"a positive number up to {MOST_RELIABILITY:g}",
+            "20 is the default",
+        )
+    ties, prior = _PRESETS[preset]
+    given = VotePrior(np.full(len(annotations.classes), prior), f"prior {prior:g}")
+    votes = _rank_entries(annotations, task, share_ties=ties == "split")
+    known = _settled(annotations, votes, task)
+    return _from_posterior(
+        votes,
+        _dirichlet_posterior(reliability * votes.shares, given, votes, known),
+        method=f"probabilistic inverse rank (reliability {reliability:g}, {preset})",
+        model="probabilistic_inverse_rank",
+        task=task,
+        parameters={"reliability": reliability, "preset": preset},
+        rest_shape=prior,
+        notices=unused_confidence(annotations, "probabilistic inverse rank"),
+    )
+
+
+class Entries(NamedTuple):
+    """Summed votes of one task.
+
+    Attributes
+    ----------
+    items, classes
+        Names of the items that have votes, and of all classes.
+    start, label
+        The voted classes of item i are ``label[start[i]:start[i + 1]]``.
+    votes
+        Weight of the votes for each of them, shape (entries,).
+    total
+        Weight of all votes of an item, shape (items,).
+    ordered
+        Whether the classes are grades.
+    """
+
+    items: tuple[str, ...]
+    classes: tuple[str, ...]
+    start: Ints
+    label: Ints
+    votes: Floats
+    total: Floats
+    ordered: bool = False
+
+    @property
+    def shares(self) -> Floats:
+        """Share of an item's weight that each entry has, shape (entries,)."""
+        return np.asarray(self.votes / np.repeat(self.total, np.diff(self.start)))
+
+    def every_class(self) -> "Entries":
+        """The same with an entry for every class of every item, also those without votes."""
+        items, size = len(self.items), len(self.classes)
+        item = np.repeat(np.arange(items), np.diff(self.start))
+        full = np.zeros(items * size)
+        full[item * size + self.label] = self.votes
+        label = np.tile(np.arange(size), items)
+        return self._replace(start=np.arange(0, len(full) + 1, size), label=label, votes=full)
+
+
+def entries(annotations: Annotations, task: str = "") -> Entries:
+    """Sum the votes of one task.
+
+    Examples
+    --------
+    >>> votes = Annotations(kind="nominal", items=("a",), classes=("x", "y", "z"),
+    ...     item=np.array([0, 0, 0]), label=np.array([2, 0, 2]))
+    >>> entries(votes).votes
+    array([1., 2.])
+    """
+    if annotations.kind == "interval":
+        raise InputError(
+            "annotations of kind interval",
+            "ratings",
+            "classes",
+            hint(
+                "choose {}, or turn ratings into a yes/no question with {}",
+                Option("model", "normal", python="the model 'normal'"),
+                AT_LEAST,
+            ),
+        )
+    votes = collect_votes(annotations, task, apart=False)
+    names = tuple(annotations.items[i] for i in votes.items)
+    item, label, mass = _summed(votes, len(annotations.classes))
+    start = np.searchsorted(item, np.arange(len(names) + 1))
+    total = np.bincount(item, mass, len(names)).astype(np.float64)
+    graded = annotations.kind == "ordinal"
+    return Entries(names, annotations.classes, start, label, mass, total, graded)
+
+
+def _summed(votes: Votes, classes: int) -> tuple[Ints, Ints, Floats]:
+    """Item, class and weight of every pair that has votes, in order."""
+    item_of_vote = np.repeat(np.arange(len(votes.sizes)), votes.sizes)
+    key = item_of_vote[votes.vote] * classes + votes.label
+    mass = votes.share * votes.weight[votes.vote]
+    if len(votes.sizes) * classes <= _DENSE * len(key):
+        pair = np.flatnonzero(np.bincount(key))
+        weight = np.bincount(key, mass)[pair]
+    else:
+        pair, code = np.unique(key, return_inverse=True)
+        weight = np.bincount(code, mass)
+    return pair // classes, pair % classes, weight.astype(np.float64)
+
+
+def _rank_entries(annotations: Annotations, task: str, *, share_ties: bool) -> Entries:
+    """Sum 1 / block number over readings, the block's share split over it or not."""
+    if annotations.rank is None or annotations.reading is None or annotations.label is None:
+        return entries(annotations, task)
+    rows = np.flatnonzero(annotations.in_task(task))
+    if annotations.is_gold is not None and annotations.is_gold[rows].any():
+        raise InputError(
+            "inverse rank",
+            "gold rows among rankings",
+            "readings only: a known truth has no ranks",
+            "leave gold rows out, or choose dirichlet or mean_vote, which take first choices",
+        )
+    if not len(rows):
+        raise InputError(
+            f"annotations, task {task!r}", "no readings", "at least one", "check it"
+        )
+    block = dense_blocks(annotations, rows)
+    tied = np.ones(len(rows))
+    if share_ties:
+        key = annotations.reading[rows].astype(np.int64) * (int(block.max()) + 1) + block
+        code = np.unique(key, return_inverse=True)[1]
+        tied = np.bincount(code)[code].astype(np.float64)
+    weight = row_weights(annotations, rows)
+    value = weight / ((block + 1) * tied)
+    classes = len(annotations.classes)
+    pair = annotations.item[rows].astype(np.int64) * classes + annotations.label[rows]
+    known, code = np.unique(pair, return_inverse=True)
+    votes = np.bincount(code, value).astype(np.float64)
+    item, place = np.unique(known // classes, return_inverse=True)
+    start = np.searchsorted(place, np.arange(len(item) + 1))
+    return Entries(
+        items=tuple(annotations.items[i] for i in item),
+        classes=annotations.classes,
+        start=start,
+        label=known % classes,
+        votes=votes,
+        total=np.bincount(place, votes).astype(np.float64),
+    )
+
+
+def _from_posterior(
+    votes: Entries, posterior: Posterior, *, notices: tuple[Notice, ...], **facts: Any
+) -> Plausibilities:
+    """Plausibilities of the voted classes with this posterior; its mean as their one draw."""
+    mass, rest = posterior.mean(votes.start)
+    return Plausibilities(
+        items=votes.items,
+        classes=votes.classes,
+        start=votes.start,
+        label=votes.label,
+        mass=mass[None],
+        rest=rest[None],
+        ordered=votes.ordered,
+        notices=notices,
+        **{"law": posterior, **facts},
+    )
+
+
+def _dirichlet_posterior(
+    weight: Floats, prior: VotePrior, votes: Entries, known: Bools
+) -> Dirichlet:
+    """Dirichlet of votes plus a prior for every class; known items have one class alone."""
+    voted = np.diff(votes.start)
+    settled = np.repeat(known, voted)
+    item = np.repeat(np.arange(len(known)), voted)
+    own = np.where(settled, 0.0, prior.shapes[votes.label])
+    rest = prior.concentration - np.bincount(item, own, len(known))
+    if prior.even:  # exactly 0 where every class has votes
+        rest = prior.shapes[0] * (len(votes.classes) - voted)
+    rest = np.where(known, 0.0, np.maximum(np.where(voted < len(votes.classes), rest, 0.0), 0))
+    total = np.where(settled & (weight > 0), 1.0, np.where(settled, 0.0, weight + own))
+    return Dirichlet(total, np.asarray(rest), own if prior.empirical else None)
+
+
+def _settled(annotations: Annotations, votes: Entries, task: str) -> Bools:
+    """Which items gold rows settle, shape (items,); they must name one class."""
+    if annotations.is_gold is None:
+        return np.zeros(len(votes.items), dtype=bool)
+    rows = annotations.in_task(task) & annotations.is_gold
+    names = {annotations.items[i] for i in np.unique(annotations.item[rows])}
+    known = np.array([item in names for item in votes.items], dtype=bool)
+    several = known & (np.diff(votes.start) > 1)
+    if several.any():
+        raise InputError(
+            f"annotations, items {listed([votes.items[i] for i in np.flatnonzero(several)])}",
+            "gold rows that name several classes",
+            "one known truth per item",
+            "correct them or clear is_gold",
+        )
+    return known
+
+
+MODELS = (
+    AggregationModel(
+        name="mean_vote",
+        title="mean vote",
+        description="the share of votes per class",
+        fit=mean_vote,
+        kinds=CLASSES,
+        suits=CLASSES,
+        rank=31,
+    ),
+    AggregationModel(
+        name="majority_vote",
+        title="majority vote",
+        description="the class that more than half of the votes name",
+        fit=majority_vote,
+        kinds=CLASSES,
+        suits=CLASSES,
+        rank=32,
+        same_draws=True,
+        decides_as="mean_vote",
+    ),
+    AggregationModel(
+        name="dirichlet",
+        title="Dirichlet",
+        description="the share of votes, and how uncertain so few votes leave it",
+        fit=dirichlet,
+        kinds=CLASSES,
+        suits=CLASSES,
+        rank=15,
+        because="it takes votes as they are, and how few they are into account",
+        companions=("dawid_skene", "dawid_skene_ordinal", "glad", "mean_vote"),
+        reliability=Reliability(1.0, (1.0, 2.0, 3.0, 5.0, 10.0)),
+        prior=Prior(
+            expected="empirical, uniform, or what every class has without votes, at least 0",
+            help="`empirical` (default: base rate and concentration from the votes), `uniform` "
+            "or votes per class",
+            words=PRIORS,
+        ),
+        references=("stutz2025",),
+    ),
+    AggregationModel(
+        name="inverse_rank",
+        title="inverse rank",
+        description="a class in the i-th place of a reading counts 1/i",
+        fit=inverse_rank,
+        kinds=CLASSES,
+        suits=("ranking",),
+        rank=13,
+        gold=False,
+        references=("stutz2025",),
+    ),
+    AggregationModel(
+        name="probabilistic_inverse_rank",
+        title="probabilistic inverse rank",
+        description="inverse ranks, and how uncertain they are",
+        fit=probabilistic_inverse_rank,
+        kinds=CLASSES,
+        suits=("ranking",),
+        rank=12,
+        because="the annotations are rankings with weights",
+        gold=False,
+        reliability=Reliability(20.0, (10.0, 20.0, 30.0, 50.0, 100.0)),
+        prior=Prior(
+            expected="paper, full ties or notebook",
+            help="`paper` (default), `full ties` or `notebook`",
+            words=tuple(_PRESETS),
+            numbers=False,
+            keyword="preset",
+        ),
+        references=("stutz2025",),
+    ),
+)

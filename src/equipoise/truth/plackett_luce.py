@@ -1,0 +1,313 @@
+r"""Plackett-Luce: a differential diagnosis is a race that stops at the last class named.
+
+Class k has rate :math:`\lambda_k \sim \mathrm{Gamma}(\alpha, 1)`; the chance of a reading
+:math:`b_1 > b_2 > \dots > b_L` of tied blocks is that of exponential arrivals in that order,
+
+.. math:: P(b \mid \lambda) = \prod_i P(\text{block } b_i \text{ before all later classes})
+
+and the plausibilities are the normalised rates. Exact Gibbs sampling with arrivals censored at
+the last ranked class; classes that nobody mentions are collapsed into one rate, so time and
+memory do not depend on how many there are. Blocks may tie any number of classes.
+
+``reliability`` repeats every reading that many times (published 1, 2, 3, 5, 10; medium is 3);
+weights and counts do the same for single readings. Together they must be whole for readings
+with ties. Items without readings are left out. Prior presets: ``iid`` (shape
+:math:`\alpha = 1/K` for each of K classes) and ``notebook`` (shape 1 for each mentioned class
+and 1 for all others together, as the published figures; not the collapse of any iid prior).
+
+The random numbers of a case follow from the seed and its name alone: other cases, their order,
+the order of readings and the number of threads change nothing. A self-check is in the
+diagnostics: the likelihood does not see the sum of the rates, so its posterior mean
+(``rate_sum``) must be that of the prior (``rate_sum_prior``).
+
+References
+----------
+Caron and Doucet (2012), *Efficient Bayesian inference for generalized Bradley-Terry models*.
+Stutz et al., *Evaluating medical AI systems in dermatology under uncertain ground truth*.
+
+Examples
+--------
+>>> readings = Annotations(kind="ranking", items=("case",), classes=("x", "y", "z"),
+...     item=np.zeros(3, int), label=np.array([0, 1, 0]), rank=np.array([0, 1, 0]),
+...     reading=np.array([0, 0, 1]))
+>>> int(plackett_luce(readings).mean.argmax())
+0
+"""
+
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from equipoise.scale.engine import current
+from equipoise.truth._chains import effective_size, split_r_hat
+from equipoise.truth._model import (
+    CLASSES,
+    AggregationModel,
+    Prior,
+    Reliability,
+    unused_confidence,
+)
+from equipoise.truth._ranking_stages import Readings, collect_readings, stages
+from equipoise.types.annotations import Annotations
+from equipoise.types.arrays import (
+    Floats,
+    InputError,
+    Ints,
+    choice,
+    require_drawn,
+    require_whole,
+)
+from equipoise.types.notices import Notice, Value
+from equipoise.types.plausibilities import Plausibilities
+from equipoise.types.words import Option
+
+_PRIORS = ("iid", "notebook")
+_LIGHTEST = 0.05  # sum of the shapes of a case: below, all its rates may underflow
+_LEAST = 1e-6  # shape of a prior: below, gamma variables vanish
+_CHUNK = 64  # cases that a thread takes at a time
+_FEWEST = 50  # independent draws below which the user is told, unless fewer were asked for
+_UNMIXED = 1.1  # R-hat above which the user is told
+_SLOW = 0.05  # share of independent draws below which the user is told
+_DRAWS, _BURN_IN = Option("draws", python="draws"), Option("burn_in", python="burn_in")
+_SLOW_TEXT = (
+    "The chains mix slowly: the smallest effective sample size is {size:count} of "
+    "{draws:count} draws. Keep more, or thin them: raise {more} and {burn_in}."
+)
+_UNMIXED_TEXT = (
+    "The two halves of a chain differ (largest R-hat {r_hat:number}): lengthen burn-in and "
+    "chain: raise {burn_in} and {more}."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """How long each case's chain runs, from which seed, and on how many threads.
+
+    ``workers`` is the number of threads where the engine in use is local, and 0 as many as
+    there are cores; it never changes a result.
+    """
+
+    draws: int = 1000
+    burn_in: int = 500
+    thin: int = 1
+    seed: int = 0
+    workers: int = 0
+
+
+def plackett_luce(
+    annotations: Annotations,
+    *,
+    reliability: float = 1.0,
+    prior: str | float = "iid",
+    chain: Chain | None = None,
+    task: str = "",
+) -> Plausibilities:
+    """Draws of plausibilities from partial rankings with ties.
+
+    Parameters
+    ----------
+    reliability
+        How often each reading counts.
+    prior
+        ``iid``, ``notebook``, or the shape alpha of every class.
+    chain
+        Draws kept, burn-in, thinning and seed.
+    """
+    how = chain or Chain()
+    _check(reliability, how)
+    readings = collect_readings(annotations, task, model="plackett_luce")
+    shapes = _prior(readings, prior)
+    drawn = _run(readings, (*shapes, reliability), how)
+    facts = {
+        "reliability": reliability,
+        "prior": prior,
+        "seed": how.seed,
+        "draws": how.draws,
+        "burn_in": how.burn_in,
+        "thin": how.thin,
+    }
+    diagnostics, notices = _health(readings, drawn, shapes)
+    return readings.plausibilities(
+        drawn.mass,
+        drawn.rest,
+        model="plackett_luce",
+        method=f"Plackett-Luce (reliability {reliability:g}, prior {prior})",
+        parameters=facts,
+        diagnostics=diagnostics,
+        rest_shape=None if prior == "notebook" else _alpha(prior, len(readings.classes)),
+        notices=(*unused_confidence(annotations, "Plackett-Luce"), *notices),
+    )
+
+
+def _check(reliability: float, how: Chain) -> None:
+    for name in ("draws", "thin"):
+        require_drawn(f"plackett_luce, {name}", getattr(how, name), least=1)
+    for name in ("burn_in", "seed", "workers"):
+        require_whole(f"plackett_luce, {name}", getattr(how, name))
+    if not 0 < reliability < np.inf:
+        raise InputError(
+            "plackett_luce", f"reliability {reliability:g}", "a positive number", "1 is usual"
+        )
+
+
+def _alpha(prior: str | float, classes: int) -> float:
+    """Shape of the prior of a mentioned class."""
+    if isinstance(prior, str):
+        choice("plackett_luce, prior", prior, _PRIORS)
+        return 1.0 if prior == "notebook" else 1.0 / classes
+    if not isinstance(prior, int | float) or not _LEAST <= float(prior) < np.inf:
+        raise InputError(
+            "plackett_luce, prior",
+            f"{prior!r}",
+            f"iid, notebook or a shape of at least {_LEAST:g}",
+            "try 'iid'",
+        )
+    return float(prior)
+
+
+def _prior(readings: Readings, prior: str | float) -> tuple[float, Floats]:
+    """Prior shape of a mentioned class, and of all others of each case together."""
+    alpha = _alpha(prior, len(readings.classes))
+    others = len(readings.classes) - np.diff(readings.start)
+    rest = np.where(others > 0, 1.0, 0.0) if prior == "notebook" else others * alpha
+    return alpha, np.asarray(rest, dtype=np.float64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Drawn:
+    """Masses (draws, entries), rest (draws, cases), and mean sum of rates (cases,)."""
+
+    mass: Floats
+    rest: Floats
+    rate_sum: Floats
+
+
+class _Chains(NamedTuple):
+    """All that chains are made of; may be sent to other processes."""
+
+    cases: tuple[Ints, Floats, Ints, Any, Any]
+    waits: Any
+    ties: Any
+    how: Chain
+
+    def run(self, first: int) -> tuple[Floats, Floats]:
+        """Masses and rest (draws, entries) of some cases, and mean sums of their rates."""
+        from equipoise.kernels.plackett_luce import chains
+
+        start = self.cases[0]
+        stop = min(first + _CHUNK, len(start) - 1)
+        part = np.empty((self.how.draws, start[stop] - start[first]))
+        sums = np.empty(len(start) - 1)
+        steps = (first, stop, self.how.burn_in, self.how.thin)
+        chains(steps, self.cases, self.waits, self.ties, (part, sums))
+        return part, sums[first:stop].copy()
+
+
+def _run(readings: Readings, model: tuple[float, Floats, float], how: Chain) -> _Drawn:
+    """Run all chains, a chunk of cases at a time, on the engine in use."""
+    alpha, rest, reliability = model
+    taken = stages(readings, reliability)
+    number = len(readings.items)
+    shape = np.insert(alpha + reliability * readings.mentions, readings.start[1:], rest)
+    start = readings.start + np.arange(number + 1)
+    _require_weight(np.add.reduceat(shape, start[:-1]), readings.items)
+    cases = (start, shape, _streams(readings, how.seed), taken.case_wait, taken.case_tie)
+    every = range(0, number, _CHUNK)
+    parts = current(how.workers).map(_Chains(cases, taken.waits, taken.ties, how).run, every)
+    made = _Drawn(
+        np.empty((how.draws, len(readings.label))),
+        np.empty((how.draws, number)),
+        np.empty(number),
+    )
+    for first in reversed(every):
+        part, sums = parts.pop()  # and let go of it: all draws are held once
+        stop = first + len(sums)
+        made.rate_sum[first:stop] = sums
+        last = start[first + 1 : stop + 1] - start[first] - 1
+        made.rest[:, first:stop] = part[:, last]
+        made.mass[:, readings.start[first] : readings.start[stop]] = np.delete(
+            part, last, axis=1
+        )
+    made.mass.flags.writeable = made.rest.flags.writeable = False
+    return made
+
+
+def _require_weight(total: Floats, items: tuple[str, ...]) -> None:
+    """Refuse readings and a prior that weigh so little that all rates would vanish."""
+    light = np.flatnonzero(total < _LIGHTEST)
+    if len(light):
+        raise InputError(
+            f"plackett_luce, item {items[light[0]]!r}",
+            f"prior and readings that weigh {total[light[0]]:.2g} together",
+            f"at least {_LIGHTEST:g}",
+            "raise the reliability, the weights or the prior",
+        )
+
+
+def _streams(readings: Readings, seed: int) -> Ints:
+    """Where the random numbers of each case start: a hash of seed, task and name."""
+    key = np.random.SeedSequence(seed).generate_state(2, np.uint64).tobytes()
+    key += blake2b(readings.task.encode(errors="surrogatepass"), digest_size=16).digest()
+    digest = b"".join(
+        blake2b(name.encode(errors="surrogatepass"), digest_size=8, key=key).digest()
+        for name in readings.items
+    )
+    return np.frombuffer(digest, dtype="<u8").astype(np.uint64)
+
+
+def _leading(readings: Readings, mass: Floats) -> Ints:
+    """The entry with the largest mean of every case."""
+    order = np.lexsort(
+        (-mass.mean(axis=0), np.repeat(np.arange(len(readings.items)), np.diff(readings.start)))
+    )
+    return np.asarray(order[readings.start[:-1]])
+
+
+def _health(
+    readings: Readings, drawn: _Drawn, prior: tuple[float, Floats]
+) -> tuple[dict[str, Any], tuple[Notice, ...]]:
+    """What the chains say about themselves, and what of it the user should know."""
+    draws = len(drawn.mass)
+    leading = drawn.mass[:, _leading(readings, drawn.mass)]
+    size = effective_size(leading)
+    r_hat = split_r_hat(leading)
+    notices: tuple[Notice, ...] = ()
+    longer: dict[str, Value] = {"more": _DRAWS, "burn_in": _BURN_IN}
+    if size.min() < max(_SLOW * draws, min(draws, _FEWEST)) and draws > 1:
+        values = {"size": round(float(size.min())), "draws": draws, **longer}
+        notices = (Notice("chains_mix_slowly", _SLOW_TEXT, (), values),)
+    if draws >= 4 and np.nanmax(r_hat, initial=1.0) > _UNMIXED:
+        values = {"r_hat": float(np.nanmax(r_hat)), **longer}
+        notices += (Notice("chains_not_mixed", _UNMIXED_TEXT, (), values),)
+    return {
+        "effective_size": size,
+        "r_hat": r_hat,
+        "draws": draws,
+        "rate_sum": drawn.rate_sum,
+        "rate_sum_prior": prior[0] * np.diff(readings.start) + prior[1],
+    }, notices
+
+
+MODEL = AggregationModel(
+    name="plackett_luce",
+    title="Plackett-Luce",
+    description="rankings as races, with draws of what is plausible",
+    fit=plackett_luce,
+    kinds=CLASSES,
+    suits=("ranking",),
+    rank=10,
+    because="the annotations are rankings",
+    gold=False,
+    weights=False,
+    companions=("inverse_rank",),
+    reliability=Reliability(1.0, (1.0, 2.0, 3.0, 5.0, 10.0)),
+    prior=Prior(
+        expected="iid, notebook, or a positive number",
+        help="`iid` (default), `notebook` or a number",
+        words=_PRIORS,
+    ),
+    chains=True,
+    references=("caron2012", "stutz2025"),
+)

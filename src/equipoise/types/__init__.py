@@ -1,0 +1,1 @@
+"""Types: annotations, predictions, plausibilities, findings, and the words they are told in."""

@@ -1,0 +1,439 @@
+"""The array aliases every module speaks, the one error, and the few checks all share.
+
+Axis names used in every docstring: ``rows`` (single annotations), ``items``, ``classes``,
+``annotators``, ``draws`` (possible truths), ``replicates`` (resamples), ``models``.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from difflib import get_close_matches
+from itertools import takewhile
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equipoise.types.words import Hint, fitted, in_command, printable, shortened
+
+Floats = NDArray[np.floating[Any]]
+Ints = NDArray[np.integer[Any]]
+Bools = NDArray[np.bool_]
+PerItem = Floats  # (items,)
+PerReplicate = Floats  # (replicates,)
+ItemsByClasses = Floats  # (items, classes), each row a distribution
+ItemsByReplicates = NDArray[Any]  # (items, replicates), replicates contiguous
+
+Scalar = TypeVar("Scalar", bound=np.generic)
+LONGEST, WORDS = 240, 60  # letters of a short representation, and of a text in it
+MOST_DRAWN = 100_000  # how often anything is drawn anew, trained or simulated
+LONGEST_MESSAGE = 600  # letters of what an error says
+_LONGEST_MEANT, _MOST_MEANT = 200, 20_000  # letters of a name, and names, that are compared
+
+
+class InputError(ValueError):
+    """The data given by the caller cannot be used; the message says how to mend it.
+
+    Parameters
+    ----------
+    where, got, expected, do
+        The four parts of the message: the place, what stands there, what should stand
+        there, and what to do about it. The message is one line that a terminal can show, of
+        at most `LONGEST_MESSAGE` letters, however long what it quotes is.
+
+    Examples
+    --------
+    >>> print(InputError("item 17", "probabilities sum to 1.2", "1", "divide by the sum"))
+    item 17: probabilities sum to 1.2, expected 1; divide by the sum
+    """
+
+    __module__ = "equipoise"  # where users import it from
+
+    def __init__(self, where: str, got: str, expected: str, do: str) -> None:
+        super().__init__(_message(where, got, expected, do))
+        self.where, self.got, self.expected, self.do = where, got, expected, do
+
+    def in_command(self, options: Collection[str] | None = None) -> str:
+        """The message in the words of a command that has these options; None is all of them.
+
+        Examples
+        --------
+        >>> from equipoise.types.words import Option, hint
+        >>> do = hint("read it with {}", Option("kind", "interval"))
+        >>> print(InputError("a.csv", "3.5", "a class", do).in_command())
+        a.csv: 3.5, expected a class; read it with --kind interval
+        """
+        expected, do = (in_command(one, options) for one in (self.expected, self.do))
+        return _message(self.where, self.got, expected, do)
+
+    def renamed(self, flags: Mapping[str, str]) -> "InputError":
+        """The same for a command whose options for some keywords have other names."""
+        expected, do = (
+            one.renamed(flags) if isinstance(one, Hint) else one
+            for one in (self.expected, self.do)
+        )
+        return InputError(self.where, self.got, expected, do)
+
+    def __reduce__(self) -> tuple[type["InputError"], tuple[str, str, str, str]]:
+        """Pickle with all four parts."""
+        return type(self), (self.where, self.got, self.expected, self.do)
+
+
+def _message(*parts: str) -> str:
+    """The four parts in one line; the longest are cut where it would be too long."""
+    around = len(": , expected ; ")
+    where, got, expected, do = fitted(parts, LONGEST_MESSAGE - around)
+    return printable(f"{where}: {got}, expected {expected}; {do}").replace("\n", " ")
+
+
+def quoted(name: object) -> str:
+    """A name as messages quote it, short.
+
+    Examples
+    --------
+    >>> quoted("a b"), quoted("x" * 1000)
+    ("'a b'", "'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx ... xxxxxxxxxxxxxxxxxx'")
+    """
+    return repr(shortened(name, WORDS) if isinstance(name, str) else name)
+
+
+def require_whole(
+    where: str,
+    value: object,
+    *,
+    least: int = 0,
+    most: int | None = None,
+    do: str = "mend it",
+) -> int:
+    """Return a whole number of at least `least`, or refuse it.
+
+    Examples
+    --------
+    >>> require_whole("draws", 40, least=1)
+    40
+    """
+    number = int(value) if isinstance(value, int | np.integer) else 0
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not whole or number < least or (most is not None and number > most):
+        ends = f"of at least {least}" if most is None else f"from {least} to {most:,}"
+        shown = shortened(repr(value), WORDS) if number < 10**4000 else "a huge number"
+        raise InputError(where, shown, f"a whole number {ends}", do)
+    return number
+
+
+def require_drawn(where: str, value: object, *, least: int = 1, do: str = "mend it") -> int:
+    """Return how often something is drawn anew, or refuse it: memory and time end somewhere.
+
+    Examples
+    --------
+    >>> require_drawn("replicates", 10**9, do="1000 is usual")
+    Traceback (most recent call last):
+    ...
+    equipoise.InputError: replicates: 1000000000, expected a whole number from 1 to ...
+    """
+    return require_whole(where, value, least=least, most=MOST_DRAWN, do=do)
+
+
+def require_number(
+    where: str,
+    value: object,
+    *,
+    above: float = -math.inf,
+    below: float = math.inf,
+    do: str = "correct it",
+) -> float:
+    """Return a finite number strictly between two others, or refuse it.
+
+    Examples
+    --------
+    >>> require_number("level", 0.95, above=0, below=1)
+    0.95
+    >>> require_number("level", "0.95", above=0, below=1, do="try 0.95")
+    Traceback (most recent call last):
+    ...
+    equipoise.InputError: level: '0.95', expected a number between 0 and 1; try 0.95
+    """
+    real = isinstance(value, int | float | np.integer | np.floating)
+    found = float(str(value)) if real and not isinstance(value, bool) else math.nan
+    if math.isfinite(found) and above < found < below:
+        return found
+    expected = "a finite number"
+    if math.isfinite(above):
+        expected = f"a number above {above:g}"
+        if math.isfinite(below):
+            expected = f"a number between {above:g} and {below:g}"
+    raise InputError(where, f"{value!r}", expected, do)
+
+
+def wrong_type(where: str, value: object, expected: str, do: str) -> InputError:
+    """The error for a value of a wrong type, to be raised by the caller.
+
+    Examples
+    --------
+    >>> print(wrong_type("annotations", "a.csv", "annotations", "read them first"))
+    annotations: 'a.csv' (str), expected annotations; read them first
+    """
+    shown = repr(value)
+    got = shown if len(shown) <= 40 else f"{shown[:37]}..."
+    return InputError(where, f"{got} ({type(value).__name__})", expected, do)
+
+
+def short_repr(record: Any) -> str:
+    """A record in a line: words and numbers as they are, of everything else how much there is.
+
+    For results that hold arrays and names of items, as ``__repr__ = short_repr``.
+
+    Examples
+    --------
+    >>> from equipoise.inference.resampling import Resampling
+    >>> Resampling(kind="items", items=("a", "b", "c"), replicates=20)
+    Resampling(kind='items', items: 3, replicates=20, seed=0, ...)
+    """
+    names = [one.name for one in fields(record)] if is_dataclass(record) else record._fields
+    told: list[str] = []
+    for name in names:
+        value = getattr(record, name)
+        public = not name.startswith("_")
+        shown = _shown(value) if public and type(value) is not bool else ""
+        if sum(map(len, told)) + len(name) + len(shown) > LONGEST:
+            told.append("...")
+            break
+        told += [f"{name}{shown}"] if shown else []
+    return f"{type(record).__name__}({', '.join(told)})"
+
+
+def _shown(value: object) -> str:
+    """What a short representation says of a field; nothing of what is empty."""
+    if isinstance(value, str):
+        shown = value if len(value) <= WORDS else f"{value[: WORDS - 3]}..."
+        return f"={shown!r}" if value else ""
+    if isinstance(value, int | np.integer):
+        return f"={value}"
+    if isinstance(value, float | np.floating):
+        return f"={value:g}"
+    if isinstance(value, np.ndarray):
+        return f": {' x '.join(map(str, value.shape))}"
+    size = len(value) if isinstance(value, Sequence | Mapping) else 0
+    return f": {size:,}" if size else ""
+
+
+def frozen(array: NDArray[Scalar]) -> NDArray[Scalar]:
+    """Return a contiguous read-only array: the same one if it is already so, else a copy."""
+    if not array.flags.writeable and array.flags.c_contiguous and array.base is None:
+        return array
+    copy = np.array(array, order="C", copy=True)
+    copy.flags.writeable = False
+    return copy
+
+
+def listed(names: Iterable[object], *, most: int = 3) -> str:
+    """Show the first few names, and how many more there are.
+
+    Examples
+    --------
+    >>> listed(["a", "b", "c", "d", "e"])
+    "'a', 'b', 'c' and 2 more"
+    """
+    every = list(names)
+    shown = ", ".join(quoted(name) for name in every[:most])
+    return shown if len(every) <= most else f"{shown} and {len(every) - most} more"
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Say which of the known names was probably meant.
+
+    Examples
+    --------
+    >>> nearest("lable", ["item", "label"])
+    "did you mean 'label'?"
+    >>> nearest("x", ["item", "label"])
+    "known are 'item', 'label'"
+    """
+    everything = list(known)
+    return meant(name, everything, f"known are {listed(everything, most=8)}")
+
+
+def meant(name: str, known: Iterable[str], otherwise: str = "choose one of these") -> str:
+    """Say which of the names that were listed was probably meant.
+
+    Examples
+    --------
+    >>> meant("lable", ["item", "label"]), meant("x", ["item", "label"])
+    ("did you mean 'label'?", 'choose one of these')
+    """
+    every = list(known)
+    few = len(name) <= _LONGEST_MEANT and len(every) <= _MOST_MEANT
+    match = get_close_matches(name, every, n=1) if few else []
+    return f"did you mean {quoted(match[0])}?" if match else otherwise
+
+
+def unknown_name(
+    where: str, got: str, name: object, known: Iterable[str], *, most: int = 8
+) -> InputError:
+    """The error for a name that is none of those known, to be raised by the caller.
+
+    Examples
+    --------
+    >>> print(unknown_name("column x", "unknown", "lable", ["item", "label"]))
+    column x: unknown, expected one of 'item', 'label'; did you mean 'label'?
+    """
+    every = list(known)
+    expected = f"one of {listed(every, most=most)}"
+    return InputError(where, got, expected, meant(str(name), every))
+
+
+def choice(name: str, value: str, known: Sequence[str]) -> str:
+    """Return `value` if it is one of the known words, else say which was meant."""
+    if not isinstance(value, str) or value not in known:
+        expected = f"one of {', '.join(known)}"
+        raise InputError(name, f"{value!r}", expected, meant(str(value), known))
+    return value
+
+
+def require_keywords(how: Iterable[str], known: Sequence[str]) -> None:
+    """Refuse keywords of a caller that are not known.
+
+    Examples
+    --------
+    >>> require_keywords(["sed"], ["level", "seed"])
+    Traceback (most recent call last):
+    ...
+    equipoise.InputError: keyword 'sed': unknown, expected one of 'level', 'seed'; did...
+    """
+    for name in how:
+        if name not in known:
+            raise unknown_name(f"keyword {name!r}", "unknown", name, known, most=len(known))
+
+
+def positions(names: Sequence[str], within: Sequence[str], *, where: str) -> Ints:
+    """Locate each of `names` in `within`.
+
+    Examples
+    --------
+    >>> positions(["b", "a"], ["a", "b", "c"], where="items")
+    array([1, 0])
+    >>> positions(["d"], ["a", "b"], where="items")
+    Traceback (most recent call last):
+    ...
+    equipoise.InputError: items: 'd' unknown, expected one of 'a', 'b'; correct the ...
+    """
+    index = {name: position for position, name in enumerate(within)}
+    found = np.fromiter((index.get(name, -1) for name in names), dtype=np.intp)
+    if (found < 0).any():
+        unknown = [names[int(i)] for i in np.flatnonzero(found < 0)]
+        raise InputError(
+            where,
+            f"{listed(unknown)} unknown",
+            f"one of {listed(within)}",
+            "correct the names or leave these rows out",
+        )
+    return found
+
+
+def name_order(names: Sequence[str]) -> Ints | None:
+    """Positions of names in their order; None where that is how they stand.
+
+    The order is that of characters, but of numbers where the names are numbers after what all
+    begin with. It depends on the names alone, so that whatever is drawn for the name of a rank
+    does not depend on where a file has it.
+
+    Examples
+    --------
+    >>> name_order(["scan-10", "scan-9", "scan-1"]), name_order(["b", "a"])
+    (array([2, 1, 0]), array([1, 0]))
+    >>> name_order(["a", "b"]) is None
+    True
+    """
+    ordered = sorted(names)
+    both = zip(*ordered[:1], *ordered[-1:], strict=False)
+    alike = "".join(one for one, _ in takewhile(lambda pair: pair[0] == pair[1], both))
+    begin = len(alike.rstrip("0123456789"))
+    ends = [one[begin:] for one in ordered]
+    numbered = all(ends) and "".join(ends).isdecimal()
+    if numbered:
+        ordered.sort(key=len)
+    if ordered == list(names):
+        return None
+    order = sorted(range(len(names)), key=names.__getitem__)
+    if numbered:
+        order.sort(key=lambda place: len(names[place]))
+    return np.array(order, dtype=np.intp)
+
+
+def name_ranks(names: Sequence[str]) -> Ints | None:
+    """Rank of every name in the order of `name_order`; None where that is how they stand.
+
+    Examples
+    --------
+    >>> name_ranks(["c", "a", "b"])
+    array([2, 0, 1])
+    """
+    order = name_order(names)
+    return None if order is None else np.argsort(order)
+
+
+def require_unique(
+    names: Sequence[str], *, where: str, do: str = "merge or rename them"
+) -> None:
+    """Raise unless every name is there once."""
+    if len(set(names)) != len(names):
+        twice = [name for name, times in Counter(names).items() if times > 1]
+        raise InputError(where, f"{listed(twice)} more than once", "each name once", do)
+
+
+def require_finite(values: Floats, *, where: str, names: Sequence[str] = ()) -> None:
+    """Raise unless every value is a finite number, naming the first item that has none."""
+    bad = ~np.isfinite(values)
+    if bad.any():
+        spot = tuple(int(i) for i in np.argwhere(bad)[0])
+        item = f", item {names[spot[0]]!r}" if names else f", position {spot[0]}"
+        raise InputError(
+            where + item,
+            f"value is {values[spot]}" + _more(int(bad.sum())),
+            "a finite number",
+            "correct the value or leave the item out",
+        )
+
+
+def require_simplex(
+    values: Floats, *, where: str, names: Sequence[str] = (), tolerance: float = 1e-3
+) -> None:
+    """Raise unless every last-axis slice is a probability distribution.
+
+    Examples
+    --------
+    >>> require_simplex(np.array([[0.5, 0.5], [0.9, 0.3]]), where="predictions of 'resnet'")
+    Traceback (most recent call last):
+    ...
+    equipoise.InputError: predictions of 'resnet', item 1: probabilities sum to 1.2, ...
+    """
+    bad = ~np.isfinite(values) | (values < 0) | (values > 1 + tolerance)
+    if bad.any():
+        spot = tuple(int(i) for i in np.argwhere(bad)[0])
+        raise InputError(
+            f"{where}, {_item(spot[values.ndim - 2], names)}",
+            f"probability is {values[spot]:.6g}",
+            "a number between 0 and 1",
+            "give probabilities, not logits; apply a softmax first",
+        )
+    totals = values.sum(axis=-1)
+    off = np.abs(totals - 1) > tolerance
+    if off.any():
+        spot = tuple(int(i) for i in np.argwhere(off)[0])
+        raise InputError(
+            f"{where}, {_item(spot[values.ndim - 2], names)}",
+            f"probabilities sum to {totals[spot]:.6g}" + _more(int(off.sum())),
+            "1",
+            "divide each row by its sum",
+        )
+
+
+def _more(total: int) -> str:
+    """Say that the fault named is one of several."""
+    return "" if total == 1 else f" (one of {total} such items)"
+
+
+def _item(number: int, names: Sequence[str]) -> str:
+    """Name an item by its id where the caller knows it, else by its position."""
+    return f"item {names[number]!r}" if names else f"item {number}"

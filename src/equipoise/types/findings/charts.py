@@ -1,0 +1,516 @@
+"""Charts: what is drawn, as small records; `report.page.charts` draws each kind, once.
+
+Every chart has a name (of its file), a caption and a text alternative; without one the caption
+serves. A mark that belongs to a model says so, and has the model's colour and marker wherever
+it stands. Numbers that are nan are not drawn, and a chart with nothing to draw is left out.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Matrix2D = NDArray[np.float64]
+MAYBE = {"maybe": True}  # of a field that files leave out where it has its default
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Named:
+    """What every chart has."""
+
+    TAGGED: ClassVar[bool] = True  # a chart in a file says which it is
+
+    name: str
+    caption: str
+    alternative: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Dot:
+    """A row of a dot plot: a value, its interval, perhaps a narrower range, and a remark.
+
+    Attributes
+    ----------
+    label
+        What the row is called; rows of one label share a line.
+    model
+        The model that colours it; empty for none.
+    series
+        Which of several values of one label it is, such as ``hard`` and ``soft``.
+    inner
+        Ends of a narrower range, such as the middle half of the resamples.
+    remark
+        A few words at the end of the row.
+    hollow, strong
+        Whether the dot is hollow (a model below the best group), and the remark bold (a bound
+        inside the margin).
+    """
+
+    label: str
+    value: float
+    low: float = float("nan")
+    high: float = float("nan")
+    model: str = ""
+    series: str = ""
+    inner: tuple[float, float] | None = None
+    remark: str = ""
+    hollow: bool = False
+    strong: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dots(_Named):
+    """Dot rows with intervals: forest plots, shifts, gaps, counts of people.
+
+    `zero` draws a line at zero, `zero_title` is what it means; `margin` draws another that far
+    below (or above) it and tints what lies between; `reference` is a line at another value;
+    `band` shades a range; `logarithmic` is the kind of axis.
+    """
+
+    axis: str
+    rows: Sequence[Dot]
+    zero: bool = False
+    zero_title: str = ""
+    margin: float | None = None
+    reference: float | None = None
+    band: tuple[float, float] | None = None
+    logarithmic: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """Where a line may lie: x, low and high of its points."""
+
+    points: Sequence[tuple[float, float, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a line chart.
+
+    `dots` marks its points, `dashed` sets it apart, `beyond` goes on from it past the data,
+    dashed.
+    """
+
+    name: str
+    points: Sequence[tuple[float, float]]
+    model: str = ""
+    band: Band | None = None
+    dots: bool = True
+    dashed: bool = False
+    beyond: Sequence[tuple[float, float]] = ()
+
+
+def distinct_lines(curves: Iterable[tuple[str, Sequence[tuple[float, float]]]]) -> list[Line]:
+    """Lines of models, by name and points; those that lie on each other are one.
+
+    Examples
+    --------
+    >>> up, down = [(0.0, 0.0), (1.0, 1.0)], [(0.0, 1.0), (1.0, 0.0)]
+    >>> [one.name for one in distinct_lines([("a", up), ("b", down), ("c", up)])]
+    ['a +1', 'b']
+    """
+    same: dict[bytes, tuple[Sequence[tuple[float, float]], list[str]]] = {}
+    for name, points in curves:
+        key = (np.array(points) + 0.0).tobytes()
+        same.setdefault(key, (points, []))[1].append(name)
+    return [
+        Line(first if not more else f"{first} +{len(more)}", points, model=first, dots=False)
+        for points, (first, *more) in same.values()
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A bar: its words under the axis, its length, and the model that colours it.
+
+    A bar over a range has its ends in place of words.
+    """
+
+    label: str
+    value: float
+    model: str = ""
+    ends: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lines(_Named):
+    """Lines over steps or numbers.
+
+    Attributes
+    ----------
+    x, y
+        Titles of the axes.
+    ticks
+        Words at places of the x axis; empty writes numbers.
+    bars
+        Bars under the lines, at the places of their order, with what they show.
+    marks
+        Vertical lines with words, such as a threshold.
+    diagonal
+        Whether to draw the line of equality.
+    x_range, y_range
+        What the axes show at least.
+    logarithmic
+        Whether the x axis is logarithmic.
+    downward
+        Whether small values stand at the top, as ranks do.
+    points
+        Single marks beside the lines, such as readers beside curves; those with room have
+        their names beside them, the others in their titles.
+    front
+        Names of the best line and the worst: these alone stand out and are named, at their
+        last points, and the x axis is all of `x_range`.
+    """
+
+    x: str
+    y: str
+    lines: Sequence[Line]
+    ticks: Sequence[tuple[float, str]] = ()
+    bars: Sequence[Bar] = ()
+    bar_title: str = ""
+    marks: Sequence[tuple[float, str]] = ()
+    diagonal: bool = False
+    x_range: tuple[float, float] | None = None
+    y_range: tuple[float, float] | None = None
+    logarithmic: bool = False
+    downward: bool = False
+    points: "Sequence[Point]" = ()
+    front: tuple[str, ...] = field(default=(), metadata=MAYBE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heat(_Named):
+    """Cells of rows and columns, coloured by a share from 0 to 1, or by a signed number.
+
+    Attributes
+    ----------
+    values
+        Shape (rows, columns); nan is an empty cell.
+    scale
+        ``share`` from 0 to 1, ``signed`` around 0 up to the largest size.
+    row_models
+        Whether the rows are models.
+    texts
+        Words in the cells; empty writes the values where there is room.
+    """
+
+    rows: Sequence[str]
+    columns: Sequence[str]
+    values: Matrix2D
+    scale: Literal["share", "signed"] = "share"
+    row_models: bool = False
+    x: str = ""
+    y: str = ""
+    texts: Sequence[Sequence[str]] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Matrix(_Named):
+    """Every pair of models: by how much the row leads the column, and whether that is shown.
+
+    `leads` is positive where the row is better; `low` and `high` are the ends of its interval,
+    `separated` marks pairs that are surely apart; all have shape (models, models).
+    """
+
+    models: Sequence[str]
+    leads: Matrix2D
+    low: Matrix2D
+    high: Matrix2D
+    separated: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Histogram(_Named):
+    """Bars side by side; bars with ends stand over a numeric axis."""
+
+    x: str
+    y: str
+    bars: Sequence[Bar]
+    marks: Sequence[tuple[float, str]] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A point of a scatter plot."""
+
+    name: str
+    x: float
+    y: float
+    model: str = ""
+    labelled: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scatter(_Named):
+    """Points on a plane; `square` keeps both axes on one scale, as a map needs."""
+
+    x: str
+    y: str
+    points: Sequence[Point]
+    square: bool = False
+    diagonal: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Slopes(_Named):
+    """Ranks of models on the left and on the right, joined by lines: (model, left, right)."""
+
+    left: str
+    right: str
+    rows: Sequence[tuple[str, float, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One item close up.
+
+    Attributes
+    ----------
+    name
+        The item.
+    shares
+        What the annotators say: a share for each class.
+    marks
+        What models say: model and its share or position, from 0 to 1.
+    remark
+        A few words at the end of the row.
+    """
+
+    name: str
+    shares: Sequence[float] = ()
+    marks: Sequence[tuple[str, float]] = ()
+    remark: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cases(_Named):
+    """Items close up, one row each: a bar of votes by class and the marks of the models."""
+
+    classes: Sequence[str]
+    rows: Sequence[Case]
+    axis: str = ""
+    ordered: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """One model in one column of `Standings`.
+
+    Attributes
+    ----------
+    value
+        Its score; nan is undefined.
+    inside
+        Whether it is in the best group: not surely below any other model.
+    best
+        Whether no model scores higher.
+    same
+        Whether another model gives the same scores, item by item.
+    judged
+        Whether a verdict was possible; without one nothing is marked.
+    """
+
+    value: float
+    inside: bool = True
+    best: bool = False
+    same: bool = False
+    judged: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standings(_Named):
+    """The decision: models by tasks, coloured by best group.
+
+    Attributes
+    ----------
+    metric
+        What the numbers are.
+    columns
+        Heads: the mean over tasks first where there are several, then the tasks.
+    models
+        Names of the rows, best first.
+    cells
+        By model, then by column.
+    intervals
+        Ends of the interval of the first column, by model.
+    known_to
+        Half the length of a typical interval of each column.
+    foot
+        Further rows below: a title and a text for every column.
+    bold
+        What is bold in a column: the highest number, or the best where columns differ in that.
+    """
+
+    metric: str
+    columns: Sequence[str]
+    models: Sequence[str]
+    cells: Sequence[Sequence[Standing]]
+    intervals: Sequence[tuple[float, float]]
+    known_to: Sequence[float]
+    foot: Sequence[tuple[str, Sequence[str]]] = ()
+    bold: str = field(default="highest", metadata=MAYBE)
+
+
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """How the votes on the items of one task split, how far annotators agree, and their rates.
+
+    Attributes
+    ----------
+    task
+        Its name; empty where there is one.
+    shares
+        Items from one end to the other: the share of items, how split they are from 0 (all
+        agree) to 1, and whether they count as split.
+    left, right, split
+        Words at the ends, and over the items that are split.
+    alpha
+        Agreement with the ends of its interval.
+    rates, named
+        How often each annotator says yes, or names the commonest class, which is that.
+    """
+
+    task: str
+    shares: Sequence[tuple[float, float, bool]]
+    left: str
+    right: str
+    split: str
+    alpha: tuple[float, float, float]
+    rates: Sequence[tuple[str, float]] = ()
+    named: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Strips(_Named):
+    """Agreement per task; titles of the three columns."""
+
+    votes_title: str
+    alpha_title: str
+    rates_title: str
+    rows: Sequence[Strip]
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """Items with the same votes.
+
+    Attributes
+    ----------
+    votes
+        What each annotator said, in the order of the worklist: the place of the class, or None
+        where the annotator did not vote. Of anonymous votes: sorted.
+    number
+        How many items have it.
+    items
+        Some of them: name, and for each model how many of the items it scores lower, from 0 to
+        1 (nan where it has no single score).
+    """
+
+    votes: Sequence[int | None]
+    number: int
+    items: Sequence[tuple[str, Sequence[float]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Dispute:
+    """Disputed items of one task: how many, who votes how, and their commonest patterns.
+
+    `rates` is how often each annotator says yes among them; `remark` a few words.
+    """
+
+    task: str
+    number: int
+    rates: Sequence[float]
+    remark: str
+    patterns: Sequence[Pattern]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Worklist(_Named):
+    """Disputed items by task and pattern of votes.
+
+    `annotators` are the names in the order of the squares, empty for anonymous votes; `classes`
+    the names behind the places (two of a yes/no question: no, yes); `ordered` whether they have
+    an order; `hollow` the models that are below the best group.
+    """
+
+    annotators: Sequence[str]
+    classes: Sequence[str]
+    models: Sequence[str]
+    disputes: Sequence[Dispute]
+    ordered: bool = False
+    hollow: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A small picture of an item.
+
+    `source` is the picture itself as a ``data:`` address, or the way from the page to its file;
+    empty where the item cannot be seen. `remark` is a few words under it.
+    """
+
+    name: str
+    source: str = ""
+    remark: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Suspect:
+    """An item, or a pair of items, that a person should look at.
+
+    Attributes
+    ----------
+    name
+        What votes on it call it.
+    rank, score
+        Its place in the list (those that tie share it) and how suspicious it is.
+    pictures
+        One, or the two of a pair.
+    remark
+        A few words, such as the label that it has and the one that it should have.
+    flagged
+        Whether it lies beyond the automatic cut; None where nobody asked for one.
+    """
+
+    name: str
+    rank: float
+    score: float
+    pictures: Sequence[Picture]
+    remark: str = ""
+    flagged: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gallery(_Named):
+    """Suspects with pictures, for a person to say of each whether it is a problem.
+
+    `task` is what votes say they are about, `question` what is asked of each, `yes` and `no`
+    are the answers in a word or two; `run` is the key under which a browser keeps the marks.
+    """
+
+    task: str
+    question: str
+    yes: str
+    no: str
+    run: str
+    rows: Sequence[Suspect]
+
+
+Chart = (
+    Dots
+    | Lines
+    | Heat
+    | Matrix
+    | Histogram
+    | Scatter
+    | Slopes
+    | Cases
+    | Standings
+    | Strips
+    | Worklist
+    | Gallery
+)

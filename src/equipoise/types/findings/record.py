@@ -1,0 +1,390 @@
+"""The record: findings, their tables, and the report that holds them."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from equipoise.types import numbers
+from equipoise.types.arrays import InputError
+from equipoise.types.findings.charts import Chart
+from equipoise.types.notices import Notice
+from equipoise.types.numbers import UNDEFINED
+from equipoise.types.words import capital, hint
+
+Kind = Literal[
+    "text", "model", "names", "number", "change", "percent", "count", "rank", "p", "figures",
+    "duration", "resample_share", "bound",
+]  # fmt: skip
+Cell = str | float | int | bool | None | Sequence[str]
+Row = Mapping[str, Cell]
+CELLS = {"cells": True}  # of a field with rows of a table, for `equipoise.read.codec`
+MOST_LETTERS = 240  # of an answer where it is one of many lines
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table.
+
+    Attributes
+    ----------
+    key
+        Its key in the rows.
+    head
+        Its head, where people read.
+    kind
+        How values are written: ``model`` is the name of a model, ``names`` a list,
+        ``figures`` two significant digits, ``change`` a signed difference, ``p`` a p-value,
+        ``resample_share`` a share that shows neither 0% nor 100%, ``bound`` an upper bound,
+        rounded outward.
+    ends
+        Keys of the ends of the interval, which is written behind the value.
+    brief
+        Whether it is shown where room is scarce.
+    words
+        What names are called where people read, such as titles of metrics.
+    """
+
+    key: str
+    head: str
+    kind: Kind = "text"
+    ends: tuple[str, str] | None = None
+    brief: bool = True
+    words: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def is_text(self) -> bool:
+        """Whether it holds words, which stand on the left; numbers stand on the right."""
+        return self.kind in ("text", "model", "names")
+
+
+def columns(kind: Kind = "text", /, *keys: str, **kinds: Kind) -> tuple[Column, ...]:
+    """Columns that are headed by their keys: some of one kind, others each of its own.
+
+    Examples
+    --------
+    >>> [one.head for one in columns("count", "items", "votes_per_item")]
+    ['items', 'votes per item']
+    >>> [(one.head, one.kind) for one in columns(model="model", net_benefit="number")]
+    [('model', 'model'), ('net benefit', 'number')]
+    """
+    every = {**dict.fromkeys(keys, kind), **kinds}
+    return tuple(Column(key, key.replace("_", " "), one) for key, one in every.items())
+
+
+def spanned(key: str, head: str = "", kind: Kind = "number", *, brief: bool = True) -> Column:
+    """A column with an interval, whose ends are ``low`` and ``high`` behind its key.
+
+    Examples
+    --------
+    >>> spanned("gain", kind="change").ends
+    ('gain_low', 'gain_high')
+    """
+    ends = (f"{key}_low", f"{key}_high")
+    return Column(key, head or key.replace("_", " "), kind, ends, brief)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """Rows with the columns that people read; files for machines hold every key of the rows.
+
+    A column that is empty in every row, such as the task where there is only one, is left out.
+
+    Attributes
+    ----------
+    name
+        Of its files: ``tables/<name>.csv``.
+    brief
+        The few rows that a terminal shows; None is all of them, empty is none.
+    legend
+        What the columns mean, in a line.
+    open
+        Whether it stands open on the page, not folded under the chart.
+    file, page
+        Whether it is written as files, and whether it is on the page.
+    download
+        Whether the page offers it as a CSV file.
+    """
+
+    name: str
+    caption: str
+    columns: Sequence[Column]
+    rows: Sequence[Row] = field(metadata=CELLS)
+    brief: Sequence[Row] | None = field(default=None, metadata=CELLS)
+    legend: str = ""
+    open: bool = False
+    file: bool = True
+    page: bool = True
+    download: bool = False
+
+    def __post_init__(self) -> None:
+        said = [one for one in self.columns if any(row.get(one.key) != "" for row in self.rows)]
+        object.__setattr__(self, "columns", tuple(said or self.columns))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """What one analysis found.
+
+    Attributes
+    ----------
+    key, title
+        Its anchor, and its heading, best a question.
+    sentence
+        The answer; `more` are further sentences.
+    tables, charts
+        The numbers behind it; the first table is the one that a terminal shows.
+    note
+        How to read it, and how it was done.
+    methods
+        A sentence for the methods of a paper, with sources as ``[@key]``.
+    references
+        Keys of the sources of everything that it says.
+    notices
+        What the reader should know about it.
+    task, metric
+        The choice of the reader under which it is shown; empty where it is shown under all.
+    left_out
+        Whether the data did not allow it; the sentence then says why.
+    brief
+        Whether a terminal shows it.
+    evidence
+        Whether the page folds it away under "Evidence", with its sentence.
+    nav
+        What the navigation of the page calls it; empty where it is not named there.
+    """
+
+    key: str
+    title: str
+    sentence: str
+    more: tuple[str, ...] = ()
+    tables: tuple[Table, ...] = ()
+    charts: tuple[Chart, ...] = ()
+    note: str = ""
+    methods: str = ""
+    references: tuple[str, ...] = ()
+    notices: tuple[Notice, ...] = ()
+    task: str = ""
+    metric: str = ""
+    left_out: bool = False
+    brief: bool = True
+    evidence: bool = False
+    nav: str = ""
+
+    def under(self, *, task: str = "", metric: str = "") -> "Finding":
+        """The same, shown under a choice of the reader."""
+        return replace(self, task=task, metric=metric)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Card:
+    """The answer, as it stands on top of the page and of the terminal.
+
+    Attributes
+    ----------
+    answer
+        One sentence.
+    lede
+        The numbers behind it, in a sentence or two.
+    standing
+        Models, best first, and whether each is in the best group.
+    holds_for, settled_by, caveat
+        Whom it speaks for, what would settle what it leaves open, and the one thing that may
+        change the decision; empty where there is none.
+    """
+
+    answer: str
+    lede: str = ""
+    standing: tuple[tuple[str, bool], ...] = ()
+    holds_for: str = ""
+    settled_by: str = ""
+    caveat: str = ""
+
+    def __str__(self) -> str:
+        return self.answer
+
+    def __repr__(self) -> str:
+        more = "..." if len(self.answer) > MOST_LETTERS else ""
+        return f"Card({self.answer[:MOST_LETTERS] + more!r})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """What one command has to say.
+
+    Attributes
+    ----------
+    title, scope, banner
+        Heading, one sentence on what was looked at, and a warning above everything.
+    models
+        Names of the models, in the order of their colours.
+    findings
+        In the order in which they are shown.
+    known
+        A few numbers for the line under the title.
+    terms
+        What words mean: word and definition.
+    settings
+        What was asked: name and value.
+    notices
+        What the reader should know about everything.
+    methods, references
+        Sentences for the methods of a paper before those of the findings, and their sources.
+    task
+        The task that is in front where findings are of several.
+    card
+        The answer; where there is none, the first finding comes first.
+    command
+        What was typed, for the foot of the page.
+    """
+
+    title: str
+    findings: tuple[Finding, ...]
+    models: tuple[str, ...] = ()
+    scope: str = ""
+    banner: str = ""
+    known: tuple[str, ...] = ()
+    terms: tuple[tuple[str, str], ...] = ()
+    settings: tuple[tuple[str, str], ...] = ()
+    notices: tuple[Notice, ...] = ()
+    methods: tuple[str, ...] = ()
+    references: tuple[str, ...] = ()
+    task: str = ""
+    card: Card | None = None
+    command: str = ""
+
+    @property
+    def all_notices(self) -> tuple[Notice, ...]:
+        """What the reader should know about everything and about each finding."""
+        return (*self.notices, *(notice for one in self.findings for notice in one.notices))
+
+    @property
+    def in_front(self) -> tuple[Finding, ...]:
+        """Findings of the task in front, and those of no task."""
+        return tuple(one for one in self.findings if one.task in ("", self.task))
+
+
+def cell(row: Row, column: Column) -> str:
+    """A value as people read it, with its interval, if it has one.
+
+    Examples
+    --------
+    >>> row = {"shift": 0.0123, "low": -0.01, "high": 0.03, "who": None}
+    >>> cell(row, Column("shift", "shift", "change", ("low", "high")))
+    '+0.012 [−0.010, +0.030]'
+    >>> cell(row, Column("who", "who"))
+    'undefined'
+    """
+    value = row.get(column.key)
+    if isinstance(value, str) and value in column.words:
+        return column.words[value]
+    if column.is_text:
+        return _words(value)
+    write = WRITERS[column.kind]
+    if isinstance(value, str):
+        return value  # the reason why there is no number
+    size = _real(value)
+    if column.ends is None:
+        return write(size)
+    low, high = (_real(row.get(end)) for end in column.ends)
+    return numbers.estimate(size, low, high, write)
+
+
+WRITERS: Mapping[str, Callable[[float | None], str]] = {
+    "number": numbers.number,
+    "bound": numbers.bound,
+    "change": numbers.change,
+    "percent": numbers.percent,
+    "count": numbers.count,
+    "rank": numbers.rank,
+    "p": numbers.p_value,
+    "figures": numbers.significant,
+    "duration": numbers.duration,
+    "resample_share": numbers.resample_share,
+}
+
+
+def _real(value: Cell) -> float:
+    return float(value) if isinstance(value, int | float) else math.nan
+
+
+def _words(value: Cell) -> str:
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return UNDEFINED
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:g}"
+    return str(value) if isinstance(value, str | int) else ", ".join(value)
+
+
+def left_out(key: str, title: str, error: InputError) -> Finding:
+    """A finding that the data did not allow, with the reason.
+
+    Examples
+    --------
+    >>> error = InputError("experts", "anonymous votes", "names", "give ids")
+    >>> left_out("experts", "Models among the experts", error).sentence
+    'Anonymous votes; it takes names. Give ids.'
+    """
+    own = error.where.replace(" ", "_").startswith(key)
+    got = error.got if own else f"{error.where}: {error.got}"
+    reason = hint("{}; it takes {}. {}.", capital(got), error.expected, capital(error.do))
+    return Finding(key=key, title=title, sentence=reason, left_out=True)
+
+
+def largest_by(rows: Sequence[Row], by: str, key: str) -> list[Row]:
+    """The row with the largest finite number of each group, for a brief table.
+
+    Examples
+    --------
+    >>> rows = [{"g": 1, "x": 0.1}, {"g": 1, "x": -0.4}, {"g": 2, "x": None}]
+    >>> [row["x"] for row in largest_by(rows, "g", "x")]
+    [-0.4, None]
+    """
+    best: dict[Cell, tuple[float, Row]] = {}
+    for row in rows:
+        size = abs(_real(row[key]))
+        size = size if math.isfinite(size) else -1.0
+        if row[by] not in best or size > best[row[by]][0]:
+            best[row[by]] = (size, row)
+    return [row for _, row in best.values()]
+
+
+def rows_of(
+    fixed: Row, axes: Mapping[str, Sequence[Cell]], columns: Mapping[str, ArrayLike | None]
+) -> list[dict[str, Cell]]:
+    """Plain rows of arrays over named axes: a row per cell, arrays of fewer axes repeated.
+
+    Parameters
+    ----------
+    fixed
+        What every row begins with.
+    axes
+        Names of the axes, with what stands on them; the last moves fastest.
+    columns
+        Arrays over the first axes, or over all, of length one where they do not vary. None
+        is the place of an axis that does not stand first.
+
+    Examples
+    --------
+    >>> rows_of({"task": ""}, {"k": [1, 2], "model": ["a", "b", "c"]},
+    ...         {"items": [5, 4], "model": None, "value": np.arange(6).reshape(2, 3)})[-1]
+    {'task': '', 'k': 2, 'items': 4, 'model': 'c', 'value': 5}
+    """
+    shape = tuple(len(axis) for axis in axes.values())
+    grid = dict(zip(axes, np.indices(shape), strict=True))
+    cells: dict[str, list[Cell]] = {}
+    for name in [*(name for name in axes if name not in columns), *columns]:
+        values = columns.get(name)
+        if values is None:
+            cells[name] = [axes[name][place] for place in grid[name].ravel()]
+        else:
+            array = np.asarray(values)
+            array = array.reshape(*array.shape, *[1] * (len(shape) - array.ndim))
+            cells[name] = np.broadcast_to(array, shape).ravel().tolist()
+    every = zip(*cells.values(), strict=True)
+    return [{**fixed, **dict(zip(cells, row, strict=True))} for row in every]

@@ -1,0 +1,197 @@
+"""Predictions: what one model says about each item, as scores or class probabilities.
+
+A classifier, a detector of data problems and an uncertainty score are the same thing to a
+metric: a number (or a distribution over classes) per item, higher meaning more so.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Unpack
+
+import numpy as np
+
+from equipoise.types.arrays import (
+    Floats,
+    InputError,
+    Ints,
+    frozen,
+    positions,
+    require_finite,
+    require_simplex,
+    require_unique,
+)
+
+if TYPE_CHECKING:
+    from equipoise.read.options import PredictionKeywords
+    from equipoise.types.groupings import Grouping
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Predictions:
+    """One model's answer to one task.
+
+    Attributes
+    ----------
+    model
+        The model's name.
+    items
+        Names of the items, unique.
+    values
+        Scores, shape (items,), or class probabilities, shape (items, classes).
+    classes
+        Names of the classes for probabilities; empty for scores.
+    task
+        Which question these predictions answer; empty when there is only one.
+    threshold
+        Score from which an item is called positive, one or one per item, shape (items,); None
+        where nobody said. Only metrics of decisions look at it.
+
+    Examples
+    --------
+    >>> resnet = Predictions("resnet", ("a", "b"), np.array([0.2, 0.9]))
+    >>> resnet.aligned(["b", "a"])
+    array([0.9, 0.2])
+    """
+
+    model: str
+    items: tuple[str, ...]
+    values: Floats
+    classes: tuple[str, ...] = ()
+    task: str = ""
+    threshold: Floats | None = None
+
+    def __post_init__(self) -> None:
+        values = np.asarray(self.values, dtype=np.float64)
+        expected = (len(self.items), len(self.classes)) if self.classes else (len(self.items),)
+        if values.shape != expected:
+            raise InputError(
+                self.where,
+                f"values of shape {values.shape}",
+                f"{expected}",
+                "give one score per item, or one row of class probabilities with class names",
+            )
+        self._check_items()
+        if self.classes:
+            require_simplex(values, where=self.where, names=self.items)
+        else:
+            require_finite(values, where=self.where, names=self.items)
+        object.__setattr__(self, "values", frozen(values))
+        if self.threshold is not None:
+            object.__setattr__(self, "threshold", self._checked_threshold())
+
+    def _checked_threshold(self) -> Floats:
+        """One threshold per item, refused unless they are numbers."""
+        each = np.asarray(self.threshold, dtype=np.float64)
+        if each.shape not in ((), (len(self.items),)) or np.isnan(each).any():
+            raise InputError(
+                f"{self.where}, threshold",
+                f"{self.threshold!r}",
+                "a number, or one per item",
+                "correct it, or leave it out",
+            )
+        return frozen(np.broadcast_to(each, len(self.items)).copy())
+
+    @property
+    def decides(self) -> bool:
+        """Whether these are plain answers, 0 or 1 for every item and class, not scores.
+
+        Examples
+        --------
+        >>> Predictions("reader", ("a", "b"), np.array([0.0, 1.0])).decides
+        True
+        """
+        return bool(((self.values == 0) | (self.values == 1)).all())
+
+    @classmethod
+    def from_dataframe(
+        cls, frame: Any, **keywords: "Unpack[PredictionKeywords]"
+    ) -> "tuple[Predictions, ...]":
+        """Read a dataframe of any layout, one `Predictions` per model and task.
+
+        The keywords are those of `equipoise.read.options.PredictionOptions`.
+
+        Examples
+        --------
+        >>> import pyarrow
+        >>> frame = pyarrow.table({"item": [1, 2], "cnn": [0.2, 0.9], "vit": [0.1, 0.8]})
+        >>> [each.model for each in Predictions.from_dataframe(frame)]
+        ['cnn', 'vit']
+        """
+        from equipoise.read.options import prediction_options
+        from equipoise.read.predictions import table_predictions
+        from equipoise.read.tables import from_frame
+
+        options = prediction_options(keywords)
+        return table_predictions(from_frame(frame), options).predictions
+
+    def _check_items(self) -> None:
+        if not self.items:
+            raise InputError(self.where, "no items", "at least one", "check the file")
+        one_row = "keep one row per item, task and model"
+        require_unique(self.items, where=f"{self.where}, items", do=one_row)
+        require_unique(self.classes, where=f"{self.where}, classes")
+
+    def __repr__(self) -> str:
+        what = f"{len(self.classes)} classes" if self.classes else "scores"
+        task = f", task {self.task!r}" if self.task else ""
+        return f"Predictions({self.model!r}, {len(self.items)} items, {what}{task})"
+
+    @property
+    def where(self) -> str:
+        """How messages call these predictions."""
+        task = f" for {self.task!r}" if self.task else ""
+        return f"predictions of {self.model!r}{task}"
+
+    def aligned(self, items: Sequence[str], classes: Sequence[str] = ()) -> Floats:
+        """Return the values in the given item (and class) order.
+
+        A model that names one class per item gives a class that it never names probability 0.
+        """
+        rows: Ints = np.arange(len(self.items))
+        if tuple(items) != self.items:
+            rows = positions(items, self.items, where=f"{self.where}, items")
+        if not classes:
+            return np.asarray(self.values[rows])
+        if self.classes and self.decides and not set(classes) <= set(self.classes):
+            place = {name: code for code, name in enumerate(self.classes)}
+            known = [code for code, name in enumerate(classes) if name in place]
+            values = np.zeros((len(rows), len(classes)))
+            own = [place[classes[code]] for code in known]
+            values[:, known] = self.values[rows][:, own]
+            return values
+        columns: Ints = positions(classes, self.classes, where=f"{self.where}, classes")
+        return np.asarray(self.values[rows][:, columns])
+
+    def of_items(self, items: Sequence[str]) -> "Predictions":
+        """The same for some items, in their order.
+
+        Examples
+        --------
+        >>> Predictions("resnet", ("a", "b"), np.array([0.2, 0.9])).of_items(["b"]).values
+        array([0.9])
+        """
+        rows = positions(items, self.items, where=f"{self.where}, items")
+        cut = None if self.threshold is None else self.threshold[rows]
+        return replace(self, items=tuple(items), values=self.values[rows], threshold=cut)
+
+    def coarsened(self, grouping: "Grouping") -> "Predictions":
+        """Probabilities of groups: the sum over the classes of each.
+
+        Examples
+        --------
+        >>> from equipoise.types.groupings import Grouping
+        >>> risk = Grouping.of({"naevus": "low", "melanoma": "high", "wart": "low"})
+        >>> resnet = Predictions("resnet", ("a",), np.array([[0.5, 0.3, 0.2]]),
+        ...     classes=("naevus", "melanoma", "wart"))
+        >>> resnet.coarsened(risk).values
+        array([[0.7, 0.3]])
+        """
+        if not self.classes:
+            raise InputError(
+                self.where,
+                "one score per item",
+                "probabilities of all classes",
+                "a score has no classes to put into groups: give class probabilities",
+            )
+        member = np.eye(len(grouping.groups))[grouping.codes(self.classes)]
+        return replace(self, values=self.values @ member, classes=grouping.groups)
