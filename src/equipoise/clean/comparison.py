@@ -1,6 +1,6 @@
 """Benchmark: detectors of data problems compared on a study, task by task.
 
-Every detector, task and seed is a cell (`equipoise.scale.cells`) that is computed once. Detectors
+Every detector, task and seed is a cell (`scale.cells`) that is computed once. Detectors
 are then competitors of an ordinary evaluation: the value of one is the mean over its seeds,
 intervals and verdicts speak for items and annotators like these, and every analysis can be
 asked for. The chance level is .5 for AUROC, the share of positives for average precision and

@@ -7,8 +7,8 @@ cut off or edited is noticed and made again. How long a cell took lies beside it
 results have the same bytes however often the work was interrupted. A cell that fails is left
 out with its reason, stops no other, and is tried again next time.
 
-Cells run on the engine in use (`equipoise.scale.engine`): one after another in this process
-where that is local, so that each has all threads, and on its workers otherwise. This process alone
+Cells run on the engine in use (`scale.engine`): one after another in this process where
+that is local, so that each has all threads, and on its workers otherwise. This process alone
 writes to the folder, so workers need not see it. Where nothing but a queue of jobs connects the
 machines, `waiting` lists the cells that are not there in the folder, and `only` makes one of
 them. Nothing in the folder is ever run: what a job does stands in its script.
