@@ -20,7 +20,7 @@ READS_TEXT = {
     "read": "files of others",
     "datasets": "files of others",
     "metrics": "names that somebody typed",
-    "page": "markup that is to become XML, and style sheets",
+    "report/page": "markup that is to become XML, and style sheets",
     "types/findings/bibliography.py": "BibTeX, as authors publish it",
     "cli": "words that somebody typed",
     "scale/engine/_dask.py": "an address that somebody typed",
@@ -31,11 +31,12 @@ READS_TEXT = {
 DIGITS = re.compile(r"\.\d+[fgeE%]|^%$")
 OTHER_NUMBERS = {
     "types/numbers.py": "the formatter",
-    "page": "coordinates and sizes of a drawing",
+    "report/page": "coordinates and sizes of a drawing",
     "read/tables.py": "numbers that are names, as a file would spell them",
     "read/options.py": "numbers that are names, as a file would spell them",
     "types/words.py": "the value of an option, as it can be typed",
     "truth/choosing/cautions.py": "a proposal for an option, rounded and then a number again",
+    "datasets/demo.py": "digits that every machine computes alike",
     "cli/reproduce.py": "as many digits as the published table has",
     "study/analyses/certainty.py": "ticks of which no two may look alike",
 }
@@ -46,8 +47,8 @@ CATALOGUES = {  # one file for each entry, which the catalogue alone imports
     "inference/__init__.py", "metrics/__init__.py", "report/page/charts.py",
     "datasets/reproduce/__init__.py", "uq/training/methods/__init__.py",
 }  # fmt: skip
-MOST = {"files": 390, "modules with one importer outside catalogues": 39,
-        "dict[str, Any]": 111, "public functions and classes": 1629}  # fmt: skip
+MOST = {"files": 391, "modules with one importer outside catalogues": 39,
+        "dict[str, Any]": 111, "public functions and classes": 1631}  # fmt: skip
 CHECKED_HERE = {
     "study/analyses/options.py": "keywords that a caller typed become options here",
     "study/planning/target.py": "keywords that a caller typed become options here",
@@ -67,7 +68,7 @@ def home(path):
 
 def allowed(path, reasons):
     """Whether a list of exceptions names a file or its package."""
-    return home(path) in reasons or home(path).partition("/")[0] in reasons
+    return any(home(path) == place or home(path).startswith(f"{place}/") for place in reasons)
 
 
 def name_of(node):

@@ -2,6 +2,7 @@
 
 import ast
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -25,7 +26,7 @@ def test_every_bug_applies_exactly_once_is_code_and_names_tests_that_exist():
 
 
 def test_a_bug_that_no_longer_applies_is_said_to_be_stale(tmp_path):
-    bug = Bug("odd", "part", "ranks.py", "x = 1", "x = 2", "nothing")
+    bug = Bug("odd", "part", "inference/ranks.py", "x = 1", "x = 2", "nothing")
     source = tmp_path / bug.path
     source.parent.mkdir(parents=True)
     for text in ("", "x = 1\nx = 1\n"):
@@ -37,12 +38,13 @@ def test_a_bug_that_no_longer_applies_is_said_to_be_stale(tmp_path):
 
 
 def test_concerned_tests_are_those_named_or_those_that_import_the_module():
-    bug = Bug("odd", "part", "ranks.py", "TIE = 12", "TIE = 3", "ties")
+    ranks = "src/equipoise/inference/ranks.py"
+    bug = Bug("odd", "part", "inference/ranks.py", "TIE = 12", "TIE = 3", "ties")
     tests, examples = bug.concerned()
-    assert "tests/test_ranks.py" in tests and examples == ["src/equipoise/ranks.py"]
+    assert "tests/inference/test_ranks.py" in tests and examples == [ranks]
     assert all(Path(ROOT, one).is_file() for one in tests)
-    named = Bug("odd", "part", "ranks.py", "TIE = 12", "TIE = 3", "ties", ("test_page.py",))
-    assert named.concerned() == [["tests/test_page.py"], ["src/equipoise/ranks.py"]]
+    named = replace(bug, tests=("report/test_page.py",))
+    assert named.concerned() == [["tests/report/test_page.py"], [ranks]]
 
 
 def test_the_runner_lists_bugs_and_knows_no_others(capsys):

@@ -118,9 +118,9 @@ def _scores(items: tuple[str, ...]) -> tuple[Predictions, ...]:
         method = "decision_function" if name == "support vectors" else "predict_proba"
         pipe = make_pipeline(StandardScaler(), model)
         scores = cross_val_predict(pipe, data.data, malignant, cv=folds, method=method)
-        predictions.append(
-            Predictions(name, items, scores if scores.ndim == 1 else scores[:, 1])
-        )
+        values = scores if scores.ndim == 1 else scores[:, 1]
+        digits = [float(f"{value:.14g}") for value in values]  # machines differ in the rest
+        predictions.append(Predictions(name, items, np.array(digits)))
     return tuple(predictions)
 
 

@@ -69,7 +69,9 @@ def family(cell: TwoWay, *, higher: bool = True, level: float = 0.95) -> Family:
     ranks[known] = 1, len(known)
     if len(known) < 2 or not cell.population.decides:
         return Family(better, p, ranks, np.nan)
-    order = known[np.lexsort((np.diag(cell.items)[known], -cell.values[known]))]
+    order = known[
+        np.lexsort((_rounded(np.diag(cell.items)[known]), -_rounded(cell.values[known])))
+    ]
     found, critical = _adjusted(cell, order, level)
     p[np.ix_(order, order)] = found
     sign = 1.0 if higher else -1.0
@@ -79,6 +81,12 @@ def family(cell: TwoWay, *, higher: bool = True, level: float = 0.95) -> Family:
     ranks[known, 0] = 1 + better[np.ix_(known, known)].sum(axis=0)
     ranks[known, 1] = len(known) - better[np.ix_(known, known)].sum(axis=1)
     return Family(better, p, ranks, critical)
+
+
+def _rounded(values: Floats) -> Floats:
+    """Values without the digits in which two machines may differ, so that ties are ties."""
+    scale = np.abs(values).max()
+    return np.round(values / scale, 9) if scale > 0 else values
 
 
 def _adjusted(cell: TwoWay, order: Ints, level: float) -> tuple[Floats, float]:

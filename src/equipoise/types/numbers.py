@@ -1,6 +1,7 @@
 """Numbers: how a number is written wherever people read it, the same on every surface.
 
-- A **number** has three decimals; one that these would make zero has two significant digits.
+- A **number** has three decimals; one that these would make zero has two significant digits,
+  unless it is so small that rounding alone may have made it.
 - A **change** is a number with its sign; exact zero is a bare 0.
 - A **share** is a whole percentage; only exact 0 and 1 are 0% and 100%. A **share of
   resamples** is never either: other resamples might have gone the other way.
@@ -15,6 +16,7 @@ from collections.abc import Callable
 
 UNDEFINED = "undefined"
 EXACT = 1e-12  # below this a difference of two scores is rounding, not a difference
+NOISE = 1e-15  # below this a number is rounding: machines differ in it
 LEAST = 1e-6  # below that, zeros are harder to count than an exponent is to read
 
 
@@ -249,6 +251,8 @@ def estimate(
 
 def _plain(value: float, digits: int) -> str:
     """Fixed decimals, or two significant digits where these would all be zero."""
+    if abs(value) < NOISE:
+        value = 0.0
     if not 0 < abs(value) < 0.5 * 10**-digits:
         return f"{value:.{digits}f}"
     if abs(value) < LEAST:

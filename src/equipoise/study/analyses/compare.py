@@ -14,7 +14,7 @@ from equipoise.study.analyses.words import QUESTION, RESAMPLED, score_title, wit
 from equipoise.study.result import Difference
 from equipoise.types.arrays import short_repr
 from equipoise.types.findings import Column, Dot, Dots, Finding, Table
-from equipoise.types.numbers import chosen, distance, number, p_value
+from equipoise.types.numbers import EXACT, chosen, distance, number, p_value
 
 LOWER = " Of metrics of which less is better, a difference below 0 speaks for the first."
 COLUMNS = (
@@ -72,7 +72,7 @@ class Comparison:
         what = score_title(metric.name, self.labels, gap.task)
         if math.isnan(gap.value):
             return f"The difference by {what} is undefined."
-        if gap.value == 0:
+        if abs(gap.value) < EXACT:
             return f"By {what} {self.a} and {self.b} are tied."
         ahead = (gap.value > 0) == (metric.better == "higher")
         first, second = (self.a, self.b) if ahead else (self.b, self.a)
