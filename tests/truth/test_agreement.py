@@ -22,7 +22,7 @@ from equipoise.truth.agreement import (
     landis_koch,
     percent_agreement,
 )
-from equipoise.truth.agreement.cohen_kappa import mean_kappa, shares
+from equipoise.truth.agreement.coefficients import mean_kappa, shares
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden/agreement.json").read_text())
 ALPHA = [(n, d) for n, d in GOLDEN["krippendorff_alpha"].items() if "layout" in d]

@@ -17,7 +17,7 @@ from equipoise.truth.agreement import (
     krippendorff_alpha_of_moments,
     percent_agreement,
 )
-from equipoise.truth.agreement.cohen_kappa import mean_kappa, shares
+from equipoise.truth.agreement.coefficients import mean_kappa, shares
 from tests.truth.test_agreement import LEVELS, ratings, table
 
 

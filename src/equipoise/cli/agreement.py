@@ -57,8 +57,7 @@ class AgreementOptions:
 
     def __post_init__(self) -> None:
         """Refuse unknown words."""
-        from equipoise.truth.agreement.cohen_kappa import WEIGHTS
-        from equipoise.truth.agreement.krippendorff_alpha import LEVELS
+        from equipoise.truth.agreement.coefficients import LEVELS, WEIGHTS
 
         check_choice("level", self.level, LEVELS)
         check_choice("weights", self.weights, WEIGHTS)
@@ -105,7 +104,7 @@ def agreement(
 
 def _summaries(table: Annotations, asked: AgreementOptions) -> "list[AgreementTable]":
     """The agreement on one task, or on all, under a bar."""
-    from equipoise.truth.agreement.agreement_table import AgreementHow, agreement_table
+    from equipoise.truth.agreement.table import AgreementHow, agreement_table
 
     tasks = table.tasks if asked.task is None else (asked.task,)
     how: AgreementHow = {
@@ -126,7 +125,7 @@ def _report(
     table: Annotations, found: "list[AgreementTable]", asked: AgreementOptions, title: str
 ) -> "Report":
     from equipoise.truth.agreement import agreement_findings
-    from equipoise.truth.agreement.agreement_report import TERMS
+    from equipoise.truth.agreement.report import TERMS
     from equipoise.types.findings import Report
 
     first = found[0]

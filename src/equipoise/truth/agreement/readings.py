@@ -29,15 +29,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import (
-    Floats,
-    InputError,
-    Ints,
-    PerItem,
-    choice,
-    frozen,
-    short_repr,
-)
+from equipoise.types.arrays import Floats, InputError, Ints, PerItem, choice, frozen, short_repr
 from equipoise.types.votes import dense_blocks, vote_counts
 
 TIES = ("full", "split")
@@ -47,18 +39,7 @@ ROUNDING = 1e-14  # of what was subtracted: the reading itself from all
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReadingAgreement:
-    """Agreement of every item that has readings.
-
-    Attributes
-    ----------
-    items
-        Names.
-    value
-        Share of readings that name what the others put first, shape (items,); nan for one
-        reading alone.
-    readings
-        Number of readings, shape (items,).
-    """
+    """Names of items that have readings, the share that agrees (nan for one), their number."""
 
     items: tuple[str, ...]
     value: PerItem
@@ -80,15 +61,7 @@ class ReadingAgreement:
 def reading_agreement(
     annotations: Annotations, task: str = "", ties: str = "full"
 ) -> ReadingAgreement:
-    """Leave one reading out at a time and look for the others' first choice in it.
-
-    Parameters
-    ----------
-    task
-        Which question.
-    ties
-        ``full`` or ``split``: what each class of a tied block counts.
-    """
+    """Leave one reading out at a time and look for the others' first choice in it."""
     choice("reading_agreement, ties", ties, TIES)
     rows = np.flatnonzero(annotations.in_task(task))
     if not len(rows):
@@ -96,20 +69,20 @@ def reading_agreement(
     if annotations.is_gold is not None and annotations.is_gold[rows].any():
         opinions = "readings only: a known truth is no opinion"
         raise InputError("reading_agreement", "gold rows", opinions, "leave gold rows out")
-    label = annotations.label
-    if label is None:
+    if annotations.label is None:
         where = f"reading_agreement, annotations of kind {annotations.kind}"
         do = "turn ratings into a yes/no question with at_least"
         raise InputError(where, "ratings", "classes or rankings", do)
     reading = np.arange(len(rows))
     if annotations.reading is not None:
         reading = np.unique(annotations.reading[rows], return_inverse=True)[1]
-    first = np.unique(reading, return_index=True)[1]
     items, item = np.unique(annotations.item[rows], return_inverse=True)
-    count = vote_counts(annotations, rows)
-    hit = _hits(item, reading, label[rows], _worth(annotations, rows, ties))
-    number = np.bincount(item[first], count[first], len(items))
-    hits = np.bincount(item[first], count[first] * hit, len(items))
+    worth, count = _worth(annotations, rows, reading, ties), vote_counts(annotations, rows)
+    hit = _hits(item, reading, annotations.label[rows], worth)
+    first = np.unique(reading, return_index=True)[1]
+    number, hits = (
+        np.bincount(item[first], count[first] * factor, len(items)) for factor in (1.0, hit)
+    )
     return ReadingAgreement(
         items=tuple(annotations.items[i] for i in items),
         value=np.where(number > 1, hits / number, np.nan),
@@ -117,37 +90,39 @@ def reading_agreement(
     )
 
 
-def _worth(annotations: Annotations, rows: Ints, ties: str) -> tuple[Floats, Floats]:
+def _worth(
+    annotations: Annotations, rows: Ints, reading: Ints, ties: str
+) -> tuple[Floats, Floats]:
     """What a row adds for one reading, and for all the readings it counts."""
-    one = np.ones(len(rows))
+    single = np.ones(len(rows))
     if annotations.rank is not None and annotations.reading is not None:
-        reading = np.unique(annotations.reading[rows], return_inverse=True)[1]
         block = dense_blocks(annotations, rows)
-        one = 1.0 / (block + 1)
+        single = 1.0 / (block + 1)
         if ties == "split":
             code = np.unique(reading * (block.max() + 1) + block, return_inverse=True)[1]
-            one = one / np.bincount(code)[code]
+            single = single / np.bincount(code)[code]
     if annotations.weight is not None:
-        one = one * annotations.weight[rows]
-    return one, one if annotations.count is None else one * annotations.count[rows]
+        single = single * annotations.weight[rows]
+    return single, single if annotations.count is None else single * annotations.count[rows]
 
 
 def _hits(item: Ints, reading: Ints, label: Ints, worth: tuple[Floats, Floats]) -> Floats:
     """Whether each reading names a class that the others put first, shape (readings,)."""
-    one, every = worth
+    single, all_counted = worth
     classes = int(label.max()) + 1
-    known, entry = np.unique(item * classes + label, return_inverse=True)
-    total = np.bincount(entry, every)
-    start = np.searchsorted(known, np.arange(int(item.max()) + 2) * classes)
+    pairs, entry = np.unique(item * classes + label, return_inverse=True)
+    total = np.bincount(entry, all_counted)
+    start = np.searchsorted(pairs, np.arange(int(item.max()) + 2) * classes)
     item_of = item[np.unique(reading, return_index=True)[1]]
     width = np.diff(start)[item_of]
     base = np.cumsum(width) - width
     place = np.arange(int(width.sum())) - np.repeat(base - start[item_of], width)
-    others, own = total[place], np.zeros(len(place), dtype=bool)
+    others, named = total[place], np.zeros(len(place), dtype=bool)
     spot = base[reading] + entry - start[item]
-    others[spot] -= one
-    own[spot] = True
-    best = np.repeat(np.maximum.reduceat(others, base), width)
-    scale = np.repeat(np.maximum.reduceat(total[place], base), width)
+    others[spot] -= single
+    named[spot] = True
+    best, scale = (
+        np.repeat(np.maximum.reduceat(mass, base), width) for mass in (others, total[place])
+    )
     close = CLOSE * np.abs(best) + ROUNDING * scale
-    return np.maximum.reduceat((own & (others >= best - close)).astype(float), base)
+    return np.maximum.reduceat((named & (others >= best - close)).astype(float), base)
