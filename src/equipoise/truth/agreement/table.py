@@ -339,6 +339,7 @@ class _TaskOpinions:
 
     @property
     def ranked(self) -> bool:
+        """Whether the annotations are rankings."""
         return self.table.rank is not None
 
     @cached_property
