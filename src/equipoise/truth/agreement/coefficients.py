@@ -150,7 +150,7 @@ def collect(annotations: Annotations, task: str = "") -> TaskVotes:
         item=annotations.item[rows],
         code=code,
         times=vote_counts(annotations, rows),
-        who=None if annotations.annotators is None else annotations.annotator[rows],  # type: ignore[index]
+        who=None if annotations.annotator is None else annotations.annotator[rows],
         items=len(annotations.items),
         value=value if numeric else np.arange(len(annotations.classes), dtype=float),
         numeric=numeric,

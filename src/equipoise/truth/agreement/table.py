@@ -431,17 +431,18 @@ class _TaskOpinions:
         if self.ranked:
             yield row("readings", self.readings(), uncorrected)
             return
-        table, at = self.table, {"task": self.task, "plan": self.plan}
-        alpha = measure.krippendorff_alpha(table, level=self.level, **at)  # type: ignore[arg-type]
+        table, task, plan = self.table, self.task, self.plan
+        alpha = measure.krippendorff_alpha(table, level=self.level, task=task, plan=plan)
         yield row("alpha", alpha, measure.krippendorff_words, f" ({self.level})")
         if table.label is not None:
-            fleiss = measure.fleiss_kappa(table, **at)  # type: ignore[arg-type]
+            fleiss = measure.fleiss_kappa(table, task=task, plan=plan)
             yield row("fleiss", fleiss, landis_koch, " (nominal)" * (self.level != "nominal"))
         if self.pairs is not None:
             weighted = "" if self.weights == "none" else f", {self.weights} weights"
             yield row("cohen", self.mean_kappa(), landis_koch, weighted)
         if table.value is None or len(np.unique(table.value)) <= MOST_VALUES:
-            yield row("percent", measure.percent_agreement(table, **at), uncorrected)  # type: ignore[arg-type]
+            percent = measure.percent_agreement(table, task=task, plan=plan)
+            yield row("percent", percent, uncorrected)
         if table.label is not None and table.is_gold is None:
             yield row("others", self.readings(), uncorrected)
 
