@@ -126,7 +126,7 @@ def cleanlab_outliers(data):
 
 def recall(data):
     """Share of the exact nearest neighbours of some items that the index finds."""
-    from equipoise.clean.neighbours import neighbours
+    from equipoise.clean.similarity import neighbours
 
     asked = np.linspace(0, len(data) - 1, CHECKED).astype(int)
     exact = neighbours(data.embeddings, RECALL, queries=asked, exact=True)[0]

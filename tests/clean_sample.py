@@ -7,7 +7,7 @@ import numpy as np
 
 from equipoise import Annotations, InputError
 from equipoise.clean import Collection, Detector, Pairs
-from equipoise.clean.study import CleanStudy
+from equipoise.clean.collection import CleanStudy
 
 ITEMS, PAIRS, PEOPLE = 160, 130, 5
 

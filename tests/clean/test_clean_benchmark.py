@@ -19,21 +19,24 @@ import pytest
 
 import equipoise.clean
 from equipoise import Annotations, InputError, evaluate
-from equipoise.clean.benchmark_cells import collection_digest, detector_facts, lasting, versions
-from equipoise.clean.benchmark_report import (
+from equipoise.clean.benchmark_findings import (
     ReportOptions,
     _no_better,
     benchmark_report,
     benchmark_run,
     verdict,
 )
-from equipoise.clean.collection import split_pair
-from equipoise.clean.comparison import (
+from equipoise.clean.detector_benchmark import (
     BenchmarkOptions,
     _in_components,
     _metrics_for,
     benchmark,
+    collection_digest,
+    detector_facts,
+    lasting,
+    versions,
 )
+from equipoise.clean.pairs import split_pair
 from equipoise.metrics import auroc
 from equipoise.report.run import Run
 from tests.clean_sample import FAKES, Column, Forest, clean_study, votes
@@ -456,8 +459,9 @@ def test_public_names_load_when_they_are_asked_for():
     code = (
         "import sys, equipoise.clean as c; before = set(sys.modules); "
         "from equipoise.clean import STUDIES, BenchmarkOptions, CleanStudy, benchmark; "
-        "import equipoise.clean.benchmark_report; "
-        "print('equipoise.clean.comparison' in before, callable(c.benchmark), len(STUDIES) > 1)"
+        "import equipoise.clean.benchmark_findings; "
+        "print('equipoise.clean.detector_benchmark' in before, callable(c.benchmark), "
+        "len(STUDIES) > 1)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout.split() == ["False", "True", "True"], done.stderr
@@ -494,8 +498,8 @@ def test_versions_of_what_decides_are_recorded(done, report):
 
 
 def test_a_fit_that_is_shared_is_charged_to_each(study, monkeypatch):
-    from equipoise.clean.detectors import _out_of_sample as shared
-    from equipoise.clean.detectors.confident_learning import (
+    from equipoise.clean.detectors import classifier_based as shared
+    from equipoise.clean.detectors.classifier_based import (
         ConfidentLearningMargin,
         ConfidentLearningSelfConfidence,
     )
@@ -604,8 +608,8 @@ DRIVER = """
 import os, signal, sys
 from pathlib import Path
 import tests.clean_sample as sample
-from equipoise.clean.comparison import BenchmarkOptions, benchmark
-from equipoise.clean.benchmark_report import ReportOptions, benchmark_report, benchmark_run
+from equipoise.clean.detector_benchmark import BenchmarkOptions, benchmark
+from equipoise.clean.benchmark_findings import ReportOptions, benchmark_report, benchmark_run
 
 out, log, last = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
 plain = sample.Column.score

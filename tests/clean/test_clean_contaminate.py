@@ -6,19 +6,12 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from equipoise.clean.collection import Collection, split_pair
-from equipoise.clean.contaminate import (
-    ALTERATIONS,
-    MADE_UP,
-    Alteration,
-    Copies,
-    Flips,
-    OffTopic,
-    contaminate,
-)
-from equipoise.clean.contaminate.pictures import alter
+from equipoise.clean.collection import Collection
 from equipoise.clean.encoders import GreyPixels
 from equipoise.clean.images import ArrayImages
+from equipoise.clean.pairs import split_pair
+from equipoise.clean.pictures import ALTERATIONS, MADE_UP, Alteration, alter
+from equipoise.clean.planting import Copies, Flips, OffTopic, contaminate
 from equipoise.types.arrays import InputError
 
 SIZE, CLASSES = 80, ("a", "b", "c")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from equipoise.clean.cut import LAWS, automatic_cut, contamination
-from equipoise.clean.groups import duplicate_groups, leakage
+from equipoise.clean.pairs import duplicate_groups, leakage
 from equipoise.types.arrays import InputError
 from tests.oracles import cleaning
 

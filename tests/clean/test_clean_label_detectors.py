@@ -10,22 +10,18 @@ from sklearn.mixture import GaussianMixture
 
 from equipoise import InputError
 from equipoise.clean import Collection
-from equipoise.clean.detectors import _out_of_sample
-from equipoise.clean.detectors._out_of_sample import (
+from equipoise.clean.detectors import classifier_based as _out_of_sample
+from equipoise.clean.detectors.classifier_based import (
+    Bhn,
+    ConfidentLearningJoint,
+    ConfidentLearningMargin,
+    ConfidentLearningSelfConfidence,
     CrossValidation,
     _folds,
     held_out,
     out_of_sample,
 )
-from equipoise.clean.detectors.bhn import Bhn
-from equipoise.clean.detectors.confident_learning import (
-    ConfidentLearningJoint,
-    ConfidentLearningMargin,
-    ConfidentLearningSelfConfidence,
-)
-from equipoise.clean.detectors.fine import Fine
-from equipoise.clean.detectors.knn_disagreement import KnnDisagreement
-from equipoise.clean.detectors.noise_rank import NoiseRank
+from equipoise.clean.detectors.label_geometry import Fine, KnnDisagreement, NoiseRank
 from tests.oracles import detectors as slow
 
 CLASSES = ("a", "b", "c", "d")

@@ -7,9 +7,8 @@ import pytest
 
 from equipoise import InputError
 from equipoise.clean import Collection, Pairs
-from equipoise.clean.detectors import phash as phash_module
-from equipoise.clean.detectors.phash import PHash, _nearest
-from equipoise.clean.detectors.ssim import Ssim
+from equipoise.clean.detectors import duplicates as phash_module
+from equipoise.clean.detectors.duplicates import PHash, Ssim, _nearest
 from equipoise.clean.images import ArrayImages
 from equipoise.metrics import auroc
 

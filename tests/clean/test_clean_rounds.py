@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from equipoise import Annotations
 from equipoise.clean import Collection, pair_name
-from equipoise.clean.directions import Directions
+from equipoise.clean import rounds_search as search
 from equipoise.clean.rounds import (
     JUDGES,
     DuplicateRounds,
@@ -19,9 +19,9 @@ from equipoise.clean.rounds import (
     PairVote,
     pair_rows,
     read_pair_votes,
-    search,
 )
-from equipoise.clean.rounds.report import Bounds
+from equipoise.clean.rounds_record import Bounds
+from equipoise.clean.similarity import Directions
 from equipoise.types.arrays import InputError
 from tests.oracles import duplicate_rounds as slow
 
@@ -456,7 +456,7 @@ def test_interrupted_after_every_answer_it_ends_the_same(tmp_path):
 
 def test_killed_before_any_file_it_ends_the_same(tmp_path, monkeypatch):
     """Stop before the n-th file of the way is written, for every n, then go on."""
-    from equipoise.clean.rounds import folder as home
+    from equipoise.clean import rounds_record as home
 
     world, group = odd_world()
     DuplicateRounds.start(world).save(tmp_path / "whole")

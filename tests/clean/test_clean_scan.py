@@ -15,16 +15,18 @@ from equipoise.clean.detector import choose
 from equipoise.clean.encoders import GreyPixels
 from equipoise.clean.images import ArrayImages
 from equipoise.clean.reading import read_parts
-from equipoise.clean.scan import ScanOptions, _smallest_ranks, scan
-from equipoise.clean.scan_folder import MARK, ScanRecord, load_scan
-from equipoise.clean.scan_report import (
+from equipoise.clean.scan_findings import (
     EVALUATED,
+    MARK,
     ROOM,
     SHOWN,
+    ScanRecord,
     ScanSource,
+    load_scan,
     pictures,
     scan_report,
 )
+from equipoise.clean.scanning import ScanOptions, _smallest_ranks, scan
 from equipoise.read.annotations import read_annotations
 from equipoise.read.predictions import read_predictions
 from equipoise.report.page import render

@@ -11,18 +11,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from equipoise.clean import DETECTORS, Collection, Pairs, linkage
-from equipoise.clean import neighbours as search
-from equipoise.clean.detectors.embedding_distance import EmbeddingDistance
+from equipoise.clean import DETECTORS, Collection, Pairs
+from equipoise.clean import similarity as search
+from equipoise.clean.detectors import selfclean as linkage
+from equipoise.clean.detectors.duplicates import EmbeddingDistance
 from equipoise.clean.detectors.selfclean import (
     SelfCleanLabelErrors,
     SelfCleanOffTopic,
     _nearest_by_label,
+    off_topic_areas,
+    single_linkage,
 )
-from equipoise.clean.directions import Directions
 from equipoise.clean.encoders import GreyPixels
-from equipoise.clean.linkage import off_topic_areas, single_linkage
-from equipoise.clean.neighbours import neighbours
+from equipoise.clean.similarity import Directions, neighbours
 from equipoise.types.arrays import InputError
 from tests.oracles import cleaning
 
@@ -295,7 +296,7 @@ class _Counted(GreyPixels):
 def test_views_are_embedded_once_and_the_cut_knows_them(tmp_path, monkeypatch):
     from equipoise.clean import encoders
     from equipoise.clean.images import ArrayImages
-    from equipoise.clean.scan import ScanOptions, scan
+    from equipoise.clean.scanning import ScanOptions, scan
 
     monkeypatch.setattr(encoders, "choose_encoder", lambda _: _Counted(8))
     _Counted.seen.clear()
@@ -365,7 +366,7 @@ def test_label_errors_of_cifar_are_found_as_well_as_stated(given_labels, auroc, 
 
 def test_items_that_lie_close_together_are_told_apart_without_comparing_all(monkeypatch):
     """A large mean leaves nothing of single precision: blocks are then computed anew."""
-    from equipoise.clean.directions import Directions
+    from equipoise.clean.similarity import Directions
 
     random = np.random.default_rng(0)
     tight = 1 + 3e-4 * random.standard_normal((400, 64))

@@ -140,7 +140,7 @@ class _Encoder:
 
 
 def _scan(folder: Path) -> object:
-    from equipoise.clean.scan_folder import load_scan
+    from equipoise.clean.scan_findings import load_scan
     from equipoise.report.page import render
 
     record = load_scan(folder)
@@ -148,7 +148,7 @@ def _scan(folder: Path) -> object:
 
 
 def _benchmark(folder: Path) -> object:
-    from equipoise.clean.benchmark_folder import check_study
+    from equipoise.clean.benchmark_findings import check_study
     from equipoise.report.run import Run
     from tests.clean_sample import clean_study
 
@@ -343,9 +343,8 @@ def _copies(home: Path) -> None:
 
 
 def _benchmark_folder(folder: Path) -> None:
-    from equipoise.clean.benchmark_folder import save
-    from equipoise.clean.benchmark_report import ReportOptions, benchmark_report
-    from equipoise.clean.comparison import BenchmarkOptions, benchmark
+    from equipoise.clean.benchmark_findings import ReportOptions, benchmark_report, save
+    from equipoise.clean.detector_benchmark import BenchmarkOptions, benchmark
     from tests.clean_sample import Blind, Column, clean_study
 
     how = BenchmarkOptions(tasks=("off_topic",), replicates=20, metrics=("auroc",))

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from equipoise import Annotations, Predictions, read_annotations, read_predictions
-from equipoise.clean.rounds.votes import read_pair_votes
+from equipoise.clean.rounds import read_pair_votes
 from equipoise.cli._groups import _read_groups
 from equipoise.cli.options import VoteReading
 from equipoise.read.canonical import read_study, write_study

@@ -10,15 +10,7 @@ import numpy as np
 import pytest
 
 from equipoise import InputError
-from equipoise.clean import (
-    DETECTORS,
-    TASKS,
-    Collection,
-    Detector,
-    Pairs,
-    detectors,
-    pair_name,
-)
+from equipoise.clean import DETECTORS, TASKS, Collection, Detector, Pairs, detectors, pair_name
 from equipoise.clean import detector as detector_module
 from equipoise.clean.images import ArrayImages
 from equipoise.types.findings.bibliography import ENTRIES

@@ -8,14 +8,15 @@ names load when they are first asked for.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from equipoise.clean.collection import Collection, ImageSource, Pairs, pair_name, split_pair
-from equipoise.clean.detector import TASKS, Detector, load_detector
+from equipoise.clean.collection import TASKS, Collection, ImageSource
+from equipoise.clean.detector import Detector, load_detector
 from equipoise.clean.detectors import DETECTORS
+from equipoise.clean.pairs import Pairs, pair_name, split_pair
 
 if TYPE_CHECKING:
-    from equipoise.clean.comparison import BenchmarkOptions, CleanBenchmark, benchmark
+    from equipoise.clean.collection import CleanStudy
+    from equipoise.clean.detector_benchmark import BenchmarkOptions, CleanBenchmark, benchmark
     from equipoise.clean.studies import STUDIES
-    from equipoise.clean.study import CleanStudy
 
 __all__ = [
     "DETECTORS",
@@ -34,8 +35,8 @@ __all__ = [
     "split_pair",
 ]
 _LATER = {
-    **dict.fromkeys(("BenchmarkOptions", "CleanBenchmark", "benchmark"), "comparison"),
-    "CleanStudy": "study",
+    **dict.fromkeys(("BenchmarkOptions", "CleanBenchmark", "benchmark"), "detector_benchmark"),
+    "CleanStudy": "collection",
     "STUDIES": "studies",
 }
 

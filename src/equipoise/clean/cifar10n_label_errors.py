@@ -11,9 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from equipoise.clean.detector import Detector
-from equipoise.clean.detectors.confident_learning import ConfidentLearningSelfConfidence
-from equipoise.clean.detectors.knn_disagreement import KnnDisagreement
-from equipoise.clean.detectors.noise_rank import NoiseRank
+from equipoise.clean.detectors.classifier_based import ConfidentLearningSelfConfidence
+from equipoise.clean.detectors.label_geometry import KnnDisagreement, NoiseRank
 from equipoise.clean.detectors.selfclean import SelfCleanLabelErrors
 from equipoise.clean.studies.cifar10n import Cifar10N, cifar10n
 from equipoise.datasets.reproduce._reproduction import Reproduction, Tell, silent

@@ -1,18 +1,22 @@
 """Collection: the images, or their embeddings, that are looked through for problems.
 
 Everything is aligned by item: row i of the embeddings, image i and label i are those of
-``items[i]``. A pair of items is an item of its own to a metric; its name is made of both names,
-the one that sorts first first.
+``items[i]``. A `CleanStudy` is a collection with what people said of its problems, which is
+what detectors are compared on.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Protocol
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal, Protocol, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from equipoise.clean.pairs import Pairs, pair_name, split_pair
+from equipoise.datasets import Source
+from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import (
+    Bools,
     Floats,
     InputError,
     Ints,
@@ -20,8 +24,16 @@ from equipoise.types.arrays import (
     require_unique,
     short_repr,
 )
+from equipoise.types.notices import notice
+from equipoise.types.nouns import Nouns
 
-SEPARATOR = " | "
+Task = Literal["off_topic", "near_duplicates", "label_errors"]
+TASKS: tuple[Task, ...] = get_args(Task)
+TITLES = {
+    "off_topic": "Off-topic images",
+    "near_duplicates": "Near duplicates",
+    "label_errors": "Label errors",
+}
 MISSING = -1
 Pixels = NDArray[np.uint8]  # (height, width, 3), RGB
 
@@ -40,103 +52,6 @@ class ImageSource(Protocol):
     def digest(self, place: int) -> str:
         """A hash of what the image holds, by which its embedding is kept."""
         ...
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Pairs:
-    """Unordered pairs of items, by their places.
-
-    Attributes
-    ----------
-    first, second
-        Places of the two items, the smaller first, shape (pairs,); no pair twice.
-
-    Examples
-    --------
-    >>> Pairs(np.array([2]), np.array([0])).names(("a", "b", "c"))
-    ('a | c',)
-    """
-
-    first: Ints
-    second: Ints
-
-    __repr__ = short_repr
-
-    def __post_init__(self) -> None:
-        one, two = np.asarray(self.first), np.asarray(self.second)
-        if one.shape != two.shape or one.ndim != 1 or (one == two).any():
-            raise InputError(
-                "pairs",
-                f"places of shape {one.shape} and {two.shape}"
-                + (", an item with itself" if one.shape == two.shape else ""),
-                "two places per pair, of two items",
-                "give each pair once",
-            )
-        low, high = np.minimum(one, two), np.maximum(one, two)
-        if len(low) and (
-            low.min() < 0 or len(np.unique(low * (high.max() + 1) + high)) < len(low)
-        ):
-            raise InputError(
-                "pairs", "a pair twice, or a place below 0", "each pair once", "drop repeats"
-            )
-        object.__setattr__(self, "first", frozen(low.astype(np.int64)))
-        object.__setattr__(self, "second", frozen(high.astype(np.int64)))
-
-    def __len__(self) -> int:
-        return len(self.first)
-
-    def names(self, items: Sequence[str]) -> tuple[str, ...]:
-        """Names of the pairs."""
-        return tuple(
-            pair_name(items[a], items[b])
-            for a, b in zip(self.first.tolist(), self.second.tolist(), strict=True)
-        )
-
-    @classmethod
-    def named(cls, names: Sequence[str], items: Sequence[str]) -> "Pairs":
-        """Pairs by their names, in the order of the names."""
-        place = {name: number for number, name in enumerate(items)}
-        both = [split_pair(name) for name in names]
-        missing = [one for two in both for one in two if one not in place]
-        if missing:
-            raise InputError(
-                f"pairs, item {missing[0]!r}",
-                "not among the items",
-                f"one of {len(place)} items such as {next(iter(place), '')!r}",
-                "give its image or embedding, or leave the pair out",
-            )
-        places = np.array([[place[a], place[b]] for a, b in both], dtype=np.int64)
-        return cls(places.reshape(-1, 2)[:, 0], places.reshape(-1, 2)[:, 1])
-
-
-def pair_name(one: str, other: str) -> str:
-    """The name of an unordered pair of items.
-
-    Examples
-    --------
-    >>> pair_name("scan-2", "scan-1")
-    'scan-1 | scan-2'
-    """
-    return SEPARATOR.join(sorted((one, other)))
-
-
-def split_pair(name: str) -> tuple[str, str]:
-    """The two items of a pair.
-
-    Examples
-    --------
-    >>> split_pair("scan-1 | scan-2")
-    ('scan-1', 'scan-2')
-    """
-    parts = name.split(SEPARATOR)
-    if len(parts) != 2:
-        raise InputError(
-            f"pair {name!r}",
-            f"{len(parts) - 1} separators {SEPARATOR!r}",
-            "two items with one between them",
-            "rename items that hold the separator",
-        )
-    return parts[0], parts[1]
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -280,3 +195,159 @@ class _SomeImages:
     def digest(self, place: int) -> str:
         """Its hash."""
         return self.whole.digest(int(self.places[place]))
+
+
+UNSEEN = (
+    "{items:count} judged items are left out: they are not in the collection, or have no label "
+    "to be wrong."
+)
+UNSEEN_PAIRS = "{pairs:count} judged pairs are left out: an item of theirs is not there."
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class CleanStudy:
+    """Images, embeddings and labels, and yes/no votes on which of them are a problem.
+
+    Attributes
+    ----------
+    name, title
+        As on the command line, and for people.
+    collection
+        What detectors see.
+    truths
+        By task, votes (or gold) on items, or on pairs by their names, ``a | b`` or ``b | a``
+        (kept as `Pairs.names` has them); yes is a problem. Pairs that nobody judged are not
+        there: they are no negatives.
+    experts
+        By task, votes of a panel of experts on some of the items, for thresholds; may be empty.
+    source
+        Where it comes from; None for what a user made.
+    simulated
+        A sentence where problems were planted by a program; empty for real ones.
+    nouns
+        What items and annotators are called.
+    """
+
+    name: str
+    title: str
+    collection: Collection
+    truths: Mapping[Task, Annotations]
+    experts: Mapping[Task, Annotations] = field(default_factory=dict)
+    source: Source | None = None
+    simulated: str = ""
+    nouns: Nouns = field(default_factory=lambda: Nouns("image", "annotator"))
+
+    __repr__ = short_repr
+
+    def __post_init__(self) -> None:
+        for task, votes in self.truths.items():
+            if task not in TASKS or votes.kind != "binary":
+                raise InputError(
+                    f"cleaning study {self.name}, task {task!r}",
+                    f"{votes.kind} votes",
+                    f"yes/no votes on one of {', '.join(TASKS)}",
+                    "ask whether an item is a problem",
+                )
+        for name in ("truths", "experts"):
+            given: Mapping[Task, Annotations] = getattr(self, name)
+            made = {
+                task: _one_spelling(votes) if task == "near_duplicates" else votes
+                for task, votes in given.items()
+            }
+            object.__setattr__(self, name, made)
+
+    def seen(self, task: Task) -> Collection:
+        """What detectors of a task see: the collection, and which pairs were judged."""
+        if task != "near_duplicates":
+            return self.collection
+        pairs = Pairs.named(self.judged(task).items, self.collection.items)
+        return replace(self.collection, pairs=pairs)
+
+    def judged(self, task: Task) -> Annotations:
+        """Votes on what detectors can see, with a notice on what they cannot.
+
+        Items must be in the collection, both of a pair, and label errors need a label.
+        """
+        votes = self.truths[task]
+        keep = self._visible(votes.items, task)
+        if not keep.any():
+            raise InputError(
+                f"study {self.name}, votes on {task}",
+                "no item that detectors see",
+                "votes on "
+                + ("pairs of " if task == "near_duplicates" else "")
+                + "items of the collection"
+                + (" with a label" if task == "label_errors" else ""),
+                "check the names of the items",
+            )
+        if keep.all():
+            return votes
+        left, part = int((~keep).sum()), votes.of_items(keep)
+        said = (
+            notice("unseen_pairs", UNSEEN_PAIRS, pairs=left)
+            if task == "near_duplicates"
+            else notice("unseen_items", UNSEEN, items=left)
+        )
+        return replace(part, notices=(*part.notices, said))
+
+    def _visible(self, names: tuple[str, ...], task: Task) -> Bools:
+        """Which items, or pairs, are there for detectors of a task, shape (names,)."""
+        data = self.collection
+        known = set(data.items)
+        if task == "near_duplicates":
+            return np.array([known.issuperset(split_pair(name)) for name in names])
+        if task == "label_errors" and data.labels is not None:
+            labels = data.labels.tolist()
+            known = {n for n, code in zip(data.items, labels, strict=True) if code != MISSING}
+        return np.array([name in known for name in names])
+
+
+def _one_spelling(votes: Annotations) -> Annotations:
+    """Votes on pairs by one name each: those on ``b | a`` are votes on ``a | b``."""
+    names = [pair_name(*split_pair(name)) for name in votes.items]
+    if tuple(names) == votes.items:
+        return votes
+    place = {name: number for number, name in enumerate(dict.fromkeys(names))}
+    codes = np.array([place[name] for name in names], dtype=np.int64)
+    first = np.unique(codes, return_index=True)[1]
+    made = replace(
+        votes,
+        items=tuple(place),
+        item=codes[votes.item],
+        group=None if votes.group is None else votes.group[first],
+    )
+    return made if len(place) == len(names) else made.rows(_said_once(made, votes))
+
+
+def _said_once(made: Annotations, votes: Annotations) -> Bools:
+    """Rows, without those in which somebody says the same of a pair the other way round."""
+    keep = np.ones(len(made), dtype=bool)
+    if made.annotator is None or made.annotators is None or made.label is None:
+        return keep
+    before: dict[tuple[int, int], tuple[int, int]] = {}
+    rows = zip(made.item.tolist(), made.annotator.tolist(), strict=True)
+    for row, who in enumerate(rows):
+        said = int(votes.item[row]), int(made.label[row])
+        spelling, label = before.setdefault(who, said)
+        if spelling != said[0] and label != said[1]:
+            raise InputError(
+                f"votes on near_duplicates, pair {made.items[who[0]]!r}",
+                f"{made.annotators[who[1]]!r} says {made.classes[said[1]]!r} and, of the pair "
+                f"the other way round, {made.classes[label]!r}",
+                "one answer of an annotator on a pair",
+                "keep one of the two",
+            )
+        keep[row] = spelling == said[0]
+    return keep
+
+
+def known_truth(items: tuple[str, ...], truth: Bools) -> Annotations:
+    """Which items are a problem, as gold."""
+    return Annotations(
+        kind="binary",
+        items=items,
+        classes=("no", "yes"),
+        item=np.arange(len(items)),
+        label=truth.astype(np.int64),
+        is_gold=np.ones(len(items), dtype=bool),
+    )

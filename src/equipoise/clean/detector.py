@@ -15,25 +15,18 @@ from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from inspect import isabstract
 from pathlib import Path
 from types import ModuleType
-from typing import ClassVar, Literal, get_args
+from typing import ClassVar, Literal
 
 import numpy as np
 
-from equipoise.clean.collection import MISSING, Collection
+from equipoise.clean.collection import MISSING, TASKS, Collection, Task
 from equipoise.scale.engine import send_by_code
 from equipoise.types.arrays import Floats, InputError, Ints, nearest
 from equipoise.types.predictions import Predictions
 
-Task = Literal["off_topic", "near_duplicates", "label_errors"]
 Need = Literal["embeddings", "images", "labels", "known"]
 Progress = Callable[[int, int], None]
-TASKS: tuple[Task, ...] = get_args(Task)
 SEEDS = 2**32  # that older generators of random numbers take
-TITLES = {
-    "off_topic": "Off-topic images",
-    "near_duplicates": "Near duplicates",
-    "label_errors": "Label errors",
-}
 NEEDED = {
     "embeddings": ("embeddings", "name an encoder, or give an array of embeddings"),
     "images": ("images", "give a folder of images"),

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from equipoise.clean.collection import SEPARATOR
+from equipoise.clean.pairs import SEPARATOR
 from equipoise.read import delimited, parquet
 from equipoise.read.files import (
     AnyPath,

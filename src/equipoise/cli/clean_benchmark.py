@@ -27,8 +27,8 @@ from equipoise.types.arrays import InputError
 
 if TYPE_CHECKING:
     from equipoise.clean import Detector
-    from equipoise.clean.comparison import CleanBenchmark
-    from equipoise.clean.study import CleanStudy
+    from equipoise.clean.collection import CleanStudy
+    from equipoise.clean.detector_benchmark import CleanBenchmark
     from equipoise.types.annotations import Annotations
     from equipoise.types.findings import Report
 
@@ -205,7 +205,7 @@ def benchmark(data: _BenchmarkData, asked: _Comparison, result: _BenchmarkResult
 
 def _check_out(result: _BenchmarkResult) -> None:
     """Refuse a folder that cannot be written, or holds another evaluation."""
-    from equipoise.clean.benchmark_folder import MARK
+    from equipoise.clean.benchmark_findings import MARK
     from equipoise.report.run import prepared
 
     if result.out is not None:
@@ -215,7 +215,7 @@ def _check_out(result: _BenchmarkResult) -> None:
 
 def _check_study(study: "CleanStudy", result: _BenchmarkResult) -> None:
     """Refuse a folder that holds the benchmark of another study."""
-    from equipoise.clean.benchmark_folder import check_study
+    from equipoise.clean.benchmark_findings import check_study
 
     if result.out is not None and not result.overwrite:
         check_study(result.out, study)
@@ -227,7 +227,7 @@ def _list(*, as_json: bool) -> None:
     from rich.table import Table
 
     from equipoise.clean import DETECTORS
-    from equipoise.clean.detector import TITLES
+    from equipoise.clean.collection import TITLES
     from equipoise.clean.studies import STUDIES
 
     rows = [
@@ -301,8 +301,8 @@ def _study(data: _BenchmarkData, out: Path | None) -> "CleanStudy":
 
 
 def _own_study(path: Path, data: _BenchmarkData, cache: Path | None) -> "CleanStudy":
+    from equipoise.clean.collection import CleanStudy
     from equipoise.clean.reading import read_collection
-    from equipoise.clean.study import CleanStudy
     from equipoise.cli._screen import note
 
     encoder = data.encoder or ("default" if path.is_dir() else None)
@@ -365,7 +365,7 @@ def _compared(
     out: Path | None,
 ) -> "CleanBenchmark":
     """Run what is not there yet, under a bar."""
-    from equipoise.clean.comparison import BenchmarkOptions, benchmark
+    from equipoise.clean.detector_benchmark import BenchmarkOptions, benchmark
 
     tasks: Any = words(asked.tasks)
     options = BenchmarkOptions(
@@ -382,7 +382,7 @@ def _compared(
 
 
 def _report(done: "CleanBenchmark", asked: _Comparison, result: _BenchmarkResult) -> "Report":
-    from equipoise.clean.benchmark_report import ReportOptions, benchmark_report
+    from equipoise.clean.benchmark_findings import ReportOptions, benchmark_report
     from equipoise.cli._results import in_options
     from equipoise.cli.evaluate import typed_command
 
@@ -394,7 +394,7 @@ def _report(done: "CleanBenchmark", asked: _Comparison, result: _BenchmarkResult
 
 def _save(done: "CleanBenchmark", report: "Report", out: Path) -> None:
     """Write the run, and say what it replaces."""
-    from equipoise.clean.benchmark_folder import save
+    from equipoise.clean.benchmark_findings import save
     from equipoise.cli._screen import note
 
     with progress("page"):

@@ -113,7 +113,7 @@ def start(given: _RoundsInput, judged: _JudgingOptions) -> None:
     from equipoise.clean.encoders import choose_encoder
     from equipoise.clean.reading import read_collection
     from equipoise.clean.rounds import DuplicateRounds
-    from equipoise.clean.rounds.folder import check_start
+    from equipoise.clean.rounds_record import check_start
 
     check_folder("--out", given.out)
     check_start(given.out)

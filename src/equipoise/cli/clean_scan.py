@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from equipoise.clean.detector import Detector, Progress
     from equipoise.clean.encoders import Encoder
     from equipoise.clean.reading import CollectionRead
-    from equipoise.clean.scan import Scan
-    from equipoise.clean.scan_folder import ScanRecord
+    from equipoise.clean.scan_findings import ScanRecord
+    from equipoise.clean.scanning import Scan
 
 WAYS = ("embedded", "beside", "none")
 LINES, LEAST_ROWS = 40, 2  # of a screen, and of a list on it
@@ -124,7 +124,7 @@ class _ScanOutput:
 
     def check(self, source: Path) -> None:
         """Refuse a folder that cannot be written, or would be looked through itself."""
-        from equipoise.clean.scan_folder import MARK
+        from equipoise.clean.scan_findings import MARK
         from equipoise.read.folders import check_folder
 
         if self.out is None:
@@ -160,8 +160,8 @@ def scan(given: _ScanInput, choices: _ScanChoices, result: _ScanOutput) -> None:
 
     Example: equipoise clean scan features.npz --cut --json
     """
-    from equipoise.clean.scan import ScanOptions
-    from equipoise.clean.scan import scan as look_through
+    from equipoise.clean.scanning import ScanOptions
+    from equipoise.clean.scanning import scan as look_through
 
     result.check(given.source)
     named = choices.chosen()
@@ -226,8 +226,7 @@ def _recorded(
     result: _ScanOutput,
 ) -> "tuple[ScanRecord, dict[str, bytes]]":
     """The record of a scan, and the pictures that lie beside its page."""
-    from equipoise.clean.scan_folder import ScanRecord
-    from equipoise.clean.scan_report import ScanSource, pictures
+    from equipoise.clean.scan_findings import ScanRecord, ScanSource, pictures
 
     known: dict[str, str] = {}
     thumbnails: dict[str, bytes] = {}
@@ -270,7 +269,7 @@ def _show(record: "ScanRecord", files: Sequence[str]) -> None:
     """The answer, the first lines of each list, and where the rest is, in forty lines."""
     from rich.text import Text
 
-    from equipoise.clean.detector import TASKS
+    from equipoise.clean.collection import TASKS
     from equipoise.report.terminal import answer_lines, fact_lines, list_lines
 
     console, report = output(), record.report

@@ -80,7 +80,7 @@ def report(options: _ReportOptions) -> None:
     home = run if run.is_dir() else run.parent
     page = out or home / "report.html"
     if _is_scan(run):
-        from equipoise.clean.scan_folder import load_scan
+        from equipoise.clean.scan_findings import load_scan
 
         scan = load_scan(run)
         away = page.absolute().parent != home.absolute()
@@ -153,7 +153,7 @@ def _export(run: Path, folder: Path, *, overwrite: bool) -> None:
 def _said(run: Path) -> "Report":
     """What a run or a scan says."""
     if _is_scan(run):
-        from equipoise.clean.scan_folder import load_scan
+        from equipoise.clean.scan_findings import load_scan
 
         return load_scan(run).report
     from equipoise.report.run import Run

@@ -1,16 +1,14 @@
 """Detectors, one file a family; `DETECTORS` is the only list of them."""
 
 from equipoise.clean.detector import Detector
-from equipoise.clean.detectors.bhn import Bhn
-from equipoise.clean.detectors.confident_learning import (
+from equipoise.clean.detectors.classifier_based import (
+    Bhn,
     ConfidentLearningJoint,
     ConfidentLearningMargin,
     ConfidentLearningSelfConfidence,
 )
-from equipoise.clean.detectors.embedding_distance import EmbeddingDistance
-from equipoise.clean.detectors.fine import Fine
-from equipoise.clean.detectors.knn_disagreement import KnnDisagreement
-from equipoise.clean.detectors.noise_rank import NoiseRank
+from equipoise.clean.detectors.duplicates import EmbeddingDistance, PHash, Ssim
+from equipoise.clean.detectors.label_geometry import Fine, KnnDisagreement, NoiseRank
 from equipoise.clean.detectors.outliers import (
     AutoEncoder,
     DeepIsolationForest,
@@ -21,9 +19,7 @@ from equipoise.clean.detectors.outliers import (
     KnnDistance,
     Vae,
 )
-from equipoise.clean.detectors.phash import PHash
 from equipoise.clean.detectors.selfclean import SelfCleanLabelErrors, SelfCleanOffTopic
-from equipoise.clean.detectors.ssim import Ssim
 
 DETECTORS: tuple[Detector, ...] = (  # every one with its usual hyper-parameters
     KnnDistance(),

@@ -41,13 +41,12 @@ from typing import ClassVar, Literal, Protocol
 
 import numpy as np
 
-from equipoise.clean.collection import Collection
+from equipoise.clean.collection import Collection, Task
 from equipoise.clean.detector import (
     SEEDS,
     Detector,
     Need,
     Progress,
-    Task,
     back_in_place,
     name_order,
     tell,

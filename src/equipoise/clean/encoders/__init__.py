@@ -5,13 +5,15 @@
 
 from pathlib import Path
 
-from equipoise.clean.encoders.efficientnet_lite import VERSIONS, EfficientNetLite
-from equipoise.clean.encoders.embedding import Embedded, embed, embedded
-from equipoise.clean.encoders.encoder import Encoder
-from equipoise.clean.encoders.given import GivenEmbeddings
-from equipoise.clean.encoders.grey_pixels import GreyPixels
-from equipoise.clean.encoders.onnx_file import OnnxFile
-from equipoise.clean.encoders.timm_model import TimmModel
+from equipoise.clean.encoders.encoder import (
+    Embedded,
+    Encoder,
+    GivenEmbeddings,
+    GreyPixels,
+    embed,
+    embedded,
+)
+from equipoise.clean.encoders.networks import VERSIONS, EfficientNetLite, OnnxFile, TimmModel
 from equipoise.clean.features import ENDINGS, read_features
 from equipoise.types.arrays import InputError
 

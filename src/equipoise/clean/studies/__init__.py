@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Mapping
 
+from equipoise.clean.collection import CleanStudy
 from equipoise.clean.studies.cifar10n import disagreement, wrong_labels
 from equipoise.clean.studies.cleanpatrick import cleanpatrick
 from equipoise.clean.studies.demo import demo
-from equipoise.clean.study import CleanStudy
 
 Loader = Callable[..., CleanStudy]  # without arguments; it may take where its files are
 STUDIES: Mapping[str, Loader] = {

@@ -16,9 +16,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from equipoise.clean.collection import Collection, Pixels
+from equipoise.clean.collection import CleanStudy, Collection, Pixels, known_truth
 from equipoise.clean.images import ArrayImages
-from equipoise.clean.study import CleanStudy, known_truth
 from equipoise.datasets._store import File, Source, fetched
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import Bools, Floats, Ints

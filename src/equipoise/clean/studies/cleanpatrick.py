@@ -26,13 +26,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from equipoise.clean.collection import MISSING, Collection, pair_name
-from equipoise.clean.detector import Progress, Task
+from equipoise.clean.collection import MISSING, CleanStudy, Collection, Task
+from equipoise.clean.detector import Progress
 from equipoise.clean.encoders import Encoder
 from equipoise.clean.features import ids, read_table, words
-from equipoise.clean.groups import duplicate_groups
+from equipoise.clean.pairs import duplicate_groups, pair_name
 from equipoise.clean.reading import read_collection
-from equipoise.clean.study import CleanStudy
 from equipoise.datasets import Source
 from equipoise.read.files import AnyPath
 from equipoise.read.tables import Table

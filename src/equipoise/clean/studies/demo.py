@@ -2,7 +2,7 @@
 
 The pictures are real: 500 of the hand-written digits that scikit-learn brings along, enlarged
 to 32 pixels, and grey patches of its two photographs as what does not belong. The problems are
-planted (`equipoise.clean.contaminate`), and the votes on them simulated: an annotator of skill
+planted (`equipoise.clean.planting`), and the votes on them simulated: an annotator of skill
 s and leaning l says yes to item i with log-odds +-s exp(0.4 z_i) + l, plus for problems and
 minus for others, where z_i ~ N(0, 1) is how easy the item is. Three experts see some items of
 every share of yes votes. Embeddings are the pictures themselves, 8 x 8 and grey.
@@ -13,12 +13,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from equipoise.clean.collection import Collection, Pixels
-from equipoise.clean.contaminate import Alteration, Copies, Flips, OffTopic, contaminate
-from equipoise.clean.detector import TASKS, require_packages
+from equipoise.clean.collection import TASKS, CleanStudy, Collection, Pixels
+from equipoise.clean.detector import require_packages
 from equipoise.clean.encoders import GreyPixels
 from equipoise.clean.images import ArrayImages
-from equipoise.clean.study import CleanStudy
+from equipoise.clean.pictures import Alteration
+from equipoise.clean.planting import Copies, Flips, OffTopic, contaminate
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import Bools, Floats, Ints
 

@@ -8,7 +8,7 @@ between it and the nearest other cluster whose closest pair was not judged yet.
 Most questions are settled by a short list of neighbours of every item: what stands in no list
 of a member is farther away than the end of its list. Where lists end too early, as for clusters
 larger than the lists, the members are compared with all items, a block of rows at a time. Pairs
-are put in order by the distances of `equipoise.clean.directions`, so that blocks and threads
+are put in order by the distances of `equipoise.clean.similarity`, so that blocks and threads
 change nothing; of items of the very same direction the first stands for all.
 """
 
@@ -17,11 +17,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from equipoise.clean.collection import Pairs
 from equipoise.clean.detector import Progress
-from equipoise.clean.directions import Directions
-from equipoise.clean.groups import components
-from equipoise.clean.neighbours import neighbours, rounding_margin
+from equipoise.clean.pairs import Pairs, components
+from equipoise.clean.similarity import Directions, neighbours, rounding_margin
 from equipoise.types.arrays import Bools, Floats, Ints
 
 LIST = 8  # neighbours of an item that are looked at first

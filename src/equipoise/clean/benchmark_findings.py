@@ -3,21 +3,30 @@
 The card answers every task in a sentence: which detectors cannot be told from the best, which
 fall behind, and which are no better than chance. Everything an evaluation says of one task
 stands under the reader's choice of the task.
+
+Its folder holds the run of all detectors, what they cost, and what it is about. It belongs to
+one study, known by its name and the names of its items: the same study goes on there with other
+detectors, tasks or votes, and another one is refused.
 """
 
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
+from json import dumps
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from equipoise.clean.benchmark_cells import versions
-from equipoise.clean.comparison import CleanBenchmark, TaskBenchmark
-from equipoise.clean.detector import TITLES
+from equipoise.clean.collection import TITLES, CleanStudy
+from equipoise.clean.detector_benchmark import CleanBenchmark, TaskBenchmark, versions
+from equipoise.read.codec import read
+from equipoise.read.files import content, read_json
 from equipoise.report.answer import Answer, AnswerOptions, RankedModels, answer_report
 from equipoise.report.run import Provenance, Run, record
 from equipoise.report.run.record import DatasetRecord
+from equipoise.report.text import as_csv
+from equipoise.scale.cells import digest
 from equipoise.study import LABELS
 from equipoise.study.analyses.catalogue import ANALYSES
 from equipoise.study.analyses.study import Progress
@@ -36,7 +45,7 @@ from equipoise.types.findings import (
     left_out,
 )
 from equipoise.types.findings.bibliography import cite
-from equipoise.types.notices import Notice
+from equipoise.types.notices import Notice, notice
 from equipoise.types.nouns import Nouns, counted, in_words
 from equipoise.types.numbers import count, number, percent
 from equipoise.types.words import capital, joined
@@ -537,3 +546,76 @@ def benchmark_run(done: CleanBenchmark, report: Report) -> Run:
         notices=_unique(text for one in runs for text in one.record.notices),
     )
     return Run(made, whole)
+
+
+MARK = "benchmark.json"
+REPLACED = (
+    "The result in {folder} of {detectors} on {tasks} was replaced by that of {now} on "
+    "{tasks_now}; what every detector scored is kept."
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _About:
+    """What a folder is about: a study, the hash of its items, and what was compared on it."""
+
+    study: str
+    items: str
+    tasks: tuple[str, ...]
+    detectors: tuple[str, ...]
+
+
+def check_study(folder: Path, study: CleanStudy) -> None:
+    """Refuse a folder that holds the benchmark of another study."""
+    there = _there(folder)
+    if there is not None and (there.study, there.items) != (study.name, _items(study)):
+        other = "" if there.study != study.name else ", of other items"
+        raise InputError(
+            f"{folder}",
+            f"holds a benchmark on {there.study}{other}",
+            f"one on {study.name}, or a new folder",
+            "name another folder, or allow overwriting (--overwrite)",
+        )
+
+
+def save(done: CleanBenchmark, report: Report, folder: Path) -> tuple[Notice, ...]:
+    """Write the run; what it cost lies beside it, as that differs every time.
+
+    Returns a notice where the result of other detectors, tasks or another study was replaced.
+    """
+    there = _there(folder)
+    about = _About(
+        study=done.study.name,
+        items=_items(done.study),
+        tasks=tuple(one.task for one in done.tasks),
+        detectors=tuple(one.name for one in done.detectors),
+    )
+    lasting = tuple(one for one in report.findings if one.key != "cost")
+    beside = {
+        "cost.csv": as_csv(cost_rows(done)),
+        MARK: dumps(asdict(about), indent=1) + "\n",
+    }
+    run = benchmark_run(done, replace(report, findings=lasting))
+    run.save(folder, overwrite=True, beside=beside)
+    if there is None or there == about:
+        return ()
+    return (
+        notice(
+            "benchmark_replaced",
+            REPLACED,
+            folder=str(folder),
+            detectors=", ".join(there.detectors),
+            tasks=", ".join(there.tasks),
+            now=", ".join(about.detectors),
+            tasks_now=", ".join(about.tasks),
+        ),
+    )
+
+
+def _there(folder: Path) -> _About | None:
+    path = folder / MARK
+    return read(_About, read_json(content(path)), str(path)) if path.is_file() else None
+
+
+def _items(study: CleanStudy) -> str:
+    return digest([sorted(study.collection.items)])

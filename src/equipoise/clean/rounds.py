@@ -1,31 +1,293 @@
-"""State: the rounds so far, and what is to be asked now."""
+"""Fast near-duplicate rounds: all groups of near duplicates from about one question per item.
 
-from collections.abc import Iterable, Mapping
+Judging all pairs takes N (N - 1) / 2 answers. Here, as in Borůvka's algorithm for spanning
+trees, every item asks about its nearest neighbour; pairs that are confirmed are joined (single
+linkage); every cluster that grew asks about its nearest other cluster; and so on until nobody
+asks.
+
+**The rule.** A cluster asks one question a round: the closest pair between it and the nearest
+other cluster whose closest pair was not judged yet. It rests after `patience` refusals in a row
+(one by default) and asks again once it has grown, be it by its own question or by another's.
+All clusters are looked at, those that rest too. A pair is never asked twice, and ties go by the
+names of the items. With a patience of one the rounds end when a round confirms nothing.
+
+**The lemma.** Let "is a near duplicate of" be an equivalence (so groups are cliques), let the
+answers be right, let no two distances be equal (here ties are broken, so they may be), and let
+
+    d(i, j) < d(i, k)   whenever i, j are near duplicates and i, k are not.     (fast cleaning)
+
+Then all groups are found, with at most N questions in all, in at most ceil(log2 K) + 1 rounds,
+K being the size of the largest group.
+
+*Proof.* Take a cluster A that is part of a group C, A ≠ C. For every x in A the items of C
+outside of A are near duplicates of x, so the nearest item outside of A belongs to C: the
+closest pair is not judged (else it would be joined), is asked, and is confirmed. So (1) while C
+is in parts, every part grows in every round, and p parts become at most p / 2: after floor(log2
+|C|) rounds C is whole. Then its question is refused, and it rests for good. That makes at most
+floor(log2 K) rounds that confirm something and one that does not: floor(log2 K) + 1, never more
+than ceil(log2 K) + 1. (2) Questions of the parts of C, each the closest pair of its part in a
+strict order of pairs, form a forest: along a circle of them pairs would have to become ever
+closer. So they are |C| - 1 over all rounds, and with the last one |C|; over all groups the sum
+is at most N. ∎ With a patience of m it is floor(log2 K) + m rounds, and at most N + (m - 1) G
+questions, G the number of groups and single items.
+
+*What the published lemma leaves open.* (a) Its proof looks for nearest clusters among those
+that grew alone; the bound holds, too, when all are looked at, as above, and that finds more
+where the assumption fails. (b) It speaks of connected components, and near duplicates need not
+be transitive (frames of a film). Then the claim is wrong: with w = -2.5, y = -2, x = 0, a = 1,
+c = 3.5, e = 4.5, z = 6.5, v = 7 on a line and near duplicates w-y, x-a, a-c, c-e and z-v the
+assumption holds; the first round finds all but a-c; then {x, a} asks about x-y, {c, e} about
+e-z, both are refused, and the component {x, a, c, e} is left in two. (c) The rounds count the
+last, which confirms nothing; judgements count all rounds together.
+
+**Where the assumption fails** a group may stay in parts, and more rounds and questions may be
+needed. `DuplicateRounds.report` compares both with their bounds, and counts what cannot happen
+under the assumption: clusters that grew after they had been refused, and pairs that were
+refused and yet came to lie in one group. A patience of two or more asks about the next nearest,
+too.
+
+**Votes.** An annotator says of a pair ``yes`` (near duplicates), ``no``, or ``unsure``. The
+majority of the votes that are not unsure, or another aggregation model, gives a pair its
+probability of yes; above the threshold the answer is yes, below it no. At the threshold, and
+where everybody is unsure, the pair is undecided and follows a rule: it counts as ``no`` (the
+default: groups that were joined do not come apart again), as ``yes``, or is put to somebody
+``more``.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 from types import MappingProxyType
+from typing import Literal, NamedTuple
 
 import numpy as np
 
-from equipoise.clean.collection import SEPARATOR, Collection, Pairs, pair_name
+from equipoise.clean.collection import Collection, Task
 from equipoise.clean.detector import NEEDED, Progress, name_order
-from equipoise.clean.rounds.search import Clusters, ClusterSearch
-from equipoise.clean.rounds.votes import (
-    OPEN,
-    SPELT,
-    YES,
-    Judging,
-    PairVote,
-    RoundVotes,
-    as_pair_votes,
-    label_code,
-)
+from equipoise.clean.pairs import SEPARATOR, Pairs, pair_name
+from equipoise.clean.rounds_search import Clusters, ClusterSearch
+from equipoise.read.files import AnyPath
+from equipoise.truth import MODELS
 from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import Bools, Floats, InputError, Ints, listed, meant, require_whole
+from equipoise.types.arrays import (
+    Bools,
+    Floats,
+    InputError,
+    Ints,
+    choice,
+    listed,
+    meant,
+    require_number,
+    require_whole,
+)
 from equipoise.types.findings import Finding
 from equipoise.types.notices import Notice, notice
+
+__all__ = [
+    "JUDGES",
+    "UNDECIDED",
+    "DuplicateRounds",
+    "Judging",
+    "PairVote",
+    "Round",
+    "group_rows",
+    "pair_rows",
+    "read_pair_votes",
+]
+
+
+JUDGES = tuple(name for name, one in MODELS.items() if "binary" in one.suits)
+Undecided = Literal["no", "yes", "more"]
+UNDECIDED: tuple[Undecided, ...] = ("no", "yes", "more")
+NO, YES, OPEN = 0, 1, -1  # answers; OPEN is undecided, and as a vote unsure
+LABELS: Mapping[str, int] = {
+    **dict.fromkeys(("yes", "y", "true", "1", "duplicate"), YES),
+    **dict.fromkeys(("no", "n", "false", "0", "distinct"), NO),
+    **dict.fromkeys(("unsure", "uncertain"), OPEN),
+}
+SPELT = {YES: "yes", NO: "no", OPEN: "unsure"}
+TASK: Task = "near_duplicates"
+UNNAMED = "unnamed"  # the annotator of votes without one
+TIED = 1e-9  # from the threshold
+
+
+class PairVote(NamedTuple):
+    """What one person said of one pair, by its name; `label` is yes, no or unsure."""
+
+    pair: str
+    annotator: str
+    label: str
+    place: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judging:
+    """How votes become answers.
+
+    Attributes
+    ----------
+    model
+        An aggregation model for yes/no votes; it is fitted to the votes of all rounds so far,
+        and answers of earlier rounds stay as they were.
+    threshold
+        Probability of yes that must be exceeded.
+    votes
+        How many votes a pair needs at least.
+    undecided
+        What becomes of pairs at the threshold: ``no``, ``yes``, or ``more`` votes.
+
+    Examples
+    --------
+    >>> rounds = [{(0, "ann"): YES, (0, "bob"): YES, (1, "ann"): NO, (1, "bob"): YES}]
+    >>> Judging().answers(rounds, 2)
+    array([ 1, -1])
+    """
+
+    model: str = "majority_vote"
+    threshold: float = 0.5
+    votes: int = 1
+    undecided: Undecided = "no"
+
+    def __post_init__(self) -> None:
+        choice("rounds, model", self.model, JUDGES)
+        choice("rounds, undecided", self.undecided, UNDECIDED)
+        do = "choose a probability, such as 0.5"
+        require_number("rounds, threshold", self.threshold, above=0, below=1, do=do)
+        require_whole("rounds, votes", self.votes, least=1, do="ask for one vote or more")
+
+    def answers(self, rounds: "list[RoundVotes]", pairs: int) -> Ints:
+        """Yes, no or undecided for each pair of the last round, shape (pairs,)."""
+        if not pairs:
+            return np.zeros(0, dtype=np.int64)
+        chance = self._probabilities(rounds, pairs)
+        yes = np.where(chance > self.threshold + TIED, YES, OPEN)
+        return np.where(chance < self.threshold - TIED, NO, yes)
+
+    def _probabilities(self, rounds: "list[RoundVotes]", pairs: int) -> Floats:
+        """Probability of yes of each pair of the last round; nan where nobody is sure."""
+        chance = np.full(pairs, np.nan)
+        sure = [
+            (number, pair, who, label)
+            for number, votes in enumerate(rounds)
+            for (pair, who), label in votes.items()
+            if label != OPEN
+        ]
+        if any(number == len(rounds) - 1 for number, *_ in sure):
+            made = MODELS[self.model].fit(_annotations(sure))
+            prefix = f"{len(rounds) - 1}:"
+            mean = made.mean[:, made.classes.index("yes")]
+            for name, value in zip(made.items, mean.tolist(), strict=True):
+                if name.startswith(prefix):
+                    chance[int(name.removeprefix(prefix))] = value
+        return chance
+
+
+RoundVotes = Mapping[tuple[int, str], int]  # (pair, annotator): label
+
+
+def _annotations(sure: list[tuple[int, int, str, int]]) -> Annotations:
+    """Votes of all rounds as one table, in an order that does not depend on that of files."""
+    sure = sorted(sure)
+    items = dict.fromkeys(f"{number}:{pair}" for number, pair, *_ in sure)
+    place = {name: code for code, name in enumerate(items)}
+    people = {name: code for code, name in enumerate(sorted({who for *_, who, _ in sure}))}
+    return Annotations(
+        kind="binary",
+        items=tuple(items),
+        classes=("no", "yes"),
+        annotators=tuple(people),
+        item=np.array([place[f"{number}:{pair}"] for number, pair, *_ in sure]),
+        annotator=np.array([people[who] for *_, who, _ in sure]),
+        label=np.array([label for *_, label in sure]),
+    )
+
+
+def as_pair_votes(votes: "Annotations | Iterable[PairVote]") -> Iterator[PairVote]:
+    """Votes one by one; of annotations the second class is yes."""
+    if not isinstance(votes, Annotations):
+        yield from votes
+        return
+    odd = votes.kind != "binary" or votes.count is not None or votes.is_gold is not None
+    if odd or votes.label is None:
+        raise InputError(
+            "votes on pairs",
+            f"{votes.kind} annotations, or counts, or gold",
+            "a row for each yes or no of an annotator",
+            "give single yes/no votes",
+        )
+    names = votes.annotators
+    who = np.zeros(len(votes), dtype=int) if votes.annotator is None else votes.annotator
+    for row, (item, label) in enumerate(zip(votes.item, votes.label, strict=True)):
+        annotator = UNNAMED if names is None else names[who[row]]
+        yield PairVote(votes.items[item], annotator, SPELT[int(label)], f"row {row}")
+
+
+def label_code(vote: PairVote) -> int:
+    """The code of a label, or a refusal that says which there are."""
+    code = LABELS.get(vote.label.strip().lower())
+    if code is None:
+        raise InputError(
+            f"{vote.place or 'votes on pairs'}, pair {vote.pair!r}",
+            f"label {vote.label!r}",
+            "yes, no or unsure",
+            "correct the label, or leave the row out",
+        )
+    return code
+
+
+def read_pair_votes(path: AnyPath) -> list[PairVote]:
+    """Read votes from delimited text.
+
+    Columns are ``pair`` or ``item`` (the name of a pair), or ``first`` and ``second``; then
+    ``label`` and, where several people voted, ``annotator``. Rows without a label are pairs
+    that nobody answered yet, so ``pairs.csv`` can be filled in and given back. Where there is a
+    column ``task``, as the page of a scan writes it, votes on other tasks are passed over.
+    """
+    from equipoise.clean.pairs import pair_name
+    from equipoise.read.delimited import ENDINGS, read_delimited
+    from equipoise.read.files import content, unknown_ending
+    from equipoise.read.tables import words_of
+
+    file = content(path)
+    if file.suffix not in ENDINGS:
+        raise unknown_ending(file, ENDINGS)
+    table = read_delimited(file)
+
+    def column(name: str) -> list[str]:
+        codes, words = words_of(table, name)
+        return [words[code] if code >= 0 else "" for code in codes]
+
+    labels = column(table.required("label", {}))
+    by_name = next((name for name in ("pair", "item") if name in table.columns), None)
+    if by_name is not None:
+        names = column(by_name)
+    elif {"first", "second"} <= set(table.columns):
+        both = zip(column("first"), column("second"), strict=True)
+        names = [pair_name(one, other) for one, other in both]
+    else:
+        raise InputError(
+            table.name,
+            f"columns {listed(table.columns, most=8)}",
+            "a column pair, or columns first and second",
+            "name the pairs as in pairs.csv",
+        )
+    people = column("annotator") if "annotator" in table.columns else [""] * len(labels)
+    tasks = column("task") if "task" in table.columns else [TASK] * len(labels)
+    if labels and TASK not in tasks:
+        raise InputError(
+            f"{table.name}, column task",
+            listed(sorted(set(tasks))),
+            f"votes on {TASK}",
+            "give votes on pairs, or leave the column out",
+        )
+    return [
+        PairVote(name, who or UNNAMED, label, table.where(row))
+        for row, (name, who, label) in enumerate(zip(names, people, labels, strict=True))
+        if label and tasks[row] == TASK
+    ]
+
 
 NEVER_ASKED = (
     "{votes:count} votes are left out, as their pairs were not asked in these rounds, such as "
@@ -161,20 +423,20 @@ class DuplicateRounds:
 
     @classmethod
     def load(cls, folder: Path, collection: Collection | None = None) -> "DuplicateRounds":
-        """Take rounds up again where they stopped; see `equipoise.clean.rounds.folder`."""
-        from equipoise.clean.rounds.folder import load
+        """Take rounds up again where they stopped; see `equipoise.clean.rounds_record`."""
+        from equipoise.clean.rounds_record import load
 
         return load(folder, collection)
 
     def save(self, folder: Path) -> Path:
         """Write the rounds to a folder, or what is new to the folder that they came from."""
-        from equipoise.clean.rounds.folder import save
+        from equipoise.clean.rounds_record import save
 
         return save(self, folder)
 
     def report(self) -> Finding:
         """What was found so far, against the bounds of the lemma."""
-        from equipoise.clean.rounds.report import finding
+        from equipoise.clean.rounds_record import finding
 
         return finding(self)
 
@@ -370,3 +632,31 @@ def _check_names(items: Iterable[str]) -> None:
                 "names that make the names of pairs unique",
                 "rename the item",
             )
+
+
+def group_rows(state: DuplicateRounds) -> list[dict[str, str | int]]:
+    """A row for every item that has near duplicates, with the number of its group."""
+    return [
+        {"group": place + 1, "size": len(group), "item": name}
+        for place, group in enumerate(state.groups)
+        for name in group
+    ]
+
+
+def pair_rows(state: DuplicateRounds) -> list[dict[str, str | float | int]]:
+    """A row for every pair that needs votes, nearest first, with room for a label."""
+    rows: list[dict[str, str | float | int]] = []
+    names, missing = state.names, state.missing
+    votes = np.zeros(0, dtype=int) if state.finished else state.rounds[-1].counts()
+    for place in missing.tolist():
+        first, second = int(state.pairs.first[place]), int(state.pairs.second[place])
+        row: dict[str, str | float | int] = {
+            "pair": names[place],
+            "first": state.items[first],
+            "second": state.items[second],
+            "distance": float(state.rounds[-1].distances[place]),
+        }
+        if state.paths:
+            row |= {"first_path": state.paths[first], "second_path": state.paths[second]}
+        rows.append({**row, "votes": int(votes[place]), "annotator": "", "label": ""})
+    return rows

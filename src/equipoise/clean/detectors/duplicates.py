@@ -1,0 +1,414 @@
+r"""Near duplicates: pairs of items whose embeddings, hashes or windows of pixels agree.
+
+The pairs of the collection are scored; without any, every item proposes its k nearest, in the
+order of names, so that ties fall the same way whatever the order of the items.
+
+**Embedding distance**: pairs of items whose embeddings point the same way,
+
+.. math:: \text{score}_{ij} = 1 - d(x_i, x_j)
+
+with the distance of `equipoise.clean.similarity`; this is how SelfClean ranks near duplicates
+[@groger2024]. A group of more than k copies is then connected, though not every pair of it is
+named.
+
+With ``transforms`` a pair is as close as its closest view: each image is embedded in the eight
+symmetries of the square (turned by quarters, and mirrored), and the distance is the smallest
+between a view of one image and the other image as it is. That needs the images and an encoder,
+whose embeddings then take the place of those of the collection. `EmbeddingDistance.background`
+has the scores of pairs drawn from all, as close as their closest views too, which is what the
+cut is fitted to.
+
+**pHash**: how many bits of two images' perceptual hashes agree. The hash has 64 bits: which of
+the 8 x 8 lowest frequencies of the cosine transform of the image, in grey at 32 x 32, lie above
+their median (imagehash). With H the Hamming distance,
+
+.. math:: s_{ij} = 1 - H(h_i, h_j) / 64
+
+Proposed are the ``k`` whose hashes are nearest, of equals those whose names come first. Hashes
+are compared some rows at a time: memory grows with the number of images, not with its square.
+
+**SSIM**: how alike two images are in brightness, contrast and structure, window by window. The
+mean over all windows of 7 x 7 pixels (scikit-image takes odd windows; CleanPatrick says 8 x 8)
+of
+
+.. math:: \frac{(2 \mu_a \mu_b + C_1)(2 \sigma_{ab} + C_2)}
+          {(\mu_a^2 + \mu_b^2 + C_1)(\sigma_a^2 + \sigma_b^2 + C_2)}
+
+from -1 to 1. Images are compared in grey as squares of ``size`` pixels, or of the shorter side
+of the smaller image where that is less: nothing is enlarged, except to the width of a window.
+
+Proposed are the ``k`` whose thumbnails of 8 x 8 pixels, less their mean brightness, are nearest
+by cosine; a copy that was turned or mirrored is not proposed.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equipoise.clean.collection import Collection, ImageSource, Pixels, Task
+from equipoise.clean.detector import Detector, Need, Progress, name_order, tell
+from equipoise.clean.pairs import Pairs
+from equipoise.clean.similarity import EXACT_UP_TO, Directions, Search, neighbours
+from equipoise.types.arrays import Floats, InputError, Ints, require_whole
+from equipoise.types.predictions import Predictions
+
+Nearest = Callable[[Ints], Ints]  # places in some order to (items, k) places in that order
+
+
+def pairs_to_score(data: Collection, nearest: Nearest, where: str) -> Pairs:
+    """The pairs of the collection, or every item with its nearest, each pair once.
+
+    Proposals are made in the order of names, so that ties fall the same way whatever the order
+    of the items; that an item is near to itself says nothing.
+    """
+    if data.pairs is not None:
+        return data.pairs
+    if len(data) < 2:
+        raise InputError(where, f"{len(data)} items", "two or more", "add images")
+    order = name_order(data.items)
+    found = nearest(order)
+    one = np.repeat(np.arange(len(order)), found.shape[1])
+    low, high = np.minimum(one, found.ravel()), np.maximum(one, found.ravel())
+    keys = np.unique((low * len(order) + high)[low != high])
+    return Pairs(order[keys // len(order)], order[keys % len(order)])
+
+
+VIEWS = tuple((turns, mirrored) for mirrored in (False, True) for turns in range(4))
+DRAWN, DRAWN_TURNED = 100_000, 20_000  # pairs of a background, upright and in eight views
+
+
+@dataclass(frozen=True)
+class EmbeddingDistance(Detector):
+    """One minus the distance of two embeddings.
+
+    Attributes
+    ----------
+    k
+        How many neighbours each item proposes where no pairs are given.
+    transforms
+        Whether turned and mirrored copies count too.
+    encoder
+        What embeds the views of images, as `equipoise.clean.encoders.choose_encoder` names it.
+    cache
+        Folder that keeps the embeddings of views; the scores are the same without.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from equipoise.clean import Collection
+    >>> rows = np.array([[1, 0], [0, 1], [2, 0]])
+    >>> made = EmbeddingDistance(k=1).score(Collection(items=tuple("abc"), embeddings=rows))
+    >>> dict(zip(made.items, made.values.tolist()))
+    {'a | b': 0.5, 'a | c': 1.0}
+    """
+
+    name: ClassVar[str] = "embedding_distance"
+    title: ClassVar[str] = "Embedding distance"
+    task: ClassVar[Task] = "near_duplicates"
+    needs: ClassVar[tuple[Need, ...]] = ("embeddings",)
+    bounded: ClassVar[bool] = True
+    references: ClassVar[tuple[str, ...]] = ("groger2024",)
+    k: int = 5
+    transforms: bool = False
+    encoder: str = "default"
+    cache: Path | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        require_whole(f"detector {self.name}, k", self.k, least=1, do="try 5")
+
+    def missing(self, data: Collection) -> tuple[Need, ...]:
+        """What a collection lacks: embeddings, or images where these are turned."""
+        if self.transforms:
+            return ("images",) if data.images is None else ()
+        return super().missing(data)
+
+    def score(
+        self, data: Collection, *, seed: int = 0, progress: Progress | None = None
+    ) -> Predictions:
+        """One minus the distance, for the pairs given or for those proposed."""
+        del seed
+        self.check(data)
+
+        @cache
+        def views() -> tuple[Floats, ...]:
+            return self._views(data, progress)
+
+        def nearest(order: Ints) -> Ints:
+            return self._proposed(tuple(one[order] for one in views()), progress)
+
+        pairs = pairs_to_score(data, nearest, f"detector {self.name}")
+        distances = _closest(views(), pairs.first, pairs.second)
+        return self.of_items(pairs.names(data.items), 1 - distances)
+
+    def background(self, data: Collection, *, size: int | None = None, seed: int = 0) -> Floats:
+        """Scores of pairs drawn from all pairs of a collection, for the cut as published."""
+        self.check(data)
+        drawn = size or (DRAWN_TURNED if self.transforms else DRAWN)
+        random = np.random.default_rng(seed)
+        one = random.integers(0, len(data), drawn)
+        other = (one + random.integers(1, len(data), drawn)) % len(data)
+        order = name_order(data.items)
+        return 1 - _closest(self._views(data, None), order[one], order[other])
+
+    def _views(self, data: Collection, progress: Progress | None) -> tuple[Floats, ...]:
+        """Embeddings of every view of the items, those of the items as they are first."""
+        if not self.transforms:
+            assert data.embeddings is not None
+            return (data.embeddings,)
+        from equipoise.clean.encoders import GivenEmbeddings, choose_encoder, embed
+
+        assert data.images is not None
+        encoder = choose_encoder(self.encoder)
+        if isinstance(encoder, GivenEmbeddings):
+            raise InputError(
+                f"detector {self.name}, encoder",
+                f"{self.encoder!r}, embeddings of images as they are",
+                "an encoder that can embed turned images",
+                "name one, such as 'default' or a file that ends in .onnx",
+            )
+        return tuple(
+            embed(
+                _View(data.images, turns, mirrored),
+                encoder,
+                cache=self.cache,
+                progress=progress,
+            )
+            for turns, mirrored in VIEWS
+        )
+
+    def _proposed(self, views: tuple[Floats, ...], progress: Progress | None) -> Ints:
+        """The k nearest of every item, of every view, side by side."""
+        upright, items = views[0], len(views[0])
+        places = [neighbours(upright, self.k, progress=progress)[1]]
+        own = np.arange(items)
+        for turned in views[1:]:
+            points = Directions.of(np.concatenate((turned, upright)))
+            k = min(self.k + 1, items)  # an image may be the nearest to its own view
+            near = Search(points, np.arange(2 * items), exact=items <= EXACT_UP_TO).nearest_of(
+                own + items, own, k
+            )
+            places.append(near[1] - items)
+        return np.concatenate(places, axis=1)
+
+
+def _closest(views: tuple[Floats, ...], first: Ints, second: Ints) -> Floats:
+    """Smallest distance of each pair between a view of one and the other as it is."""
+    items = len(views[0])
+    best = Directions.of(views[0]).distance(first, second)
+    for turned in views[1:]:
+        points = Directions.of(np.concatenate((turned, views[0])))
+        for one, other in ((first, second), (second, first)):
+            np.minimum(best, points.distance(one, other + items), out=best)
+    return best
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _View:
+    """Images, each turned by quarters and mirrored."""
+
+    whole: ImageSource
+    turns: int
+    mirrored: bool
+
+    def __len__(self) -> int:
+        return len(self.whole)
+
+    def rgb(self, place: int) -> Pixels:
+        """An image, turned, then mirrored."""
+        turned = np.rot90(self.whole.rgb(place), self.turns)
+        return np.ascontiguousarray(turned[:, ::-1] if self.mirrored else turned)
+
+    def digest(self, place: int) -> str:
+        """Hash of the image and of how it is turned; that of the image as it is for itself."""
+        same = self.turns == 0 and not self.mirrored
+        digest = self.whole.digest(place)
+        return digest if same else f"{digest}-{self.turns}{'m' if self.mirrored else ''}"
+
+
+CELLS = 2**24  # of the distances at a time
+Hashes = NDArray[np.uint8]  # (items, bytes)
+
+
+@dataclass(frozen=True)
+class PHash(Detector):
+    """Agreement of perceptual hashes.
+
+    Attributes
+    ----------
+    size
+        The hash has size x size bits.
+    k
+        How many images each image proposes where no pairs are given.
+    """
+
+    name: ClassVar[str] = "phash"
+    title: ClassVar[str] = "pHash"
+    task: ClassVar[Task] = "near_duplicates"
+    needs: ClassVar[tuple[Need, ...]] = ("images",)
+    packages: ClassVar[tuple[str, ...]] = ("imagehash", "PIL")
+    bounded: ClassVar[bool] = True
+    references: ClassVar[tuple[str, ...]] = ("venkatesan2000",)
+    size: int = 8
+    k: int = 5
+
+    def __post_init__(self) -> None:
+        require_whole(f"detector {self.name}, size", self.size, least=2, do="try 8")
+        require_whole(f"detector {self.name}, k", self.k, least=1, do="try 5")
+
+    def score(
+        self, data: Collection, *, seed: int = 0, progress: Progress | None = None
+    ) -> Predictions:
+        """The share of bits that agree, for the pairs given or for those proposed."""
+        del seed
+        self.check(data)
+        assert data.images is not None
+        hashes = self._hashes(data.images, _wanted(data), progress)
+        pairs = pairs_to_score(
+            data, lambda order: _nearest(hashes[order], self.k), f"detector {self.name}"
+        )
+        apart = np.bitwise_count(hashes[pairs.first] ^ hashes[pairs.second])
+        distance = apart.sum(axis=1, dtype=np.int64)
+        return self.of_items(pairs.names(data.items), 1 - distance / self.size**2)
+
+    def _hashes(self, images: ImageSource, wanted: Ints, progress: Progress | None) -> Hashes:
+        """Hashes of the images that are wanted, in bytes; zeros elsewhere."""
+        import imagehash
+        from PIL import Image
+
+        made = np.zeros((len(images), -(-(self.size**2) // 8)), dtype=np.uint8)
+        for done, place in enumerate(wanted.tolist()):
+            picture = Image.fromarray(images.rgb(place))
+            made[place] = np.packbits(imagehash.phash(picture, hash_size=self.size).hash)
+            tell(progress, done + 1, len(wanted))
+        return made
+
+
+def _wanted(data: Collection) -> Ints:
+    """Places of the images of the pairs, or of all."""
+    if data.pairs is None:
+        return np.arange(len(data))
+    return np.unique(np.concatenate([data.pairs.first, data.pairs.second]))
+
+
+def _nearest(hashes: Hashes, k: int) -> Ints:
+    """Places of the k nearest others by Hamming distance, ties by place, shape (items, k)."""
+    items, k = len(hashes), min(k, len(hashes) - 1)
+    step = max(1, CELLS // (items * hashes.shape[1]))
+    found = np.empty((items, k), dtype=np.int64)
+    for start in range(0, items, step):
+        part = hashes[start : start + step]
+        apart = np.zeros((len(part), items), dtype=np.uint16)
+        for byte in range(hashes.shape[1]):
+            apart += np.bitwise_count(part[:, byte, None] ^ hashes[:, byte])
+        apart[np.arange(len(part)), start + np.arange(len(part))] = np.iinfo(np.uint16).max
+        least = np.partition(apart, k - 1, axis=1)[:, k - 1]
+        for row, (distances, limit) in enumerate(zip(apart, least, strict=True)):
+            near = np.flatnonzero(distances <= limit)
+            order = np.argsort(distances[near], kind="stable")[:k]
+            found[start + row] = near[order]
+    return found
+
+
+REMEMBERED = 4096  # images at most that are kept in memory
+THUMBNAIL = 8
+Grey = NDArray[np.uint8]  # (side, side)
+
+
+@dataclass(frozen=True)
+class Ssim(Detector):
+    """Mean structural similarity.
+
+    Attributes
+    ----------
+    size
+        Side of the squares that are compared, at most, in pixels.
+    window
+        Side of a window, odd.
+    k
+        How many images each image proposes where no pairs are given.
+    """
+
+    name: ClassVar[str] = "ssim"
+    title: ClassVar[str] = "SSIM"
+    task: ClassVar[Task] = "near_duplicates"
+    needs: ClassVar[tuple[Need, ...]] = ("images",)
+    packages: ClassVar[tuple[str, ...]] = ("skimage", "PIL")
+    references: ClassVar[tuple[str, ...]] = ("wang2004",)
+    size: int = 128
+    window: int = 7
+    k: int = 5
+
+    def __post_init__(self) -> None:
+        require_whole(f"detector {self.name}, k", self.k, least=1, do="try 5")
+        require_whole(f"detector {self.name}, window", self.window, least=3, do="try 7")
+        if self.window % 2 == 0 or self.size < self.window:
+            raise InputError(
+                f"detector {self.name}, window",
+                f"{self.window} pixels of {self.size}",
+                "an odd number, at most the size",
+                "try a window of 7 and a size of 128",
+            )
+
+    def score(
+        self, data: Collection, *, seed: int = 0, progress: Progress | None = None
+    ) -> Predictions:
+        """The mean over windows, for the pairs given or for those proposed."""
+        del seed
+        self.check(data)
+        assert data.images is not None
+        images = data.images
+
+        def nearest(order: Ints) -> Ints:
+            return neighbours(_thumbnails(images, order, progress), self.k)[1]
+
+        pairs = pairs_to_score(data, nearest, f"detector {self.name}")
+        values = self._similarities(images, pairs, progress)
+        return self.of_items(pairs.names(data.items), values)
+
+    def _similarities(
+        self, images: ImageSource, pairs: Pairs, progress: Progress | None
+    ) -> Floats:
+        """Of every pair, worked on by first image so that few images are read twice."""
+        from skimage.metrics import structural_similarity
+
+        compare: Callable[..., float] = structural_similarity
+
+        @lru_cache(maxsize=REMEMBERED)
+        def grey(place: int) -> Grey:
+            pixels = images.rgb(place)
+            return _grey(pixels, max(min(self.size, *pixels.shape[:2]), self.window))
+
+        made = np.empty(len(pairs))
+        for done, pair in enumerate(np.lexsort((pairs.second, pairs.first)).tolist()):
+            one, two = grey(int(pairs.first[pair])), grey(int(pairs.second[pair]))
+            side = min(len(one), len(two))
+            made[pair] = compare(
+                _grey(one, side), _grey(two, side), win_size=self.window, data_range=255
+            )
+            tell(progress, done + 1, len(pairs))
+        return made
+
+
+def _grey(pixels: Pixels | Grey, side: int) -> Grey:
+    """An image in grey, as a square of so many pixels."""
+    from PIL import Image
+
+    if pixels.shape == (side, side):
+        return pixels
+    picture = Image.fromarray(pixels).convert("L")
+    return np.asarray(picture.resize((side, side), Image.Resampling.BOX), dtype=np.uint8)
+
+
+def _thumbnails(images: ImageSource, order: Ints, progress: Progress | None) -> Floats:
+    """Small images without their mean brightness; one feature more, so that none is zero."""
+    made = np.ones((len(order), THUMBNAIL**2 + 1))
+    for done, place in enumerate(order.tolist()):
+        small = _grey(images.rgb(place), THUMBNAIL).ravel().astype(np.float64)
+        made[done, 1:] = small - small.mean()
+        tell(progress, done + 1, len(order))
+    return made

@@ -1,0 +1,580 @@
+"""Problems that are planted, so that a detector can be checked without anybody's votes.
+
+Three kinds, each by a plan, all by one seed:
+
+- `OffTopic`: pictures of another collection, or made up (`MADE_UP`). Where there are only
+  embeddings: centre + distance x r x u, with r the distance of an item, drawn at random, to the
+  centre of all, and u a random direction;
+- `Copies`: altered copies (`ALTERATIONS`); where there are only embeddings, the item plus
+  strength x r x u, with r its own distance to the centre. Copies of one item, and the item, are
+  duplicates of each other: all their pairs are truths. Negatives are chosen and judged: for
+  every item of a group its nearest items outside the group (hard), and pairs drawn at random. A
+  pair that is the same to the encoder and was not planted is left out, because nobody knows;
+- `Flips`: wrong labels. Symmetric: any other class; asymmetric: the class that a map names, or
+  the next one; feature: the class of the nearest item of another class, where the probability
+  to be flipped falls with the distance d to it as exp(-d / median d).
+
+Insertions have no label, copies that of their item, then labels are flipped. Parts of the data
+are drawn for planted items as they are for others, so copies leak between parts. Items are put
+into a random order, so that no tie betrays what was planted. Names of planted items begin in a
+way that no other name does.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from typing import Self
+
+import numpy as np
+
+from equipoise.clean.collection import (
+    MISSING,
+    CleanStudy,
+    Collection,
+    ImageSource,
+    Task,
+    known_truth,
+)
+from equipoise.clean.encoders import Encoder, GreyPixels
+from equipoise.clean.pairs import Pairs
+from equipoise.clean.pictures import (
+    ALTERATIONS,
+    MADE_UP,
+    Alteration,
+    Planted,
+    PlantedImages,
+    Random,
+)
+from equipoise.clean.similarity import Directions, Search, neighbours
+from equipoise.types.annotations import Annotations
+from equipoise.types.arrays import (
+    Bools,
+    Floats,
+    InputError,
+    Ints,
+    choice,
+    require_number,
+    require_whole,
+)
+from equipoise.types.nouns import counted
+from equipoise.types.words import capital, joined
+
+FLIPS = ("symmetric", "asymmetric", "feature")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OffTopic:
+    """What is put in that does not belong.
+
+    Attributes
+    ----------
+    share
+        Of the items.
+    source
+        A collection to draw from; None makes pictures up.
+    kinds
+        Of pictures that are made up, in turn.
+    distance
+        Of embeddings without pictures: how far out, 1 is as far as others.
+    """
+
+    share: float = 0.05
+    source: Collection | None = None
+    kinds: tuple[str, ...] = tuple(MADE_UP)
+    distance: float = 1.5
+
+    def __post_init__(self) -> None:
+        _check_share("off-topic", self.share)
+        for kind in self.kinds:
+            choice("off-topic, kind", kind, tuple(MADE_UP))
+        require_number("off-topic, distance", self.distance, above=0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Copies:
+    """What is put in twice.
+
+    Attributes
+    ----------
+    share
+        Of the items that are copied.
+    alterations
+        In turn; empty takes all at strength 0.5, of embeddings noise of 0.1, 0.3 and 0.6.
+    largest
+        Most members of a group of duplicates, the item included; sizes from 2 are equally
+        probable.
+    hard
+        Nearest items outside the group, per member, that are judged as no duplicates.
+    random
+        Pairs drawn at random that are judged as no duplicates, per pair of duplicates.
+    """
+
+    share: float = 0.1
+    alterations: tuple[Alteration, ...] = ()
+    largest: int = 3
+    hard: int = 3
+    random: float = 1.0
+
+    def __post_init__(self) -> None:
+        _check_share("copies", self.share)
+        require_whole("copies, largest", self.largest, least=2, do="try 2")
+        require_whole("copies, hard", self.hard, least=0)
+        require_number("copies, random", self.random, above=-1e-9)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flips:
+    """Labels that are made wrong.
+
+    Attributes
+    ----------
+    share
+        Of the items that have a label.
+    kind
+        ``symmetric``, ``asymmetric`` or ``feature``.
+    classes
+        Of asymmetric flips, the wrong class by the right one; classes that are not named are
+        not flipped. Empty takes the next class, and the first after the last.
+    verified
+        Share of the labels that are right and become known as such.
+    """
+
+    share: float = 0.1
+    kind: str = "symmetric"
+    classes: Mapping[str, str] = field(default_factory=dict)
+    verified: float = 0.0
+
+    def __post_init__(self) -> None:
+        _check_share("flips", self.share)
+        choice("flips, kind", self.kind, FLIPS)
+        require_number("flips, verified", self.verified, above=-1e-9, below=1 + 1e-9)
+        if self.classes and self.kind != "asymmetric":
+            raise InputError(
+                "flips, classes", f"{self.kind} flips", "asymmetric ones", "leave the map out"
+            )
+
+
+def _check_share(where: str, share: float) -> None:
+    require_number(f"{where}, share", share, above=0, below=1 + 1e-9, do="try 0.1")
+
+
+_USUAL = tuple(Alteration(kind, 1.0 if kind == "mirror" else 0.5) for kind in ALTERATIONS)
+_USUAL_OF_EMBEDDINGS = tuple(Alteration("noise", strength) for strength in (0.1, 0.3, 0.6))
+_STAGES = {"copies": 1, "off_topic": 2, "labels": 3, "order": 4, "pairs": 5, "pictures": 6}
+
+
+def stream(seed: int, stage: str, *more: int) -> Random:
+    """Random numbers of one stage of the work."""
+    return np.random.default_rng([seed, _STAGES[stage], *more])
+
+
+def _free_prefix(items: Sequence[str]) -> str:
+    """How names of planted items begin, and no other name does."""
+    prefix = "planted-"
+    while any(name.startswith(prefix) for name in items):
+        prefix = f"+{prefix}"
+    return prefix
+
+
+def copied(data: Collection, plan: Copies | None, seed: int) -> list[Planted]:
+    """Copies of some items, alterations in turn."""
+    if plan is None:
+        return []
+    random, prefix = stream(seed, "copies"), _free_prefix(data.items)
+    usual = _USUAL_OF_EMBEDDINGS if data.images is None else _USUAL
+    alterations = plan.alterations or usual
+    if data.images is None and any(one.kind != "noise" for one in alterations):
+        raise InputError(
+            "copies, alterations",
+            "alterations of pictures",
+            "noise, where there are only embeddings",
+            "give images, or leave them out",
+        )
+    number = max(1, round(plan.share * len(data)))
+    originals = random.choice(len(data), number, replace=False)
+    sizes = random.integers(1, plan.largest, number)
+    made: list[Planted] = []
+    for place in np.repeat(originals, sizes).tolist():
+        how = alterations[len(made) % len(alterations)]
+        name = f"{prefix}copy-{len(made):05d}-{how.kind}"
+        made.append(Planted(name, place, place, how))
+    return made
+
+
+def inserted(data: Collection, plan: OffTopic | None, seed: int) -> list[Planted]:
+    """Items that do not belong."""
+    if plan is None:
+        return []
+    random, prefix = stream(seed, "off_topic"), _free_prefix(data.items)
+    number = max(1, round(plan.share * len(data)))
+    if plan.source is None:
+        places = random.integers(0, len(data), number).tolist()
+        kinds = plan.kinds if data.images is not None else ("far",)
+        return [
+            Planted(
+                f"{prefix}off-topic-{n:05d}-{kinds[n % len(kinds)]}",
+                -1,
+                place,
+                made=kinds[n % len(kinds)],
+            )
+            for n, place in enumerate(places)
+        ]
+    have = len(plan.source)
+    lacks = (data.images is not None and plan.source.images is None) or (
+        data.images is None and plan.source.embeddings is None
+    )
+    if lacks or have < number:
+        raise InputError(
+            "off-topic, source",
+            f"{have} items" + (" without what the collection has" if lacks else ""),
+            f"{number} or more, with {'images' if data.images is not None else 'embeddings'}",
+            "give a larger source of the same kind, or plant a smaller share",
+        )
+    places = random.choice(have, number, replace=False).tolist()
+    return [Planted(f"{prefix}off-topic-{n:05d}", -1, p) for n, p in enumerate(places)]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Mixture:
+    """A collection with what is planted, in a random order.
+
+    Attributes
+    ----------
+    data
+        Without what has still to be embedded.
+    group
+        Number of the original of every item, its own for those that are none's copy.
+    off_topic
+        Which items do not belong.
+    planted
+        Which items are planted.
+    """
+
+    data: Collection
+    group: Ints
+    off_topic: Bools
+    planted: Bools
+
+    @classmethod
+    def of(
+        cls,
+        data: Collection,
+        planted: Sequence[Planted],
+        off_topic: OffTopic | None,
+        seed: int,
+    ) -> Self:
+        """Put them together."""
+        size, total = len(data), len(data) + len(planted)
+        order = stream(seed, "order").permutation(total)
+        original = np.array([one.original for one in planted], dtype=np.int64)
+        group = np.concatenate((np.arange(size), original))
+        strange = group < 0
+        group[strange] = np.flatnonzero(strange)
+        other = off_topic.source.images if off_topic and off_topic.source else None
+        whole = Collection(
+            items=(*data.items, *(one.name for one in planted)),
+            embeddings=_more_embeddings(data, planted, off_topic, seed),
+            images=None
+            if data.images is None
+            else PlantedImages(data.images, other, tuple(planted), seed),
+            labels=_more_labels(data.labels, original),
+            known=_more_labels(data.known, np.full(len(planted), -1)),
+            classes=data.classes,
+            split=_more_parts(data.split, len(planted), seed),
+        )
+        return cls(whole.subset(order), group[order], strange[order], (order >= size))
+
+    def embedded(self, encoder: Encoder | None) -> "Mixture":
+        """The same with embeddings of what is planted, or of everything where none is known."""
+        if encoder is None or self.data.images is None:
+            return self
+        images: ImageSource = self.data.images
+        known = self.data.embeddings
+        todo = np.flatnonzero(self.planted) if known is not None else np.arange(len(self.data))
+        made = encoder.encode(images, todo.tolist())
+        if known is None:
+            return replace(self, data=replace(self.data, embeddings=made))
+        if len(made) and made.shape[1] != known.shape[1]:
+            raise InputError(
+                "contamination, encoder",
+                f"{made.shape[1]} features",
+                f"{known.shape[1]}, as the embeddings have",
+                "give the encoder that made them",
+            )
+        values = np.array(known)
+        values[todo] = made
+        return replace(self, data=replace(self.data, embeddings=values))
+
+
+def _more_embeddings(
+    data: Collection, planted: Sequence[Planted], off_topic: OffTopic | None, seed: int
+) -> Floats | None:
+    """Embeddings of planted items where there are no pictures; zeros where there are."""
+    if data.embeddings is None:
+        return None
+    rows = np.asarray(data.embeddings, dtype=np.float64)
+    if data.images is not None:
+        blank = np.zeros((len(planted), rows.shape[1]))
+        return np.concatenate((rows, blank)).astype(data.embeddings.dtype)
+    centre, distance = rows.mean(axis=0), off_topic.distance if off_topic else 0.0
+    new = np.empty((len(planted), rows.shape[1]))
+    for number, one in enumerate(planted):
+        direction = stream(seed, "pictures", number).normal(size=rows.shape[1])
+        if off_topic is not None and one.is_foreign:
+            new[number] = _foreign_row(off_topic, one.place, rows.shape[1])
+            continue
+        start = centre if one.alteration is None else rows[one.place]
+        far = distance if one.alteration is None else one.alteration.strength
+        reach = far * np.linalg.norm(rows[one.place] - centre)
+        new[number] = start + reach * direction / np.linalg.norm(direction)
+    return np.concatenate((rows, new)).astype(data.embeddings.dtype)
+
+
+def _foreign_row(off_topic: OffTopic, place: int, features: int) -> Floats:
+    assert off_topic.source is not None and off_topic.source.embeddings is not None
+    row = off_topic.source.embeddings[place]
+    if len(row) != features:
+        raise InputError(
+            "off-topic, source",
+            f"embeddings of {len(row)} features",
+            f"{features} features",
+            "embed both with the same encoder",
+        )
+    return np.asarray(row)
+
+
+def _more_labels(labels: Ints | None, original: Ints) -> Ints | None:
+    if labels is None:
+        return None
+    inherited = np.where(original < 0, MISSING, labels[original])
+    return np.concatenate((labels, inherited))
+
+
+def _more_parts(split: tuple[str, ...], number: int, seed: int) -> tuple[str, ...]:
+    if not split:
+        return ()
+    drawn = stream(seed, "order", 1).integers(0, len(split), number)
+    return (*split, *(split[one] for one in drawn))
+
+
+def appearance(data: Collection) -> Floats:
+    """Embeddings, or small grey pictures where there are none."""
+    if data.embeddings is not None:
+        return data.embeddings
+    assert data.images is not None
+    return GreyPixels().encode(data.images, range(len(data)))
+
+
+__all__ = ["ALTERATIONS", "MADE_UP", "Alteration", "Copies", "Flips", "OffTopic", "contaminate"]
+
+
+def contaminate(
+    collection: Collection,
+    *,
+    off_topic: OffTopic | None = None,
+    copies: Copies | None = None,
+    flips: Flips | None = None,
+    encoder: Encoder | None = None,
+    seed: int = 0,
+) -> CleanStudy:
+    """Plant problems into a collection.
+
+    Parameters
+    ----------
+    off_topic, copies, flips
+        What to plant; None plants none of a kind, and leaves its task out of the study.
+    encoder
+        Embeds planted pictures, where there are pictures and embeddings.
+    seed
+        Of everything that is drawn.
+
+    Examples
+    --------
+    >>> rows = np.random.default_rng(0).normal(size=(100, 8))
+    >>> data = Collection(items=tuple(f"item {n}" for n in range(100)), embeddings=rows)
+    >>> study = contaminate(data, off_topic=OffTopic(), copies=Copies(largest=2))
+    >>> len(study.collection), sorted(study.truths)
+    (115, ['near_duplicates', 'off_topic'])
+    """
+    require_whole("seed", seed)
+    if off_topic is None and copies is None and flips is None:
+        raise InputError(
+            "contamination", "nothing to plant", "off_topic, copies or flips", "plan one"
+        )
+    _check_parts(collection, encoder, flips)
+    planted = [*copied(collection, copies, seed), *inserted(collection, off_topic, seed)]
+    whole = Mixture.of(collection, planted, off_topic, seed).embedded(encoder)
+    data, wrong = whole.data, np.zeros(len(whole.data), dtype=bool)
+    if flips is not None:
+        data, wrong = flipped(data, flips, stream(seed, "labels"))
+    truths: dict[Task, Annotations] = {}
+    if off_topic is not None:
+        truths["off_topic"] = known_truth(data.items, whole.off_topic)
+    if copies is not None:
+        truths["near_duplicates"] = known_truth(*_judged_pairs(whole, copies, seed))
+    if flips is not None:
+        assert data.labels is not None
+        known = data.labels != MISSING
+        named = tuple(np.array(data.items, dtype=object)[known])
+        truths["label_errors"] = known_truth(named, wrong[known])
+    return CleanStudy(
+        name="contaminated",
+        title="A collection with planted problems",
+        collection=data,
+        truths=truths,
+        simulated=_sentence(planted, int(wrong.sum())),
+    )
+
+
+def _check_parts(data: Collection, encoder: Encoder | None, flips: Flips | None) -> None:
+    if data.images is None and data.embeddings is None:
+        raise InputError(
+            "contamination", "neither images nor embeddings", "one of them", "give images"
+        )
+    if data.images is not None and data.embeddings is not None and encoder is None:
+        raise InputError(
+            "contamination",
+            "images with embeddings",
+            "the encoder of the embeddings, for what is planted",
+            "give the encoder, or leave images or embeddings out",
+        )
+    if len(data) < 4:
+        raise InputError("contamination", f"{len(data)} items", "four or more", "add items")
+    if flips is None:
+        return
+    if data.labels is None or len(np.unique(data.labels[data.labels != MISSING])) < 2:
+        raise InputError(
+            "contamination, flips", "fewer than two classes", "labels", "give labels"
+        )
+    for name in (*flips.classes, *flips.classes.values()):
+        choice("flips, classes", name, data.classes)
+
+
+def _sentence(planted: Sequence[Planted], wrong: int) -> str:
+    copies = sum(one.original >= 0 for one in planted)
+    strange = len(planted) - copies
+    parts = [
+        counted(number, noun)
+        for number, noun in (
+            (strange, "off-topic item"),
+            (copies, "altered copy"),
+            (wrong, "wrong label"),
+        )
+        if number
+    ]
+    return (
+        f"{capital(joined(parts))} were planted by a program; what was wrong with the data "
+        "before counts as right."
+    )
+
+
+def flipped(data: Collection, plan: Flips, random: Random) -> tuple[Collection, Bools]:
+    """The collection with wrong labels, and which ones are wrong."""
+    assert data.labels is not None
+    labels = np.array(data.labels)
+    rows = np.flatnonzero(labels != MISSING)
+    wrong_class, weight = _wrong_classes(data, plan, rows, random)
+    able = weight > 0
+    rows, wrong_class, weight = rows[able], wrong_class[able], weight[able]
+    number = min(max(1, round(plan.share * int((labels != MISSING).sum()))), len(rows))
+    if not number:
+        raise InputError(
+            "flips, classes", "no item of these classes", "some", "name classes that occur"
+        )
+    chosen = random.choice(len(rows), number, replace=False, p=weight / weight.sum())
+    labels[rows[chosen]] = wrong_class[chosen]
+    wrong = labels != data.labels
+    known = np.full(len(labels), MISSING) if data.known is None else np.array(data.known)
+    known[wrong] = MISSING
+    if plan.verified:
+        right = np.flatnonzero((labels != MISSING) & ~wrong)
+        sure = random.choice(right, round(plan.verified * len(right)), replace=False)
+        known[sure] = labels[sure]
+    if data.known is None and not plan.verified:
+        return replace(data, labels=labels), wrong
+    return replace(data, labels=labels, known=known), wrong
+
+
+def _wrong_classes(
+    data: Collection, plan: Flips, rows: Ints, random: Random
+) -> tuple[Ints, Floats]:
+    """For every labelled item the class that it would get, and its weight in the draw."""
+    assert data.labels is not None
+    own = data.labels[rows]
+    present = np.unique(own)
+    if plan.kind == "symmetric":
+        step = random.integers(1, len(present), len(rows))
+        place = np.searchsorted(present, own)
+        return present[(place + step) % len(present)], np.ones(len(rows))
+    if plan.kind == "asymmetric":
+        names = plan.classes or {
+            name: data.classes[(n + 1) % len(data.classes)]
+            for n, name in enumerate(data.classes)
+        }
+        target = np.full(len(data.classes), MISSING)
+        for right, wrong in names.items():
+            target[data.classes.index(right)] = data.classes.index(wrong)
+        return target[own], ((target[own] != MISSING) & (target[own] != own)).astype(float)
+    points = Directions.of(appearance(data)[rows])
+    search = Search(points, np.arange(len(rows)))
+    distance, nearest = search.nearest_elsewhere(own, np.arange(len(rows)))
+    scale = float(np.median(distance)) or 1.0
+    return own[nearest], np.exp(-distance / scale)
+
+
+_SAME = 1e-9  # distance below which two items are the same
+Pair = tuple[int, int]
+
+
+def _judged_pairs(whole: Mixture, plan: Copies, seed: int) -> tuple[tuple[str, ...], Bools]:
+    """All pairs of duplicates, and the pairs that are judged as none."""
+    members: dict[int, list[int]] = {}
+    for place, group in enumerate(whole.group.tolist()):
+        members.setdefault(group, []).append(place)
+    groups = [places for places in members.values() if len(places) > 1]
+    yes = {pair for places in groups for pair in combinations(sorted(places), 2)}
+    values = appearance(whole.data)
+    inside = np.array(sorted(place for places in groups for place in places))
+    no = _hard_negatives(whole, values, inside, plan)
+    no |= _random_negatives(whole, values, yes | no, round(plan.random * len(yes)), seed)
+    every = np.array(sorted(yes) + sorted(no), dtype=np.int64)
+    names = Pairs(every[:, 0], every[:, 1]).names(whole.data.items)
+    truth = np.arange(len(every)) < len(yes)
+    order = stream(seed, "pairs", 1).permutation(len(every))
+    return tuple(names[one] for one in order), truth[order]
+
+
+def _hard_negatives(whole: Mixture, values: Floats, inside: Ints, plan: Copies) -> set[Pair]:
+    """The nearest items outside the group of every item that has duplicates."""
+    if not plan.hard:
+        return set()
+    largest = int(np.bincount(whole.group).max())
+    reach = min(plan.hard + largest, len(whole.data) - 1)
+    distance, near = neighbours(values, reach, queries=inside)
+    found: set[Pair] = set()
+    for one, lengths, others in zip(inside.tolist(), distance, near.tolist(), strict=True):
+        outside = [
+            other
+            for length, other in zip(lengths, others, strict=True)
+            if whole.group[other] != whole.group[one] and length > _SAME
+        ]
+        found |= {(min(one, other), max(one, other)) for other in outside[: plan.hard]}
+    return found
+
+
+def _random_negatives(
+    whole: Mixture, values: Floats, taken: set[Pair], number: int, seed: int
+) -> set[Pair]:
+    """Pairs of different groups, drawn until there are enough or all are taken."""
+    random, size = stream(seed, "pairs"), len(whole.data)
+    points, found = Directions.of(values), set[Pair]()
+    for _ in range(50):
+        draw = np.sort(random.integers(0, size, (number + 8, 2)), axis=1)
+        apart = whole.group[draw[:, 0]] != whole.group[draw[:, 1]]
+        apart &= points.distance(draw[:, 0], draw[:, 1]) > _SAME
+        for one, other in draw[apart].tolist():
+            if len(found) < number and (one, other) not in taken:
+                found.add((one, other))
+        if len(found) == number:
+            break
+    return found
