@@ -14,9 +14,9 @@ from equipoise.study.analyses.study import Study, StudyOptions
 from equipoise.truth import Chain, plackett_luce
 from equipoise.types.annotations import Annotations
 from equipoise.types.findings import Report
-from equipoise.types.nouns import Nouns
 from equipoise.types.plausibilities import Plausibilities
 from equipoise.types.predictions import Predictions
+from equipoise.types.words import Nouns
 
 QUICK = 30  # resamples; verdicts do not depend on them
 

@@ -21,10 +21,10 @@ READS_TEXT = {
     "datasets": "files of others",
     "metrics": "names that somebody typed",
     "report/page": "markup that is to become XML, and style sheets",
-    "types/findings/bibliography.py": "BibTeX, as authors publish it",
+    "types/findings/record.py": "BibTeX, as authors publish it",
     "cli": "words that somebody typed",
     "scale/engine/_dask.py": "an address that somebody typed",
-    "types/csv_text.py": "names that a spreadsheet would compute",
+    "types/words.py": "names that a spreadsheet would compute",
     "report/text.py": "names that Markdown would slant",
     "types/notices.py": "names of others, which may send escapes to a terminal",
 }

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from equipoise.read import folders
+from equipoise.read import writing
 from equipoise.types.arrays import InputError
 from tests.cli_sample import FILES, QUICK, flat
 
@@ -36,11 +36,11 @@ def test_a_folder_that_cannot_be_written_is_refused_before_the_analysis(
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="there is no /proc")
 def test_a_place_that_takes_no_folder_is_found_by_trying():
     with pytest.raises(InputError, match=r"^/proc/nope: cannot be written \(/proc cannot"):
-        folders.check_folder(Path("/proc/nope"), ())
+        writing.check_folder(Path("/proc/nope"), ())
 
 
 def test_trying_leaves_nothing_behind(tmp_path):
-    folders.check_folder(tmp_path / "new", ())
+    writing.check_folder(tmp_path / "new", ())
     assert list(tmp_path.iterdir()) == []
 
 
@@ -51,7 +51,7 @@ def test_a_failure_while_writing_names_the_folder_that_was_given(tmp_path, monke
         folder.mkdir()
     monkeypatch.setattr(os, "fsync", refused)
     with pytest.raises(InputError) as error:
-        folders.write_folder(folder, {"a.txt": "a"})
+        writing.write_folder(folder, {"a.txt": "a"})
     assert str(error.value).startswith(f"{folder}: cannot be written (Read-only file system)")
     assert ".part" not in str(error.value)
 

@@ -167,7 +167,7 @@ def test_an_analysis_that_was_asked_but_is_impossible_is_named(equipoise):
 
 @pytest.mark.usefixtures("study")
 def test_long_tables_say_how_much_more_there_is(equipoise):
-    from equipoise.report.screen import MOST
+    from equipoise.report.terminal import MOST
 
     text = Path("votes.csv").read_text()
     more = [text.replace(",r", f",more{k}_").split("\n", 1)[1] for k in range(3)]

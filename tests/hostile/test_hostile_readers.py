@@ -24,7 +24,7 @@ from equipoise.read.plausibilities import read_plausibilities, write_plausibilit
 from equipoise.read.streaming import stream_ratings, stream_votes
 from equipoise.study.analyses.subgroups.attributes import read_attributes
 from equipoise.truth import dirichlet
-from equipoise.types.csv_text import csv_text
+from equipoise.types.words import csv_text
 from tests.hostile.generators import (
     CASES,
     ODD_NAMES,

@@ -39,7 +39,7 @@ import errno, io, json, os, shutil, signal, sys, traceback
 from contextlib import chdir, redirect_stderr, redirect_stdout
 sys.path.insert(0, sys.argv[1])
 from equipoise import cli
-from equipoise.read import whole
+from equipoise.read import writing
 
 asked = json.load(sys.stdin)
 how, stop, place, commits = [None], [0], [0], []
@@ -68,8 +68,8 @@ watched(os, "open", lambda path, flags=0, *_: here(path) and flags & os.O_CREAT)
 watched(os, "mkdir", here)
 watched(os, "replace", here, commit=True)
 watched(os, "rename", here, commit=True)
-watched(whole, "_exchange", here, commit=True)
-watched(whole, "_put", here, commit=True)
+watched(writing, "_exchange", here, commit=True)
+watched(writing, "_put", here, commit=True)
 
 def run(home, words):
     out, said = io.StringIO(), io.StringIO()

@@ -15,12 +15,12 @@ from equipoise.inference import (
     Reason,
     Spread,
     TwoWay,
-    families,
     family,
     judge,
     two_way,
     unit_design,
 )
+from equipoise.inference.intervals import DRAWS, SEED
 from equipoise.metrics import CATALOGUE, Block, Truth, named
 from equipoise.study.blocks import hard_labels
 from equipoise.types.arrays import InputError
@@ -429,8 +429,8 @@ def null_draws(cell, order, pairs, spreads):
     size, direction = np.linalg.eigh(covariance[np.ix_(order, order)])
     root = (direction * np.sqrt(np.maximum(size, 0.0))) @ direction.T
     place = {int(m): n for n, m in enumerate(order)}
-    random, rows, size = np.random.default_rng(families.SEED), [], 1000
-    for _ in range(families.DRAWS // size):
+    random, rows, size = np.random.default_rng(SEED), [], 1000
+    for _ in range(DRAWS // size):
         z = random.standard_normal((size, len(order))) @ root.T
         if spreads[0].pivotal:
             chi = random.chisquare(cell.df_annotators, size)

@@ -23,15 +23,13 @@ from rich.console import Console
 from equipoise import Annotations, Predictions
 from equipoise.read import codec
 from equipoise.report.page import figures, render, report_files
-from equipoise.report.screen import show
-from equipoise.report.terminal import answer_lines
+from equipoise.report.terminal import answer_lines, show
 from equipoise.report.text import texts
 from equipoise.study.analyses.catalogue import ANALYSES
 from equipoise.study.analyses.subgroups import Attributes
 from equipoise.types import numbers
 from equipoise.types.findings import Report, cell
-from equipoise.types.findings.bibliography import ENTRIES
-from equipoise.types.findings.json import as_json
+from equipoise.types.findings.record import ENTRIES, as_json
 from tests.findings_sample import HOSTILE
 from tests.report_stability_sample import anonymous, attributes, report_of, study, with_gold
 

@@ -36,7 +36,7 @@ from equipoise.types.findings import (
     Table,
 )
 from equipoise.types.findings import Standing as Place
-from equipoise.types.findings.json import as_json
+from equipoise.types.findings.record import as_json
 from equipoise.types.notices import Notice
 from equipoise.types.words import Hint, Option, hint
 from tests.findings_sample import HOSTILE, PLAIN, report

@@ -5,7 +5,7 @@ import numpy as np
 from equipoise import Annotations, Predictions, evaluate, resample
 from equipoise.report.answer import analyse_study
 from equipoise.study.analyses.study import StudyOptions
-from equipoise.types.duplicates import Duplicates, duplicate_models, duplicate_notices
+from equipoise.types.predictions import Duplicates, duplicate_models, duplicate_notices
 from tests.strategies import names
 
 ITEMS = 30

@@ -11,8 +11,7 @@ import pytest
 from equipoise import Annotations, evaluate
 from equipoise.read.annotations import read_annotations
 from equipoise.read.headers import _ANNOTATIONS, _PREDICTIONS
-from equipoise.read.matched import predictions_for
-from equipoise.read.predictions import predictions_read, read_predictions
+from equipoise.read.predictions import predictions_for, predictions_read, read_predictions
 from equipoise.read.streaming import stream_votes
 from equipoise.types.arrays import InputError
 from equipoise.types.predictions import Predictions

@@ -8,9 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from equipoise.read.files import replaced
-from equipoise.read.folders import write_folder
-from equipoise.read.whole import whole_file, whole_folder
+from equipoise.read.writing import replaced, whole_file, whole_folder, write_folder
 from equipoise.types.arrays import InputError
 
 OLD = {"run.json": '{"files": ["tables/a.csv"]}', "report.html": "old", "tables/a.csv": "1"}
@@ -114,18 +112,18 @@ def test_two_that_write_one_new_folder_do_not_both_succeed(tmp_path):
 
 
 def test_what_came_meanwhile_is_not_overwritten(tmp_path, monkeypatch):
-    from equipoise.read import folders
+    from equipoise.read import writing
 
     folder = tmp_path / "run"
     folder.mkdir()
     (folder / "mine.txt").write_text("mine")
-    carry = folders.carry_over
+    carry = writing.carry_over
 
     def late(*parts, **keywords):
         (folder / "run.json").write_text("other")
         carry(*parts, **keywords)
 
-    monkeypatch.setattr(folders, "carry_over", late)
+    monkeypatch.setattr(writing, "carry_over", late)
     with pytest.raises(InputError, match="meanwhile"):
         write_folder(folder, NEW, mark="run.json")
     assert contents(folder) == {"mine.txt": "mine", "run.json": "other"}
@@ -134,8 +132,7 @@ def test_what_came_meanwhile_is_not_overwritten(tmp_path, monkeypatch):
 KILLER = """
 import os, signal, sys
 from pathlib import Path
-from equipoise.read import folders
-from equipoise.read import whole
+from equipoise.read import writing
 from tests.read.test_whole import NEW
 place, stop = [0], [0]
 def watched(module, name):
@@ -149,13 +146,13 @@ def watched(module, name):
 for name in ("fsync", "link", "open"):
     watched(os, name)
 for name in ("_exchange", "_put", "_flush_folder"):
-    watched(whole, name)
-watched(whole.shutil, "rmtree")
+    watched(writing, name)
+watched(writing.shutil, "rmtree")
 for number, folder in enumerate(sys.argv[1:]):
     child = os.fork()  # this program has one thread
     if not child:
         stop[0] = number + 1
-        folders.write_folder(Path(folder), NEW, mark="run.json")
+        writing.write_folder(Path(folder), NEW, mark="run.json")
         os._exit(7)
     _, status = os.waitpid(child, 0)
     print(os.waitstatus_to_exitcode(status))

@@ -12,12 +12,12 @@ from equipoise.inference import Family, Population, TwoWay
 from equipoise.inference.resampling import resample
 from equipoise.metrics import named
 from equipoise.report.answer import Answer, Sample, analyse_study, headline, make_card
-from equipoise.report.answer.standing import RankedModels, StandingColumn, _distances
+from equipoise.report.answer.models import RankedModels, StandingColumn, _distances
 from equipoise.study import LABELS, MACRO, evaluate
 from equipoise.study.analyses.study import StudyOptions
-from equipoise.types.nouns import Nouns, in_words
 from equipoise.types.numbers import bound, chosen, distance, number
 from equipoise.types.predictions import Predictions
+from equipoise.types.words import Nouns, in_words
 from tests.odd_studies import ODD, Answered, answered, odd, world
 from tests.oracles.bootstrap import annotations
 

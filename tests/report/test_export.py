@@ -7,11 +7,10 @@ import numpy as np
 
 import equipoise
 from equipoise import datasets, metrics
-from equipoise.report.export import bibtex, references
-from equipoise.report.text import as_csv, as_latex, as_markdown, methods
+from equipoise.report.text import as_csv, as_latex, as_markdown, methods, references
 from equipoise.truth import MODELS
 from equipoise.types.findings import Column, Table
-from equipoise.types.findings.bibliography import ENTRIES
+from equipoise.types.findings.record import ENTRIES, bibtex
 
 HOSTILE = 'a|b & c_d% "q"\n{x}\\y,~^#$'
 ROWS = [
@@ -66,7 +65,7 @@ def test_every_source_is_an_entry_and_every_name_is_known():
 
 
 def test_only_what_was_used_is_cited():
-    text = bibtex(["auroc", "votes"])
+    text = bibtex(references(["auroc", "votes"]))
     assert text.count("@") == 2 and "lionetti" in text and "stutz" not in text
     assert references(["accuracy"]) == []
 

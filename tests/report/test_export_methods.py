@@ -10,10 +10,9 @@ from equipoise import Annotations, Predictions
 from equipoise.datasets import CATALOGUE
 from equipoise.metrics import hard_labels_rule
 from equipoise.report.answer import analyse_study
-from equipoise.report.export import bibtex
-from equipoise.report.text import methods, texts
+from equipoise.report.text import methods, references, texts
 from equipoise.study.analyses.study import StudyOptions
-from equipoise.types.findings.bibliography import ENTRIES
+from equipoise.types.findings.record import ENTRIES, bibtex
 from tests.report_stability_sample import STUDIES, found, sample
 from tests.strategies import names
 
@@ -79,7 +78,7 @@ def test_a_key_is_the_one_of_its_entry():
     for key, text in ENTRIES.items():
         assert re.match(rf"@\w+\{{{key},", text), key
         assert re.search(r"year\s*=\s*\{\d{4}\}", text)[0].endswith(f"{key[-4:]}}}"), key
-    assert "@article{brier1950," in bibtex(["brier_score"])
+    assert "@article{brier1950," in bibtex(references(["brier_score"]))
 
 
 def test_every_public_data_set_is_cited():

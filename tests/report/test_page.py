@@ -15,9 +15,8 @@ from equipoise.report.page import figures, render
 from equipoise.report.page.charts import draw
 from equipoise.report.page.document import table_html
 from equipoise.report.page.figure import Plot
-from equipoise.report.page.markup import breakable, element
 from equipoise.report.page.palette import ModelStyles
-from equipoise.report.page.svg import Label, fitted
+from equipoise.report.page.svg import Label, breakable, element, fitted
 from equipoise.report.text import as_csv
 from equipoise.types.findings import (
     Bar,

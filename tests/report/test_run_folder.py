@@ -14,7 +14,7 @@ from equipoise.report.run import SCHEMA, Provenance, Run, question, record
 from equipoise.report.run.record import decode, encode
 from equipoise.report.terminal import answer_lines
 from equipoise.types.arrays import InputError
-from equipoise.types.findings.json import as_json
+from equipoise.types.findings.record import as_json
 from tests.cli_sample import FILES, QUICK, flat
 from tests.odd_studies import ODD, odd
 from tests.report_stability_sample import BAD

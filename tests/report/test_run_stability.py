@@ -11,7 +11,7 @@ from equipoise.report.text import texts
 from equipoise.study.analyses import Attributes, flips, leave_one_out
 from equipoise.study.analyses.catalogue import ANALYSES
 from equipoise.study.analyses.study import StudyOptions
-from equipoise.types.findings.json import as_json, plain
+from equipoise.types.findings.record import as_json, plain
 from tests.report_stability_sample import found, rows
 from tests.strategies import names
 

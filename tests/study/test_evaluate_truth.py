@@ -14,7 +14,7 @@ from equipoise.study.truth import task_truths
 from equipoise.truth import dirichlet, mean_vote
 from equipoise.types.arrays import InputError
 from equipoise.types.notices import Notice, worded
-from equipoise.types.posteriors import Dirichlet
+from equipoise.types.plausibilities import Dirichlet
 from equipoise.types.predictions import Predictions
 from tests.oracles.draws import sparse, votes
 from tests.strategies import names

@@ -22,7 +22,7 @@ from equipoise.truth.agreement import reading_agreement
 from equipoise.truth.certainty import annotation_certainty, mass_certainty
 from equipoise.truth.choosing import cautions
 from equipoise.types.groupings import Grouping
-from equipoise.types.posteriors import Dirichlet
+from equipoise.types.plausibilities import Dirichlet
 
 
 def votes(label, **columns):

@@ -22,7 +22,7 @@ from equipoise.truth import (
 )
 from equipoise.truth.certainty import annotation_certainty, group_certainty, mass_certainty
 from equipoise.types.groupings import Grouping, coarsened
-from equipoise.types.posteriors import Categorical
+from equipoise.types.plausibilities import Categorical
 
 # uncertain_ground_truth at 98349d8, and the definitions of the paper composed from it
 DRAWS = [

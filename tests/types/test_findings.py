@@ -13,10 +13,10 @@ import pytest
 from rich.console import Console
 
 from equipoise.report.page import figures, render, report_files, write_report
-from equipoise.report.screen import show
+from equipoise.report.terminal import show
 from equipoise.report.text import texts
 from equipoise.types.findings import Column, Finding, Report, Table, cell
-from equipoise.types.findings.json import as_json, plain
+from equipoise.types.findings.record import as_json, plain
 from equipoise.types.notices import Notice, worded
 from equipoise.types.words import Option, hint
 from tests.findings_sample import HOSTILE, NAN, PLAIN, charts, report, table

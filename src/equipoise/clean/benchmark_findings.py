@@ -44,11 +44,10 @@ from equipoise.types.findings import (
     columns,
     left_out,
 )
-from equipoise.types.findings.bibliography import cite
+from equipoise.types.findings.record import cite
 from equipoise.types.notices import Notice, notice
-from equipoise.types.nouns import Nouns, counted, in_words
 from equipoise.types.numbers import count, number, percent
-from equipoise.types.words import capital, joined
+from equipoise.types.words import Nouns, capital, counted, in_words, joined
 
 NAMED = 3  # detectors that a sentence names
 BINS = 20  # of items, by the probability that they are a problem, that experts were asked from

@@ -25,7 +25,7 @@ from equipoise.types.arrays import (
     short_repr,
 )
 from equipoise.types.notices import notice
-from equipoise.types.nouns import Nouns
+from equipoise.types.words import Nouns
 
 Task = Literal["off_topic", "near_duplicates", "label_errors"]
 TASKS: tuple[Task, ...] = get_args(Task)

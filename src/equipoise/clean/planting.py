@@ -56,8 +56,7 @@ from equipoise.types.arrays import (
     require_number,
     require_whole,
 )
-from equipoise.types.nouns import counted
-from equipoise.types.words import capital, joined
+from equipoise.types.words import capital, counted, joined
 
 FLIPS = ("symmetric", "asymmetric", "feature")
 

@@ -35,15 +35,14 @@ from equipoise.clean.rounds_search import Clusters
 from equipoise.clean.similarity import EXACT_UP_TO
 from equipoise.read.codec import read
 from equipoise.read.files import content, read_array, read_json
-from equipoise.read.folders import write_folder, write_text
+from equipoise.read.writing import write_folder, write_text
 from equipoise.truth import MODELS, model_title
 from equipoise.types.arrays import Floats, InputError, Ints, listed
-from equipoise.types.csv_text import csv_text, unguarded_all
 from equipoise.types.findings import Column, Finding, Line, Lines, Row, Table, columns
-from equipoise.types.findings.bibliography import cite
+from equipoise.types.findings.record import cite
 from equipoise.types.notices import Notice, notice
-from equipoise.types.nouns import counted
 from equipoise.types.numbers import count, number
+from equipoise.types.words import counted, csv_text, unguarded_all
 
 MARK = "rounds.json"
 VERSION = 1

@@ -28,7 +28,7 @@ from equipoise.clean.scanning import (
 )
 from equipoise.read import codec
 from equipoise.read.files import content, read_json
-from equipoise.read.folders import write_folder
+from equipoise.read.writing import write_folder
 from equipoise.report.page import report_files
 from equipoise.report.text import as_csv
 from equipoise.types.arrays import InputError
@@ -43,11 +43,10 @@ from equipoise.types.findings import (
     Suspect,
     Table,
 )
-from equipoise.types.findings.json import JsonValue, as_json
+from equipoise.types.findings.record import JsonValue, as_json
 from equipoise.types.notices import Notice
-from equipoise.types.nouns import counted
 from equipoise.types.numbers import count, estimate, percent
-from equipoise.types.words import capital, joined
+from equipoise.types.words import capital, counted, joined
 
 SHOWN = 60  # suspects with pictures
 FIRST = 5  # rows of a list in a terminal

@@ -113,7 +113,7 @@ def key_of(plan: Path) -> Path:
 
 def write_plan(out: Path, sample: "ExpertSample", task: str | None, key: str | None) -> None:
     """Write the plan, blind where there is a key to lie beside it, both or none."""
-    from equipoise.read.files import replaced
+    from equipoise.read.writing import replaced
 
     with ExitStack() as both:
         plan = both.enter_context(replaced(out))

@@ -83,7 +83,7 @@ def present(
             files = write_report(results.out, mark, whole, facts=record)
         say(f"Wrote {results.out}: {mark}, report.html, {counted(files)}")
     if results.as_json:
-        from equipoise.types.findings.json import as_json
+        from equipoise.types.findings.record import as_json
 
         print_json({**record, **as_json(whole)})
         return
@@ -92,7 +92,7 @@ def present(
 
         show_answer(output(), whole)
         return
-    from equipoise.report.screen import show
+    from equipoise.report.terminal import show
 
     show(output(), whole)
 
@@ -128,7 +128,7 @@ def _by_key(report: "Report") -> dict[str, Any]:
 
     The rows of a finding are those of the table that is called as it is.
     """
-    from equipoise.types.findings.json import finding_json
+    from equipoise.types.findings.record import finding_json
 
     every: dict[str, list[dict[str, Any]]] = {}
     for finding in report.findings:

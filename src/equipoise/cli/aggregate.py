@@ -106,14 +106,14 @@ def aggregate(
 
     Example: equipoise aggregate votes.csv --out consensus.csv
     """
-    from equipoise.report.screen import show
+    from equipoise.report.terminal import show
     from equipoise.study.analyses.truth import tasks_report, truth_notices
 
     if disk.chosen(file.annotations):
         aggregate_on_disk(file.annotations, asked, reading)
         return
     if asked.folder is not None:
-        from equipoise.read.folders import check_folder
+        from equipoise.read.writing import check_folder
 
         check_folder(asked.folder, (MARK, "report.html"), overwrite=asked.overwrite)
     table = ask(read_votes(file.annotations, file.dataset, reading), reading)
@@ -160,7 +160,7 @@ def _write(
         say(f"Wrote {asked.out}")
     if asked.folder is None and asked.page is None:
         return
-    from equipoise.read.folders import write_text
+    from equipoise.read.writing import write_text
     from equipoise.report.page import render, write_report
     from equipoise.study.analyses.truth import tasks_report
 
@@ -188,7 +188,7 @@ def _write(
 
 def _write_consensus(table: Annotations, every: "list[FittedModels]", path: Path) -> None:
     """Consensus, certainty and votes of every item of every task."""
-    from equipoise.report.export import write_table
+    from equipoise.report.text import write_table
     from equipoise.study.analyses.consensus import consensus_rows
 
     rows = [row for one in every for row in consensus_rows(table, one.chosen)]

@@ -77,7 +77,7 @@ def agreement(
 
     Example: equipoise agreement votes.csv --page agreement.html
     """
-    from equipoise.report.screen import show
+    from equipoise.report.terminal import show
 
     if disk.chosen(file.annotations):
         agreement_on_disk(file.annotations, asked, reading)
@@ -87,7 +87,7 @@ def agreement(
     report = _report(table, found, asked, f"{file.name}: how far do annotators agree?")
     say(*(f"Note: {one}" for one in worded(report.all_notices, command=True)))
     if asked.page is not None:
-        from equipoise.read.folders import write_text
+        from equipoise.read.writing import write_text
         from equipoise.report.page import render
 
         write_text(asked.page, render(report))

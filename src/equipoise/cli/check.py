@@ -102,8 +102,8 @@ def check(
     """
     from equipoise.read.check import StudyKeywords, StudyPaths, check_study
     from equipoise.read.check_report import check_report
-    from equipoise.report.screen import show
-    from equipoise.types.findings.json import as_json
+    from equipoise.report.terminal import show
+    from equipoise.types.findings.record import as_json
 
     folders = [*(files.files or ()), *(files.annotations or ())]
     if disk.on_disk and files.predictions:

@@ -405,8 +405,7 @@ def _save(done: "CleanBenchmark", report: "Report", out: Path) -> None:
 def _show(report: "Report", result: _BenchmarkResult) -> None:
     """Print the answer, the standings of every task, and what was left out."""
     from equipoise.cli.evaluate import tell_notices
-    from equipoise.report.screen import show
-    from equipoise.report.terminal import show_answer
+    from equipoise.report.terminal import show, show_answer
 
     console, out = output(), result.out
     boards = tuple(one for one in report.findings if one.key in ("standings", "distance"))

@@ -173,7 +173,7 @@ def show(
     Example: equipoise clean rounds show rounds --out groups.csv
     """
     from equipoise.clean.rounds import DuplicateRounds, group_rows
-    from equipoise.read.folders import write_text
+    from equipoise.read.writing import write_text
     from equipoise.report.text import as_csv
 
     check_target("--out", out, (".csv",))
@@ -203,7 +203,7 @@ def _keep_labels(state: "DuplicateRounds", folder: Path) -> None:
 def _hand_out(state: "DuplicateRounds", folder: Path, *, as_json: bool = False) -> None:
     """Write the pairs that need votes, and say where the rounds stand."""
     from equipoise.clean.rounds import pair_rows
-    from equipoise.read.folders import write_text
+    from equipoise.read.writing import write_text
     from equipoise.report.text import as_csv
 
     path = folder / PAIRS
@@ -220,9 +220,9 @@ def _hand_out(state: "DuplicateRounds", folder: Path, *, as_json: bool = False) 
 
 
 def _show(state: "DuplicateRounds", *, as_json: bool) -> None:
-    from equipoise.report.screen import show as show_report
+    from equipoise.report.terminal import show as show_report
     from equipoise.types.findings import Report
-    from equipoise.types.findings.json import as_json as report_json
+    from equipoise.types.findings.record import as_json as report_json
 
     finding = state.report()
     note(finding.notices)

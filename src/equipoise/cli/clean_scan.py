@@ -125,7 +125,7 @@ class _ScanOutput:
     def check(self, source: Path) -> None:
         """Refuse a folder that cannot be written, or would be looked through itself."""
         from equipoise.clean.scan_findings import MARK
-        from equipoise.read.folders import check_folder
+        from equipoise.read.writing import check_folder
 
         if self.out is None:
             return

@@ -94,7 +94,7 @@ def compare(
 
 def _named(words: Sequence[str], files: DataFiles) -> _Named:
     """Read the words: models, or folders of evaluations and models."""
-    from equipoise.read.folders import RUN
+    from equipoise.read.writing import RUN
 
     apart = files.annotations is None and files.dataset is None
     held = [apart and (Path(word) / RUN).is_file() for word in words]

@@ -38,7 +38,7 @@ def demo(
     from equipoise.study import evaluate
     from equipoise.study.analyses.catalogue import ANALYSES
     from equipoise.study.analyses.study import Study, StudyOptions
-    from equipoise.types.nouns import Nouns
+    from equipoise.types.words import Nouns
 
     check_folder("--out", out)
     prepared(out, overwrite=overwrite)

@@ -28,13 +28,12 @@ from equipoise.cli.truth import ScoredTruth, TruthOptions, make_plan, make_truth
 from equipoise.datasets import CATALOGUE
 from equipoise.metrics import Metric
 from equipoise.read import codec
-from equipoise.read.folders import RUN
+from equipoise.read.writing import RUN
 from equipoise.report.answer import AnswerOptions, answer_report, require_models
 from equipoise.report.run import Run
 from equipoise.report.run.record import DatasetRecord, StoredQuestion, TruthModel, question
 from equipoise.report.run.recording import Provenance, record
-from equipoise.report.screen import show
-from equipoise.report.terminal import evidence_lines, show_answer
+from equipoise.report.terminal import evidence_lines, show, show_answer
 from equipoise.study import Evaluation
 from equipoise.study import evaluate as score
 from equipoise.study.analyses.study import Progress, Study, StudyOptions
@@ -43,10 +42,10 @@ from equipoise.study.thresholds import cut_study
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import InputError
 from equipoise.types.findings import Report
-from equipoise.types.findings.json import JsonValue, plain
+from equipoise.types.findings.record import JsonValue, plain
 from equipoise.types.notices import worded
-from equipoise.types.nouns import Nouns
 from equipoise.types.numbers import count
+from equipoise.types.words import Nouns
 
 Options = TypeVar("Options", EvaluateOptions, TruthOptions)
 FEW = 3  # analyses that a terminal shows with their tables

@@ -117,7 +117,7 @@ def aggregate_on_disk(
         got = "nothing" if asked.out is None else f"a file, {asked.out.name}"
         do = "add --out FOLDER: votes on disk have results on disk"
         raise InputError("--out", got, "a folder for the partitions of items", do)
-    from equipoise.read.folders import check_folder
+    from equipoise.read.writing import check_folder
 
     check_folder(asked.folder, ("result.json",), overwrite=asked.overwrite)
     if len(asked.task or ()) > 1:
@@ -230,7 +230,7 @@ def evaluate_on_disk(asked: "EvaluationRequest", paths: Sequence[Path]) -> None:
         got = f"{len(paths)} folders"
         raise InputError("evaluate on disk", got, "one of votes and one of scores", do)
     if asked.results.out is not None:
-        from equipoise.read.folders import check_folder
+        from equipoise.read.writing import check_folder
 
         check_folder(asked.results.out, (_RESULT,), overwrite=asked.results.overwrite)
     votes = _open(paths[:1], asked.reading, None)
@@ -271,8 +271,8 @@ def _listed(folder: Path) -> list[dict[str, str | int]]:
 
 
 def _write(path: Path, told: dict[str, Any]) -> None:
-    from equipoise.read.whole import whole_file
-    from equipoise.types.findings.json import plain
+    from equipoise.read.writing import whole_file
+    from equipoise.types.findings.record import plain
 
     path.parent.mkdir(parents=True, exist_ok=True)
     with whole_file(path) as file:
@@ -387,7 +387,7 @@ def _tell(notices: "Sequence[Notice]") -> None:
 
 
 def _show(title: str, finding: "Finding", items: int | None = None) -> None:
-    from equipoise.report.screen import show
+    from equipoise.report.terminal import show
     from equipoise.types.findings import Report
     from equipoise.types.numbers import count
 

@@ -552,7 +552,7 @@ class OutputOptions:
 
     def check_folder(self, *names: str) -> None:
         """Refuse a folder that cannot be written, or that holds other things than ours."""
-        from equipoise.read.folders import check_folder
+        from equipoise.read.writing import check_folder
 
         if self.out is not None:
             check_folder(self.out, names, overwrite=self.overwrite)

@@ -166,7 +166,7 @@ def plan(
     Example: equipoise plan run --ranking --difference 0.02 --out plan
     """
     from equipoise.cli.study import read_study
-    from equipoise.read.folders import check_folder
+    from equipoise.read.writing import check_folder
     from equipoise.study.planning import tasks_plan_report, write_next
 
     folder = output.folder

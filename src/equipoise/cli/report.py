@@ -104,7 +104,7 @@ def run_json(run: "Run") -> dict[str, Any]:
     """The answer, values and differences of a run, and every finding by its key."""
     from dataclasses import asdict
 
-    from equipoise.types.findings.json import as_json
+    from equipoise.types.findings.record import as_json
 
     record, report = run.record, run.report
     card = report.card
@@ -119,7 +119,7 @@ def run_json(run: "Run") -> dict[str, Any]:
 
 def _write_report(report: "Report", page: Path) -> None:
     """Render a report into a file."""
-    from equipoise.read.folders import write_text
+    from equipoise.read.writing import write_text
     from equipoise.report.page import render
 
     text = render(report)
@@ -132,7 +132,7 @@ def _export(run: Path, folder: Path, *, overwrite: bool) -> None:
     """Write the tables, methods and references of a run; an earlier export goes if asked."""
     import json
 
-    from equipoise.read.folders import check_folder, write_folder
+    from equipoise.read.writing import check_folder, write_folder
     from equipoise.report.page.files import paper_files
 
     if folder.exists() and not overwrite:

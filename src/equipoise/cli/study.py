@@ -201,7 +201,7 @@ def _given(files: StudyFiles) -> _Given:
 
 def _is_run(path: Path) -> bool:
     """Whether a path is meant as the folder of an evaluation, or its record."""
-    from equipoise.read.folders import RUN
+    from equipoise.read.writing import RUN
 
     if path.name == RUN or (path / RUN).exists():
         return True
@@ -641,7 +641,7 @@ def _with_predictions(
     classes: Sequence[str] | None,
 ) -> "tuple[Annotations, tuple[Predictions, ...]]":
     """Read predictions for annotations; what there is to say of them goes to those."""
-    from equipoise.read.matched import predictions_for
+    from equipoise.read.predictions import predictions_for
 
     how = reading.predictions.keywords()
     with _naming_check(paths, OF_SCORES):

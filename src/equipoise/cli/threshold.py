@@ -204,7 +204,7 @@ def _report(
     source: _ThresholdSource, rule: _RuleOptions, models: _ScoredModels, key: PlanKey | None
 ) -> "Report":
     """Read everything and set the threshold, under a bar."""
-    from equipoise.report.export import references
+    from equipoise.report.text import references
     from equipoise.study.analyses.threshold_study import threshold_report
     from equipoise.study.analyses.threshold_sweep import Grid
     from equipoise.study.analyses.thresholds import sampling_plan

@@ -11,8 +11,8 @@ import numpy as np
 
 from equipoise.datasets._store import File, Source, Study, fetched, pinned
 from equipoise.types.annotations import Annotations
-from equipoise.types.nouns import Nouns
 from equipoise.types.predictions import Predictions
+from equipoise.types.words import Nouns
 
 FINDINGS = ("Atelectasis", "Cardiomegaly", "Consolidation", "Edema", "Pleural Effusion")
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from equipoise.datasets._store import File, Source, Study, fetched
 from equipoise.types.annotations import Annotations
-from equipoise.types.nouns import Nouns
+from equipoise.types.words import Nouns
 
 CLASSES = (
     "airplane",

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from equipoise.datasets._store import File, Source, Study, fetched
 from equipoise.types.annotations import Annotations
 from equipoise.types.groupings import Grouping
-from equipoise.types.nouns import Nouns
+from equipoise.types.words import Nouns
 
 RISKS = ("low", "medium", "high")
 

@@ -12,8 +12,8 @@ import numpy as np
 
 from equipoise.datasets._store import File, Source, Study, fetched
 from equipoise.types.annotations import Annotations
-from equipoise.types.nouns import Nouns
 from equipoise.types.predictions import Predictions
+from equipoise.types.words import Nouns
 
 STAGES = ("Wake", "N1", "N2", "N3", "REM")
 NIGHT = 10_000  # numbers of items per night

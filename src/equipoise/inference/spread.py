@@ -13,7 +13,7 @@ which is t when annotators are all the uncertainty there is, and never collapses
 Values between 0 and 1 have their interval on the logit scale.
 
 A mean over K runs with different seeds varies by :math:`V_s = S^2 / K` besides, with K - 1
-degrees of freedom (`equipoise.inference.two_way`); items and seeds together then have
+degrees of freedom (`equipoise.inference.intervals`); items and seeds together then have
 Satterthwaite's.
 
 A number that did not vary at all (every item alike, a metric at its bound) has the variance

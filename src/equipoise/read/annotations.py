@@ -1,9 +1,31 @@
-"""Read annotations from a file of any known format."""
+"""Annotations from a file of any known format, in any layout, made tidy.
 
-from collections.abc import Sequence
-from typing import Unpack
+Tables are delimited text or Parquet, told by the ending of the file; their layouts are
 
-from equipoise.read import parquet
+``tidy``: one row per vote, with a column ``label``.
+``wide``: one row per item and one column per annotator; a blank cell is a missing vote.
+``tasks``: one row per item and one column per task, all of one annotator, whom a column or the
+name of the file names; without a column of items, rows are numbered from 0.
+``counts``: one row per item and one column per class, holding numbers of exchangeable votes.
+
+Several tables are read as one. Where none says who voted, each file is one annotator's.
+
+A guess is said first, and refused where it makes no sense: a wide table names every item once,
+and its columns share their labels.
+
+A cell of a count matrix, shape (items, classes), becomes one row with a count; empty cells
+become no row. The columns are the classes in their own order, except that a known pair (no/yes,
+0/1, ...) is binary.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from difflib import get_close_matches
+from typing import Any, NamedTuple, Unpack
+
+import numpy as np
+
+from equipoise.read import delimited, parquet
 from equipoise.read.canonical import is_study, study_of
 from equipoise.read.files import (
     JSON,
@@ -14,15 +36,565 @@ from equipoise.read.files import (
     listed_paths,
     read_array,
     read_json,
+    unknown_ending,
 )
-from equipoise.read.formats import TABULAR, read_table
+from equipoise.read.headers import annotation_headers, require_header
 from equipoise.read.label_studio import is_label_studio, label_studio_annotations
-from equipoise.read.layouts import NamedTable, annotations_of_tables, count_annotations
-from equipoise.read.options import AnnotationKeywords, AnnotationOptions, annotation_options
+from equipoise.read.options import (
+    TIDY,
+    AnnotationKeywords,
+    AnnotationOptions,
+    annotation_options,
+)
 from equipoise.read.rankings import ranking_annotations
-from equipoise.read.tables import array_table
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import InputError, choice
+from equipoise.read.tables import (
+    ITEMS_BY_ROW,
+    Table,
+    array_table,
+    code_names,
+    from_frame,
+    is_missing,
+    joint_codes,
+    numbers,
+    repeated_rows,
+    row_numbers,
+    words_of,
+)
+from equipoise.read.tidy import name_columns, tidy_annotations
+from equipoise.read.values import pair_of
+from equipoise.types.annotations import MOST_VOTES, Annotations
+from equipoise.types.arrays import Floats, InputError, Ints, choice, listed, unknown_name
+from equipoise.types.notices import Notice, notice
+from equipoise.types.words import Option, hint
+
+TABULAR = (*delimited.ENDINGS, *parquet.ENDINGS)
+
+
+def read_table(file: Content, *others: str) -> Table:
+    """Read a table; `others` are endings that the caller takes besides."""
+    if file.suffix in delimited.ENDINGS:
+        return delimited.read_delimited(file)
+    if file.suffix in parquet.ENDINGS:
+        return parquet.parquet_table(file, parquet.read_arrow(file))
+    raise unknown_ending(file, (*TABULAR, *others))
+
+
+_LAYOUTS = ("tidy", "wide", "tasks", "counts")
+_WIDE, _TASKS = Option("layout", "wide"), Option("layout", "tasks")
+_TIDY = Option("columns", {"item": "...", "annotator": "...", "label": "..."})
+_BESIDE_TASKS = tuple(name for name in TIDY if name not in ("label", "task", "rank", "count"))
+_FEW_ROWS = 5  # below which columns may share no label by accident
+_MANY_WORDS = 20  # rows from which a different word in each is no label
+
+
+class NamedTable(NamedTuple):
+    """A table, and the annotator whose file it is where it names none."""
+
+    table: Table
+    reader: str = ""
+
+
+class _Reading(NamedTuple):
+    """A table with its columns found, how it is read, its layout, whether that is a guess."""
+
+    table: Table
+    reader: str
+    options: AnnotationOptions
+    layout: str = ""
+    guessed: bool = False
+
+
+def annotations_of_tables(
+    tables: Sequence[NamedTable], options: AnnotationOptions
+) -> Annotations:
+    """Read tables as one, each in its layout; of several, files without annotators are theirs.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> ana = from_frame(pyarrow.table({"item": ["a", "b"], "edema": [0, 1]}))
+    >>> bo = from_frame(pyarrow.table({"item": ["a", "b"], "edema": [1, 1]}))
+    >>> both = annotations_of_tables([NamedTable(ana, "ana"), NamedTable(bo, "bo")],
+    ...     AnnotationOptions())
+    >>> both.annotators, both.tasks, both.label
+    (('ana', 'bo'), ('edema',), array([0, 1, 1, 1]))
+    """
+    parts = _laid_out(tables, options)
+    first = parts[0]
+    if first.layout == "counts":
+        beside, others = _split_items(first.table, first.options)
+        return _count_annotations(beside, _cells(first.table, others), others, first.options)
+    if len(parts) == 1:
+        table = _tidied(first)
+    else:
+        table = _stacked([_with_reader(one, _tidied(one)) for one in parts])
+    # columns that the caller named have our names by now, and are not in doubt
+    sure = {ours: ours for ours in ("item", "annotator") if ours in options.columns}
+    return tidy_annotations(table, replace(options, columns=sure))
+
+
+def layouts_of(tables: Sequence[NamedTable], options: AnnotationOptions) -> list[str]:
+    """How each of some tables is laid out, read alone or as one."""
+    return [one.layout for one in _laid_out(tables, options)]
+
+
+def _laid_out(tables: Sequence[NamedTable], options: AnnotationOptions) -> list[_Reading]:
+    """Find the columns that go by other names, and the layout of every table."""
+    parts = [_by_header(one, options) for one in tables]
+    if len(parts) > 1 and _are_tasks(parts, options.layout):
+        return [one._replace(layout="tasks", guessed=True) for one in parts]
+    if options.layout != "auto":
+        return [
+            one._replace(layout=choice(f"{one.table.name}, layout", options.layout, _LAYOUTS))
+            for one in parts
+        ]
+    guesses = [_guess_layout(one.table, one.options) for one in parts]
+    return [
+        one._replace(layout=guess, guessed=guess != "tidy")
+        for one, guess in zip(parts, guesses, strict=True)
+    ]
+
+
+def _by_header(one: NamedTable, options: AnnotationOptions) -> _Reading:
+    """Find the columns that go by other names, and say so."""
+    known = annotation_headers(one.table, options)
+    if options.layout == "auto":
+        require_header(one.table, known.columns)
+    own = replace(options, columns=known.columns)
+    return _Reading(one.table.noting(*known.notices), one.reader, own)
+
+
+def _are_tasks(parts: Sequence[_Reading], asked: str) -> bool:
+    """Whether several tables are tasks: alike without labels, about the same items."""
+    if asked == "counts":
+        raise InputError(
+            "annotations",
+            f"{len(parts)} files of counts",
+            "one",
+            "put the counts of all items into one table",
+        )
+    if asked != "auto" or any(
+        one.table.column_of("label", one.options.columns) for one in parts
+    ):
+        return False
+    split = [_split_items(one.table, one.options) for one in parts]
+    if len({frozenset(others) for _, others in split}) > 1:
+        return False
+    items = [set(code_names(beside, "item").names) for beside, _ in split]
+    if not set.intersection(*items):
+        raise InputError(
+            f"{parts[0].table.name} and {len(parts) - 1} more, columns {listed(split[0][1])}",
+            "the same columns in every file, and no item that all files have",
+            "columns that can be told apart",
+            hint("say {} if columns are annotators, or {} for one annotator per file",
+                 _WIDE, _TASKS),
+        )  # fmt: skip
+    return True
+
+
+def _tidied(one: _Reading) -> Table:
+    """A table in the tidy layout with our names."""
+    table, options = one.table, one.options
+    if one.layout == "tidy":
+        return name_columns(table, options)
+    if one.layout == "tasks":
+        return _tasks(one)
+    beside, others = _split_items(table, options)
+    if one.guessed:
+        _refuse_nonsense(beside, table, others, options)
+        first = table.column_of("item", options.columns) or next(iter(table.columns))
+        text = (
+            "there is no column 'label': read as a wide table, items in column {column!r}, "
+            "annotators {annotators:names}; say {tasks} if these are questions to one annotator"
+        )
+        guess = notice("read_as_wide", text, column=first, annotators=others, tasks=_TASKS)
+        beside = replace(beside, notices=(guess, *beside.notices))
+    return _melted(beside, table, others, "annotator")
+
+
+def _tasks(one: _Reading) -> Table:
+    """One annotator's answers, a column per task."""
+    import pyarrow as pa
+
+    table = one.table
+    known = {ours: table.column_of(ours, one.options.columns) for ours in _BESIDE_TASKS}
+    columns = {ours: table.columns[name] for ours, name in known.items() if name is not None}
+    notices: list[Notice] = []
+    taken = {name for name in known.values() if name is not None}
+    if "item" not in columns:
+        item, said = _item_column(table)
+        columns, notices = {"item": item[1], **columns}, [said]
+        taken.add(item[0])
+    tasks = tuple(name for name in table.columns if name not in taken)
+    if not tasks or is_missing(tasks).any():
+        raise InputError(
+            f"{table.name}, columns",
+            f"{listed(table.columns, most=8)}",
+            "a named column per task beside the items",
+            "check the header and the delimiter",
+        )
+    if "annotator" not in columns and one.reader:
+        columns["annotator"] = pa.array([one.reader] * len(table))
+    if one.guessed:
+        text = (
+            "each file is read as one annotator's, named like the file, with a column per "
+            "task: {tasks:names}"
+        )
+        notices.insert(0, notice("read_as_tasks", text, tasks=tasks))
+    beside = replace(table, columns=columns, notices=(*notices, *table.notices))
+    return _melted(beside, table, tasks, "task")
+
+
+def _item_column(table: Table) -> tuple[tuple[str, Any], Notice]:
+    """The first column where it names every row, else numbers of rows; and what to say."""
+    first = next(iter(table.columns))
+    names = code_names(table, first)
+    if len(names.names) == len(table) and len(table) > 1 and len(table.columns) > 1:
+        text = "items are in the first column, {column!r}, which is different in every row"
+        return (first, table.columns[first]), notice("items_in_first", text, column=first)
+    return ("", row_numbers(len(table))), ITEMS_BY_ROW
+
+
+def _with_reader(one: _Reading, tidy: Table) -> Table:
+    """Name the annotator of a file that names none."""
+    import pyarrow as pa
+
+    if "annotator" in tidy.columns or not one.reader:
+        return tidy
+    twice = _repeated_item(tidy)
+    if twice is not None and not one.options.exchangeable:
+        row, name = twice
+        raise InputError(
+            tidy.where(row),
+            f"item {name!r} a second time, and no annotators",
+            "one vote on each item in the file of one annotator",
+            hint("add a column 'annotator', or say {}", Option("exchangeable", value=True)),
+        )
+    text = (
+        "files without a column of annotators are read as one annotator's, named like the file"
+    )
+    who = pa.array([one.reader] * len(tidy))
+    return replace(
+        tidy,
+        columns={**tidy.columns, "annotator": who},
+        notices=(notice("file_is_annotator", text), *tidy.notices),
+    )
+
+
+def _repeated_item(table: Table) -> tuple[int, str] | None:
+    """The first row whose item an earlier row has, for the same task, and the item's name."""
+    item = code_names(table, "item")
+    task = code_names(table, "task") if "task" in table.columns else None
+    twice = repeated_rows(joint_codes(task, item))
+    return (int(twice[0]), item.names[item.codes[twice[0]]]) if len(twice) else None
+
+
+def _stacked(tables: Sequence[Table]) -> Table:
+    """Tables one below the other; a column that some lack is blank there."""
+    starts = np.cumsum([0, *map(len, tables)])
+    columns = {
+        name: _one_column(
+            words_of(one, name) if name in one.columns else (np.full(len(one), -1), [])
+            for one in tables
+        )
+        for name in dict.fromkeys(name for one in tables for name in one.columns)
+    }
+
+    def place(row: int) -> str:
+        number = int(np.searchsorted(starts, row, side="right")) - 1
+        return tables[number].where(row - int(starts[number]))
+
+    said: dict[Notice, list[str]] = {}
+    for one in tables:
+        for each in one.notices:
+            said.setdefault(each, []).append(one.name)
+    notices = tuple(
+        each if len(names) == len(tables) else each.of(*names) for each, names in said.items()
+    )
+    return Table(name=f"{len(tables)} files", columns=columns, place=place, notices=notices)
+
+
+def _one_column(parts: Iterable[tuple[Ints, list[str]]], *, across: bool = False) -> Any:
+    """Columns of coded words as one: one below the other, or `across`, row by row."""
+    import pyarrow as pa
+
+    words: list[str] = []
+    codes = []
+    for own, some in parts:
+        codes.append(np.where(own < 0, -1, own + len(words)))
+        words += some
+    flat = np.column_stack(codes).ravel() if across else np.concatenate(codes)
+    return pa.DictionaryArray.from_arrays(
+        pa.array(flat, mask=flat < 0), pa.array(words, pa.large_string())
+    )
+
+
+def _refuse_nonsense(
+    beside: Table, table: Table, others: Sequence[str], options: AnnotationOptions
+) -> None:
+    """Refuse a guess by which a table repeats items, or has columns that hold no labels."""
+    twice = _repeated_item(beside)
+    first = table.column_of("item", options.columns) or next(iter(table.columns))
+    if twice is not None:
+        raise InputError(
+            f"{table.name}, column {first!r}",
+            f"there is no column 'label', and {twice[1]!r} stands in several rows",
+            "a column of labels, or one row per item (a wide table)",
+            hint("say {} if rows are votes, or {} if columns are questions to one annotator",
+                 _TIDY, _TASKS),
+        )  # fmt: skip
+    if options.classes is not None or options.kind == "interval":
+        return
+    held = {name: set(code_names(table, name).names) for name in others}
+    for name, words in held.items():
+        rest = set().union(*(own for other, own in held.items() if other != name))
+        many = (
+            len(words) >= _MANY_WORDS and len(words) > 0.9 * len(table) and not _numeric(words)
+        )
+        apart = len(others) > 1 and len(table) >= _FEW_ROWS and bool(words) and not words & rest
+        if many or apart:
+            got = (
+                "a different word in almost every row" if many else "no value of another column"
+            )
+            raise InputError(
+                f"{table.name}, column {name!r}",
+                f"{got} (first {listed(sorted(words))})",
+                "the labels of one annotator, as there is no column 'label'",
+                hint("say {} if rows are votes, {} if it names the items, or leave it out",
+                     _TIDY, Option("columns", {"item": name})),
+            )  # fmt: skip
+
+
+def _numeric(words: set[str]) -> bool:
+    try:
+        return bool(np.isfinite([float(word) for word in words]).all())
+    except ValueError:
+        return False
+
+
+def count_annotations(
+    matrix: Any, options: AnnotationOptions, *, items: Sequence[str] | None = None, name: str
+) -> Annotations:
+    """Turn an array or a dataframe of counts into annotations.
+
+    Items and classes of an array are named by number unless told.
+
+    Examples
+    --------
+    >>> matrix = np.array([[2, 0], [1, 1]])
+    >>> counts = count_annotations(matrix, AnnotationOptions(), name="votes")
+    >>> counts.item, counts.label, counts.count
+    (array([0, 1, 1]), array([0, 0, 1]), array([2, 1, 1]))
+    """
+    import pyarrow as pa
+
+    if not isinstance(matrix, np.ndarray | list | tuple):
+        table = _named_frame(matrix, items)
+        beside, others = _split_items(table, options)
+        return _count_annotations(beside, _cells(table, others), others, options)
+    array = np.asarray(matrix)
+    if array.ndim != 2 or array.dtype.kind not in "iuf" or not array.size:
+        raise InputError(
+            name,
+            f"an array of shape {array.shape} and type {array.dtype}",
+            "numbers of votes, shape (items, classes)",
+            "give one row per item",
+        )
+    rows = list(items) if items is not None else list(range(len(array)))
+    classes = options.classes or tuple(str(code) for code in range(array.shape[1]))
+    if (len(rows), len(classes)) != array.shape:
+        raise InputError(
+            name,
+            f"an array of shape {array.shape}",
+            f"({len(rows)}, {len(classes)})",
+            "name every item and every class once",
+        )
+    beside = Table(name=name, columns={"item": pa.array([str(row) for row in rows])})
+    return _count_annotations(beside, array.astype(np.float64), classes, options)
+
+
+def _guess_layout(table: Table, options: AnnotationOptions) -> str:
+    """Tell the layout by the columns; two readings of one table are an error."""
+    if table.column_of("label", options.columns) is not None:
+        return "tidy"
+    people = table.column_of("annotator", options.columns)
+    votes = people is not None or "worker" in table.columns
+    if votes or get_close_matches("label", table.columns, cutoff=0.75):
+        table.required(
+            "label",
+            options.columns,
+            otherwise=hint(" if not, say {} or, for a column per task, {}", _WIDE, _TASKS),
+        )
+    _, others = _split_items(table, options)
+    try:
+        alike = _like_counts(_cells(table, others), others, options)
+    except InputError:  # some cells are no numbers
+        alike = False
+    if alike:
+        raise InputError(
+            f"{table.name}, columns {listed(others)}",
+            "whole numbers in every cell",
+            "either labels or numbers of votes, and they could be both: the columns are named "
+            "like classes, add up alike, rise where others fall, or hold large numbers",
+            hint(
+                "say {} for numbers of votes, or {} for labels",
+                Option("layout", "counts"),
+                _WIDE,
+            ),
+        )
+    return "wide"
+
+
+def _like_counts(cells: Floats, names: Sequence[str], options: AnnotationOptions) -> bool:
+    """Whether cells may be numbers of votes.
+
+    Labels of people who see the same items rise together, so that the variance of their sum is
+    above the sum of their variances; votes for one class are missing from the others.
+
+    Examples
+    --------
+    >>> votes = np.array([[4, 0], [1, 4], [0, 7], [5, 1], [6, 2]], dtype=float)
+    >>> _like_counts(votes, ("a", "b"), AnnotationOptions())
+    True
+    >>> _like_counts(np.sort(votes, axis=0), ("a", "b"), AnnotationOptions())
+    False
+    >>> _like_counts(np.sort(votes, axis=0), ("no", "yes"), AnnotationOptions())
+    True
+    """
+    whole = np.isfinite(cells).all() and (cells >= 0).all() and (cells == np.floor(cells)).all()
+    if not whole or len(names) < 2:
+        return bool(whole) and bool((cells >= 10).any())
+    totals = cells.sum(axis=1)
+    even = bool((totals == totals[0]).all()) and totals[0] > 1
+    if even or (cells >= 10).any() or set(names) <= set(options.classes or ()):
+        return True
+    if cells.max() < 2:
+        return False
+    named = len(names) == 2 and pair_of(names) is not None and not set(names) <= {"0", "1"}
+    apart = totals.var() < cells.var(axis=0).sum() and (totals > 0).all()
+    return named or (len(cells) >= _FEW_ROWS and bool(apart))
+
+
+def _cells(table: Table, columns: Sequence[str]) -> Floats:
+    """Return all cells as numbers."""
+    return np.column_stack([numbers(table, name) for name in columns])
+
+
+def _split_items(table: Table, options: AnnotationOptions) -> tuple[Table, tuple[str, ...]]:
+    """Separate item, task and group from the columns of annotators or classes."""
+    theirs = {
+        ours: table.column_of(ours, options.columns) for ours in ("item", "task", "group")
+    }
+    theirs["item"] = theirs["item"] or next(iter(table.columns))
+    known = {ours: name for ours, name in theirs.items() if name is not None}
+    others = tuple(name for name in table.columns if name not in known.values())
+    if not others:
+        raise InputError(
+            table.name,
+            f"only the columns {listed(table.columns)}",
+            "a column 'label', or one column per annotator",
+            "check the header and delimiter",
+        )
+    beside = {ours: table.columns[name] for ours, name in known.items()}
+    return replace(table, columns=beside), others
+
+
+def _melted(beside: Table, table: Table, names: tuple[str, ...], ours: str) -> Table:
+    """Make a row of every cell, item by item; the name of its column goes into `ours`."""
+    import pyarrow as pa
+
+    size = len(names)
+    label = _one_column((words_of(table, name) for name in names), across=True)
+    column = pa.DictionaryArray.from_arrays(
+        np.tile(np.arange(size), len(table)), pa.array(names)
+    )
+    source = np.repeat(np.arange(len(table)), size)
+    columns = {name: each.take(source) for name, each in beside.columns.items()}
+    place = beside.place
+    return replace(
+        beside,
+        columns={**columns, ours: column, "label": label},
+        place=lambda row: place(row // size),
+    )
+
+
+def _named_frame(frame: Any, items: Sequence[str] | None) -> Table:
+    """Take a dataframe, whose items the caller may name."""
+    import pyarrow as pa
+
+    table = from_frame(frame)
+    if items is None:
+        return table
+    if len(items) != len(table) or "item" in table.columns:
+        raise InputError(
+            "counts, items",
+            f"{len(items)} names for {len(table)} rows",
+            "one name per row, and no column 'item'",
+            "name the items once",
+        )
+    names = pa.array([str(item) for item in items])
+    return replace(table, columns={"item": names, **table.columns})
+
+
+def _count_annotations(
+    beside: Table, matrix: Floats, classes: Sequence[str], options: AnnotationOptions
+) -> Annotations:
+    """Read a count matrix; `beside` has the columns item, task and group of its rows."""
+    import pyarrow as pa
+
+    _check_classes(beside, classes, options)
+    _check_counts(beside, matrix, classes)
+    row, column = np.nonzero(matrix)
+    label = pa.DictionaryArray.from_arrays(column, pa.array(classes))
+    columns = {name: each.take(row) for name, each in beside.columns.items()}
+    columns |= {"label": label, "count": pa.array(matrix[row, column].astype(np.int64))}
+    place = beside.place
+    table = replace(beside, columns=columns, place=lambda number: place(int(row[number])))
+    pair = len(classes) == 2 and pair_of(classes) is not None
+    ordered = options.kind == "nominal" or (options.kind is None and not pair)
+    if options.classes is None and ordered:
+        options = replace(options, classes=tuple(classes), kind="nominal")
+    return tidy_annotations(table, replace(options, columns={}))
+
+
+def _check_classes(beside: Table, classes: Sequence[str], options: AnnotationOptions) -> None:
+    """Every column must be a class, and have a name."""
+    if is_missing(classes).any():
+        raise InputError(
+            f"{beside.name}, column names",
+            f"{listed(classes)}",
+            "the name of every class",
+            "name the column",
+        )
+    for name in classes:
+        if options.classes is not None and name not in options.classes:
+            where = f"{beside.name}, column {name!r}"
+            raise unknown_name(where, "not a class", name, options.classes)
+
+
+def _check_counts(beside: Table, matrix: Floats, classes: Sequence[str]) -> None:
+    """Every cell must be a number of votes, and every item must have some."""
+    whole = np.isfinite(matrix) & (matrix == np.floor(matrix))
+    bad = ~(whole & (matrix >= 0) & (matrix <= MOST_VOTES))
+    if bad.any():
+        row, column = (int(spot) for spot in np.argwhere(bad)[0])
+        cell = matrix[row, column]
+        raise InputError(
+            f"{beside.where(row)}, class {classes[column]!r}",
+            "a blank count" if np.isnan(cell) else f"count {cell:g}",
+            f"a whole number from 0 to {MOST_VOTES:,}",
+            hint("correct it, or say {} if it is a label", _WIDE),
+        )
+    silent = np.flatnonzero(~matrix.any(axis=1))
+    if len(silent):
+        names = [str(beside.columns["item"][int(row)].as_py()) for row in silent[:4]]
+        more = f" and {len(silent) - 3} more" if len(silent) > 3 else ""
+        raise InputError(
+            beside.where(silent[0]),
+            f"no votes for items {listed(names[:3])}{more}",
+            "at least one vote per item",
+            "leave out these items",
+        )
 
 
 def read_annotations(

@@ -30,15 +30,15 @@ from equipoise.read.files import (
     AnyPath,
     Content,
     content,
-    replaced,
     require_file,
     unknown_ending,
     unreadable,
 )
+from equipoise.read.writing import replaced
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import InputError
-from equipoise.types.csv_text import csv_line
 from equipoise.types.predictions import Predictions
+from equipoise.types.words import csv_line
 
 ENDINGS = (".csv", *parquet.ENDINGS)
 _MARK = b"# equipoise study"

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from equipoise.read.annotations import read_annotations
+from equipoise.read.annotations import NamedTable, layouts_of, read_annotations, read_table
 from equipoise.read.canonical import is_study, study_of
 from equipoise.read.files import (
     JSON,
@@ -25,17 +25,14 @@ from equipoise.read.files import (
     read_array,
     read_json,
 )
-from equipoise.read.formats import read_table
 from equipoise.read.headers import side_of
 from equipoise.read.label_studio import is_label_studio
-from equipoise.read.layouts import NamedTable, layouts_of
-from equipoise.read.matched import predictions_for
 from equipoise.read.options import (
     AnnotationKeywords,
     PredictionKeywords,
     annotation_options,
 )
-from equipoise.read.predictions import PredictionsRead, predictions_read
+from equipoise.read.predictions import PredictionsRead, predictions_for, predictions_read
 from equipoise.read.tables import Table, code_names, numbers
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import InputError

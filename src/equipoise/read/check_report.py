@@ -12,14 +12,13 @@ from itertools import combinations
 import numpy as np
 
 from equipoise.read.check import StudyCheck
-from equipoise.read.spelling import alike_names
+from equipoise.read.values import alike_names
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import Bools, Floats, Ints, listed
-from equipoise.types.duplicates import duplicate_models
 from equipoise.types.findings import Column, Finding, Report, Row, Table, columns
 from equipoise.types.notices import worded
 from equipoise.types.numbers import count, number, percent
-from equipoise.types.predictions import Predictions
+from equipoise.types.predictions import Predictions, duplicate_models
 from equipoise.types.votes import row_weights
 from equipoise.types.words import capital, joined
 

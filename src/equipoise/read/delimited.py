@@ -28,8 +28,8 @@ from typing import Any, NamedTuple, TextIO
 from equipoise.read.files import Content, cut_gzip
 from equipoise.read.tables import BatchedTable, Table, unique_names
 from equipoise.types.arrays import InputError
-from equipoise.types.csv_text import unguarded, unguarded_all
 from equipoise.types.notices import Notice, notice
+from equipoise.types.words import unguarded, unguarded_all
 
 ENDINGS = (".csv", ".tsv", ".txt")
 _MARK = b"\xef\xbb\xbf"

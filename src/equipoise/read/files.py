@@ -16,8 +16,7 @@ import warnings
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from io import BytesIO
@@ -27,7 +26,6 @@ from typing import IO, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.read.whole import whole_file
 from equipoise.types.arrays import InputError, listed, quoted
 from equipoise.types.words import Option, hint
 
@@ -278,24 +276,6 @@ def _check_claim(name: str, file: IO[bytes], size: int) -> None:
         raise ValueError(f"{name} holds Python objects")
     if math.prod(shape) * kind.itemsize != size - file.tell():
         raise ValueError(f"the header of {name} does not fit what it holds")
-
-
-@contextmanager
-def replaced(path: AnyPath) -> Iterator[IO[bytes]]:
-    """Write a file in one step: a reader sees the old one or the new one.
-
-    Whatever stops the writing, an interrupt too, nothing of it is left behind.
-    """
-    try:
-        with whole_file(Path(path)) as file:
-            yield file
-    except OSError as error:
-        raise InputError(
-            str(path),
-            f"cannot be written ({error.strerror or error})",
-            "a file in a folder that exists and may be written to",
-            "name another file",
-        ) from error
 
 
 def unknown_ending(file: Content, endings: tuple[str, ...]) -> InputError:

@@ -20,7 +20,7 @@ import numpy as np
 
 from equipoise.read.files import AnyPath, Content
 from equipoise.read.tables import BatchedTable, Table, unique_names
-from equipoise.read.whole import whole_file
+from equipoise.read.writing import whole_file
 from equipoise.types.annotations import COLUMNS, Annotations
 from equipoise.types.arrays import InputError, Ints
 from equipoise.types.notices import from_json, to_json

@@ -19,13 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.read import codec
-from equipoise.read.files import read_arrays, replaced
+from equipoise.read.files import read_arrays
+from equipoise.read.writing import replaced
 from equipoise.truth import MODELS
 from equipoise.types.arrays import InputError
-from equipoise.types.findings.json import JsonValue
+from equipoise.types.findings.record import JsonValue
 from equipoise.types.notices import Notice, to_json
-from equipoise.types.plausibilities import Plausibilities, Skills
-from equipoise.types.posteriors import POSTERIORS, Posterior
+from equipoise.types.plausibilities import POSTERIORS, Plausibilities, Posterior, Skills
 
 SCHEMAS = (1, 2, 3)
 SEALED = 3  # from which on files have a seal

@@ -14,6 +14,11 @@ a model chose, not how much of anything it saw: the class '4' is not twice the c
 become class probabilities of 0 and 1. With two classes the names 0 and 1 are scores as well,
 and stay scores. Words are decisions also where the classes are not known: then they are the
 classes.
+
+Predictions read for the annotations that they answer: their classes, tasks and items.
+
+Where the predictions are probabilities of more classes than anybody named, the classes that
+nobody named are added to the annotations, unless the caller named all of them.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,17 +28,16 @@ from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
+from equipoise.read.annotations import read_table
 from equipoise.read.canonical import is_study, study_of
 from equipoise.read.files import NUMPY, AnyPath, content, listed_paths, read_array
-from equipoise.read.formats import read_table
-from equipoise.read.headers import prediction_headers, require_header
+from equipoise.read.headers import prediction_headers, refuse_swapped_items, require_header
 from equipoise.read.options import (
     TIDY,
     PredictionKeywords,
     PredictionOptions,
     prediction_options,
 )
-from equipoise.read.spelling import alike_notices
 from equipoise.read.tables import (
     ITEMS_BY_ROW,
     CodedNames,
@@ -48,6 +52,8 @@ from equipoise.read.tables import (
     row_numbers,
     word_number,
 )
+from equipoise.read.values import alike_notices
+from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import Floats, InputError, Ints, listed, meant, unknown_name
 from equipoise.types.notices import Notice, notice
 from equipoise.types.predictions import Predictions
@@ -575,3 +581,59 @@ def _by_class(rows: _Rows, options: PredictionOptions, model: str) -> _Answers:
         )
     matrix: Floats = np.column_stack([rows.numbers(prefix + name, model) for name in classes])
     return _Answers(matrix, model, options.task or "", classes)
+
+
+_IDS = frozenset({"item", "task", "model", "score"})
+
+
+def predictions_for(
+    annotations: Annotations,
+    paths: Sequence[AnyPath],
+    *,
+    classes_known: bool = False,
+    **keywords: Unpack[PredictionKeywords],
+) -> tuple[Annotations, PredictionsRead]:
+    """Read predictions; the annotations come back with what there is to say of them.
+
+    Parameters
+    ----------
+    classes_known
+        Whether the caller named all classes, so that predictions can have no others.
+    """
+    known = PredictionKeywords(**keywords)
+    known["classes"], known["tasks"] = annotations.classes or None, annotations.tasks
+    try:
+        read = predictions_read(paths, **known)
+    except InputError:
+        if classes_known or not _may_have_more(annotations, paths):
+            raise
+        keywords["layout"] = "classes"
+        read = predictions_read(paths, **keywords)
+        annotations = _with_classes(annotations, read)
+    refuse_swapped_items(annotations, list(read.predictions))
+    notices = (*annotations.notices, *read.notices)
+    return replace(annotations, notices=notices), read
+
+
+def _may_have_more(annotations: Annotations, paths: Sequence[AnyPath]) -> bool:
+    """Whether every table has a column for each class, and for more."""
+    if annotations.kind not in ("nominal", "ranking"):
+        return False
+    for path in paths:
+        columns = set(prediction_columns(path)) - _IDS
+        known = any(
+            {prefix + name for name in annotations.classes} <= columns for prefix in PREFIXES
+        )
+        if not known or len(columns) == len(annotations.classes):
+            return False
+    return True
+
+
+def _with_classes(annotations: Annotations, read: PredictionsRead) -> Annotations:
+    """Add the classes that only the predictions name, and say so."""
+    named = dict.fromkeys(name for one in read.predictions for name in one.classes)
+    extra = tuple(name for name in named if name not in annotations.classes)
+    text = "Classes that nobody named are taken from the predictions: {classes:names}."
+    said = notice("classes_of_predictions", text, classes=extra)
+    classes = (*annotations.classes, *extra)
+    return replace(annotations, classes=classes, notices=(*annotations.notices, said))

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from equipoise.read.labels import class_codes, scale_of
 from equipoise.read.options import AnnotationOptions
 from equipoise.read.tables import Table, code_names, repeated_rows
+from equipoise.read.values import class_codes, scale_of
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import InputError, Ints
 

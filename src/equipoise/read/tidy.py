@@ -17,11 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from equipoise.read.headers import group_hint, is_named_like
-from equipoise.read.labels import class_codes, scale_of
+from equipoise.read.headers import group_hint, is_named_like, swapped_notices
 from equipoise.read.options import TIDY, AnnotationOptions
-from equipoise.read.spelling import alike_notices
-from equipoise.read.swapped import swapped_notices
 from equipoise.read.tables import (
     CodedNames,
     Table,
@@ -34,7 +31,7 @@ from equipoise.read.tables import (
     ratings,
     repeated_rows,
 )
-from equipoise.read.times import times
+from equipoise.read.values import alike_notices, class_codes, scale_of, times
 from equipoise.types.annotations import MOST_VOTES, Annotations, Kind
 from equipoise.types.arrays import Bools, Floats, InputError, Ints, listed
 from equipoise.types.notices import Notice, notice

@@ -34,7 +34,7 @@ import numpy as np
 from equipoise.inference import Family, TwoWay
 from equipoise.inference.ranks import higher_is_better
 from equipoise.metrics import Metric, precision_recall_curve, roc_curve
-from equipoise.read.folders import write_text
+from equipoise.read.writing import write_text
 from equipoise.report.answer import (
     Answer,
     StandingColumn,
@@ -44,7 +44,7 @@ from equipoise.report.answer import (
     standings_chart,
 )
 from equipoise.report.page import figures, render
-from equipoise.report.page.markup import Html, element
+from equipoise.report.page.svg import Html, element
 from equipoise.study import Evaluation, Row
 from equipoise.study.analyses.words import score_title
 from equipoise.study.truth import TaskTruth

@@ -7,12 +7,27 @@ report and its findings, and the references exactly what those rest on.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import IO
 
-from equipoise.types.csv_text import csv_text
-from equipoise.types.findings.bibliography import bibtex
-from equipoise.types.findings.record import Cell, Column, Finding, Report, Row, Table, cell
-from equipoise.types.words import printable
+from equipoise.metrics import named
+from equipoise.read.tables import to_frame
+from equipoise.read.writing import replaced, write_text
+from equipoise.truth import MODELS
+from equipoise.types.arrays import InputError, listed
+from equipoise.types.findings import Kind
+from equipoise.types.findings.record import (
+    Cell,
+    Column,
+    Finding,
+    Report,
+    Row,
+    Table,
+    bibtex,
+    cell,
+)
+from equipoise.types.words import csv_text, printable
 
 PAGE = 45  # rows that fit a page
 TEX = {
@@ -176,3 +191,91 @@ def _mark(text: str) -> str:
 
 def _tex(text: str) -> str:
     return "".join(TEX.get(letter, letter) for letter in " ".join(printable(text).split()))
+
+
+PARQUET = ".parquet"
+_RESAMPLING: Mapping[str, tuple[str, ...]] = {
+    "items": ("efron1993",),
+    "votes": ("lionetti2025", "efron1993"),
+    "panel": ("lionetti2025", "efron1993"),
+    "posterior": ("efron1993",),
+    "influence": ("delong1988",),
+    "two-way": ("owen2007", "cameron2011", "romano2005", "mogstad2024"),
+    "agreement": ("krippendorff2004", "cohen1960"),
+}
+
+
+def write_table(rows: Sequence[Row], path: Path) -> Path:
+    """Write rows in the format that the ending says: .csv, .parquet, .md or .tex."""
+    table = table_of_rows(rows)
+    makers = {
+        ".csv": lambda: as_csv(rows),
+        ".md": lambda: as_markdown(table),
+        ".tex": lambda: as_latex(table),
+    }
+    ending = path.suffix.lower()
+    if ending == PARQUET:
+        with replaced(path) as file:
+            _write_parquet(rows, file)
+        return path
+    if ending not in makers:
+        known = listed([*makers, PARQUET], most=4)
+        raise InputError(str(path), f"ending {path.suffix!r}", f"one of {known}", "rename it")
+    write_text(path, makers[ending]())
+    return path
+
+
+def _write_parquet(rows: Sequence[Row], file: IO[bytes]) -> None:
+    """Rows as columns at full precision; missing values are null."""
+    import pyarrow.parquet
+
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    table = to_frame({name: [row.get(name) for row in rows] for name in names})
+    pyarrow.parquet.write_table(table, file, write_page_checksum=True)
+
+
+def references(used: Iterable[str]) -> list[str]:
+    """Keys of the sources of metrics, aggregation models and kinds of resampling, each once.
+
+    Metrics may carry parameters (``auroc:form=strict``); what has no source adds nothing.
+
+    Examples
+    --------
+    >>> references(["auroc:form=strict", "precision_at_100", "items"])
+    ['lionetti2025', 'efron1993']
+    """
+    return list(dict.fromkeys(key for name in used for key in _sources(name)))
+
+
+def _sources(name: str) -> tuple[str, ...]:
+    if name in MODELS:
+        return MODELS[name].references
+    if name in _RESAMPLING:
+        return _RESAMPLING[name]
+    try:
+        return named(name).references
+    except InputError:
+        return ()
+
+
+def table_of_rows(rows: Sequence[Row]) -> Table:
+    """Rows with a column for each key, written by what it holds.
+
+    Examples
+    --------
+    >>> print(as_markdown(table_of_rows([{"model": "vit", "auroc": 0.91234}])))
+    | model | auroc |
+    |---|---:|
+    | vit | 0.912 |
+    <BLANKLINE>
+    """
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    columns = [Column(name, name, _kind([row.get(name) for row in rows])) for name in names]
+    return Table(name="table", caption="", columns=columns, rows=rows)
+
+
+def _kind(values: Sequence[object]) -> Kind:
+    known = [value for value in values if value is not None]
+    if known and all(isinstance(one, int) and not isinstance(one, bool) for one in known):
+        return "count"
+    return "number" if known and all(isinstance(one, float) for one in known) else "text"

@@ -30,7 +30,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.read.files import content, read_arrays, replaced
+from equipoise.read.files import content, read_arrays
+from equipoise.read.writing import replaced
 from equipoise.scale.engine import EngineError, current
 from equipoise.types.arrays import InputError
 from equipoise.types.words import Option, hint

@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import Any
 
 from equipoise.metrics import Metric, named
-from equipoise.read.frames import frame_kind
-from equipoise.read.swapped import refuse_swapped_items
+from equipoise.read.headers import refuse_swapped_items
+from equipoise.read.tables import frame_kind
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import wrong_type
 from equipoise.types.plausibilities import Plausibilities

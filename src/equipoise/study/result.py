@@ -29,7 +29,7 @@ from equipoise.inference.ranks import (
 )
 from equipoise.inference.resampling import Resampling
 from equipoise.metrics import Metric
-from equipoise.read.frames import rows_to_frame
+from equipoise.read.tables import rows_to_frame
 from equipoise.study.blocks import LABELS
 from equipoise.study.influence import Influential
 from equipoise.study.left_out_readers import ReaderRow

@@ -48,11 +48,9 @@ from equipoise.study.truth import TaskTruth, task_truths
 from equipoise.study.uncertainty import DRAWS, AskedPopulation, Uncertainty
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import Floats, InputError, Ints, choice, listed, require_unique
-from equipoise.types.duplicates import duplicate_models, duplicate_notices
 from equipoise.types.notices import Notice
-from equipoise.types.plausibilities import Plausibilities
-from equipoise.types.posteriors import Posterior, Seed
-from equipoise.types.predictions import Predictions
+from equipoise.types.plausibilities import Plausibilities, Posterior, Seed
+from equipoise.types.predictions import Predictions, duplicate_models, duplicate_notices
 from equipoise.types.votes import added_votes, is_panel
 from equipoise.types.words import Option, hint
 

@@ -1,8 +1,8 @@
 """Seeds: an evaluation of runs becomes one of methods, each the mean over its seeds.
 
 Values, intervals, ranks and verdicts are of the mean of the metric over the runs of a method
-(`equipoise.inference.two_way`). Resamples move by what other seeds would change, too. Scores of
-items are means over the runs, which is what figures and analyses of single items see.
+(`equipoise.inference.intervals`). Resamples move by what other seeds would change, too. Scores
+of items are means over the runs, which is what figures and analyses of single items see.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,9 +15,8 @@ from equipoise.study.alignment import Aligned
 from equipoise.study.influence import influential_of_tasks
 from equipoise.study.result import Evaluation, normal_values
 from equipoise.types.arrays import Floats, InputError, listed, name_order, nearest
-from equipoise.types.duplicates import duplicate_models, duplicate_notices
 from equipoise.types.notices import Notice, notice
-from equipoise.types.predictions import Predictions
+from equipoise.types.predictions import Predictions, duplicate_models, duplicate_notices
 
 _ONE_SEED = (
     "Chance has a part in {models:listed}, with one seed each: how far other seeds would move "

@@ -3,7 +3,7 @@ r"""Two-way uncertainty of a table of votes, for as many items as fit into memor
 `evaluate` knows items and annotators by name, which takes memory for every name. Here items are
 rows: the votes on a yes/no question are one byte each, shape (items, annotators), and all but
 scores, labels and derivatives is sums. The parts are those of `evaluate` with soft labels
-(`equipoise.inference.two_way`), with every item a unit of its own:
+(`equipoise.inference.intervals`), with every item a unit of its own:
 
 .. math:: R_r = \sum_i h_i \frac{y_{ir} - p_i}{m_i}, \qquad
     \sum_{ir} C_{ir} C'_{ir} = \sum_i h_i h'_i \frac{p_i (1 - p_i)}{m_i}

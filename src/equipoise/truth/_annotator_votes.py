@@ -9,8 +9,7 @@ import numpy as np
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import Bools, Floats, InputError, Ints
 from equipoise.types.notices import Notice, notice
-from equipoise.types.plausibilities import Plausibilities
-from equipoise.types.posteriors import Categorical
+from equipoise.types.plausibilities import Categorical, Plausibilities
 from equipoise.types.votes import check_gold, gold_rows, row_weights
 from equipoise.types.words import ONE_CLASS, hint
 

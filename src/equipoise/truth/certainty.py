@@ -49,8 +49,7 @@ import numpy as np
 
 from equipoise.types.arrays import Bools, Floats, InputError, Ints, PerItem, frozen
 from equipoise.types.groupings import Grouping, coarsened, unmentioned
-from equipoise.types.plausibilities import Plausibilities
-from equipoise.types.posteriors import top_share
+from equipoise.types.plausibilities import Plausibilities, top_share
 
 _TIE = 1e-12  # masses that differ by less, relatively, are tied
 _MOST = 20_000  # choices among ties that one draw may leave

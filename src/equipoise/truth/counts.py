@@ -89,8 +89,7 @@ from equipoise.truth._vote_prior import PRIORS, VotePrior, estimated_prior, give
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import Bools, Floats, InputError, Ints, choice, listed
 from equipoise.types.notices import Notice, notice
-from equipoise.types.plausibilities import Plausibilities
-from equipoise.types.posteriors import Categorical, Dirichlet, Posterior
+from equipoise.types.plausibilities import Categorical, Dirichlet, Plausibilities, Posterior
 from equipoise.types.votes import Votes, collect_votes, dense_blocks, row_weights
 from equipoise.types.words import AT_LEAST, Option, hint
 

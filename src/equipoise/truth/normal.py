@@ -45,8 +45,7 @@ from equipoise.truth._model import AggregationModel, unused_confidence
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import Floats, InputError, require_unique
 from equipoise.types.notices import Notice, notice
-from equipoise.types.plausibilities import Plausibilities
-from equipoise.types.posteriors import NormalPosterior
+from equipoise.types.plausibilities import NormalPosterior, Plausibilities
 from equipoise.types.votes import row_weights
 from equipoise.types.words import Option, hint
 

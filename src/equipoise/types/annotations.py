@@ -148,7 +148,7 @@ class Annotations:
         >>> Annotations.from_dataframe(votes)
         Annotations(binary, 1 items, 2 annotators, 2 rows)
         """
-        from equipoise.read.layouts import NamedTable, annotations_of_tables
+        from equipoise.read.annotations import NamedTable, annotations_of_tables
         from equipoise.read.options import annotation_options
         from equipoise.read.tables import from_frame
 
@@ -178,7 +178,7 @@ class Annotations:
         >>> Annotations.from_counts(np.array([[3, 0, 2], [0, 5, 0]]))
         Annotations(nominal, 2 items, anonymous, 3 rows)
         """
-        from equipoise.read.layouts import count_annotations
+        from equipoise.read.annotations import count_annotations
         from equipoise.read.options import annotation_options
 
         options = annotation_options({"layout": "counts", "classes": classes})

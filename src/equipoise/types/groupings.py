@@ -54,8 +54,7 @@ from equipoise.types.arrays import (
     nearest,
     require_unique,
 )
-from equipoise.types.plausibilities import Plausibilities
-from equipoise.types.posteriors import Categorical, Dirichlet, Posterior
+from equipoise.types.plausibilities import Categorical, Dirichlet, Plausibilities, Posterior
 
 
 @dataclass(frozen=True, slots=True, eq=False)

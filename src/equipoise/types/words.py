@@ -1,14 +1,189 @@
-"""Wording: names in a list, capitals, and advice that names what a caller can choose.
+r"""Wording: names in a list, capitals, and advice that names what a caller can choose.
 
 The library is used from Python and from a command line. Advice such as *read it with
 kind='interval'* is therefore not a plain sentence: it holds an `Option`, which is written as a
 keyword in Python and as ``--kind interval`` on the command line. `hint` makes such advice; it
 is text (in the words of Python) that remembers its parts, so no program ever searches a
 sentence for something to replace.
+
+Nouns: what items, annotators and tasks are called in the words of those who asked.
+
+CSV: the only writer of its cells, and what its readers undo.
+
+Numbers are written at full length and stay numbers, also negative ones; what is undefined or
+not there is an empty cell. A text that a spreadsheet would take for a formula, because it
+begins with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return, stands behind an apostrophe,
+unless it is a number; so does one that begins with such an apostrophe itself. Our readers take
+that apostrophe away again, so every text is read back as it was.
+
+Examples
+--------
+>>> print(csv_text(["model", "auroc"], [["=1+1", -0.5], ["-1", float("nan")]]), end="")
+model,auroc
+'=1+1,-0.5
+-1,
 """
 
-from collections.abc import Collection, Mapping, Sequence
+import math
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+
+from equipoise.types.numbers import count
+
+SMALL = (
+    "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
+    "eleven", "twelve",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Nouns:
+    """Singular nouns; plurals follow.
+
+    Examples
+    --------
+    >>> Nouns("study", "radiologist").items, Nouns().annotators
+    ('studies', 'annotators')
+    """
+
+    item: str = "item"
+    annotator: str = "annotator"
+    task: str = "task"
+    group: str = "group"
+
+    @property
+    def items(self) -> str:
+        """Several items."""
+        return plural(self.item)
+
+    @property
+    def annotators(self) -> str:
+        """Several annotators."""
+        return plural(self.annotator)
+
+    @property
+    def groups(self) -> str:
+        """Several groups of items."""
+        return plural(self.group)
+
+    @property
+    def tasks(self) -> str:
+        """Several tasks."""
+        return plural(self.task)
+
+
+def plural(noun: str) -> str:
+    """The plural of a regular noun.
+
+    Examples
+    --------
+    >>> plural("study"), plural("epoch"), plural("image"), plural("day")
+    ('studies', 'epochs', 'images', 'days')
+    """
+    if noun.endswith("y") and noun[-2:-1] not in "aeiou":
+        return f"{noun[:-1]}ies"
+    return (
+        f"{noun}es"
+        if noun.endswith(("s", "x", "z", "ch", "sh")) and noun != "epoch"
+        else (f"{noun}s")
+    )
+
+
+def in_words(number: int) -> str:
+    """A small number as a word.
+
+    Examples
+    --------
+    >>> in_words(9), in_words(40)
+    ('nine', '40')
+    """
+    return SMALL[number] if 0 <= number < len(SMALL) else f"{number:,}"
+
+
+def counted(number: float, noun: str) -> str:
+    """A number in digits with its noun.
+
+    Examples
+    --------
+    >>> counted(500, "study"), counted(1, "study")
+    ('500 studies', '1 study')
+    """
+    return f"{count(number)} {noun if number == 1 else plural(noun)}"
+
+
+def some(number: int, noun: str) -> str:
+    """A small number in words with its noun.
+
+    Examples
+    --------
+    >>> some(1, "model"), some(3, "study")
+    ('one model', 'three studies')
+    """
+    return f"{in_words(number)} {noun if number == 1 else plural(noun)}"
+
+
+_FORMULA = re.compile(r"[\s']*[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]")
+_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
+_SPECIAL = re.compile(r'[",\r\n]')
+
+
+def csv_text(names: Iterable[object], rows: Iterable[Iterable[object]]) -> str:
+    """A table with a header as comma-separated text."""
+    return "".join(map(csv_line, [names, *rows]))
+
+
+def csv_line(cells: Iterable[object]) -> str:
+    r"""One line, with its end.
+
+    Examples
+    --------
+    >>> csv_line(["a,b", 0.1, None, True]), csv_line([""])
+    ('"a,b",0.1,,True\n', '""\n')
+    """
+    every = [_cell(value) for value in cells]
+    return ('""' if every == [""] else ",".join(every)) + "\n"
+
+
+def guarded(text: str) -> str:
+    """A text that no spreadsheet computes.
+
+    Examples
+    --------
+    >>> guarded("@SUM(A1)"), guarded("'=1"), guarded("-0.5"), guarded("o'clock")
+    ("'@SUM(A1)", "''=1", '-0.5', "o'clock")
+    """
+    return f"'{text}" if _is_formula(text) else text
+
+
+def unguarded(text: str) -> str:
+    """The text that `guarded` was given.
+
+    Examples
+    --------
+    >>> unguarded("'@SUM(A1)"), unguarded("'-0.5"), unguarded("'tis")
+    ('@SUM(A1)', "'-0.5", "'tis")
+    """
+    return text[1:] if text[:1] == "'" and _is_formula(text[1:]) else text
+
+
+def unguarded_all(texts: Sequence[str]) -> list[str]:
+    """The same for many texts."""
+    return [unguarded(text) if text[:1] == "'" else text for text in texts]
+
+
+def _is_formula(text: str) -> bool:
+    return _FORMULA.match(text) is not None and _NUMBER.fullmatch(text) is None
+
+
+def _cell(value: object) -> str:
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    if not isinstance(value, str):
+        return repr(float(value)) if isinstance(value, float) else str(value)
+    text = guarded(value)
+    return '"' + text.replace('"', '""') + '"' if _SPECIAL.search(text) else text
+
 
 PLACEHOLDERS = {
     "at_least": "VALUE",

@@ -34,7 +34,8 @@ import numpy as np
 
 from equipoise.clean.collection import ImageSource, Pixels
 from equipoise.clean.detector import Progress, tell
-from equipoise.read.files import DAMAGE, AnyPath, content, replaced
+from equipoise.read.files import DAMAGE, AnyPath, content
+from equipoise.read.writing import replaced
 from equipoise.types.arrays import Floats, InputError, short_repr
 from equipoise.types.notices import Notice, notice
 

@@ -21,7 +21,7 @@ from equipoise.clean.images import ArrayImages
 from equipoise.datasets._store import File, Source, fetched
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import Bools, Floats, Ints
-from equipoise.types.nouns import Nouns
+from equipoise.types.words import Nouns
 
 SOURCE = Source(
     name="cifar10n",

@@ -38,7 +38,7 @@ from equipoise.read.tables import Table
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import InputError, listed
 from equipoise.types.notices import notice
-from equipoise.types.nouns import Nouns
+from equipoise.types.words import Nouns
 
 FILES: Mapping[Task, str] = {
     "off_topic": "off_topic_samples",

@@ -1,7 +1,13 @@
 """The answer to a study: one sentence, what it rests on, and what would change it."""
 
 from equipoise.report.answer.card import Sample, headline, make_card
-from equipoise.report.answer.models import distance_chart, standings_chart
+from equipoise.report.answer.models import (
+    Answer,
+    RankedModels,
+    StandingColumn,
+    distance_chart,
+    standings_chart,
+)
 from equipoise.report.answer.report import (
     AnswerOptions,
     analyse_study,
@@ -10,7 +16,6 @@ from equipoise.report.answer.report import (
     evaluation_report,
     require_models,
 )
-from equipoise.report.answer.standing import Answer, RankedModels, StandingColumn
 
 __all__ = [
     "Answer",

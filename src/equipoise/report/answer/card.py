@@ -6,14 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from equipoise.inference import Reason
-from equipoise.report.answer.standing import Answer, RankedModels, StandingColumn
+from equipoise.report.answer.models import Answer, RankedModels, StandingColumn
 from equipoise.study import MACRO
 from equipoise.study.alignment import takes_threshold
 from equipoise.types.findings import Card
 from equipoise.types.notices import Notice, worded
-from equipoise.types.nouns import Nouns, counted, in_words, some
 from equipoise.types.numbers import bound, chosen, count, distance, estimate, number
-from equipoise.types.words import capital, joined
+from equipoise.types.words import Nouns, capital, counted, in_words, joined, some
 
 NAMED = 3  # models that a sentence names
 SEEN = 0.0005  # a gap that is printed as one

@@ -11,10 +11,9 @@ from equipoise.truth.agreement import AgreementTable, agreement_summaries
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import Bools, Floats, Ints
 from equipoise.types.findings import Column, Dot, Dots, Finding, Strip, Strips, Table
-from equipoise.types.nouns import Nouns, in_words
 from equipoise.types.numbers import UNDEFINED, change, exact_percent, number, percent
 from equipoise.types.votes import Votes, collect_votes
-from equipoise.types.words import capital
+from equipoise.types.words import Nouns, capital, in_words
 
 SHOWN = 24  # annotators in the chart of gains
 DISPUTED = 1 / 3  # share against the commonest answer from which on an item is disputed

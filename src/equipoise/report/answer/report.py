@@ -13,6 +13,9 @@ import numpy as np
 from equipoise.inference.ranks import average_ranks, higher_is_better
 from equipoise.report.answer.card import Sample, make_card
 from equipoise.report.answer.models import (
+    Answer,
+    RankedModels,
+    StandingColumn,
     confusions,
     distance_finding,
     metrics_finding,
@@ -24,7 +27,6 @@ from equipoise.report.answer.readers import (
     gains_finding,
     task_votes,
 )
-from equipoise.report.answer.standing import Answer, RankedModels, StandingColumn
 from equipoise.report.answer.worklist import worklist_finding
 from equipoise.study import MACRO, Evaluation, evaluate
 from equipoise.study.analyses.catalogue import ANALYSES
@@ -47,12 +49,11 @@ from equipoise.truth import MODELS, model_title
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import Floats, InputError, Ints, choice, listed, nearest
 from equipoise.types.findings import Card, Column, Finding, Report, Slopes, Table
-from equipoise.types.findings.bibliography import cite
+from equipoise.types.findings.record import cite
 from equipoise.types.notices import worded
-from equipoise.types.nouns import Nouns, counted
 from equipoise.types.numbers import count
 from equipoise.types.predictions import Predictions
-from equipoise.types.words import capital, joined
+from equipoise.types.words import Nouns, capital, counted, joined
 
 Stage = Callable[[str], Progress]  # names what is being done, and takes its progress
 NAMED = 3

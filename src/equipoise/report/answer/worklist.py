@@ -18,9 +18,9 @@ from equipoise.types.findings import (
     Worklist,
     columns,
 )
-from equipoise.types.nouns import Nouns, counted
 from equipoise.types.numbers import count, percent
 from equipoise.types.votes import Votes
+from equipoise.types.words import Nouns, counted
 
 PATTERNS = 4  # of a task that are shown
 ITEMS = 3  # of a pattern that are shown

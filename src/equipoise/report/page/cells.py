@@ -8,10 +8,19 @@ from dataclasses import replace
 import numpy as np
 
 from equipoise.report.page.figure import CellGrid, Plot, Square, described
-from equipoise.report.page.lettering import width
-from equipoise.report.page.markup import Html, join
 from equipoise.report.page.palette import LEVELS, ModelStyles
-from equipoise.report.page.svg import Scale, dot, fitted, interval, middle, tick_labels, upright
+from equipoise.report.page.svg import (
+    Html,
+    Scale,
+    dot,
+    fitted,
+    interval,
+    join,
+    middle,
+    tick_labels,
+    upright,
+    width,
+)
 from equipoise.types.arrays import Floats
 from equipoise.types.findings.charts import Heat, Matrix, Standing, Standings
 from equipoise.types.numbers import EXACT, UNDEFINED, change, number, resample_share

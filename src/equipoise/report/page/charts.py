@@ -23,21 +23,25 @@ from equipoise.report.page.figure import (
     axis_titles,
     described,
 )
-from equipoise.report.page.lettering import lines_of, shorten, width
-from equipoise.report.page.markup import Html, element, join
 from equipoise.report.page.palette import ModelStyles
 from equipoise.report.page.svg import (
     LETTER,
+    Html,
     Label,
     Scale,
     box,
     dot,
+    element,
     fitted,
     interval,
+    join,
+    lines_of,
     middle,
+    shorten,
     stroke,
     tick_labels,
     upright,
+    width,
 )
 from equipoise.report.page.votes import cases, strips
 from equipoise.types.findings.charts import (

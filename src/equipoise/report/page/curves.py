@@ -14,21 +14,25 @@ from equipoise.report.page.figure import (
     axis_titles,
     described,
 )
-from equipoise.report.page.lettering import lines_of, shorten, width
-from equipoise.report.page.markup import Html, element, join
 from equipoise.report.page.palette import CLASSES, ModelStyles
 from equipoise.report.page.svg import (
     LETTER,
+    Html,
     Label,
     Scale,
     area,
     curve,
     dot,
+    element,
     fitted,
+    join,
+    lines_of,
+    shorten,
     spread_order,
     stretched,
     stroke,
     tick_labels,
+    width,
 )
 from equipoise.types.findings.charts import Line, Lines, Point
 from equipoise.types.numbers import count, percent

@@ -18,14 +18,21 @@ from importlib.resources import files
 
 from equipoise.report.page.charts import draw
 from equipoise.report.page.figure import NOTHING
-from equipoise.report.page.gallery import gallery, has_files
-from equipoise.report.page.markup import Html, element, join
 from equipoise.report.page.palette import ModelStyles, css
-from equipoise.report.page.votes import worklist
+from equipoise.report.page.svg import Html, element, join
+from equipoise.report.page.votes import gallery, has_files, worklist
 from equipoise.report.text import as_csv
-from equipoise.types.findings.bibliography import cited
 from equipoise.types.findings.charts import Chart, Dots, Gallery, Standings, Worklist
-from equipoise.types.findings.record import Card, Column, Finding, Report, Row, Table, cell
+from equipoise.types.findings.record import (
+    Card,
+    Column,
+    Finding,
+    Report,
+    Row,
+    Table,
+    cell,
+    cited,
+)
 from equipoise.types.notices import worded
 from equipoise.types.numbers import UNDEFINED, count
 from equipoise.types.words import capital, joined

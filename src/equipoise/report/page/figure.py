@@ -7,10 +7,19 @@ width of the longest and wrap, and `report.page.files` puts the same parts into 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from equipoise.report.page.lettering import shorten, width
-from equipoise.report.page.markup import Html, breakable, element, join
 from equipoise.report.page.palette import LONGEST, MOST
-from equipoise.report.page.svg import LETTER, Label, Scale, tick_texts
+from equipoise.report.page.svg import (
+    LETTER,
+    Html,
+    Label,
+    Scale,
+    breakable,
+    element,
+    join,
+    shorten,
+    tick_texts,
+    width,
+)
 from equipoise.types.findings.charts import Chart
 
 NOTHING = Html("")

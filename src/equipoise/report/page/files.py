@@ -13,16 +13,14 @@ from html.parser import HTMLParser
 from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
-from equipoise.read.folders import write_folder
+from equipoise.read.writing import write_folder
 from equipoise.report.page.charts import draw
 from equipoise.report.page.document import asset, render
 from equipoise.report.page.figure import CellGrid, Figure, Plot, Rows, Square, Words
-from equipoise.report.page.lettering import lines_of, shorten, width
-from equipoise.report.page.markup import UNPRINTABLE, Html, element
 from equipoise.report.page.palette import CLASSES, ModelStyles, theme
+from equipoise.report.page.svg import UNPRINTABLE, Html, element, lines_of, shorten, width
 from equipoise.report.text import texts
-from equipoise.types.findings.json import JsonValue, as_json, plain
-from equipoise.types.findings.record import Report
+from equipoise.types.findings.record import JsonValue, Report, as_json, plain
 
 SPACE = "http://www.w3.org/2000/svg"
 WIDE, EDGE, GAP = 760.0, 14.0, 12.0

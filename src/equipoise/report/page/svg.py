@@ -2,14 +2,242 @@
 
 A drawing is as wide as its place without any script. Words that would lie over each other in
 a narrow place have the width from which they are shown (`fitted`); the style hides them below.
+
+Markup: HTML and SVG in which text cannot become a tag by accident.
+
+A piece of finished markup is an `Html`; everything else is text and is escaped when it is
+put into an element. There is no other way into the page, so a model called ``<script>`` is
+shown as the eight characters it is.
+
+Lettering: how much room words take, and names that fit into it and stay different.
+
+Room is counted in columns of an average letter of a wide font (0.62 of its size). Letters that
+are broader than that count for more, so that words given some columns stay inside them; narrow
+ones never count for less.
 """
 
 import math
+import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from html import escape as escape_html
 
-from equipoise.report.page.lettering import width
-from equipoise.report.page.markup import Html, element, join
+Attribute = str | int | float | bool | None
+
+VOID = frozenset({"br", "img", "input", "link", "meta"})
+SHAPES = frozenset({"rect", "circle", "line", "polyline", "polygon"})
+PROSE = frozenset({"p", "dd", "dt", "li", "h1", "h2", "h3", "span", "td", "code"})
+END_IMPLIED = frozenset({"td", "th", "tr", "tbody", "thead", "li", "dt", "dd"})
+BARE = re.compile(r"[\w.,:;#%()+-]+", re.ASCII)  # values that HTML takes without quotes
+OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]*")  # a word that no line may break
+BREAK = re.compile(r"(?<=[_/])(?=\w)|(?<=-)(?=\d)")  # where browsers do not break by themselves
+LONG_WORD = re.compile(r"\w{20}(?=\w)")
+UNPRINTABLE = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+class Html(str):
+    """Text that is markup already."""
+
+    __slots__ = ()
+
+
+def escape(text: str) -> Html:
+    """Turn text into markup that shows it.
+
+    Control characters, changes of writing direction and lone surrogates become a visible
+    replacement character.
+
+    Examples
+    --------
+    >>> escape('<b>x</b>&"')
+    '&lt;b&gt;x&lt;/b&gt;&amp;&quot;'
+    """
+    if isinstance(text, Html):
+        return text
+    return Html(escape_html(UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", text), quote=True))
+
+
+def breakable(name: str) -> Html:
+    """A name that breaks behind hyphens, underscores and slashes, and inside endless words.
+
+    Examples
+    --------
+    >>> breakable("resnet_50"), breakable("resnet 50")
+    ('resnet_<wbr>50', 'resnet 50')
+    """
+    parts = BREAK.split(LONG_WORD.sub(r"\g<0>\0", name))
+    return join((join(part.split("\0"), Html("<wbr>")) for part in parts), Html("<wbr>"))
+
+
+def _prose(text: str) -> Html:
+    """Text in which options of a command stay whole.
+
+    Examples
+    --------
+    >>> _prose("what matters (--margin)")
+    'what matters (<span class=whole>--margin</span>)'
+    """
+    if isinstance(text, Html):
+        return text
+    return Html(OPTION.sub(r"<span class=whole>\g<0></span>", escape(text)))
+
+
+def coordinate(number: float) -> str:
+    """Write a number with at most one decimal.
+
+    Examples
+    --------
+    >>> coordinate(12.04), coordinate(-0.01), coordinate(3.15)
+    ('12', '0', '3.1')
+    """
+    text = f"{number:.1f}"
+    text = text[:-2] if text.endswith(".0") else text
+    return "0" if text == "-0" else text
+
+
+def _attribute(name: str, value: Attribute) -> str:
+    """Write one attribute; a trailing underscore frees names that Python keeps."""
+    plain = name.rstrip("_").replace("_", "-")
+    if value is True:
+        return f" {plain}"
+    text = coordinate(value) if isinstance(value, float) else str(value)
+    return f" {plain}={text}" if BARE.fullmatch(text) else f' {plain}="{escape(text)}"'
+
+
+def element(name: str, /, *children: str, **attributes: Attribute) -> Html:
+    """Make one element; plain strings among the children are escaped.
+
+    Examples
+    --------
+    >>> element("td", "a < b", class_="wide")
+    '<td class=wide>a &lt; b'
+    >>> element("rect", width="50%", class_="d out")
+    '<rect width=50% class="d out" />'
+    """
+    written = "".join(
+        _attribute(key, value)
+        for key, value in attributes.items()
+        if value is not None and value is not False
+    )
+    if name in SHAPES and not children:
+        return Html(f"<{name}{written} />")
+    write = _prose if name in PROSE else escape
+    inside = "".join(write(child) for child in children)
+    end = "" if name in VOID or name in END_IMPLIED else f"</{name}>"
+    return Html(f"<{name}{written}>{inside}{end}")
+
+
+def join(parts: Iterable[str], between: str = "") -> Html:
+    """Put pieces one after another, escaping those that are text."""
+    return Html(escape(between).join(escape(part) for part in parts))
+
+
+BROAD, BROADER = "mwMW@%", 0.6
+SIGNS, LARGER = "~&#", 0.2  # as capitals are
+MATHS, WIDER = "<>=+−±≤≥×", 0.4  # in fonts that make all signs of arithmetic alike
+
+
+def width(text: str) -> int:
+    """Count columns: two for wide characters, none for combining ones.
+
+    Examples
+    --------
+    >>> width("resnet"), width("mmmmm"), width("ABCDE"), width("日本"), width("−10")
+    (6, 8, 6, 4, 4)
+    """
+    return math.ceil(sum(_columns(letter) for letter in text) - 1e-9)
+
+
+def shorten(name: str, room: int) -> str:
+    """Shorten a name in the middle, because names often differ at their end.
+
+    Examples
+    --------
+    >>> shorten("resnet", 12), shorten("resnet50-augmented-v2", 12)
+    ('resnet', 'resnet5…d-v2')
+    """
+    if width(name) <= room:
+        return name
+    head, tail = "", ""
+    for character in name:
+        if width(head + character) > round(room * 0.6):
+            break
+        head += character
+    for character in reversed(name):
+        if width(head + "…" + character + tail) > room:
+            break
+        tail = character + tail
+    return f"{head}…{tail}"
+
+
+def lines_of(name: str, room: int, most: int = 3) -> list[str]:
+    """Break a name into lines, best after a separator; only what is longer still is shortened.
+
+    Examples
+    --------
+    >>> lines_of("resnet50-augmented-v2", 13), lines_of("abcdefghijkl", 5)
+    (['resnet50-', 'augmented-v2'], ['abcde', 'fghij', 'kl'])
+    """
+    name = shorten(name, most * room - room // 3)
+    lines = [""]
+    for part in re.findall(r"[^\s\-_/.,]+[\s\-_/.,]*|[\s\-_/.,]+", name):
+        if lines[-1] and width((lines[-1] + part).rstrip()) > room:
+            lines.append("")
+        for letter in part:
+            if width((lines[-1] + letter).rstrip()) > room:
+                lines.append("")
+            lines[-1] += letter
+    kept = [line.strip() for line in lines if line.strip()]
+    return (
+        kept
+        if len(kept) <= most
+        else [*kept[: most - 1], shorten("".join(kept[most - 1 :]), room)]
+    )
+
+
+def distinct(names: Sequence[str], room: int) -> list[str]:
+    """Shorten names together, leaving out what they all begin or end with.
+
+    Examples
+    --------
+    >>> distinct(["test/patient641/study1", "test/patient652/study1"], 14)
+    ['…patient641…', '…patient652…']
+    >>> distinct(["a/1", "a/2"], 14)
+    ['a/1', 'a/2']
+    """
+    if len(set(names)) < 2 or all(width(name) <= room for name in names):
+        return [shorten(name, room) for name in names]
+    start = _shared(names)
+    end = _shared([name[start:][::-1] for name in names])
+    shown = []
+    for name in names:
+        core = shorten(name[start : len(name) - end], room - bool(start) - bool(end))
+        shown.append(f"{'…' if start else ''}{core}{'…' if end else ''}")
+    return shown
+
+
+@lru_cache(4096)
+def _columns(letter: str) -> float:
+    if unicodedata.combining(letter):
+        return 0.0
+    if unicodedata.east_asian_width(letter) in "WF":
+        return 2.0
+    if letter in BROAD:
+        return 1.0 + BROADER
+    if letter in MATHS:
+        return 1.0 + WIDER
+    return 1.0 + LARGER * (letter.isupper() or letter in SIGNS)
+
+
+def _shared(names: Sequence[str]) -> int:
+    """Length of the beginning that all names share, up to a separator."""
+    low, high = min(names), max(names)
+    pairs = enumerate(zip(low, high, strict=False))
+    common = low[: next((place for place, (a, b) in pairs if a != b), len(low))]
+    return max(common.rfind(mark) + 1 for mark in "/\\_-. :")
+
 
 LETTER = 7.0  # pixels of a column of small letters
 HIGH = 13.0  # pixels of a line of small letters

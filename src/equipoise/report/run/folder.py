@@ -21,13 +21,13 @@ from numpy.typing import NDArray
 
 from equipoise.read.codec import check_seal, sealed
 from equipoise.read.files import content, file_sha256, read_array, read_json
-from equipoise.read.folders import write_folder
+from equipoise.read.writing import write_folder
 from equipoise.report.page import render
 from equipoise.report.run.record import SCHEMA, SCHEMAS, RunRecord, decode, encode
 from equipoise.report.text import as_csv
 from equipoise.types.arrays import InputError, short_repr
 from equipoise.types.findings import Column, Finding, Report, Table, columns
-from equipoise.types.findings.json import JsonValue
+from equipoise.types.findings.record import JsonValue
 from equipoise.types.notices import as_notices
 
 HEADER = "run.json"

@@ -17,7 +17,7 @@ from equipoise.study.result import Difference, Row
 from equipoise.types.arrays import InputError
 from equipoise.types.findings import Report
 from equipoise.types.findings.charts import MAYBE
-from equipoise.types.findings.json import JsonValue, plain
+from equipoise.types.findings.record import JsonValue, plain
 
 SCHEMA = 3
 SCHEMAS = (1, 2, 3)  # those that can be read

@@ -27,7 +27,7 @@ from equipoise.report.run.record import (
 )
 from equipoise.study import LABELS, Evaluation
 from equipoise.types.findings import Report
-from equipoise.types.findings.json import JsonValue
+from equipoise.types.findings.record import JsonValue
 from equipoise.types.notices import worded
 from equipoise.types.numbers import count
 

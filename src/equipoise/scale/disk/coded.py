@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from equipoise.read.whole import whole_file
+from equipoise.read.writing import whole_file
 from equipoise.scale.disk.partitions import ItemCheck
 from equipoise.scale.disk.soft_labels import write_items
 from equipoise.scale.disk.votes import VotesOnDisk, map_partitions

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from equipoise.read.files import AnyPath
-from equipoise.read.whole import whole_file
+from equipoise.read.writing import whole_file
 from equipoise.scale.disk.coded import Checkpoint, CodedVotes, Codes, code_votes, working_folder
 from equipoise.scale.disk.dawid_skene import FitOnDisk, OnDisk, votes_of_items, write_fit
 from equipoise.scale.disk.soft_labels import part_path, write_items

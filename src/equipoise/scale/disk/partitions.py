@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from equipoise.read.files import AnyPath
-from equipoise.read.whole import whole_folder
+from equipoise.read.writing import whole_folder
 from equipoise.scale.disk.votes import VotesOnDisk, coded, hash_items, parquet_partitions
 from equipoise.types.arrays import InputError, require_whole
 

@@ -22,7 +22,7 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 
 from equipoise.read.files import AnyPath
-from equipoise.read.whole import whole_folder
+from equipoise.read.writing import whole_folder
 from equipoise.scale.disk.partitions import ItemCheck
 from equipoise.scale.disk.votes import VotesOnDisk
 from equipoise.scale.engine import Progress
@@ -339,6 +339,6 @@ def write_facts(path: Path, facts: dict[str, Any]) -> None:
     """Write what is known of a result as JSON; undefined is null."""
     import json
 
-    from equipoise.types.findings.json import plain
+    from equipoise.types.findings.record import plain
 
     path.write_text(json.dumps(plain(facts), indent=1) + "\n", encoding="utf-8")

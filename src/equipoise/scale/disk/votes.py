@@ -25,11 +25,11 @@ import numpy as np
 
 from equipoise.read.files import AnyPath, Content
 from equipoise.read.headers import annotation_headers
-from equipoise.read.labels import ClassScale, scale_of
 from equipoise.read.options import annotation_options
 from equipoise.read.parquet import ENDINGS, damaged_parquet, open_parquet
 from equipoise.read.tables import Table, code_names, is_missing
 from equipoise.read.tidy import name_columns, no_labels
+from equipoise.read.values import ClassScale, scale_of
 from equipoise.scale.engine import EngineError, Progress, current
 from equipoise.types.annotations import MOST_VOTES, Kind
 from equipoise.types.arrays import InputError, Ints, listed, meant, require_whole

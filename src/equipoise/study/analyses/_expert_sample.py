@@ -28,11 +28,10 @@ from equipoise.types.arrays import (
     short_repr,
     wrong_type,
 )
-from equipoise.types.csv_text import csv_text
 from equipoise.types.findings import Cell, Column, Finding, Table, columns, rows_of
 from equipoise.types.notices import Notice
 from equipoise.types.numbers import count, number
-from equipoise.types.words import Option, hint
+from equipoise.types.words import Option, csv_text, hint
 
 COLUMNS = ("item", "bin", "probability")
 ANSWER = "label"  # the column that experts fill in
@@ -151,7 +150,7 @@ class ExpertSample:
 
     def write(self, path: Path, *, blind: bool = True, overwrite: bool = False) -> None:
         """Write the items as a CSV to annotate, in one step; see `text`."""
-        from equipoise.read.files import replaced
+        from equipoise.read.writing import replaced
 
         target = Path(path)
         if target.exists() and not overwrite:

@@ -51,7 +51,7 @@ from equipoise.types.arrays import (
     wrong_type,
 )
 from equipoise.types.findings import Chart, Column, Finding, Line, Lines, columns
-from equipoise.types.findings.bibliography import cite
+from equipoise.types.findings.record import cite
 from equipoise.types.notices import Notice, notice
 from equipoise.types.numbers import number
 from equipoise.types.plausibilities import Plausibilities

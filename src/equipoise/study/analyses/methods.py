@@ -16,7 +16,7 @@ from equipoise.study.analyses.study import Study, StudyOptions
 from equipoise.study.analyses.words import IN_FULL, as_notices
 from equipoise.types.annotations import Annotations
 from equipoise.types.findings import Report
-from equipoise.types.findings.bibliography import cite
+from equipoise.types.findings.record import cite
 from equipoise.types.numbers import count, exact_percent
 
 _OF_VALUES = {

@@ -14,7 +14,7 @@ which both the hard and the soft order are defined.
 
 Shares of resamples describe resamples, and are no probabilities of the truth. What holds for
 items and annotators like these are the possible ranks of every model and the pairs that are
-separated, all models at once (`equipoise.inference.families`).
+separated, all models at once (`equipoise.inference.intervals`).
 """
 
 from collections.abc import Iterable, Mapping, Sequence

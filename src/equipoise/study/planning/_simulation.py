@@ -2,7 +2,7 @@
 
 A study draws the effects of its units (with the tails of the pilot's items), of its annotators
 and of their votes from the components. Sums over units, annotators and cells are then tested by
-`equipoise.inference.two_way` like any other study.
+`equipoise.inference.intervals` like any other study.
 """
 
 import math

@@ -5,15 +5,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from equipoise.read.files import replaced
+from equipoise.read.writing import replaced
 from equipoise.study.planning._findings import plan_report, size_columns
 from equipoise.study.planning.next_votes import NextForRanking, NextItems
 from equipoise.study.planning.ranking import RankingPlan, of_pair
 from equipoise.study.planning.size import Size, size_words
 from equipoise.types.arrays import InputError
-from equipoise.types.csv_text import csv_text
 from equipoise.types.findings import Cell, Column, Finding, Report, Table, left_out
 from equipoise.types.numbers import count, exact_percent
+from equipoise.types.words import csv_text
 
 TITLE = "Which task needs most?"
 STATES = {

@@ -54,7 +54,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.metrics import Metric, titled
-from equipoise.read.files import replaced
+from equipoise.read.writing import replaced
 from equipoise.study.arguments import as_predictions
 from equipoise.study.planning._pilot import Pilot, Progress, neighbours, pilot, require_finite
 from equipoise.types.annotations import Annotations
@@ -69,12 +69,11 @@ from equipoise.types.arrays import (
     short_repr,
     wrong_type,
 )
-from equipoise.types.csv_text import csv_text
 from equipoise.types.findings import Cell, Dot, Dots, Finding, Table, columns, rows_of
 from equipoise.types.notices import Notice
 from equipoise.types.numbers import count, percent, significant
 from equipoise.types.predictions import Predictions
-from equipoise.types.words import joined
+from equipoise.types.words import csv_text, joined
 
 USUAL = 2 / 3  # s/(s + 1) of the imagined item
 MOST = 0.95  # of s/(s + 1), where votes on one item differ as much as any

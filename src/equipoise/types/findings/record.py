@@ -1,8 +1,19 @@
-"""The record: findings, their tables, and the report that holds them."""
+"""The record: findings, their tables, and the report that holds them.
+
+JSON: findings for programs, numbers at full precision, undefined as null.
+
+Bibliography: every source that a methods text may cite, as BibTeX by its key.
+
+They stand in ``references.bib`` beside this file, an empty line between two. In a text a source
+is cited as ``[@key]``.
+"""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -11,7 +22,7 @@ from numpy.typing import ArrayLike
 from equipoise.types import numbers
 from equipoise.types.arrays import InputError
 from equipoise.types.findings.charts import Chart
-from equipoise.types.notices import Notice
+from equipoise.types.notices import Notice, worded
 from equipoise.types.numbers import UNDEFINED
 from equipoise.types.words import capital, hint
 
@@ -388,3 +399,132 @@ def rows_of(
             cells[name] = np.broadcast_to(array, shape).ravel().tolist()
     every = zip(*cells.values(), strict=True)
     return [{**fixed, **dict(zip(cells, row, strict=True))} for row in every]
+
+
+JsonValue = str | float | int | bool | None | Sequence["JsonValue"] | Mapping[str, "JsonValue"]
+
+
+def as_json(report: Report) -> dict[str, JsonValue]:
+    """Everything a report says: settings, notices, and each finding with all of its rows."""
+    return {
+        "title": report.title,
+        "models": list(report.models),
+        "settings": dict(report.settings),
+        "notices": list(worded(report.notices)),
+        "findings": [finding_json(one) for one in report.findings],
+    }
+
+
+def finding_json(finding: Finding) -> dict[str, JsonValue]:
+    """One finding: its sentence and rows, or the reason why it was left out."""
+    head: dict[str, JsonValue] = {"key": finding.key, "title": finding.title}
+    for name in ("task", "metric"):
+        if getattr(finding, name):
+            head[name] = getattr(finding, name)
+    if finding.left_out:
+        return {**head, "left_out": str(finding.sentence)}
+    first, *others = finding.tables or (None,)
+    return {
+        **head,
+        "finding": str(finding.sentence),
+        **({"more": [str(one) for one in finding.more]} if finding.more else {}),
+        "rows": _rows(first),
+        **{one.name: _rows(one) for one in others if one is not None},
+        "notices": list(worded(finding.notices)),
+    }
+
+
+def plain(value: object) -> JsonValue:
+    """Make a value JSON can hold: arrays become lists, undefined null, infinite "inf".
+
+    Examples
+    --------
+    >>> plain({"a": np.array([1.0, np.nan, np.inf])})
+    {'a': [1.0, None, 'inf']}
+    """
+    if value is None or isinstance(value, str | int):
+        return value
+    if isinstance(value, Mapping):
+        return {str(key): plain(one) for key, one in value.items()}
+    if is_dataclass(value):
+        own = {one.name: getattr(value, one.name) for one in fields(value)}
+        return plain({name: part for name, part in own.items() if part is not None})
+    if isinstance(value, np.ndarray | list | tuple):
+        return [plain(one) for one in value]
+    if isinstance(value, np.generic):
+        return plain(value.item())
+    if isinstance(value, float):
+        if math.isfinite(value):
+            return value
+        return None if math.isnan(value) else str(value)
+    return str(value)
+
+
+def _rows(table: Table | None) -> list[JsonValue]:
+    return [] if table is None else [plain(row) for row in table.rows]
+
+
+_FILE = Path(__file__).with_name("references.bib").read_text(encoding="utf-8")
+ENTRIES: Mapping[str, str] = {
+    entry.partition("{")[2].partition(",")[0]: entry for entry in _FILE.rstrip().split("\n\n")
+}
+
+
+def cite(*keys: str) -> str:
+    """Sources at the end of a sentence, each once; nothing where there is none.
+
+    Examples
+    --------
+    >>> cite("dawid1979", "whitehill2009"), cite()
+    (' [@dawid1979; @whitehill2009]', '')
+    """
+    return f" [{'; '.join(f'@{key}' for key in dict.fromkeys(keys))}]" if keys else ""
+
+
+def bibtex(keys: Iterable[str]) -> str:
+    """BibTeX entries of sources, each once.
+
+    Examples
+    --------
+    >>> bibtex(["wilson1927", "wilson1927"]).count("@article")
+    1
+    """
+    return "\n\n".join(ENTRIES[key] for key in dict.fromkeys(keys)) + "\n"
+
+
+def cited(keys: Iterable[str]) -> list[tuple[str, str]]:
+    """Sources as people read them, each once: a short name, and the whole.
+
+    Examples
+    --------
+    >>> cited(["groger2025"])[0][0]
+    'Gröger and others 2025'
+    >>> cited(["dawid1979"])[0][0]
+    'Dawid and Skene 1979'
+    """
+    return [_as_read(ENTRIES[key]) for key in dict.fromkeys(keys)]
+
+
+ACCENTS = {'"': "\u0308", "'": "\u0301", "`": "\u0300", "^": "\u0302", "~": "\u0303"}
+
+
+def _as_read(entry: str) -> tuple[str, str]:
+    found = re.findall(r"(\w+)\s*=\s*\{((?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*)\}", entry)
+    fields = {name: _plain(text) for name, text in found}
+    people = [one.partition(",")[0] for one in fields.get("author", "").split(" and ")]
+    who = " and ".join(people) if len(people) < 3 and "others" not in people else (
+        f"{people[0]} and others")  # fmt: skip
+    year = fields.get("year", "")
+    where = fields.get("journal") or fields.get("booktitle") or fields.get("publisher", "")
+    whole = f"{who}. {fields.get('title', '')}. {', '.join(filter(None, [where, year]))}."
+    return f"{who} {year}".strip(), whole
+
+
+def _plain(text: str) -> str:
+    """Text of BibTeX without its braces, accents as letters."""
+
+    def letter(found: re.Match[str]) -> str:
+        return unicodedata.normalize("NFC", found[2] + ACCENTS[found[1]])
+
+    text = re.sub(r"\{?\\([\"'`^~])\{?(\w)\}?\}?", letter, text)
+    return " ".join(re.sub(r"[{}\\]", "", text).replace("--", "–").split())

@@ -22,7 +22,7 @@ from torch import nn
 
 from equipoise.read import codec
 from equipoise.read.files import content, read_json
-from equipoise.read.whole import whole_file
+from equipoise.read.writing import whole_file
 from equipoise.types.arrays import InputError
 from equipoise.uq.training.auroc import macro_auroc
 from equipoise.uq.training.corruptions import Severity, assigned, calibrate, corrupt_all

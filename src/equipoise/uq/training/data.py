@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.read.files import read_arrays
-from equipoise.read.whole import whole_file
+from equipoise.read.writing import whole_file
 from equipoise.types.arrays import Floats, InputError, choice, listed
 
 PARTS = ("train", "val", "test")

@@ -29,7 +29,7 @@ import torch
 from torch import nn
 
 from equipoise.read.files import require_file
-from equipoise.read.whole import whole_file
+from equipoise.read.writing import whole_file
 from equipoise.types.arrays import InputError, require_drawn, require_number, require_whole
 from equipoise.uq.training.auroc import macro_auroc
 from equipoise.uq.training.methods.method import Batch, Clock, Method

@@ -9,7 +9,8 @@ trained again only if a cell that is still missing needs them.
 import zipfile
 from pathlib import Path
 
-from equipoise.read.files import DAMAGE, replaced, require_file
+from equipoise.read.files import DAMAGE, require_file
+from equipoise.read.writing import replaced
 from equipoise.types.arrays import InputError
 
 ARCHIVES, MEGABYTES = 4, 15.0

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from equipoise.read.files import content, read_json
-from equipoise.read.whole import whole_file
+from equipoise.read.writing import whole_file
 from equipoise.types.arrays import InputError, require_number
 from equipoise.types.numbers import count
 from equipoise.uq.training.data import ImageData, LabelPolicy, read_images

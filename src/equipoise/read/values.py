@@ -1,0 +1,433 @@
+"""From words to classes: which kind of label a column holds, and what its scale is.
+
+Without being told, labels are ``binary`` if they are one of the pairs in `_PAIRS`, in any
+case of letters, and ``nominal`` otherwise; a column of ranks makes them ``ranking``.
+An order is never guessed: ``ordinal`` needs `classes`, and ``interval`` must be asked for.
+
+Times: columns of moments, in milliseconds since 1970 (UTC), and exact in their order.
+
+Dates are dates. Text is ISO 8601, all with or all without a time zone; without one it is UTC.
+Whole numbers are milliseconds as they are. Numbers of which one has a fraction are seconds if
+all are smaller than 1e11 (as milliseconds they would lie before 1973), else milliseconds; what
+is smaller than a millisecond still counts in the order.
+
+Spelling: names that look alike and are told apart nevertheless.
+
+``Ana``, ``ana`` and ``Ana`` with a zero-width space in it are three annotators, because nobody
+but the user knows whether they are one. The reader says so: compared are the names without what
+cannot be seen, in one Unicode form (NFKC), with single spaces and without upper case.
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equipoise.read.options import AnnotationOptions, Kind
+from equipoise.read.tables import (
+    CodedNames,
+    Table,
+    in_one_piece,
+    is_missing,
+    is_whole,
+    word_number,
+    words_of,
+)
+from equipoise.types.annotations import are_steps
+from equipoise.types.arrays import Bools, InputError, Ints, listed, quoted, unknown_name
+from equipoise.types.notices import Notice, notice
+from equipoise.types.words import GRADES, Option, hint
+
+_PAIRS = (
+    ("0", "1"),
+    ("false", "true"),
+    ("no", "yes"),
+    ("n", "y"),
+    ("negative", "positive"),
+    ("neg", "pos"),
+)
+_DOUBTFUL = frozenset({"na", "n/a", "none", "?"})
+_TWO_CLASSES = Option("classes", ("negative", "positive"), "classes=[negative, positive]")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClassScale:
+    """The classes of a column of labels.
+
+    Attributes
+    ----------
+    kind
+        ``binary``, ``nominal``, ``ordinal`` or ``ranking``.
+    classes
+        Names of the classes, in order.
+    label
+        Class of each word of the column, shape (words,); -1 if it is none of them.
+    notices
+        What the user should be told about the choice made.
+    """
+
+    kind: Kind
+    classes: tuple[str, ...]
+    label: Ints
+    notices: tuple[Notice, ...] = ()
+
+
+def scale_of(words: Sequence[str], options: AnnotationOptions, *, name: str) -> ClassScale:
+    """Choose the classes for the distinct labels of a column.
+
+    Examples
+    --------
+    >>> scale_of(["Yes"], AnnotationOptions(), name="votes.csv").classes
+    ('No', 'Yes')
+    >>> scale_of(["10", "9"], AnnotationOptions(kind="nominal"), name="votes.csv").classes
+    ('9', '10')
+    """
+    if options.classes is not None:
+        return _named_scale(words, options, options.classes, name=name)
+    if options.kind == "ordinal":
+        raise InputError(
+            f"{name}, kind 'ordinal'",
+            f"labels {listed(words)} without an order",
+            "the grades in order",
+            hint("say {}", GRADES),
+        )
+    pair = pair_of(words)
+    if options.kind == "binary" and pair is None:
+        known = ", ".join("/".join(each) for each in _PAIRS)
+        odd = [word for word in words if not any(word.lower() in each for each in _PAIRS)]
+        raise InputError(
+            f"{name}, kind 'binary'",
+            f"unknown labels {listed(odd or words)}",
+            f"labels of one of the pairs {known}",
+            hint("say {}", _TWO_CLASSES),
+        )
+    if pair is not None and options.kind in (None, "binary"):
+        return _binary_scale(words, pair)
+    return _nominal_scale(words, options, name=name)
+
+
+def pair_of(words: Sequence[str]) -> tuple[str, str] | None:
+    """Return the known pair (negative, positive) that holds all the words, in lower case."""
+    lower = {word.lower() for word in words}
+    return next((pair for pair in _PAIRS if lower and lower <= set(pair)), None)
+
+
+def class_codes(
+    labels: CodedNames, scale: ClassScale, *, where: Callable[[int], str], kind: str | None
+) -> Ints:
+    """Code the rows of a column on a scale; a label outside it is an error naming the row."""
+    codes = np.append(scale.label, -1)[labels.codes]
+    outside = (codes < 0) & (labels.codes >= 0)
+    if outside.any():
+        row = int(np.flatnonzero(outside)[0])
+        word = labels.names[labels.codes[row]]
+        got = f"grade {word!r} outside the scale" if kind == "ordinal" else f"label {word!r}"
+        raise unknown_name(where(row), got, word, scale.classes)
+    return codes
+
+
+def _named_scale(
+    words: Sequence[str], options: AnnotationOptions, classes: tuple[str, ...], *, name: str
+) -> ClassScale:
+    """Use the classes that the caller named; ``1.0`` matches ``1``."""
+    if options.kind == "binary" and len(classes) != 2:
+        raise InputError(
+            f"{name}, kind 'binary'",
+            f"{len(classes)} classes",
+            "two",
+            hint("say {}, or choose another kind", _TWO_CLASSES),
+        )
+    position = {_matching_key(name): code for code, name in enumerate(classes)}
+    label = np.array([position.get(_matching_key(word), -1) for word in words], dtype=np.int64)
+    paired = len(classes) == 2 and pair_of(classes) is not None
+    return ClassScale(options.kind or ("binary" if paired else "nominal"), classes, label)
+
+
+def _binary_scale(words: Sequence[str], pair: tuple[str, str]) -> ClassScale:
+    """Spell the two classes as the file does; the missing one follows the other's case."""
+    spelt: dict[str, str] = {}
+    for word in words:
+        spelt.setdefault(word.lower(), word)
+    style = next(iter(spelt.values()))
+    recase = str.upper if style.isupper() else str.title if style[0].isupper() else str.lower
+    classes = tuple(spelt.get(each, recase(each)) for each in pair)
+    label = np.array([pair.index(word.lower()) for word in words], dtype=np.int64)
+    odd = tuple(word for word in words if word not in classes)
+    text = "labels {labels:names} are read as {classes:names}, apart from upper case"
+    said = notice("case_of_labels", text, labels=odd, classes=classes)
+    return ClassScale("binary", classes, label, (said,) if odd else ())
+
+
+def _nominal_scale(
+    words: Sequence[str], options: AnnotationOptions, *, name: str
+) -> ClassScale:
+    """Sort the labels, numbers by value; numbers with fractions need to be explained."""
+    values = [_value(word) for word in words]
+    known = [value for value in values if value is not None]
+    numeric = len(known) == len(words)
+    whole = numeric and all(value.is_integer() for value in known)
+    if options.kind is None and numeric and not whole:
+        odd = [word for word, value in zip(words, known, strict=True) if not value.is_integer()]
+        raise InputError(
+            f"{name}, column 'label'",
+            f"numbers with fractions such as {odd[0]!r}",
+            "names or whole numbers",
+            hint(
+                "say {}, or {} with {}",
+                Option("kind", "interval"),
+                Option("kind", "ordinal"),
+                GRADES,
+            ),
+        )
+    pairs = zip(known, words, strict=True) if whole else [(0.0, word) for word in words]
+    classes = tuple(word for _, word in sorted(pairs))
+    position = {word: code for code, word in enumerate(classes)}
+    label = np.array([position[word] for word in words], dtype=np.int64)
+    notices = _other_readings(classes, options, whole=whole)
+    return ClassScale(options.kind or "nominal", classes, label, notices)
+
+
+def _other_readings(
+    classes: tuple[str, ...], options: AnnotationOptions, *, whole: bool
+) -> tuple[Notice, ...]:
+    """Say what a reader might have meant otherwise."""
+    notices = []
+    doubtful = tuple(word for word in classes if word.lower() in _DOUBTFUL)
+    if doubtful:
+        text = "{classes:names} is kept as a class; leave the cell blank if missing"
+        notices.append(notice("missing_as_class", text, classes=doubtful))
+    if whole and options.kind is None and len(classes) > 2:
+        text = (
+            "the numbers {classes:names} are read as unordered classes; say {ordinal} with "
+            "{scale} for grades, or {interval} for amounts"
+        )
+        said = notice(
+            "numbers_as_classes",
+            text,
+            classes=classes,
+            ordinal=Option("kind", "ordinal"),
+            scale=Option("classes", classes) if are_steps(classes) else GRADES,
+            interval=Option("kind", "interval"),
+        )
+        notices.append(said)
+    return tuple(notices)
+
+
+def _value(word: str) -> float | None:
+    value = word_number(word)
+    return value if value is not None and np.isfinite(value) else None
+
+
+def _matching_key(word: str) -> str:
+    """Return what labels and classes of the caller are matched by."""
+    number = _value(word) is not None and is_whole(word)
+    return word.rstrip("0").rstrip(".") if number else word
+
+
+_WHOLE = re.compile(r"[-+]?\d{1,18}")
+_SECONDS = 10**11  # below which numbers with fractions are seconds
+_LARGEST = 2**63 - 1
+_KINDS = (("ns", "UTC"), ("ns", None), ("us", "UTC"), ("us", None))  # of ISO 8601 text
+_PER_MILLISECOND = {"ns": 1_000_000, "us": 1_000}
+_EXPECTED = (
+    "milliseconds since 1970, seconds with fractions, or ISO 8601 text, all with or all "
+    "without a time zone"
+)
+
+
+class _Times(NamedTuple):
+    """Moments, one per row.
+
+    Attributes
+    ----------
+    milliseconds
+        Since 1970 in UTC; 0 where there is none.
+    order
+        Larger where a moment is later, equal where moments are, finer than milliseconds.
+    there
+        Which rows have a moment.
+    """
+
+    milliseconds: Ints
+    order: Ints
+    there: Bools
+
+
+def times(table: Table, column: str) -> _Times:
+    """Read a column of moments.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> seconds = pyarrow.array(["1700000000.7", "1700000000.2"])
+    >>> times(Table(name="table", columns={"timestamp": seconds}), "timestamp")[:2]
+    (array([1700000000700, 1700000000200]), array([1, 0]))
+    """
+    import pyarrow as pa
+
+    array = in_one_piece(table.columns[column])
+    if pa.types.is_temporal(array.type):
+        return _dates(table, column, array)
+    codes, words = words_of(table, column)
+    used = np.bincount(codes[codes >= 0], minlength=len(words)) > 0
+    there = used & ~is_missing(words) if words else used
+    known = [word for word, has in zip(words, there, strict=True) if has]
+    numeric = _leading(known, lambda some: all(word_number(word) is not None for word in some))
+    if numeric == len(known):
+        moment, order = _numbers(table, column, known, _rows_of(codes, there))
+    else:
+        moment, order = _texts(table, column, known, (_rows_of(codes, there), numeric))
+    place = np.full(len(words) + 1, -1, dtype=np.int64)
+    place[np.flatnonzero(there)] = np.arange(len(known))
+    spot = place[codes]
+    moment, order = np.append(moment, 0), np.append(order, 0)
+    return _Times(moment[spot], order[spot], spot >= 0)
+
+
+def _rows_of(codes: Ints, there: Bools) -> Ints:
+    """The first row of each word that is there."""
+    first = np.full(len(there) + 1, len(codes), dtype=np.int64)
+    first[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)
+    return first[:-1][there]
+
+
+def _dates(table: Table, column: str, array: Any) -> _Times:
+    """Moments of a column of dates or times of a known unit."""
+    import pyarrow as pa
+
+    unit = "ns" if getattr(array.type, "unit", "") == "ns" else "us"
+    try:
+        stamp = array.cast(pa.timestamp(unit, getattr(array.type, "tz", None)))
+        fine = np.asarray(stamp.cast(pa.int64()).fill_null(0))
+    except pa.ArrowException as error:
+        raise InputError(
+            f"{table.name}, column {column!r}",
+            f"values of type {array.type} that are no moments",
+            _EXPECTED,
+            "write them as 2024-05-01T12:30:00Z",
+        ) from error
+    return _Times(fine // _PER_MILLISECOND[unit], fine, np.asarray(stamp.is_valid()))
+
+
+def _numbers(table: Table, column: str, words: Sequence[str], rows: Ints) -> tuple[Ints, Ints]:
+    """Milliseconds and order of moments that are written as numbers."""
+    if all(_WHOLE.fullmatch(word) for word in words):
+        whole = np.array([int(word) for word in words], dtype=np.int64)
+        return whole, whole
+    exact: NDArray[Any] = np.array([_exact(word) for word in words], dtype=object)
+    size = np.abs(exact)
+    large = np.flatnonzero(size > _LARGEST)
+    if len(large):
+        first = large[np.argmin(rows[large])]
+        raise _fault(table, int(rows[first]), column, words[first])
+    fractions = any(value != value.to_integral_value() for value in exact)
+    factor = 1000 if fractions and bool((size < _SECONDS).all()) else 1
+    moment = np.array([int((value * factor).to_integral_value()) for value in exact])
+    return moment.astype(np.int64), np.unique(exact, return_inverse=True)[1].astype(np.int64)
+
+
+def _exact(word: str) -> Decimal:
+    """The number that a word spells; a power that no number has is beyond all, or zero."""
+    try:
+        value = Decimal(word)
+    except InvalidOperation:
+        value = Decimal(float(word))
+    return value if value.is_finite() else Decimal(2 * _LARGEST)
+
+
+def _texts(
+    table: Table, column: str, words: Sequence[str], found: tuple[Ints, int]
+) -> tuple[Ints, Ints]:
+    """Milliseconds and order of ISO 8601 text; `found`: rows, and how many are numbers."""
+    import pyarrow as pa
+
+    rows, numeric = found
+    by_row = np.argsort(rows, kind="stable")
+    text = pa.array([words[code] for code in by_row], pa.string())
+    longest = 0
+    for unit, zone in _KINDS:
+        kind = pa.timestamp(unit, zone)
+        length = _leading(text, partial(_casts, kind))
+        longest = max(longest, length)
+        if length == len(words):
+            fine = np.empty(len(words), dtype=np.int64)
+            fine[by_row] = np.asarray(text.cast(kind).cast(pa.int64()))
+            return fine // _PER_MILLISECOND[unit], fine
+    first = by_row[min(max(longest, _numeric_rows(words, by_row, numeric)), len(words) - 1)]
+    raise _fault(table, int(rows[first]), column, words[first])
+
+
+def _numeric_rows(words: Sequence[str], by_row: Ints, numeric: int) -> int:
+    """How many moments are numbers before the first, in the order of rows, that is none."""
+    if not numeric:
+        return 0
+    odd = (place for place, code in enumerate(by_row) if word_number(words[code]) is None)
+    return next(odd, len(words))
+
+
+def _casts(kind: Any, text: Any) -> bool:
+    import pyarrow as pa
+
+    try:
+        text.cast(kind)
+    except pa.ArrowException:
+        return False
+    return True
+
+
+def _leading(sequence: Any, holds: Callable[[Any], bool]) -> int:
+    """Length of the longest beginning for which something holds that holds for shorter ones."""
+    if holds(sequence):
+        return len(sequence)
+    low, high = 0, len(sequence)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if holds(sequence[:middle]) else (low, middle)
+    return low
+
+
+def _fault(table: Table, row: int, column: str, word: str) -> InputError:
+    return InputError(
+        table.where(row),
+        f"{column} {quoted(word)}",
+        _EXPECTED,
+        "write times as 2024-05-01T12:30:00Z",
+    )
+
+
+_MOST = 200_000  # names up to which they are compared
+
+
+def alike_notices(what: str, names: Sequence[str]) -> tuple[Notice, ...]:
+    r"""Say which names may be one, such as ``what="annotators"``.
+
+    Examples
+    --------
+    >>> [str(one) for one in alike_notices("annotators", ["Ana", "Ben", "ana\u200b"])]
+    ["'Ana' and 'ana\\u200b' are read as different annotators, though they look alike"]
+    """
+    sets = alike_names(names) if len(names) <= _MOST else []
+    text = f"{{names:names}} are read as different {what}, though they look alike"
+    return tuple(notice("alike_names", text, names=tuple(same)) for same in sets[:3])
+
+
+def alike_names(names: Sequence[str]) -> list[list[str]]:
+    """Names that are the same to the eye."""
+    alike: dict[str, list[str]] = {}
+    for name in names:
+        alike.setdefault(_look(name), []).append(name)
+    return [same for same in alike.values() if len(same) > 1]
+
+
+def _look(name: str) -> str:
+    """What a reader sees of a name."""
+    if name.isascii():
+        return " ".join(name.casefold().split())
+    seen = "".join(one for one in name if unicodedata.category(one) != "Cf")
+    return " ".join(unicodedata.normalize("NFKC", seen).casefold().split())
