@@ -51,7 +51,7 @@ MOST = {"files": 391, "modules with one importer outside catalogues": 39,
         "dict[str, Any]": 111, "public functions and classes": 1631}  # fmt: skip
 CHECKED_HERE = {
     "study/analyses/options.py": "keywords that a caller typed become options here",
-    "study/planning/target.py": "keywords that a caller typed become options here",
+    "study/planning/power.py": "keywords that a caller typed become options here",
     "read/options.py": "keywords that a caller typed become options here",
     "cli/options.py": "keywords that a caller typed become options here",
     "read/codec.py": "JSON becomes a record here, and back",

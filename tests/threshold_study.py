@@ -7,13 +7,9 @@ from io import StringIO
 
 import numpy as np
 
-from equipoise.study.analyses.audit import audit, audited_pools
-from equipoise.study.analyses.reevaluation import Audited, reevaluate
-from equipoise.study.analyses.threshold_study import (
-    ItemProbabilities,
-    threshold_report,
-)
-from equipoise.study.analyses.threshold_sweep import Grid
+from equipoise.study.analyses.audits import Audited, audit, audited_pools, reevaluate
+from equipoise.study.analyses.moving_thresholds import Grid
+from equipoise.study.analyses.threshold_in_use import ItemProbabilities, threshold_report
 from equipoise.study.analyses.thresholds import Rule, sampling_plan
 from equipoise.types.annotations import Annotations
 from equipoise.types.findings import Report

@@ -7,7 +7,7 @@ from io import StringIO
 import numpy as np
 import pytest
 
-from equipoise.study.analyses.audit import Pool, audit
+from equipoise.study.analyses.audits import Pool, audit
 
 NUMBERS = ("--found", "120", "--audited", "150", "--positives", "3", "--unaudited", "4850")
 AGAIN = ("audited.csv", "--size", "first=500", "--size", "second=300", "-a", "votes.csv", "-p",

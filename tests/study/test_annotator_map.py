@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from equipoise.study.analyses.annotator_map import annotator_map, place_on_plane
+from equipoise.study.analyses.annotators import annotator_map, place_on_plane
 from equipoise.types.arrays import InputError
 from tests.oracles import bootstrap
 

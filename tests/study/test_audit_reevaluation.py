@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from equipoise import metrics
-from equipoise.study.analyses.audit import Pool, audit
-from equipoise.study.analyses.reevaluation import Audited, reevaluate
+from equipoise.study.analyses.audits import Audited, Pool, audit, reevaluate
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import InputError
 from equipoise.types.predictions import Predictions

@@ -11,7 +11,7 @@ from sklearn.metrics import accuracy_score, cohen_kappa_score, roc_curve
 from equipoise import Annotations, InputError, Predictions, evaluate, resample
 from equipoise.study.analyses import experts, gold, leave_one_out, panel_size, rank_stability
 from equipoise.study.analyses.annotators import skilled_rows
-from equipoise.study.analyses.gold import sensitivity_at
+from equipoise.study.analyses.gold_standard import sensitivity_at
 from equipoise.study.truth import task_truths
 from equipoise.truth import dawid_skene, dirichlet, glad
 from equipoise.truth.agreement import krippendorff_alpha

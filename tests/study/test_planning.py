@@ -22,11 +22,17 @@ from equipoise.inference import Population, Spread
 from equipoise.read.annotations import read_annotations
 from equipoise.study import Settings, evaluate
 from equipoise.study.planning import next_for_ranking, next_items, plan_ranking, plan_size
-from equipoise.study.planning._pilot import pilot, usable_metric, with_single_votes
-from equipoise.study.planning._power import DifferenceVariances, Shape, half_widths, power
-from equipoise.study.planning._simulation import _effects, simulated_power
+from equipoise.study.planning.pilot import pilot, usable_metric, with_single_votes
+from equipoise.study.planning.power import (
+    DifferenceVariances,
+    PowerTarget,
+    Shape,
+    _effects,
+    half_widths,
+    power,
+    simulated_power,
+)
 from equipoise.study.planning.size import size_words
-from equipoise.study.planning.target import PowerTarget
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import InputError
 from equipoise.types.predictions import Predictions

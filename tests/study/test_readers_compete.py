@@ -12,8 +12,8 @@ from equipoise.report.answer import analyse_study
 from equipoise.report.page.charts import draw
 from equipoise.report.page.palette import ModelStyles
 from equipoise.study import Settings, Thresholds, Tuning, evaluate
-from equipoise.study.analyses.confusions import confusions
-from equipoise.study.analyses.curves import curves
+from equipoise.study.analyses.confusion_matrices import confusions
+from equipoise.study.analyses.operating_curves import curves
 from equipoise.study.analyses.readers import readers_finding
 from equipoise.study.analyses.study import StudyOptions
 from equipoise.study.left_out_readers import readers_left_out

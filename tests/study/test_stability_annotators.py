@@ -13,7 +13,7 @@ from equipoise.metrics import Copies, auroc
 from equipoise.study import evaluate
 from equipoise.study.analyses import scoring
 from equipoise.study.analyses.leave_one_out import leave_one_out
-from equipoise.study.analyses.panel_size import panel_size
+from equipoise.study.analyses.panels import panel_size
 from equipoise.study.analyses.vote_cutoffs import vote_cutoffs
 from equipoise.truth.agreement import cohen_kappa
 from equipoise.types.annotations import Annotations

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import hypergeom
 
 from equipoise.inference.estimate import wilson
-from equipoise.study.analyses.audit import Pool, audit
+from equipoise.study.analyses.audits import Pool, audit
 from equipoise.types.arrays import InputError
 
 

@@ -8,8 +8,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from equipoise.metrics import accuracy, quadratic_weighted_kappa
-from equipoise.study.analyses.experts import experts
-from equipoise.study.analyses.experts.compared import agreement_gains, at_specificity
+from equipoise.study.analyses.expert_comparison import agreement_gains, at_specificity, experts
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import InputError
 from equipoise.types.predictions import Predictions

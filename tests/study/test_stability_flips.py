@@ -10,8 +10,8 @@ from numpy.testing import assert_allclose
 
 from equipoise.inference.resampling import resample
 from equipoise.study import Settings, evaluate
-from equipoise.study.analyses.flips import flips
-from equipoise.study.analyses.flips import moves as moves_module
+from equipoise.study.analyses import flip_search
+from equipoise.study.analyses.fragility import flips
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import InputError
 from equipoise.types.predictions import Predictions
@@ -153,7 +153,7 @@ def test_a_metric_without_influence_tries_each_move_up_to_a_size(monkeypatch):
     truth, predictions = annotations(votes), models(scores)
     (flip,) = flips(predictions, truth, metric="precision_at_20").tasks
     assert flip.verified == bool(flip.members)
-    monkeypatch.setattr(moves_module, "ONCE", 100)
+    monkeypatch.setattr(flip_search, "ONCE", 100)
     assert flips(predictions, truth).tasks[0].verified
     with pytest.raises(InputError, match="without an influence function"):
         flips(predictions, truth, metric="precision_at_20")

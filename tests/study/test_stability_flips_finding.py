@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 
 from equipoise.inference.resampling import resample
 from equipoise.study import evaluate
-from equipoise.study.analyses.flips import UNITS, analyse, flips
+from equipoise.study.analyses.fragility import UNITS, analyse, flips
 from equipoise.study.analyses.study import Study, StudyOptions
 from tests.study.test_stability_flips_oracle import as_given, drawn
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from equipoise.study import MACRO
-from equipoise.study.analyses.flips import flips
-from equipoise.study.analyses.flips.moves import UNITS
+from equipoise.study.analyses.flip_search import UNITS
+from equipoise.study.analyses.fragility import flips
 from equipoise.types.predictions import Predictions
 from tests.oracles import flips as oracle
 from tests.oracles.bootstrap import annotations

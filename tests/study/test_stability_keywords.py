@@ -8,9 +8,9 @@ import pytest
 from equipoise.study.analyses.certainty import clear_cases
 from equipoise.study.analyses.choices import aggregation_choices
 from equipoise.study.analyses.components import variance_components
-from equipoise.study.analyses.experts import experts
+from equipoise.study.analyses.expert_comparison import experts
 from equipoise.study.analyses.leave_one_out import leave_one_out
-from equipoise.study.analyses.panel_size import panel_size
+from equipoise.study.analyses.panels import panel_size
 from equipoise.study.analyses.ranking import rank_stability
 from equipoise.study.analyses.subgroups import Attributes, subgroups
 from equipoise.study.analyses.vote_cutoffs import vote_cutoffs

@@ -12,8 +12,13 @@ from scipy.stats import t as student
 
 from equipoise.inference.ranks import spearman
 from equipoise.metrics import auroc
-from equipoise.study.analyses.panel_size import Range, panel_size, panels, prophecy
-from equipoise.study.analyses.panel_size.panels import correlation_ends
+from equipoise.study.analyses import panels
+from equipoise.study.analyses.panels import (
+    Range,
+    correlation_ends,
+    panel_size,
+    prophecy,
+)
 from equipoise.types.arrays import InputError
 from equipoise.types.predictions import Predictions
 from tests.oracles import bootstrap

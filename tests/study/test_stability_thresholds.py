@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from equipoise.inference.estimate import wilson
-from equipoise.study.analyses.threshold_sweep import Grid, threshold_sweep
+from equipoise.study.analyses.moving_thresholds import Grid, threshold_sweep
 from equipoise.study.analyses.thresholds import (
     ExpertSample,
     Rule,

@@ -10,8 +10,7 @@ from equipoise import metrics
 from equipoise.inference.resampling import Resampling, resample
 from equipoise.study import evaluate
 from equipoise.study.analyses import scoring
-from equipoise.study.analyses.study import Study, StudyOptions
-from equipoise.study.analyses.threshold_sweep import (
+from equipoise.study.analyses.moving_thresholds import (
     Grid,
     Move,
     ThresholdSweep,
@@ -19,6 +18,7 @@ from equipoise.study.analyses.threshold_sweep import (
     analyse,
     threshold_sweep,
 )
+from equipoise.study.analyses.study import Study, StudyOptions
 from equipoise.types.annotations import Annotations
 from equipoise.types.predictions import Predictions
 from tests.strategies import names

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.stats import binom
 from typer.testing import CliRunner
 
 from equipoise.cli import app
@@ -18,18 +17,14 @@ from equipoise.read import codec
 from equipoise.read.annotations import read_annotations
 from equipoise.report.page import render
 from equipoise.study.analyses.annotators import annotator_rows, skilled_rows
-from equipoise.study.analyses.truth import (
-    COUNTS,
-    FACTORS,
-    FittedModels,
-    models_finding,
-    reliability_sweep,
-    truth_report,
-)
-from equipoise.study.analyses.truth_cases import truth_cases
-from equipoise.study.analyses.truth_certainty import (
+from equipoise.study.analyses.truth_items import (
     certainty,
     certainty_meaning,
+)
+from equipoise.study.analyses.truth_report import (
+    FittedModels,
+    models_finding,
+    task_report,
 )
 from equipoise.study.truth import task_truths
 from equipoise.truth import (
@@ -92,7 +87,7 @@ def report(table, made, name="dirichlet", *, title="truth", **others):
         models={name: made, **others},
         scores={},
     )
-    return truth_report(table, fits, title=title)
+    return task_report(table, fits, title=title)
 
 
 @SOME
@@ -120,40 +115,6 @@ def test_a_certainty_says_what_the_fit_says(name):
         mean = dict(zip(made.classes, made.mean[i], strict=True))
         assert all(mass == pytest.approx(mean[label]) for label, mass in one.plausible)
         assert sum(mass for _, mass in one.plausible) + one.others == pytest.approx(1)
-
-
-@SOME
-def test_cases_have_all_the_mass_and_quantiles_around_their_middle(name):
-    cases = truth_cases(*fitted(name))
-    assert [case.role for case in cases][::2] == ["most ambiguous", "most certain"]
-    for case in cases:
-        assert sum(one.mean for one in case.classes) == pytest.approx(1)
-        assert len({one.quantiles is None for one in case.classes}) == 1
-        for one in case.classes:
-            ends = list(one.quantiles or (0, 1))
-            assert ends == sorted(ends)
-            assert ends[0] - 1e-9 <= one.mean <= ends[-1] + 1e-9
-
-
-def test_draws_follow_their_law():
-    table = Annotations.from_counts(np.array([[6, 2, 0]]))
-    (case,) = truth_cases(table, dirichlet(table, prior="uniform"))
-    ends = np.array(case.classes[0].quantiles)
-    # Beta(7, 4): P(x <= q) = P(binomial(10, q) >= 7)
-    assert np.abs(binom.sf(6, 10, ends) - [0.05, 0.25, 0.5, 0.75, 0.95]).max() < 0.09
-    assert case.classes[-1].name == "1 other"
-    assert case.classes[-1].mean == pytest.approx(1 / 11)
-
-
-def test_readings_are_told_as_they_were_given():
-    table = rankings(["a", "b", "c", "d", "e"])
-    cases = {one.item: one for one in truth_cases(table, probabilistic_inverse_rank(table))}
-    every = [one.blocks for case in cases.values() for one in case.readings]
-    assert (("d",), ("b", "e")) in every
-    assert (("a", "b", "c"),) in every
-    assert {one.times for one in cases["1"].readings} == {1, 2}
-    first = cases["1"].classes[0]
-    assert (first.name, first.first) == ("c", pytest.approx(1.0))
 
 
 def test_votes_are_told_by_class_and_person():
@@ -192,39 +153,6 @@ def test_medians_are_of_the_items_that_are_kept():
     assert kept.times.medians() == {a: float(np.median(times[30 + a :: 5])) for a in range(5)}
 
 
-@pytest.mark.parametrize(
-    ("name", "values"),
-    [
-        ("dirichlet", COUNTS),
-        ("plackett_luce", COUNTS),
-        ("probabilistic_inverse_rank", FACTORS),
-    ],
-)
-def test_more_reliable_annotations_make_a_more_certain_truth(name, values):
-    sweep = reliability_sweep(*fitted(name))
-    assert tuple(step.reliability for step in sweep.steps) == values
-    assert sweep.steps[-1].mean > sweep.steps[0].mean
-    assert sweep.used in values
-
-
-def test_the_sweep_holds_the_value_in_use_and_repeats_the_fit():
-    table = votes()
-    made = dirichlet(table, reliability=1.5, prior=0.5)
-    sweep = reliability_sweep(table, made)
-    steps = {step.reliability: step for step in sweep.steps}
-    assert len(steps) == 6
-    assert steps[1.5].mean == pytest.approx(made.certainty.mean())
-    assert [step.reliability for step in sweep.steps if step.in_use] == [1.5]
-
-
-@pytest.mark.parametrize("name", ["dawid_skene", "majority_vote"])
-def test_models_without_a_reliability_say_so(name):
-    table, made = fitted(name)
-    assert reliability_sweep(table, made) is None
-    findings = {one.key: one for one in report(table, made, name).findings}
-    assert "has no reliability" in findings["reliability"].sentence
-
-
 @SOME
 def test_every_model_makes_a_harmless_page_with_all_sections(name):
     table, made = fitted(name)
@@ -232,7 +160,7 @@ def test_every_model_makes_a_harmless_page_with_all_sections(name):
     read = Reader(text)
     ids = [value for tag, key, value in read.attributes if key == "id" and tag == "section"]
     checked = ["unanimity"] if name in ("dawid_skene", "glad") else []
-    first = ["certainty", "ambiguous", "annotators", "consensus", "cases", "reliability"]
+    first = ["certainty", "ambiguous", "annotators", "consensus"]
     assert ids == ["answer", *first, *checked, "evidence"]
     assert not re.search(r"(?<![\w&;])(nan|None|NaN|inf)(?![\w])", " ".join(read.words[2:-3]))
     links = [v for _, key, v in read.attributes if key in {"href", "src", "action", "srcset"}]
@@ -340,8 +268,6 @@ def test_ratings_have_findings_of_their_own():
     )  # fmt: skip
     made = normal(table, threshold=50)
     assert certainty(table, made).ambiguous[0].item == "a"
-    case = truth_cases(table, made)[0]
-    assert [one.blocks for one in case.readings] == [(("10",),), (("90",),)]
     whole = report(table, made, "normal")
     assert "2 annotators" in whole.known and "4 votes" in whole.known
     findings = {one.key: one for one in whole.findings}
@@ -362,7 +288,7 @@ def test_a_crowd_and_many_classes_make_a_small_page():
     fits = FittedModels(
         name="dirichlet", reason="", task="", models={"dirichlet": made}, scores={}
     )
-    text = render(truth_report(table, fits, title="a crowd", close_up=False))
+    text = render(task_report(table, fits, title="a crowd"))
     seen = re.sub(r"data:text/csv[^\s>]*", "", text)  # the consensus, for a spreadsheet
     assert len(seen.encode()) < 300_000
     assert "the first 300 of 933 rows" in text

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from equipoise import Annotations, read_annotations
-from equipoise.study.analyses.consensus import consensus_rows
-from equipoise.study.analyses.truth_gold import (
+from equipoise.study.analyses.truth_items import consensus_rows
+from equipoise.study.analyses.truth_report import (
     MAJORITY,
     GoldAggregates,
     aggregates_against_gold,

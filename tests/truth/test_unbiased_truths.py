@@ -13,7 +13,7 @@ from scipy.stats import norm
 from equipoise import Annotations, InputError, Predictions, evaluate, resample
 from equipoise.metrics import auroc, auroc_across_readers
 from equipoise.study import Settings
-from equipoise.study.analyses.truth_certainty import certainty
+from equipoise.study.analyses.truth_items import certainty
 from equipoise.truth import GladFit, dawid_skene, dirichlet, glad
 from equipoise.truth.certainty import annotation_certainty
 from equipoise.types.plausibilities import Plausibilities

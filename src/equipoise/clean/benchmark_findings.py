@@ -30,7 +30,7 @@ from equipoise.scale.cells import digest
 from equipoise.study import LABELS
 from equipoise.study.analyses.catalogue import ANALYSES
 from equipoise.study.analyses.study import Progress
-from equipoise.study.analyses.threshold_study import ItemProbabilities, threshold_report
+from equipoise.study.analyses.threshold_in_use import ItemProbabilities, threshold_report
 from equipoise.study.analyses.thresholds import ExpertSample, Rule
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import InputError

@@ -28,7 +28,7 @@ from equipoise.types.plausibilities import Plausibilities
 from equipoise.types.words import Option, hint
 
 if TYPE_CHECKING:
-    from equipoise.study.analyses.truth import FittedModels
+    from equipoise.study.analyses.truth_report import FittedModels
     from equipoise.truth.choosing import Model
 
 MARK = "truth.json"
@@ -107,7 +107,7 @@ def aggregate(
     Example: equipoise aggregate votes.csv --out consensus.csv
     """
     from equipoise.report.terminal import show
-    from equipoise.study.analyses.truth import tasks_report, truth_notices
+    from equipoise.study.analyses.truth_report import tasks_report, truth_notices
 
     if disk.chosen(file.annotations):
         aggregate_on_disk(file.annotations, asked, reading)
@@ -120,7 +120,7 @@ def aggregate(
     tasks = _tasks(table, asked)
     every = [fit(table, task, asked) for task in tasks]
     title = f"{file.name}: what is plausibly true?"
-    brief = tasks_report(table, every, title=title, close_up=False)
+    brief = tasks_report(table, every, title=title)
     notes = worded(brief.notices, command=True)
     reasons = dict.fromkeys(f"Model: {one.reason}" for one in every)
     say(*reasons, *(f"Note: {one}" for one in notes))
@@ -140,7 +140,7 @@ def aggregate(
 
 def _facts(table: Annotations, fits: "FittedModels") -> dict[str, object]:
     """Everything about one task, for people who asked for JSON."""
-    from equipoise.study.analyses.truth import truth_json
+    from equipoise.study.analyses.truth_report import truth_json
 
     about = {"model": fits.name, "reason": fits.reason, "method": fits.chosen.method}
     return {"task": fits.task, **about, **truth_json(table, fits)}
@@ -162,7 +162,7 @@ def _write(
         return
     from equipoise.read.writing import write_text
     from equipoise.report.page import render, write_report
-    from equipoise.study.analyses.truth import tasks_report
+    from equipoise.study.analyses.truth_report import tasks_report
 
     shown = [
         one if one.compared else replace(one, models={one.name: one.chosen}) for one in every
@@ -189,7 +189,7 @@ def _write(
 def _write_consensus(table: Annotations, every: "list[FittedModels]", path: Path) -> None:
     """Consensus, certainty and votes of every item of every task."""
     from equipoise.report.text import write_table
-    from equipoise.study.analyses.consensus import consensus_rows
+    from equipoise.study.analyses.truth_items import consensus_rows
 
     rows = [row for one in every for row in consensus_rows(table, one.chosen)]
     write_table(rows, path)
@@ -211,8 +211,7 @@ def _file_names(tasks: "list[str]") -> list[str]:
 
 def fit(table: Annotations, task: str, asked: AggregateOptions) -> "FittedModels":
     """Fit the chosen model and those beside it, and score held-out votes, under a bar."""
-    from equipoise.study.analyses.truth import FittedModels
-    from equipoise.study.analyses.truth_gold import aggregates_against_gold
+    from equipoise.study.analyses.truth_report import FittedModels, aggregates_against_gold
     from equipoise.truth import annotator_bootstrap
     from equipoise.truth.choosing import fitted, held_out, recommended
     from equipoise.truth.choosing.comparing import FOLDS

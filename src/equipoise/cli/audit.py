@@ -41,7 +41,7 @@ from equipoise.types.numbers import count, exact_percent
 from equipoise.types.predictions import Predictions
 
 if TYPE_CHECKING:
-    from equipoise.study.analyses.audit import Pool
+    from equipoise.study.analyses.audits import Pool
     from equipoise.types.findings import Finding, Report
 
 MARK = "audit.json"
@@ -93,7 +93,7 @@ class _AuditedItems:
 
     def pools(self) -> "list[Pool]":
         """Pools that were given as numbers, in the one way in which they were."""
-        from equipoise.study.analyses.audit import Pool
+        from equipoise.study.analyses.audits import Pool
 
         if self.size:
             raise misused("got a size without FILE", "size")
@@ -225,7 +225,7 @@ def _check(items: _AuditedItems, models: _Rescoring, reading: StudyReading) -> N
 
 def _read(items: _AuditedItems, models: _Rescoring, reading: StudyReading) -> _ReadAudit:
     """Read the audit from the numbers or from the file, and what the retrieval found."""
-    from equipoise.study.analyses.audit import audited_pools
+    from equipoise.study.analyses.audits import audited_pools
 
     votes, sizes, pool = None, dict[str, int](), dict[str, str]()
     if items.file is None:
@@ -297,8 +297,8 @@ def _header(path: Path) -> list[str]:
 def _report(read: _ReadAudit, items: _AuditedItems, models: _Rescoring) -> "Report":
     """Count what was missed and score the models again, under a bar."""
     from equipoise.metrics import named
-    from equipoise.study.analyses.audit import TERMS
-    from equipoise.study.analyses.audit import audit as count_missed
+    from equipoise.study.analyses.audits import TERMS
+    from equipoise.study.analyses.audits import audit as count_missed
     from equipoise.types.findings import Report
 
     done = count_missed(read.pools, read.found, level=models.level, finite=not items.infinite)
@@ -334,7 +334,7 @@ def _report(read: _ReadAudit, items: _AuditedItems, models: _Rescoring) -> "Repo
 
 def _again(read: _ReadAudit, models: _Rescoring, metrics: Sequence[str]) -> "list[Finding]":
     """Every metric before and after."""
-    from equipoise.study.analyses.reevaluation import Audited, reevaluate
+    from equipoise.study.analyses.audits import Audited, reevaluate
 
     assert read.benchmark is not None and read.votes is not None
     findings = []

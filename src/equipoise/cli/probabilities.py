@@ -30,7 +30,7 @@ from equipoise.types.plausibilities import Plausibilities
 from equipoise.types.predictions import Predictions
 
 if TYPE_CHECKING:
-    from equipoise.study.analyses.threshold_study import ItemProbabilities
+    from equipoise.study.analyses.threshold_in_use import ItemProbabilities
 
 ITEMS = "Where the probabilities come from"
 STORED = ".npz"
@@ -118,7 +118,7 @@ def read_probabilities(source: ProbabilitySource) -> _ReadProbabilities:
 def _of_predictions(source: ProbabilitySource) -> _ReadProbabilities:
     """A file of probabilities."""
     from equipoise.read.predictions import prediction_columns, read_predictions
-    from equipoise.study.analyses.threshold_study import ItemProbabilities
+    from equipoise.study.analyses.threshold_in_use import ItemProbabilities
 
     path, how = source.file, dict[str, Any](layout=source.layout)
     try:
@@ -168,7 +168,7 @@ def _chosen(option: str, asked: str | None, known: Sequence[str], path: Path) ->
 def _of_plausibilities(source: ProbabilitySource) -> _ReadProbabilities:
     """Plausibilities that `equipoise aggregate` wrote."""
     from equipoise.read.plausibilities import read_plausibilities
-    from equipoise.study.analyses.threshold_study import ItemProbabilities
+    from equipoise.study.analyses.threshold_in_use import ItemProbabilities
 
     path = source.file
     made = read_plausibilities(path)
@@ -185,7 +185,7 @@ def _of_plausibilities(source: ProbabilitySource) -> _ReadProbabilities:
 
 def _of_votes(source: ProbabilitySource) -> _ReadProbabilities:
     """Votes: their mean, or what a model makes of them."""
-    from equipoise.study.analyses.threshold_study import ItemProbabilities
+    from equipoise.study.analyses.threshold_in_use import ItemProbabilities
     from equipoise.study.truth import task_truths
 
     path = source.file

@@ -205,8 +205,8 @@ def _report(
 ) -> "Report":
     """Read everything and set the threshold, under a bar."""
     from equipoise.report.text import references
-    from equipoise.study.analyses.threshold_study import threshold_report
-    from equipoise.study.analyses.threshold_sweep import Grid
+    from equipoise.study.analyses.moving_thresholds import Grid
+    from equipoise.study.analyses.threshold_in_use import threshold_report
     from equipoise.study.analyses.thresholds import sampling_plan
 
     with progress("reading") as tell:

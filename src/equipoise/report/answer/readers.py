@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from equipoise.study.analyses.experts import Experts
+from equipoise.study.analyses.expert_comparison import Experts
 from equipoise.truth.agreement import AgreementTable, agreement_summaries
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import Bools, Floats, Ints

@@ -30,9 +30,9 @@ from equipoise.report.answer.readers import (
 from equipoise.report.answer.worklist import worklist_finding
 from equipoise.study import MACRO, Evaluation, evaluate
 from equipoise.study.analyses.catalogue import ANALYSES
-from equipoise.study.analyses.compare import Comparison
-from equipoise.study.analyses.experts import experts
+from equipoise.study.analyses.expert_comparison import experts
 from equipoise.study.analyses.methods import (
+    Comparison,
     StudyData,
     computed,
     interval_sources,
@@ -41,7 +41,7 @@ from equipoise.study.analyses.methods import (
     study_report,
 )
 from equipoise.study.analyses.study import Progress, Study, StudyOptions
-from equipoise.study.analyses.truth_certainty import certainty
+from equipoise.study.analyses.truth_items import certainty
 from equipoise.study.analyses.words import score_title
 from equipoise.study.circularity import independent
 from equipoise.study.thresholds import cut_study, threshold_table

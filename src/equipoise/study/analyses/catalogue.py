@@ -1,9 +1,10 @@
 """Catalogue: the only list of analyses.
 
 An analysis is a module with a ``TITLE``, the question that it answers, and a function
-``analyse(study)`` that returns a `Finding`. The command line, its help, the page, the text
-files, the methods and the laws in the tests read `ANALYSES`; adding an analysis is adding a
-file and a line here. Modules are loaded when they are needed.
+``analyse(study)`` that returns a `Finding`; a module with a second analysis names its heading
+and function here. The command line, its help, the page, the text files, the methods and the
+laws in the tests read `ANALYSES`; adding an analysis is adding a file and a line here. Modules
+are loaded when they are needed.
 """
 
 from collections.abc import Callable, Mapping
@@ -34,21 +35,25 @@ class Analysis:
         What the data must have, in words, for help and documentation.
     quick
         Whether it costs next to nothing, so that every evaluation has it.
+    heading, function
+        What the title and the function are called in the module.
     """
 
     name: str
     module: str
     needs: str = ""
     quick: bool = False
+    heading: str = "TITLE"
+    function: str = "analyse"
 
     @property
     def title(self) -> str:
         """The question that it answers, as a heading."""
-        return str(import_module(self.module).TITLE)
+        return str(getattr(import_module(self.module), self.heading))
 
     def run(self, study: "Study") -> "Finding":
         """Make its finding; raises `InputError` where the data do not allow it."""
-        analyse: Callable[[Study], Finding] = import_module(self.module).analyse
+        analyse: Callable[[Study], Finding] = getattr(import_module(self.module), self.function)
         return analyse(study)
 
     def attempt(self, study: "Study") -> "Finding":
@@ -64,28 +69,50 @@ class Analysis:
 
 _IN_ORDER = (
     Analysis("ranking", "equipoise.study.analyses.ranking", "at least two models"),
-    Analysis("flips", "equipoise.study.analyses.flips", "at least two models"),
+    Analysis("flips", "equipoise.study.analyses.fragility", "at least two models"),
     Analysis("components", "equipoise.study.analyses.components", quick=True),
     Analysis("certainty", "equipoise.study.analyses.certainty"),
     Analysis(
-        "calibration", "equipoise.study.analyses.calibration", "probabilities", quick=True
+        "calibration",
+        "equipoise.study.analyses.calibration_curves",
+        "probabilities",
+        quick=True,
     ),
     Analysis("leave_one_out", "equipoise.study.analyses.leave_one_out", "named annotators"),
-    Analysis("panel_size", "equipoise.study.analyses.panel_size"),
+    Analysis("panel_size", "equipoise.study.analyses.panels"),
     Analysis("annotators", "equipoise.study.analyses.annotators", "named annotators"),
-    Analysis("pairs", "equipoise.study.analyses.annotator_map", "named annotators"),
-    Analysis("experts", "equipoise.study.analyses.experts", "at least three named annotators"),
+    Analysis(
+        "pairs",
+        "equipoise.study.analyses.annotators",
+        "named annotators",
+        heading="MAP_TITLE",
+        function="analyse_pairs",
+    ),
+    Analysis(
+        "experts",
+        "equipoise.study.analyses.expert_comparison",
+        "at least three named annotators",
+    ),
     Analysis("readers", "equipoise.study.analyses.readers", "at least two named annotators"),
     Analysis(
-        "curves", "equipoise.study.analyses.curves", "scores of a yes/no question", quick=True
+        "curves",
+        "equipoise.study.analyses.operating_curves",
+        "scores of a yes/no question",
+        quick=True,
     ),
     Analysis(
-        "net_benefit", "equipoise.study.analyses.net_benefit", "probabilities of yes or no"
+        "net_benefit",
+        "equipoise.study.analyses.operating_curves",
+        "probabilities of yes or no",
+        heading="NET_BENEFIT_TITLE",
+        function="analyse_net_benefit",
     ),
-    Analysis("gold", "equipoise.study.analyses.gold", "gold labels and annotators' votes"),
+    Analysis(
+        "gold", "equipoise.study.analyses.gold_standard", "gold labels and annotators' votes"
+    ),
     Analysis("vote_cutoffs", "equipoise.study.analyses.vote_cutoffs"),
     Analysis("choices", "equipoise.study.analyses.choices"),
-    Analysis("threshold_sweep", "equipoise.study.analyses.threshold_sweep", "yes or no"),
+    Analysis("threshold_sweep", "equipoise.study.analyses.moving_thresholds", "yes or no"),
     Analysis("subgroups", "equipoise.study.analyses.subgroups", "attributes of the items"),
 )
 ANALYSES: Mapping[str, Analysis] = {analysis.name: analysis for analysis in _IN_ORDER}

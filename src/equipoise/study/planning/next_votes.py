@@ -56,7 +56,9 @@ from numpy.typing import NDArray
 from equipoise.metrics import Metric, titled
 from equipoise.read.writing import replaced
 from equipoise.study.arguments import as_predictions
-from equipoise.study.planning._pilot import Pilot, Progress, neighbours, pilot, require_finite
+from equipoise.study.planning.pilot import Pilot, neighbours, pilot, require_finite
+from equipoise.study.planning.power import Progress
+from equipoise.study.planning.size import RankingPlan, Size, of_pair
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import (
     Floats,
@@ -560,3 +562,65 @@ def _weights(difference: Floats, variance: Floats) -> Floats:
     safe = np.where(known, variance, 1.0)
     density = np.exp(-(difference**2) / (2 * safe)) / math.sqrt(2 * math.pi)
     return np.where(known, 2 * density**2 / safe, 0.0)
+
+
+STATES = {
+    "planned": "planned",
+    "tied": "models are tied",
+    "no spread": "no spread",
+    "not plannable": "open in this pilot: give a difference",
+    "out of reach": "out of reach",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class TaskPlan:
+    """The plan for one task, and the votes that come next, where they were asked for."""
+
+    task: str
+    planned: Size | RankingPlan
+    wanted: NextItems | NextForRanking | None = None
+
+    @property
+    def whole(self) -> RankingPlan:
+        """The plan as one of a ranking."""
+        return of_pair(self.planned) if isinstance(self.planned, Size) else self.planned
+
+    def row(self) -> dict[str, Cell]:
+        """The hardest pair, what the recommended design takes, and how far that is known."""
+        plan, hard = self.whole, self.whole.hardest
+        best = plan.recommended
+        row: dict[str, Cell] = {
+            "task": self.task,
+            "a": hard.a,
+            "b": hard.b,
+            "difference": hard.difference,
+            "low": hard.low,
+            "high": hard.high,
+            "planned_for": hard.resolved,
+            "annotators": None if best is None else best.annotators,
+            "items_per_group": None if best is None else best.shape.per_unit,
+            "groups": None if best is None else best.groups,
+            "items": None if best is None else best.items,
+            "votes": None if best is None else best.votes,
+            "cost": None if best is None else best.cost,
+            "state": STATES["planned" if best is not None else hard.state],
+        }
+        return row
+
+
+def write_next(plans: Sequence[TaskPlan], path: Path) -> None:
+    """Write the items that come next, of all tasks, as one CSV to fill in."""
+    lists = [one.wanted for one in plans if one.wanted is not None]
+    if len(lists) == 1:
+        lists[0].write(path)
+        return
+    rows = [
+        {"item": row["item"], "task": one.task, **row}
+        for one in plans
+        if one.wanted is not None
+        for row in one.wanted.sheet()
+    ]
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    with replaced(path) as file:
+        file.write(csv_text(names, ([row.get(one) for one in names] for row in rows)).encode())

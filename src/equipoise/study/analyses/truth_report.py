@@ -1,64 +1,248 @@
-"""Truth: what models make of the annotations of a task, and how far that can be trusted.
+r"""Truth report: what models make of the annotations of a task, and how far to trust that.
 
 A chosen model is fitted, and others beside it: where they differ, one looks before trusting.
-Reliability says how much one vote or reading is worth; nothing in the annotations tells it, so
-a sweep shows what each of the published values would make of them. Models without a
-reliability have no sweep. Several tasks have a row each, and everything about every one under
-its name.
+Several tasks have a row each, and everything about every one under its name.
+
+On the items of a task that have gold and votes, every model is fitted once more to the votes
+alone, as if there were no gold, and its plausibilities are scored like the probabilities of a
+model: accuracy (the most plausible class; ties share), log score and Brier score. Majority vote
+is always among them. Intervals are over items, or groups of items, against this gold; an
+accuracy p of variance V has Wilson's, for :math:`\min(p (1 - p) / V, n)` trials of n items.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import partial
-from typing import Any, NamedTuple
 
 import numpy as np
 
 from equipoise.read.codec import encode
+from equipoise.study import Difference, Evaluation, evaluate
 from equipoise.study.analyses.annotators import annotators_finding, skilled_rows
 from equipoise.study.analyses.certainty import SURE
-from equipoise.study.analyses.consensus import consensus_finding
+from equipoise.study.analyses.gold_standard import Trials, share_interval
 from equipoise.study.analyses.result import ENDS
-from equipoise.study.analyses.truth_cases import SEED, cases_finding, truth_cases
-from equipoise.study.analyses.truth_certainty import certainty, certainty_meaning
-from equipoise.study.analyses.truth_gold import GoldAggregates
-from equipoise.truth import Chain, dirichlet, plackett_luce, probabilistic_inverse_rank
+from equipoise.study.analyses.truth_items import (
+    certainty,
+    certainty_meaning,
+    consensus_finding,
+)
 from equipoise.truth.choosing import (
-    SkillRanks,
+    Model,
     cautions,
     decisions,
     differ,
     disagreement,
+    fitted,
     remarks,
-    skill_ranks,
     verdict,
 )
-from equipoise.truth.choosing.cautions import FEW, vote_table
 from equipoise.truth.choosing.comparing import FOLDS
+from equipoise.truth.choosing.models import by_name
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import short_repr
 from equipoise.types.findings import (
     Cell,
     Column,
+    Dot,
+    Dots,
     Finding,
-    Line,
-    Lines,
     Report,
     Table,
     columns,
     spanned,
 )
 from equipoise.types.notices import Notice, as_notices, notice
-from equipoise.types.numbers import count, number, percent, rank
+from equipoise.types.numbers import (
+    change,
+    count,
+    estimate,
+    exact_percent,
+    interval,
+    number,
+    percent,
+)
 from equipoise.types.plausibilities import Plausibilities
+from equipoise.types.predictions import Predictions
 from equipoise.types.votes import collect_votes, gold_items
-from equipoise.types.words import capital
 
-COUNTS = (1.0, 2.0, 3.0, 5.0, 10.0)
-FACTORS = (10.0, 20.0, 30.0, 50.0, 100.0)
-QUICK = Chain(draws=200, burn_in=100)
+KEY, TITLE = "gold", "Which model finds the known truth?"
+MAJORITY = "majority_vote"
+METRICS = ("accuracy", "log_score", "brier_score")
+KINDS = ("binary", "nominal", "ordinal")
+NOTE = (
+    "The models were fitted once more without the gold, to the votes alone, and their "
+    "plausibilities scored on the items that have gold. Where gold was adjudicated among these "
+    "annotators it leans towards them. A log score is infinite where a model had ruled the "
+    "gold class out."
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class GoldAggregates:
+    """What `aggregates_against_gold` returns.
+
+    Attributes
+    ----------
+    task
+        Which question.
+    evaluation
+        The aggregation models, scored as models against gold.
+    """
+
+    task: str
+    evaluation: Evaluation
+
+    __repr__ = short_repr
+
+    @property
+    def items(self) -> int:
+        """How many items have gold and votes."""
+        return len(self.evaluation.questions[0].items)
+
+    @property
+    def best(self) -> str:
+        """The model with the highest accuracy, the first of several."""
+        values = self.evaluation.two_way("accuracy").values
+        return self.evaluation.models[int(np.nanargmax(values))]
+
+    def rows(self) -> list[dict[str, Cell]]:
+        """One row per aggregation model: accuracy, log score and Brier score with ends."""
+        found: dict[str, dict[str, Cell]] = {}
+        for row in self.evaluation.table():
+            if row.labels != "soft":
+                continue
+            own = found.setdefault(row.model, {"model": row.model, "items": self.items})
+            low, high = row.low, row.high
+            if row.metric == "accuracy":
+                trials = Trials(self.items, self.items)
+                level, variance = self.evaluation.level, row.standard_error**2
+                low, high = share_interval(row.value, variance, trials, level)
+            own |= {row.metric: row.value, f"{row.metric}_low": low, f"{row.metric}_high": high}
+        for one in self.against_majority():
+            gain = {"gain": one.value, "gain_low": one.low, "gain_high": one.high}
+            found[one.a] |= gain
+        return sorted(found.values(), key=lambda row: -float(str(row["accuracy"])))
+
+    def against_majority(self) -> list[Difference]:
+        """Accuracy of every other model less that of majority vote, paired."""
+        every = self.evaluation.differences("accuracy")
+        return [_turned(one) for one in every if MAJORITY in (one.a, one.b)]
+
+    @property
+    def finding(self) -> str:
+        """Who is right most often, and whether majority vote is surely behind."""
+        rows = {str(row["model"]): row for row in self.rows()}
+        task = f"{self.task}: of" if self.task else "Of"
+        start = f"{task} {count(self.items, 'item')} with gold"
+        said = {name: estimate(*_numbers(row, "accuracy")) for name, row in rows.items()}
+        own = said[self.best]
+        if len(rows) == 1:
+            return f"{start}, majority_vote is right in {own}."
+        gains = [one for one in self.against_majority() if one.value > 0]
+        if not gains:
+            return f"{start}, no model is right more often than majority_vote, {own}."
+        gain = max(gains, key=lambda one: one.value)
+        ends = interval(gain.low, gain.high, change)
+        sure = "surely more" if gain.separated else "not surely more"
+        return (
+            f"{start}, {gain.a} is right most often, {said[gain.a]}; that is "
+            f"{change(gain.value)} {ends} against majority_vote, {sure}."
+        )
+
+    def report(self) -> Finding:
+        """The finding for every surface."""
+        rows = self.rows()
+        gain = spanned("gain", "accuracy against majority vote", "change")
+        table = Table(
+            name="aggregates_gold",
+            caption="Aggregation models against gold",
+            columns=(
+                Column("model", "model"),
+                *map(spanned, METRICS),
+                *([gain] if len(rows) > 1 else []),
+            ),
+            rows=[{"gain": 0.0, **row} for row in rows],
+            legend=f"Brackets: {exact_percent(self.evaluation.level)} interval for "
+            f"{self.evaluation.population.whom}; log score and Brier score: lower is better.",
+            open=True,
+        )
+        chart = Dots(
+            name="aggregates-gold",
+            caption="Accuracy of aggregation models against gold",
+            axis="accuracy",
+            rows=[Dot(str(row["model"]), *_numbers(row, "accuracy")) for row in rows],
+        )
+        return Finding(
+            key=KEY,
+            title=TITLE,
+            sentence=self.finding,
+            tables=(table,),
+            charts=(chart,) if len(rows) > 1 else (),
+            note=NOTE,
+        )
+
+
+def _turned(one: Difference) -> Difference:
+    """The difference of a model to majority vote, whichever stood first."""
+    if one.b == MAJORITY:
+        return one
+    turned = one._replace(a=one.b, b=one.a, p_better=1 - one.p_better)
+    return turned._replace(value=-one.value, low=-one.high, high=-one.low)
+
+
+def _numbers(row: Mapping[str, Cell], name: str) -> tuple[float, float, float]:
+    value, low, high = (float(str(row[f"{name}{end}"])) for end in ("", "_low", "_high"))
+    return value, low, high
+
+
+def aggregates_against_gold(
+    annotations: Annotations, models: Mapping[str, Model], task: str
+) -> GoldAggregates | Notice | None:
+    """Score aggregation models on the items with gold; None where the task has none.
+
+    Parameters
+    ----------
+    models
+        Models by name, set up as they were fitted.
+
+    Returns
+    -------
+    GoldAggregates | Notice | None
+        A notice where there is gold, but nothing to score against it.
+
+    Examples
+    --------
+    >>> votes = Annotations(kind="binary", items=("a", "b"), classes=("0", "1"),
+    ...     item=np.array([0, 0, 0, 1, 1]), label=np.array([1, 1, 1, 0, 1]),
+    ...     is_gold=np.array([True, False, False, True, False]))
+    >>> aggregates_against_gold(votes, {}, "").rows()[0]["accuracy"]
+    0.5
+    """
+    here, gold = annotations.in_task(task), annotations.is_gold
+    if gold is None or not (here & gold).any() or annotations.kind not in KINDS:
+        return None
+    known, voted = here & gold, annotations.rows(here & ~gold)
+    both = np.intersect1d(annotations.item[known], voted.item)
+    if not len(both):
+        text = "Items with gold have no votes, so aggregation models are not scored against it."
+        return notice("gold_without_votes", text)
+    every = {**models, **({} if MAJORITY in models else by_name([MAJORITY]))}
+    fits = fitted(replace(voted, is_gold=None), every, task)
+    settled = annotations.rows(known & np.isin(annotations.item, both))
+    truth = replace(settled, annotators=None, annotator=None, notices=())
+    names = {annotations.items[i] for i in both}
+    given = []
+    for name, one in fits.items():
+        own = one.subset(np.flatnonzero([item in names for item in one.items]))
+        given.append(Predictions(name, own.items, own.mean, classes=one.classes, task=one.task))
+    one_task = replace(truth, tasks=(task,), task=None)
+    done = evaluate(given, one_task, metrics=METRICS, resampling="influence")
+    return GoldAggregates(task=task, evaluation=done)
+
+
+# ---- fitted models ------------------------------------------------------------------------
+
 VOTES = "dirichlet"  # votes with an empirical prior, which a model of annotators must beat
-FINE = 0.2  # shares below it are said with a decimal
 SKILLS = {
     "accuracy": "probability of naming the true class, by the model; guessing evenly among "
     "{classes} classes has {chance}",
@@ -107,142 +291,6 @@ class FittedModels:
         return {name: int(differ(one, self.chosen).sum()) for name, one in self.models.items()}
 
 
-# ---- reliability ---------------------------------------------------------------------------
-
-
-class _SweepStep(NamedTuple):
-    """One reliability, whether it is in use, the mean certainty, and the uncertain items."""
-
-    reliability: float
-    in_use: bool
-    mean: float
-    below: int
-    share: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _ReliabilitySweep:
-    """Certainty over reliabilities.
-
-    Attributes
-    ----------
-    used
-        The reliability in use.
-    how
-        How the fits were made, in a sentence.
-    steps
-        Rising, the one in use among them.
-    """
-
-    used: float
-    how: str
-    steps: tuple[_SweepStep, ...]
-
-    @property
-    def finding(self) -> str:
-        """How far the choice of reliability moves the certainty."""
-        first, last = self.steps[0], self.steps[-1]
-        digits = 1 if max(first.share, last.share) < FINE else 0
-        low, high = (percent(one.share, digits) for one in (first, last))
-        ends = f"from {first.reliability:g} to {last.reliability:g}"
-        if low == high:
-            return (
-                f"Trusting each annotation more changes little: with a reliability {ends}, "
-                f"{low} of the items stay below a certainty of {SURE:g}."
-            )
-        return (
-            f"How far annotations are trusted matters: with a reliability {ends}, the items "
-            f"with a certainty below {SURE:g} go from {low} to {high}; {self.used:g} is in use."
-        )
-
-    def report(self) -> Finding:
-        """What another reliability would change."""
-        ticks = [(float(i), f"{one.reliability:g}") for i, one in enumerate(self.steps)]
-        used = next(float(i) for i, one in enumerate(self.steps) if one.in_use)
-        below = f"items with a certainty below {SURE:g}"
-        drawn = {
-            "mean": ("mean certainty", [one.mean for one in self.steps]),
-            "below": (below, [one.share for one in self.steps]),
-        }
-        charts = tuple(
-            Lines(
-                name=f"reliability-{key}",
-                caption=f"{capital(title)} over the reliability",
-                alternative=f"{capital(title)} over {len(ticks)} reliabilities; {self.used:g} "
-                "is in use.",
-                x="reliability of an annotation",
-                y=title,
-                lines=[Line("", [(float(i), value) for i, value in enumerate(values)])],
-                ticks=ticks,
-                marks=[(used, "in use")],
-            )
-            for key, (title, values) in drawn.items()
-        )
-        table = Table(
-            name="reliability",
-            caption="Certainty by reliability",
-            columns=(
-                *columns(reliability="text", in_use="text"),
-                Column("mean", "mean certainty", "number"),
-                Column("below", f"items below {SURE:g}", "count"),
-                Column("share", "share", "percent"),
-            ),
-            rows=[one._asdict() for one in self.steps],
-        )
-        note = (
-            "Reliability is what one annotation counts, a choice that the annotations "
-            f"themselves do not settle. {self.how}"
-        )
-        return replace(
-            _VARIED, sentence=self.finding, tables=(table,), charts=charts, note=note
-        )
-
-
-_VARIED = Finding(
-    key="reliability", title="What if annotations counted more?", sentence="", brief=False
-)
-
-
-def reliability_sweep(
-    annotations: Annotations, plausibilities: Plausibilities
-) -> _ReliabilitySweep | None:
-    """Certainty over reliabilities, the one in use among them; None without a reliability.
-
-    Examples
-    --------
-    >>> votes = Annotations.from_counts(np.array([[3, 2], [9, 0]]))
-    >>> [step.below for step in reliability_sweep(votes, dirichlet(votes)).steps]
-    [1, 1, 1, 1, 1]
-    """
-    made = plausibilities
-    given: Mapping[str, Any] = made.parameters
-    values, how = COUNTS, "Each value is a fit of the same model; certainties are exact."
-    fit: Callable[..., Plausibilities]
-    if made.model == "dirichlet":
-        fit = partial(dirichlet, prior=given["prior"])
-    elif made.model == "probabilistic_inverse_rank":
-        values = FACTORS
-        fit = partial(probabilistic_inverse_rank, preset=str(given["preset"]))
-    elif made.model == "plackett_luce":
-        fit = partial(plackett_luce, prior=given["prior"], chain=QUICK)
-        how = (
-            f"Each value is a fit of the same model with {QUICK.draws} draws after "
-            f"{QUICK.burn_in} (seed {QUICK.seed}), fewer than elsewhere, so the numbers at the "
-            "reliability in use can differ a little from those of the fit."
-        )
-    else:
-        return None
-    used = float(given["reliability"])
-    steps = []
-    for reliability in sorted({*values, used}):
-        sure = fit(annotations, reliability=reliability, task=made.task).certainty
-        below = int((sure < SURE).sum())
-        share = below / (len(made.items) or 1)
-        in_use, mean = reliability == used, float(sure.mean())
-        steps.append(_SweepStep(reliability, in_use, mean, below, share))
-    return _ReliabilitySweep(used=used, how=how, steps=tuple(steps))
-
-
 # ---- models beside each other --------------------------------------------------------------
 
 
@@ -283,19 +331,6 @@ def _decision_rows(fits: FittedModels) -> list[dict[str, Cell]]:
         }
         for one in decisions(fits.models)
     ]
-
-
-def _skill_comparisons(annotations: Annotations, fits: FittedModels) -> list[SkillRanks]:
-    """Every pair of models that have skills; of annotators with enough votes, if there are."""
-    if sum(one.skills is not None for one in fits.models.values()) < 2:
-        return []
-    judged = vote_table(annotations, fits.task).sum(axis=1) >= FEW
-    return skill_ranks(fits.models, judged if judged.sum() > 2 else None)
-
-
-def _skill_row(one: SkillRanks) -> dict[str, Cell]:
-    numbers = {"annotators": one.annotators, "rank_correlation": one.spearman}
-    return {"models": f"{one.first}, {one.second}", **numbers}
 
 
 def models_finding(fits: FittedModels) -> Finding:
@@ -379,33 +414,6 @@ def _unanimity_finding(fits: FittedModels) -> Finding | None:
     return Finding(key="unanimity", title=title, sentence=text, tables=(table,))
 
 
-def _skill_ranks_finding(comparisons: Sequence[SkillRanks]) -> Finding:
-    """How models rank annotators."""
-    least = min(comparisons, key=lambda one: one.spearman)
-    rows = []
-    for one in comparisons:
-        moved = ", ".join(f"{name} ({rank(a)} to {rank(b)})" for name, a, b in one.moved)
-        rows.append({**_skill_row(one), "move_most": moved or "nobody"})
-    table = Table(
-        name="skill_ranks",
-        caption="How models rank annotators",
-        columns=(
-            *columns(models="text", annotators="count", rank_correlation="number"),
-            Column("move_most", "move most"),
-        ),
-        rows=rows,
-        legend="Rank correlation is Spearman's, of the skills of the annotators in the two "
-        "models; 1 is the same order.",
-    )
-    return Finding(
-        key="skill_ranks",
-        title="How do models rank annotators?",
-        sentence="The rank correlation of the skills is at least "
-        f"{number(least.spearman)} ({least.first}, {least.second}).",
-        tables=(table,),
-    )
-
-
 # ---- everything about the truth ------------------------------------------------------------
 
 
@@ -436,18 +444,8 @@ def truth_notices(annotations: Annotations, fits: FittedModels) -> tuple[Notice,
     return tuple(notices)
 
 
-def truth_report(
-    annotations: Annotations, fits: FittedModels, *, title: str, close_up: bool = True
-) -> Report:
-    """Everything about the truth of one task.
-
-    Parameters
-    ----------
-    title
-        Heading of the report.
-    close_up
-        Whether to look at cases and at other reliabilities too, which takes further fits.
-    """
+def task_report(annotations: Annotations, fits: FittedModels, *, title: str) -> Report:
+    """Everything about the truth of one task, under a heading."""
     made = fits.chosen
     sure = certainty(annotations, made)
     meaning = certainty_meaning(made)
@@ -460,19 +458,10 @@ def truth_report(
         _annotators(annotations, fits),
         consensus_finding(annotations, made),
     ]
-    if close_up:
-        drawn = None if made.law is None else SEED
-        findings.append(cases_finding(truth_cases(annotations, made), seed=drawn))
-        sweep = reliability_sweep(annotations, made)
-        none = f"The model, {made.method}, has no reliability that could be varied."
-        varied = replace(_VARIED, sentence=none) if sweep is None else sweep.report()
-        findings.append(varied)
     if len(fits.models) > 1:
         findings.append(models_finding(fits))
     checked = _unanimity_finding(fits)
     findings += [] if checked is None else [checked]
-    ranks = _skill_comparisons(annotations, fits)
-    findings += [_skill_ranks_finding(ranks)] if ranks else []
     what = "reading" if annotations.kind == "ranking" else "vote"
     votes = int(annotations.in_task(fits.task).sum())
     if annotations.kind != "interval":
@@ -490,7 +479,7 @@ def truth_report(
             "anonymous votes" if people is None else count(len(people), "annotator"),
             made.method,
         ),
-        settings=(("Method", made.method), ("Seed of the draws", str(SEED))),
+        settings=(("Method", made.method),),
         notices=truth_notices(annotations, fits),
         methods=(
             f"The truth of {count(len(made.items), 'item')} was inferred by {made.method}",
@@ -562,13 +551,6 @@ def truth_json(annotations: Annotations, fits: FittedModels) -> dict[str, object
             if one.unanimity is not None
         },
         "decisions": _decision_rows(fits),
-        "skill_ranks": [
-            {
-                **_skill_row(one),
-                "move_most": [{"annotator": n, "ranks": [a, b]} for n, a, b in one.moved],
-            }
-            for one in _skill_comparisons(annotations, fits)
-        ],
     }
 
 
@@ -622,20 +604,10 @@ def _task_rows(every: Sequence[FittedModels]) -> list[dict[str, Cell]]:
 
 
 def tasks_report(
-    annotations: Annotations,
-    every: Sequence[FittedModels],
-    *,
-    title: str,
-    close_up: bool = True,
+    annotations: Annotations, every: Sequence[FittedModels], *, title: str
 ) -> Report:
-    """Everything about the truth of some tasks; of one alone it is that of `truth_report`.
-
-    Parameters
-    ----------
-    close_up
-        As in `truth_report`.
-    """
-    reports = [truth_report(annotations, one, title=title, close_up=close_up) for one in every]
+    """Everything about the truth of some tasks; of one alone it is that of `task_report`."""
+    reports = [task_report(annotations, fits, title=title) for fits in every]
     if len(reports) == 1:
         return reports[0]
     first = reports[0]

@@ -1,23 +1,40 @@
-"""Evaluate again with the audited items added, as they are and as what they stand for.
+"""Audits of candidate retrieval: how many positives lie where nobody looked.
 
-Three versions of the truth: ``before`` (the items of the benchmark), ``added`` (audited items
-count like any other) and ``reweighed`` (each audited item counts by the inverse of its sampling
-probability N/n, as an importance weight in the metric, so that the items stand for the whole
-pools). Intervals resample the items of the benchmark and those of every pool separately, or
-whole groups of items where the annotations have groups; all versions and models share the
-draws, so that changes are paired. An item that is drawn twice is two items, each of its weight.
+A benchmark whose candidates were retrieved by some method may miss positives that this method
+does not see. An audit draws n of the N items that were not retrieved (a pool, for example the
+top of another method's ranking), without replacement, and labels them; k are positive.
+
+share
+    k/n with Wilson's interval. Because the pool is finite, n counts as n (N - 1)/(N - n) trials
+    of the same share (finite-population correction): an audit of the whole pool leaves no
+    uncertainty. ``finite=False`` leaves the correction out.
+missed
+    N k/n, between N times the ends of the share, but at least the k that were found and at most
+    all that were not found negative. Pools are disjoint; their totals add, and the distances to
+    the ends add in squares. Where few positives were found the lower end is too high too often;
+    a notice says so.
+recall
+    found / (found + missed), at the ends of missed.
+
+*Models again, with the audited items.* Three versions of the truth: ``before`` (the items of
+the benchmark), ``added`` (audited items count like any other) and ``reweighed`` (each audited
+item counts by the inverse of its sampling probability N/n, as an importance weight in the
+metric, so that the items stand for the whole pools). Intervals resample the items of the
+benchmark and those of every pool separately, or whole groups of items where the annotations
+have groups; all versions and models share the draws, so that changes are paired. An item that
+is drawn twice is two items, each of its weight.
 """
 
 import inspect
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from equipoise import metrics as catalogue
-from equipoise.inference.estimate import Estimate
+from equipoise.inference.estimate import Estimate, wilson
 from equipoise.inference.ranks import average_ranks, higher_is_better
 from equipoise.metrics import named, parsed
 from equipoise.study.arguments import as_predictions
@@ -38,9 +55,360 @@ from equipoise.types.arrays import (
     short_repr,
     wrong_type,
 )
-from equipoise.types.findings import Cell, Column, Dot, Dots, Finding, Table, columns
-from equipoise.types.numbers import change, count, estimate, exact_percent
+from equipoise.types.findings import (
+    Cell,
+    Column,
+    Dot,
+    Dots,
+    Finding,
+    Table,
+    columns,
+    rows_of,
+    spanned,
+)
+from equipoise.types.notices import Notice
+from equipoise.types.numbers import change, count, estimate, exact_percent, percent
 from equipoise.types.predictions import Predictions
+from equipoise.types.words import Option, hint, joined
+
+FEW = 5  # positives below which Wilson's lower end is in doubt
+NOTE = (
+    "An audit labels some of the items that were not retrieved, drawn at random from a pool. "
+    "The share of positives among them has Wilson's interval{}; times the size of the pool it "
+    "is the number that was missed there. Pools have no items in common; their numbers add, "
+    "and the distances to the ends add in squares. What lies outside of the pools is not "
+    "counted. An item is positive when more than half of its votes say so; a tie is negative."
+)
+FINITE_NOTE = (
+    ", narrowed because the pool is finite (an audit of all of it leaves no uncertainty)"
+)
+TERMS = (
+    ("Pool", "Items that were not retrieved and from which the audit was drawn."),
+    ("Missed", "Positives in the pools that the retrieval did not find."),
+    ("Recall of the retrieval", "Found over found and missed, inside of what was looked at."),
+)
+
+
+class Pool(NamedTuple):
+    """A pool of items that were not retrieved, and what an audit of some of them found.
+
+    `ties` are audited items without a strict majority, which count as negative.
+    """
+
+    name: str
+    audited: int
+    positives: int
+    size: int
+    ties: int = 0
+
+
+class Missed(NamedTuple):
+    """Share and number of positives of a pool, with intervals."""
+
+    pool: str
+    audited: int
+    positives: int
+    size: int
+    share: float
+    share_low: float
+    share_high: float
+    missed: float
+    missed_low: float
+    missed_high: float
+    ties: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """What an audit says about a retrieval.
+
+    Attributes
+    ----------
+    pools
+        One line per pool.
+    found
+        Positives that the retrieval found.
+    missed, recall
+        Value, lower and upper end, over all pools.
+    level, finite
+        Level of the intervals, and whether pools count as finite.
+    notices
+        What the user should know: pools with few positives, and ties.
+    """
+
+    pools: tuple[Missed, ...]
+    found: int
+    missed: tuple[float, float, float]
+    recall: tuple[float, float, float]
+    level: float = 0.95
+    finite: bool = True
+    notices: tuple[Notice, ...] = ()
+
+    __repr__ = short_repr
+
+    def rows(self) -> list[dict[str, Cell]]:
+        """One line per pool."""
+        return [dict(one._asdict()) for one in self.pools]
+
+    @property
+    def finding(self) -> str:
+        """What the audit says, as a sentence."""
+        value, low, high = self.missed
+        pools, sure = len(self.pools), f"at {exact_percent(self.level)}"
+        where = "the audited pool" if pools == 1 else f"{pools} audited pools"
+        audited, positives = _total(self.pools, "audited"), _total(self.pools, "positives")
+        if value == 0:
+            start = f"None of {count(audited)} audited items is positive; "
+            most = f"at most {_tally(high)} of {where} may be (upper end {sure})"
+            start += most if high else "none was missed"
+        else:
+            start = (
+                f"About {_tally(value)} positives were missed in {where} ({_tally(low)} to "
+                f"{_tally(high)} {sure}), which rests on {count(positives, 'positive')} among "
+                f"{count(audited)} audited items"
+            )
+        if not self.found:
+            return f"{start}, and the retrieval found none."
+        share, least, most = (percent(one, 1) for one in self.recall)
+        could = "of those there are"
+        if self.recall[1] != self.recall[2]:
+            could = f"of those it could have found there ({least} to {most})"
+        return f"{start}: the retrieval found {share} {could}."
+
+    def totals(self) -> list[dict[str, Cell]]:
+        """What was missed in all, and the recall of the retrieval, with their intervals."""
+        ends = np.array([self.missed, self.recall]).T
+        known = dict(zip(("value", "low", "high"), ends, strict=True))
+        return rows_of({}, {"quantity": ["missed", "recall"]}, known)
+
+    def report(self) -> Finding:
+        """The finding for every surface."""
+        sure = exact_percent(self.level)
+        recall = estimate(*self.recall, lambda share: percent(share, 1))
+        return Finding(
+            key="audit",
+            title="How many positives lie outside?",
+            sentence=self.finding,
+            more=(f"Found: {count(self.found)}. Recall of the retrieval: {recall}.",),
+            tables=(
+                Table(
+                    name="pools",
+                    caption="Pools, and what was missed in each",
+                    columns=(
+                        Column("pool", "pool"),
+                        Column("size", "items", "count"),
+                        Column("audited", "audited", "count"),
+                        Column("positives", "positive", "count"),
+                        spanned("share"),
+                        spanned("missed", kind="count"),
+                    ),
+                    rows=self.rows(),
+                    open=True,
+                ),
+                Table(
+                    name="retrieval",
+                    caption="All pools: what was missed, and the recall of the retrieval",
+                    columns=(
+                        Column("quantity", "quantity"),
+                        Column("value", "value", "number", ("low", "high")),
+                    ),
+                    rows=self.totals(),
+                ),
+            ),
+            charts=(
+                Dots(
+                    name="audit-pools",
+                    caption=f"Share of positives among audited items, with its {sure} interval",
+                    axis="share of positives",
+                    rows=[
+                        Dot(
+                            one.pool,
+                            one.share,
+                            one.share_low,
+                            one.share_high,
+                            remark=f"{count(one.positives)} of {count(one.audited)}",
+                        )
+                        for one in self.pools
+                    ],
+                    zero=True,
+                ),
+            ),
+            note=NOTE.format(FINITE_NOTE if self.finite else ""),
+            methods=self._methods(),
+            references=("groger2025", "wilson1927"),
+            notices=self.notices,
+        )
+
+    def _methods(self) -> str:
+        """How the audit was made, for a paper."""
+        names = ("audited", "positives", "size", "ties")
+        audited, positives, size, ties = (_total(self.pools, name) for name in names)
+        finite = " with a finite-population correction" if self.finite else ""
+        sentences = [
+            f"The retrieval found {count(self.found, 'positive')}. To estimate what it missed, "
+            f"{count(audited)} of {count(size)} items that it left out were drawn at random "
+            f"from {count(len(self.pools), 'pool')} and labelled [@groger2025]. Shares of "
+            f"positives have {exact_percent(self.level)} Wilson intervals{finite} "
+            "[@wilson1927].",
+            f"{count(positives)} of {count(audited)} audited items were positive.",
+        ]
+        rare = joined([one.pool for one in self.pools if _is_rare(one)])
+        few = f"Where so few are ({rare}), the lower end of the interval is too high too often."
+        tied = f"{count(ties)} had no strict majority of votes and count as negative."
+        return " ".join([*sentences, *([few] if rare else []), *([tied] if ties else [])])
+
+
+def _total(pools: "Sequence[Pool | Missed]", name: str) -> int:
+    return sum(getattr(one, name) for one in pools)
+
+
+def _tally(items: float) -> str:
+    """A number of items that need not be whole.
+
+    Examples
+    --------
+    >>> _tally(9.58), _tally(3.0), _tally(1234.5)
+    ('9.6', '3', '1,234')
+    """
+    return count(round(items) if items >= 10 else items)
+
+
+def audit(
+    pools: Sequence[Pool], found: int, *, level: float = 0.95, finite: bool = True
+) -> Audit:
+    """Estimate what a retrieval missed from audited samples of what it left out.
+
+    Parameters
+    ----------
+    pools
+        Disjoint pools with the numbers audited and found positive.
+    found
+        Positives among what was retrieved.
+    level, finite
+        Level of the intervals; whether to correct for pools being finite.
+
+    Examples
+    --------
+    >>> done = audit([Pool("ViT", 150, 26, 5000)], found=4000, finite=False)
+    >>> [100 * x for x in done.pools[0][4:7]]
+    [17.3, 12.1, 24.2]
+    """
+    several = isinstance(pools, Sequence) and not isinstance(pools, Pool)
+    if not several or not pools or not all(isinstance(one, Pool) for one in pools):
+        do = "give [Pool(name, audited, positives, size)]"
+        raise wrong_type("audit, pools", pools, "a list of at least one Pool", do)
+    require_whole("audit, found", found, do="count the positives that were retrieved")
+    require_number("audit, level", level, above=0, below=1, do="try 0.95")
+    if not isinstance(finite, bool):
+        raise wrong_type("audit, finite", finite, "True or False", "say one")
+    for one in pools:
+        if not isinstance(one.name, str):
+            raise wrong_type("audit, name of a pool", one.name, "a name", "give a text")
+    require_unique([one.name for one in pools], where="audit, pools")
+    lines = tuple(_missed(one, level, finite=finite) for one in pools)
+    total = sum(one.missed for one in lines)
+    low = total - math.hypot(*(one.missed - one.missed_low for one in lines))
+    high = total + math.hypot(*(one.missed_high - one.missed for one in lines))
+    low = max(low, float(sum(one.positives for one in pools)))
+
+    def recall(missed: float) -> float:
+        return found / (found + missed) if found + missed > 0 else math.nan
+
+    ends = (recall(total), recall(high), recall(low))
+    missed = (total, low, high)
+    return Audit(lines, found, missed, ends, level, finite, tuple(_notices(pools)))
+
+
+def _is_rare(pool: "Pool | Missed") -> bool:
+    """Whether few positives were found in a part of a pool."""
+    return 0 < pool.positives < FEW and pool.audited < pool.size
+
+
+def _notices(pools: Sequence[Pool]) -> Iterator[Notice]:
+    """Warn of the lower end where few positives were found in a part of a pool, and of ties."""
+    rare = [one for one in pools if _is_rare(one)]
+    if rare:
+        seen = [f"{one.positives} of {count(one.audited)} in {one.name!r}" for one in rare]
+        yield Notice(
+            "few_positives",
+            "Few audited items are positive ({seen}): Wilson's lower end is then too high too "
+            "often. Where 5 of 5,000 items are positive and 150 are audited, its 95% interval "
+            "holds the truth in 86% of audits; audit more items.",
+            values={"seen": joined(seen, most=3)},
+        )
+    if ties := _total(pools, "ties"):
+        yield Notice(
+            "tied_audits",
+            "{ties:count} of {audited:count} audited items have no strict majority of votes: "
+            "they count as negative.",
+            values={"ties": ties, "audited": _total(pools, "audited")},
+        )
+
+
+def _missed(pool: Pool, level: float, *, finite: bool) -> Missed:
+    name, audited, positives, size, ties = pool
+    for what in ("audited", "positives", "size", "ties"):
+        where = f"audit, pool {name!r}, {what}"
+        require_whole(where, getattr(pool, what), do="count the items")
+    where, got = f"audit, pool {name!r}", f"{positives} of {audited} audited, of {size}"
+    if not 0 <= positives <= audited <= size or audited < 1:
+        expected = "positives <= audited <= size, and at least 1 audited"
+        raise InputError(where, got, expected, "correct the numbers")
+    if positives + ties > audited:
+        got = f"{positives} positives and {ties} ties of {audited}"
+        expected = "no more of both than audited items"
+        raise InputError(where, got, expected, "correct the numbers")
+    share = positives / audited
+    low, high = share, share
+    if audited < size or not finite:
+        trials = audited * (size - 1) / (size - audited) if finite else float(audited)
+        low, high = wilson(share * trials, trials, level)
+    missed = size * positives / audited
+    least, most = float(positives), float(size - audited + positives)
+    ends = (min(max(size * low, least), missed), max(min(size * high, most), missed))
+    return Missed(name, audited, positives, size, share, low, high, missed, *ends, ties)
+
+
+def audited_pools(
+    votes: Annotations, sizes: dict[str, int]
+) -> tuple[list[Pool], dict[str, str]]:
+    """Pools as an audit of items found them, and the pool of each item.
+
+    An item is positive if more than half of its votes say so. The group of an item is its pool;
+    without groups there is one pool, called ``pool``.
+
+    Parameters
+    ----------
+    sizes
+        How many items each pool has, audited or not.
+    """
+    question = yes_no_truth(votes, "audited items")
+    names = ["pool"] * len(votes.items)
+    if votes.group is not None and votes.groups is not None:
+        names = [str(votes.groups[code]) for code in votes.group]
+    where = dict(zip(votes.items, names, strict=True))
+    pool = {item: where[item] for item in question.items}
+    known = list(dict.fromkeys(pool.values()))
+    lost = [name for name in known if name not in sizes]
+    if lost:
+        option = Option("size", f"{lost[0]}=NUMBER", python=f"sizes[{lost[0]!r}]")
+        expected = "how many items each pool has, audited or not"
+        got = f"none for {listed(lost)}"
+        raise InputError("audit, sizes", got, expected, hint("add {}", option))
+    spare = [name for name in sizes if name not in known]
+    if spare:
+        got = f"{listed(spare)}, of which nothing was audited"
+        expected = f"pools of the audited items ({listed(known)})"
+        raise InputError("audit, sizes", got, expected, "correct the name")
+    tied, positive = question.tied, majority(question.shares)[0] > 0
+    pools = []
+    for name in known:
+        own = np.array([pool[item] == name for item in question.items])
+        numbers = (int(part.sum()) for part in (own, positive & own, tied & own))
+        audited, positives, ties = numbers
+        pools.append(Pool(name, audited, positives, sizes[name], ties))
+    return pools, pool
+
 
 ITEMS = ("before", "audited", "stand_for")
 VERSIONS = ("before", "added", "reweighed")
@@ -49,7 +417,7 @@ LEGEND = (
     "audited item counts for as many items of its pool as it stands for. Change: from the "
     "value before. Brackets: intervals."
 )
-NOTE = (
+REEVALUATION_NOTE = (
     "Before: the items of the benchmark. Added: audited items count like any other. Reweighed: "
     "each audited item counts for as many as it stands for, the size of its pool over the "
     "number audited. {} of the benchmark and items of every pool are resampled separately, the "
@@ -231,7 +599,7 @@ class Reevaluation:
                     zero=True,
                 ),
             ),
-            note=NOTE.format(unit),
+            note=REEVALUATION_NOTE.format(unit),
             methods=self._methods(),
             references=(*known.references, "efron1993"),
         )

@@ -11,12 +11,13 @@ from typing import NamedTuple
 import numpy as np
 
 from equipoise.metrics import named
-from equipoise.study.analyses.threshold_sweep import Grid, called, steps, threshold_sweep
+from equipoise.study.analyses.moving_thresholds import Grid, called, threshold_sweep
 from equipoise.study.analyses.thresholds import (
     ExpertSample,
     Rule,
     Threshold,
     expert_threshold,
+    steps,
 )
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import InputError, Ints, PerItem

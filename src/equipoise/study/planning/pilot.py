@@ -15,7 +15,7 @@ u - 1/n, is groups + cells / m, and that of V_c by (u - 1/n)/m is cells + annota
 """
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -29,7 +29,7 @@ from equipoise.study import Evaluation, Settings, evaluate
 from equipoise.study.alignment import Aligned
 from equipoise.study.arguments import as_annotations, as_metrics, as_predictions
 from equipoise.study.blocks import every_class, pair
-from equipoise.study.planning._power import DifferenceVariances
+from equipoise.study.planning.power import DifferenceVariances, Progress
 from equipoise.study.truth import TaskTruth
 from equipoise.study.uncertainty import influence_of
 from equipoise.types.annotations import Annotations
@@ -47,7 +47,6 @@ SURE = 4.5  # standard errors
 MATTERS = 0.05  # of the difference
 NOTHING = 1e-24  # variance up to which all items say the same
 TOLD = ("dropped_items", "ignored_predictions")  # what an evaluation says that a plan says
-Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, eq=False)

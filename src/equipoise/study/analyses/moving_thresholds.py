@@ -14,7 +14,6 @@ Gröger et al., *CleanPatrick: a benchmark for image data cleaning*, 2025.
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,9 +24,9 @@ from equipoise.inference.resampling import Resampling
 from equipoise.metrics import DEFAULT, Metric, named
 from equipoise.study import Evaluation, Settings, evaluate
 from equipoise.study.alignment import ON_MISSING
-from equipoise.study.analyses._expert_sample import checked_probabilities
 from equipoise.study.analyses.scoring import affordable_resamples
 from equipoise.study.analyses.study import Study
+from equipoise.study.analyses.thresholds import checked_probabilities, steps
 from equipoise.study.analyses.words import as_notices
 from equipoise.study.arguments import as_metrics, as_predictions
 from equipoise.study.truth import TaskTruth
@@ -63,8 +62,6 @@ from equipoise.types.notices import Notice, notice
 from equipoise.types.numbers import chosen, count, percent
 from equipoise.types.predictions import Predictions
 from equipoise.types.words import ONE_CLASS, hint, joined
-
-__all__ = ["Grid", "Move", "ThresholdSweep", "analyse", "called", "steps", "threshold_sweep"]
 
 KEY, TITLE = "threshold_sweep", "What if a positive needed more votes?"
 MAJORITY = 0.5  # to be exceeded: a tie is negative
@@ -483,22 +480,6 @@ def _lines(own: Sequence[Move], models: Sequence[str], key: str, *, strict: bool
         for model in models
     }
     return distinct_lines((m, steps(points, before=not strict)) for m, points in every.items())
-
-
-def steps(
-    points: Sequence[tuple[float, float]], *, before: bool = False
-) -> list[tuple[float, float]]:
-    """Points of a line that holds its value up to the next place, or from the one before.
-
-    Examples
-    --------
-    >>> steps([(1, 0), (2, 5)]), steps([(1, 0), (2, 5)], before=True)
-    ([(1, 0), (2, 0), (2, 5)], [(1, 0), (1, 5), (2, 5)])
-    """
-    made = list(points[:1])
-    for (x, y), (later, other) in pairwise(points):
-        made += [(x, other) if before else (later, y), (later, other)]
-    return made
 
 
 def threshold_sweep(

@@ -2,18 +2,27 @@
 
 A plan for two models is the plan of a ranking with one pair. Of several pairs the power is the
 least probability that all are told apart, as in the plan itself, so that curves and designs
-meet.
+meet. Plans for several tasks have a row
+each, and each stands under its name.
 """
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from equipoise.metrics import named, titled
-from equipoise.study.planning._power import Shape
-from equipoise.study.planning.next_votes import NextForRanking, NextItems
-from equipoise.study.planning.ranking import RankingDesign, RankingPlan, of_pair
-from equipoise.study.planning.size import DIFFERENCE, Size, panel_words, size_words
+from equipoise.study.planning.next_votes import NextForRanking, NextItems, TaskPlan
+from equipoise.study.planning.power import Shape
+from equipoise.study.planning.size import (
+    DIFFERENCE,
+    RankingDesign,
+    RankingPlan,
+    Size,
+    of_pair,
+    panel_words,
+    size_words,
+)
 from equipoise.types.arrays import InputError, wrong_type
 from equipoise.types.findings import (
     Cell,
@@ -26,16 +35,10 @@ from equipoise.types.findings import (
     Report,
     Table,
     columns,
+    left_out,
     rows_of,
 )
-from equipoise.types.numbers import (
-    change,
-    count,
-    estimate,
-    exact_percent,
-    number,
-    percent,
-)
+from equipoise.types.numbers import change, count, estimate, exact_percent, number, percent
 from equipoise.types.words import hint
 
 SIZES = (0.25, 0.5, 1, 2, 4, 8, 16)  # times the pilot, along curves
@@ -652,3 +655,79 @@ def plan_report(
         settings=tuple(settings.items()),
         references=tuple(key for one in metric for key in one.references),
     )
+
+
+TITLE = "Which task needs most?"
+
+
+def tasks_plan_report(
+    plans: Sequence[TaskPlan], failed: Mapping[str, InputError] | None = None
+) -> Report:
+    """Everything about the plans for some tasks; of one alone it is that of `plan_report`.
+
+    Parameters
+    ----------
+    failed
+        Why there is no plan for other tasks.
+    """
+    reports = [plan_report(one.planned, one.wanted) for one in plans]
+    missing = [
+        left_out("plan", f"Plan for {task}", error) for task, error in (failed or {}).items()
+    ]
+    if len(plans) == 1 and not missing:
+        return reports[0]
+    findings = [
+        _of_task(finding, one.task)
+        for one, report in zip(plans, reports, strict=True)
+        for finding in report.findings
+    ]
+    models = tuple(dict.fromkeys(name for report in reports for name in report.models))
+    first = reports[0]
+    return replace(
+        first,
+        findings=(_overview(plans), *findings, *missing),
+        models=models,
+        known=(count(len(plans), "task"), count(len(models), "model"), first.known[1]),
+    )
+
+
+def _of_task(finding: Finding, task: str) -> Finding:
+    """A finding under the name of its task, which its notices say too."""
+    said = tuple(one.of(task) for one in finding.notices)
+    return replace(finding.under(task=task), notices=said)
+
+
+def _overview(plans: Sequence[TaskPlan]) -> Finding:
+    """Which task needs the largest study, and every task in a table."""
+    first = plans[0].whole
+    named = any(one.whole.pairs[0].pilot_annotators for one in plans)
+    heads = [
+        Column("task", "task"),
+        Column("a", "hardest pair" if first.ranks else "pair", "model"),
+        Column("b", "and", "model"),
+        Column("difference", "difference in the pilot", "change", ("low", "high")),
+        *size_columns(first, people=named),
+        Column("state", "state"),
+    ]
+    table = Table(
+        name="plan_tasks",
+        caption=f"What each task needs for a power of {exact_percent(first.aim.power)}",
+        columns=heads,
+        rows=[one.row() for one in plans],
+        legend="Each task by itself, in the design that is cheapest, or else nearest to the "
+        "pilot; the same items can serve all tasks.",
+        open=True,
+    )
+    return Finding(key="tasks", title=TITLE, sentence=_sentence(plans), tables=(table,))
+
+
+def _sentence(plans: Sequence[TaskPlan]) -> str:
+    known = [(one, best) for one in plans if (best := one.whole.recommended) is not None]
+    lost = len(plans) - len(known)
+    rest = f" No size can be planned for {count(lost)} of {count(len(plans), 'task')}."
+    if not known:
+        return f"No size can be planned for any of {count(len(plans), 'task')}."
+    priced = not math.isnan(known[0][1].cost)
+    most, design = max(known, key=lambda pair: pair[1].cost if priced else pair[1].votes)
+    at = f", at {count(design.cost)}" if priced else f", {count(design.votes, 'vote')} in all"
+    return f"{most.task} needs most: {size_words(design)}{at}.{rest if lost else ''}"

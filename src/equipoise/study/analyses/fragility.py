@@ -32,7 +32,7 @@ import numpy as np
 
 from equipoise.metrics import Metric, titled
 from equipoise.study import MACRO
-from equipoise.study.analyses.flips.moves import (
+from equipoise.study.analyses.flip_search import (
     AHEAD,
     UNITS,
     LeaderSearch,
@@ -67,8 +67,6 @@ from equipoise.types.notices import Notice
 from equipoise.types.numbers import count, percent, significant
 from equipoise.types.predictions import Predictions
 from equipoise.types.words import Option, capital, hint, joined
-
-__all__ = ["UNITS", "Flip", "FlipKeywords", "Flips", "Member", "analyse", "flips"]
 
 KEY, TITLE = "flips", "How little would change who is best?"
 NAMED = 4  # models named in a sentence
