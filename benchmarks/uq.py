@@ -18,7 +18,7 @@ from scipy.stats import entropy
 
 from benchmarks._clock import heading, once
 from equipoise.uq import decompose, evaluate_uncertainty
-from equipoise.uq.study import (
+from equipoise.uq.predictions import (
     Outputs,
     PartLabels,
     Prediction,

@@ -14,9 +14,10 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 
 from benchmarks._clock import heading
 from equipoise.uq.training.data import LabelPolicy, demo_images
-from equipoise.uq.training.loop import Recipe, Trainer
+from equipoise.uq.training.loop import Trainer
 from equipoise.uq.training.methods import METHODS, quick
 from equipoise.uq.training.networks import architecture_of
+from equipoise.uq.training.plan import Recipe
 from equipoise.uq.training.resident import DeviceData, require_device, seeded
 
 ROUNDS = 5

@@ -181,7 +181,7 @@ def _features(folder: Path) -> object:
 
 
 def _uq(folder: Path) -> object:
-    from equipoise.uq.saved import find_files, read_study
+    from equipoise.uq.predictions import find_files, read_study
 
     study = read_study(find_files(folder))
     runs = [(one.where, one.parts["test"].mean.tobytes()) for one in study.runs]
@@ -208,7 +208,7 @@ def _grid(folder: Path) -> object:
 
 
 def _corruptions(folder: Path) -> object:
-    from equipoise.uq.training.bench import read_severities
+    from equipoise.uq.training.loop import read_severities
 
     return read_severities(folder / "corruptions.json")
 

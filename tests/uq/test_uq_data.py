@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 
 from equipoise.types.arrays import InputError
-from equipoise.uq.training.auroc import label_aurocs, macro_auroc
 from equipoise.uq.training.corruptions import (
     CORRUPTIONS,
     assigned,
     calibrate,
     corrupt,
     corrupt_all,
+    label_aurocs,
+    macro_auroc,
 )
 from equipoise.uq.training.data import LabelPolicy, demo_images, patient_split, read_images
 

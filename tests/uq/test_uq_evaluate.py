@@ -12,7 +12,7 @@ from equipoise.cli import app
 from equipoise.report.page import render
 from equipoise.types.arrays import InputError
 from equipoise.uq import Beta, Prediction, evaluate_uncertainty, uncertainty_report
-from equipoise.uq.saved import Files, find_files, read_study
+from equipoise.uq.predictions import Files, find_files, read_study
 from equipoise.uq.tasks import label_values, macro
 
 ITEMS, CLASSES = 160, 3

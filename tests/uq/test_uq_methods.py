@@ -8,21 +8,18 @@ import torch
 from scipy.optimize import minimize_scalar
 
 from equipoise.types.arrays import InputError
-from equipoise.uq.training.auroc import label_aurocs
+from equipoise.uq.training.corruptions import label_aurocs
 from equipoise.uq.training.data import LabelPolicy, demo_images
 from equipoise.uq.training.methods import METHODS, quick
-from equipoise.uq.training.methods.beta_edl import BetaEdl, beta_fit, beta_kl
-from equipoise.uq.training.methods.ddu import Ddu, DduModel, SpectralBound, diagonal_log_density
-from equipoise.uq.training.methods.deep_ensemble import DeepEnsemble
-from equipoise.uq.training.methods.gumbel_attention import (
+from equipoise.uq.training.methods.attention import (
     GumbelAttention,
+    HeadMasks,
+    MaskedAttention,
     RandomAttention,
     gumbel_weights,
 )
-from equipoise.uq.training.methods.het_nn import HetNn
-from equipoise.uq.training.methods.het_xl import HetXl, HetXlModel
-from equipoise.uq.training.methods.masked_attention import HeadMasks, MaskedAttention
-from equipoise.uq.training.methods.mc_dropout import LastingDropout
+from equipoise.uq.training.methods.beta_edl import BetaEdl, beta_fit, beta_kl
+from equipoise.uq.training.methods.ensembles import DeepEnsemble
 from equipoise.uq.training.methods.method import (
     Batch,
     Clock,
@@ -30,8 +27,15 @@ from equipoise.uq.training.methods.method import (
     label_bce,
     log_mean_sigmoid,
 )
+from equipoise.uq.training.methods.noise import HetNn, HetXl, HetXlModel, LastingDropout
+from equipoise.uq.training.methods.post_hoc import (
+    Ddu,
+    DduModel,
+    SpectralBound,
+    diagonal_log_density,
+    fit_temperature,
+)
 from equipoise.uq.training.methods.swag import SwagModel
-from equipoise.uq.training.methods.temperature_scaling import fit_temperature
 from equipoise.uq.training.networks import Attention, ImageShape, ResNet, ViT, architecture_of
 from equipoise.uq.training.resident import DeviceData
 

@@ -22,9 +22,8 @@ from equipoise.uq import (
     uncertainty_report,
 )
 from equipoise.uq.evaluate import TaskRow
+from equipoise.uq.predictions import Outputs, find_files, read_run, read_study
 from equipoise.uq.report import _advice, _leaders, _tells
-from equipoise.uq.saved import find_files, read_run, read_study
-from equipoise.uq.study import Outputs
 from equipoise.uq.tasks import six_tasks
 from tests.uq.test_uq_evaluate import members, rows, save_benchmark, world
 

@@ -9,7 +9,7 @@ from scipy.stats import spearmanr
 from equipoise.metrics import auroc, expected_calibration_error, maximum_calibration_error
 from equipoise.uq import disentanglement
 from equipoise.uq.disentanglement import constant_noise, rank_correlation
-from equipoise.uq.study import (
+from equipoise.uq.predictions import (
     Outputs,
     PartLabels,
     Prediction,

@@ -18,17 +18,23 @@ from typer.testing import CliRunner
 from equipoise.cli import app
 from equipoise.cli.uq_benchmark import _files
 from equipoise.types.arrays import InputError
-from equipoise.uq.training.auroc import macro_auroc
-from equipoise.uq.training.bar import Bar
+from equipoise.uq.training.corruptions import macro_auroc
 from equipoise.uq.training.data import LabelPolicy, demo_images
-from equipoise.uq.training.grid import Machine, Progress, run_grid
-from equipoise.uq.training.loop import OutOfTimeError, Recipe, Trainer, augmented
+from equipoise.uq.training.grid import Progress, progress_line, run_grid
+from equipoise.uq.training.loop import OutOfTimeError, Trainer, augmented
 from equipoise.uq.training.methods import METHODS, quick
 from equipoise.uq.training.networks import ResNet
-from equipoise.uq.training.pack import pack, unpack
-from equipoise.uq.training.plan import Plan, Setup, default_recipe
+from equipoise.uq.training.plan import (
+    Machine,
+    Plan,
+    Recipe,
+    Setup,
+    default_recipe,
+    pack,
+    settings_of,
+    unpack,
+)
 from equipoise.uq.training.resident import DeviceData, require_device, seeded
-from equipoise.uq.training.settings import settings_of
 
 SOURCE = str(Path(__file__).parents[2] / "src")
 QUICK = {"PYTHONPATH": SOURCE, "OMP_NUM_THREADS": "1"}
@@ -123,7 +129,8 @@ def test_a_killed_training_goes_on_to_the_same_end(data, tmp_path):
         torch.set_num_threads(1)
         from pathlib import Path
         from equipoise.uq.training.data import LabelPolicy, demo_images
-        from equipoise.uq.training.loop import Recipe, Trainer
+        from equipoise.uq.training.plan import Recipe
+        from equipoise.uq.training.loop import Trainer
         from equipoise.uq.training.methods import METHODS
         from equipoise.uq.training.networks import ResNet
         from equipoise.uq.training.resident import DeviceData, seeded
@@ -265,8 +272,8 @@ def test_progress_is_told_with_the_time_left(finished, capsys):
     assert [one.done for one in told] == sorted(one.done for one in told)
     assert told[-1].done == told[-1].total
     assert np.isfinite(told[-2].left)
-    with Bar(sys.stderr) as bar:
-        bar.show(told[-1])
+    with progress_line(sys.stderr) as show:
+        show(told[-1])
     assert "about 0 s left" in capsys.readouterr().err
 
 

@@ -14,7 +14,7 @@ from equipoise.cli.uq_evaluate import MARK, ScoreOptions
 from equipoise.types.arrays import InputError, listed
 
 if TYPE_CHECKING:
-    from equipoise.uq.saved import Files
+    from equipoise.uq.predictions import Files
     from equipoise.uq.training.grid import Outcome
 
 FOLDER = Path("uq-benchmark")
@@ -121,13 +121,17 @@ def _trained(images: _ImageOptions, grid: _GridOptions, folder: Path) -> "Outcom
     from math import inf
 
     from equipoise.scale.engine import current
-    from equipoise.uq.grid_tasks import train_grid
-    from equipoise.uq.training.bar import Bar
     from equipoise.uq.training.data import LabelPolicy
-    from equipoise.uq.training.grid import Machine
+    from equipoise.uq.training.grid import progress_line, train_grid
     from equipoise.uq.training.methods import METHODS
-    from equipoise.uq.training.plan import Plan, Setup, default_architectures, default_recipe
-    from equipoise.uq.training.settings import settings_of
+    from equipoise.uq.training.plan import (
+        Machine,
+        Plan,
+        Setup,
+        default_architectures,
+        default_recipe,
+        settings_of,
+    )
 
     plan = Plan(
         methods=tuple(words(grid.methods)) or tuple(METHODS),
@@ -146,13 +150,13 @@ def _trained(images: _ImageOptions, grid: _GridOptions, folder: Path) -> "Outcom
     )
     minutes = inf if grid.minutes is None else grid.minutes
     machine = Machine(device=grid.device, workers=current().workers, minutes=minutes)
-    with Bar(sys.stderr) as bar:
-        return train_grid(plan, setup, folder, machine, bar.show)
+    with progress_line(sys.stderr) as tell:
+        return train_grid(plan, setup, folder, machine, tell)
 
 
 def _files(folder: Path, done: "Outcome") -> "Files":
     """The files of the cells that were asked for; others that lie there are named."""
-    from equipoise.uq.saved import Files, find_files
+    from equipoise.uq.predictions import Files, find_files
 
     there = find_files(folder)
     asked = {f"{cell.name}.npz" for cell in done.done}

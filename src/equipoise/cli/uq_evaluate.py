@@ -22,8 +22,7 @@ from equipoise.types.arrays import InputError
 
 if TYPE_CHECKING:
     from equipoise.uq.evaluate import UncertaintyEvaluation
-    from equipoise.uq.saved import Files
-    from equipoise.uq.study import UncertaintyStudy
+    from equipoise.uq.predictions import Files, UncertaintyStudy
 
 MARK = "uncertainty.json"
 _file = panel(
@@ -55,7 +54,7 @@ class _SavedFiles:
 
     def found(self) -> "Files":
         """The files by what they are, all of which exist."""
-        from equipoise.uq.saved import Files, find_files
+        from equipoise.uq.predictions import Files, find_files
 
         if len(self.files) == 1 and self.files[0].is_dir():
             return find_files(self.files[0])
@@ -91,7 +90,7 @@ class ScoreOptions:
 
     def study(self, files: "Files") -> "UncertaintyStudy":
         """What files say, decomposed."""
-        from equipoise.uq.saved import read_study
+        from equipoise.uq.predictions import read_study
 
         return read_study(files, decomposition=self.decomposition, image=self.image)
 

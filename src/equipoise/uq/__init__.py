@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from equipoise.uq.decomposition import Beta, Decomposition, decompose, decompose_beta
     from equipoise.uq.evaluate import UncertaintyEvaluation, evaluate_uncertainty
+    from equipoise.uq.predictions import Prediction
     from equipoise.uq.report import uncertainty_report
-    from equipoise.uq.study import Prediction
 
 __all__ = [
     "Beta",
@@ -26,7 +26,7 @@ __all__ = [
 _HOMES = {
     **dict.fromkeys(("Beta", "Decomposition", "decompose", "decompose_beta"), "decomposition"),
     **dict.fromkeys(("UncertaintyEvaluation", "evaluate_uncertainty"), "evaluate"),
-    "Prediction": "study",
+    "Prediction": "predictions",
     "uncertainty_report": "report",
 }
 

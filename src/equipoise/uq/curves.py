@@ -17,7 +17,7 @@ from equipoise.metrics import accuracy_coverage_curve, reliability_curve
 from equipoise.types.findings import Column, Finding, Line, Lines, Row, Table, columns
 from equipoise.types.numbers import count, duration, percent
 from equipoise.types.words import capital
-from equipoise.uq.study import Corruption, UncertaintyStudy
+from equipoise.uq.predictions import Corruption, UncertaintyStudy
 from equipoise.uq.tasks import MIN_ITEMS, Question
 
 COVERAGES = 20

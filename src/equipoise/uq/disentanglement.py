@@ -44,7 +44,7 @@ from equipoise.types.numbers import change, count, number
 from equipoise.types.words import joined
 from equipoise.uq.curves import WHO, of_architecture
 from equipoise.uq.decomposition import Decomposition, decompose, image_level
-from equipoise.uq.study import Run, UncertaintyStudy
+from equipoise.uq.predictions import Run, UncertaintyStudy
 from equipoise.uq.tasks import LabelQuestion, Question, UncertaintyTask
 
 if TYPE_CHECKING:

@@ -44,7 +44,7 @@ from equipoise.uq.curves import (
 )
 from equipoise.uq.decomposition import DECOMPOSITIONS, IMAGE_LEVEL, Beta
 from equipoise.uq.disentanglement import CorrelationRow, PartsRow, correlations, parts_rows
-from equipoise.uq.study import (
+from equipoise.uq.predictions import (
     Outputs,
     Prediction,
     Run,

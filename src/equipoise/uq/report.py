@@ -49,7 +49,7 @@ from equipoise.uq.evaluate import (
     UncertaintyOptions,
     evaluate_study,
 )
-from equipoise.uq.saved import Files, find_files, read_study
+from equipoise.uq.predictions import Files, find_files, read_study
 from equipoise.uq.tasks import UncertaintyTask
 
 CHANCE = {"auroc": 0.5, "error_detection_auroc": 0.5}

@@ -39,7 +39,7 @@ from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import Floats, Ints, PerItem, choice
 from equipoise.types.words import joined
 from equipoise.uq.decomposition import image_level
-from equipoise.uq.study import SCORES, Outputs, PartLabels, UncertaintyStudy
+from equipoise.uq.predictions import SCORES, Outputs, PartLabels, UncertaintyStudy
 
 BINNING = ("width", "mass")
 SCALE = {"brier_score": 0.5}  # (p - y)^2 of a label, not the sum over yes and no

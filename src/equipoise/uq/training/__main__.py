@@ -9,14 +9,20 @@ from typing import get_type_hints
 
 from equipoise.types.arrays import InputError
 from equipoise.types.numbers import count, duration
-from equipoise.uq.training.bar import Bar
 from equipoise.uq.training.data import LabelPolicy
-from equipoise.uq.training.grid import Machine, Outcome, run_grid
-from equipoise.uq.training.loop import Recipe
+from equipoise.uq.training.grid import Outcome, progress_line, run_grid
 from equipoise.uq.training.methods import METHODS
-from equipoise.uq.training.pack import pack, unpack
-from equipoise.uq.training.plan import Plan, Setup, default_architectures, default_recipe
-from equipoise.uq.training.settings import settings_of
+from equipoise.uq.training.plan import (
+    Machine,
+    Plan,
+    Recipe,
+    Setup,
+    default_architectures,
+    default_recipe,
+    pack,
+    settings_of,
+    unpack,
+)
 
 _UNFINISHED = 3
 
@@ -71,8 +77,8 @@ def _run(asked: argparse.Namespace) -> Outcome:
         seeds=tuple(range(asked.seeds)),
     )
     machine = Machine(device=asked.device, workers=asked.workers, minutes=asked.minutes)
-    with Bar(sys.stderr) as bar:
-        return run_grid(plan, setup, asked.out, machine, bar.show)
+    with progress_line(sys.stderr) as tell:
+        return run_grid(plan, setup, asked.out, machine, tell)
 
 
 def main() -> int:

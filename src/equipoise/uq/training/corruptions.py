@@ -11,6 +11,11 @@ right lungs beside each other, a quarter turn does not), then by bisection. Wher
 severity with the largest fall is taken, and ``reached`` is false. `corrupt_all` gives every
 image one corruption, in turn over a random order, so that there are as many corrupted as clean
 images.
+
+The AUROC, here and in early stopping, is the macro average over labels: for each the share
+of (positive, negative) pairs in which the positive scores higher, ties counting half (from
+mid-ranks). A label without both is undefined and left out of the mean, and so are labels of an
+image that are -1 or blank.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -19,7 +24,36 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.types.arrays import Floats, require_number
+from equipoise.inference.ranks import mid_ranks
+from equipoise.types.arrays import Floats, ItemsByClasses, require_number
+
+
+def label_aurocs(scores: ItemsByClasses, labels: ItemsByClasses) -> Floats:
+    """AUROC per label, nan where undefined.
+
+    Examples
+    --------
+    >>> label_aurocs(np.array([[0.9], [0.2], [0.2], [0.7]]), np.array([[1], [0], [1], [-1]]))
+    array([0.75])
+    """
+    values = np.full(labels.shape[1], np.nan)
+    for label in range(labels.shape[1]):
+        known = np.isin(labels[:, label], (0, 1))
+        truth, score = labels[known, label] == 1, scores[known, label]
+        positives, negatives = int(truth.sum()), int((~truth).sum())
+        if not positives or not negatives:
+            continue
+        below = mid_ranks(score)[truth].sum() - positives * (positives + 1) / 2
+        values[label] = below / (positives * negatives)
+    return values
+
+
+def macro_auroc(scores: ItemsByClasses, labels: ItemsByClasses) -> float:
+    """Mean AUROC of the labels that have one, nan if none has."""
+    values = label_aurocs(scores, labels)
+    defined = values[~np.isnan(values)]
+    return float(defined.mean()) if len(defined) else float("nan")
+
 
 Images = NDArray[np.uint8]
 Corruption = Callable[[Floats, float, np.random.Generator], Floats]

@@ -8,6 +8,13 @@ cell that fails is named with its reason and stops no other.
 
 Several workers share one GPU: a small network leaves most of it idle. Each is a process of its
 own; with one worker everything happens in this process.
+
+`run_grid` needs numpy and torch alone and runs on one machine. `train_grid` runs the same on
+the engine in use: on another one, or as jobs, cells are made in three rounds, because some
+stand on others: the baselines by which corruptions are calibrated, then the other baselines,
+then everything else. Cells that train further members of an ensemble together are one task, as
+they share them. A task leaves its files in the folder of the grid, which all workers must see,
+and takes one GPU slot of a worker where a GPU is asked for.
 """
 
 import json
@@ -15,24 +22,40 @@ import math
 import multiprocessing as mp
 import os
 import time
-from collections.abc import Callable, Collection, Iterable
-from contextlib import suppress
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TextIO
 
+import numpy as np
 import torch
 
 from equipoise.read.files import read_arrays
-from equipoise.types.arrays import InputError, require_number, require_whole
+from equipoise.types.arrays import InputError
 from equipoise.types.numbers import number
-from equipoise.uq.training.bench import Bench, Job, Place, save_labels
-from equipoise.uq.training.loop import Epoch, OutOfTimeError, TellEpoch
-from equipoise.uq.training.plan import Cell, Folder, Plan, Setup, Sources
+from equipoise.uq.training.loop import (
+    Bench,
+    Epoch,
+    Job,
+    OutOfTimeError,
+    TellEpoch,
+    save_labels,
+)
+from equipoise.uq.training.plan import Cell, Folder, Machine, Plan, Setup, Sources
 from equipoise.uq.training.resident import require_device
 
+if TYPE_CHECKING:
+    from equipoise.scale.cells import Arrays
+    from equipoise.scale.cells import Cell as Task
+
 _GPU_WORKERS = 8
+_FINISHED = "cells"  # folder of what is known of finished tasks
+_GPU = "GPU"  # slot of a worker
+_WIDTH = 24  # of the bar in a line of progress
+_TERMINAL_SECONDS, _LINE_SECONDS = 0.1, 20.0  # between two lines that are written
 
 
 class Step(NamedTuple):
@@ -57,31 +80,6 @@ class Progress(NamedTuple):
 
 Tell = Callable[[Progress], None]
 _Shares = dict[Connection, tuple[Step, float]]  # what workers are at, and how far
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Machine:
-    """Where and how long a grid runs.
-
-    Attributes
-    ----------
-    device
-        ``"cpu"``, ``"cuda"`` or ``"auto"``.
-    workers
-        Processes that share the device; 0 is 8 on a GPU and 1 on a CPU.
-    minutes
-        After which to stop at the next epoch; what is done is kept.
-    """
-
-    device: str = "auto"
-    workers: int = 0
-    minutes: float = math.inf
-
-    def __post_init__(self) -> None:
-        """Refuse what is no time and no number of processes."""
-        require_whole("workers", self.workers)
-        if self.minutes != math.inf:
-            require_number("minutes", self.minutes, above=0, do="leave it out for no limit")
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,9 +136,9 @@ def run_grid(
     deadline = started + limit - min(15.0, 0.1 * limit) if math.isfinite(limit) else math.inf
     gpu = require_device(machine.device).type == "cuda"
     workers = machine.workers or (_GPU_WORKERS if gpu else 1)
-    place = Place(machine.device, max(1, min(workers, board.total)), deadline)
-    job = Job(plan, setup, folder, place)
-    if board.todo and place.workers == 1:
+    machine = replace(machine, workers=max(1, min(workers, board.total)))
+    job = Job(plan, setup, folder, machine, deadline)
+    if board.todo and machine.workers == 1:
         _alone(job, board, sources)
     elif board.todo:
         _together(job, board)
@@ -282,7 +280,7 @@ def _alone(job: Job, board: _Board, sources: Sources) -> None:
 
 
 def _one_by_one(job: Job, board: _Board, bench: Bench) -> None:
-    while time.time() < job.place.deadline and (step := board.next()) is not None:
+    while time.time() < job.deadline and (step := board.next()) is not None:
 
         def tell(epoch: Epoch, step: Step = step) -> None:
             board.report(_text(step, epoch), [epoch.done / epoch.most])
@@ -313,7 +311,7 @@ def _together(job: Job, board: _Board) -> None:
     """Hand steps to worker processes as they become ready; each reads the images itself."""
     context = mp.get_context("spawn")
     pipes: dict[Connection, Any] = {}
-    for _ in range(job.place.workers):
+    for _ in range(job.machine.workers):
         ours, theirs = context.Pipe()
         process = context.Process(target=_work, args=(theirs, job), daemon=True)
         process.start()
@@ -336,7 +334,7 @@ def _together(job: Job, board: _Board) -> None:
 def _assign(job: Job, board: _Board, pipes: Iterable[Connection], shares: _Shares) -> bool:
     """Give idle workers what is ready; whether some worker is at work."""
     for pipe in [one for one in pipes if one not in shares]:
-        if time.time() >= job.place.deadline or (step := board.next()) is None:
+        if time.time() >= job.deadline or (step := board.next()) is None:
             break
         shares[pipe] = (step, 0.0)
         pipe.send(step)
@@ -369,8 +367,8 @@ def _hear(
 
 def _work(pipe: Connection, job: Job) -> None:
     """A worker process: does the steps it is sent until it is sent none."""
-    gpu = require_device(job.place.device).type == "cuda"
-    torch.set_num_threads(1 if gpu else max(1, (os.cpu_count() or 1) // job.place.workers))
+    gpu = require_device(job.machine.device).type == "cuda"
+    torch.set_num_threads(1 if gpu else max(1, (os.cpu_count() or 1) // job.machine.workers))
     bench = Bench(job, job.setup.read(job.folder))
     while (step := pipe.recv()) is not None:
         try:
@@ -381,3 +379,125 @@ def _work(pipe: Connection, job: Job) -> None:
             pipe.send(("failed", _reason(error)))
         else:
             pipe.send(("done", ""))
+
+
+def train_grid(plan: Plan, setup: Setup, out: Path, machine: Machine, tell: Tell) -> Outcome:
+    """Run what is missing of a grid on the engine in use; see `run_grid`."""
+    from equipoise.scale.cells import STEPS, apart, run_cells
+    from equipoise.scale.engine import current
+
+    if current().is_local and not apart():
+        return run_grid(plan, setup, out, machine, tell)
+    begun = run_grid(plan, setup, out, machine, tell, cells=())  # checks and claims the folder
+    place, slot = out / _FINISHED, _GPU if machine.device == "cuda" else None
+    job = Job(plan, setup, Folder(out.resolve()), replace(machine, workers=1))
+    rounds = [{cells: _task(job, cells) for cells in some} for some in _rounds(plan, setup)]
+    if apart() == "one":
+        run_cells([task for tasks in rounds for task in tasks.values()], place)
+    failed: dict[str, str] = {}
+    for which, tasks in enumerate(rounds, 1):
+        start = time.monotonic()
+
+        def progress(done: int, total: int, start: float = start, which: int = which) -> None:
+            left = (time.monotonic() - start) * (total - done) / done if done else math.nan
+            text = f"round {which} of {len(rounds)}"
+            tell(Progress(done // STEPS, total // STEPS, left, text))
+
+        missing = [
+            task for cells, task in tasks.items() if set(begun.missing).intersection(cells)
+        ]
+        for task in missing:  # known as finished, but its files are gone
+            task.path(place).unlink(missing_ok=True)
+        outcomes = run_cells(missing, place, progress, resource=slot)
+        failed |= {done.cell.name: done.reason for done in outcomes if done.arrays is None}
+    finished = run_grid(plan, setup, out, machine, tell, cells=())
+    return replace(finished, failed=failed, seconds=begun.seconds + finished.seconds)
+
+
+def _rounds(plan: Plan, setup: Setup) -> list[list[tuple[Cell, ...]]]:
+    """Cells that are made together, by the round in which they can be."""
+    cells = plan.cells()
+    first: set[Cell] = set()
+    if setup.ood is None:
+        first = set(plan.references()).intersection(cells) or {cells[0]}
+    later = [cell for cell in cells if cell not in first]
+    baselines = [(cell,) for cell in later if cell.method == "baseline"]
+    together: dict[object, tuple[Cell, ...]] = {}
+    for cell in later:
+        if cell.method != "baseline":  # where none is asked for, some train theirs together
+            kind = cell if "baseline" in plan.methods else (cell.architecture, cell.seed)
+            together[kind] = (*together.get(kind, ()), cell)
+    start = [tuple(cell for cell in cells if cell in first)] if first else []
+    return [list(some) for some in (start, baselines, together.values()) if some]
+
+
+def _task(job: Job, cells: tuple[Cell, ...]) -> "Task":
+    """Some cells as one task of the engine, whose result is that their files are there."""
+    from equipoise.scale.cells import Cell as Task
+
+    facts = {
+        "grid": str(job.folder.root),
+        "setup": {**asdict(job.setup), "settings": repr(job.setup.settings)},
+        "plan": asdict(job.plan),
+        "cells": [list(cell) for cell in cells],
+    }
+    return Task(" ".join(cell.name for cell in cells), facts, partial(_make, job, cells))
+
+
+def _make(job: Job, cells: tuple[Cell, ...], tell: Callable[[int, int], None]) -> "Arrays":
+    """Make cells, one after another; refused where the folder is not there, or one failed."""
+    del tell
+    out = job.folder.root
+    if not job.folder.configuration.exists():
+        raise InputError(
+            f"{out}", "not there on a worker", "a folder that all workers see",
+            "name one on a disk that the machines share",
+        )  # fmt: skip
+    outcome = run_grid(job.plan, job.setup, out, job.machine, cells=cells)
+    missing = [cell.name for cell in cells if cell not in outcome.done]
+    if outcome.failed:
+        name, reason = next(iter(outcome.failed.items()))
+        raise InputError(name, reason, "a trained network", "mend it")
+    if missing:
+        raise InputError(" ".join(missing), "not done in time", "trained networks", "go on")
+    return {"files": np.array([f"{cell.name}.npz" for cell in cells])}
+
+
+@contextmanager
+def progress_line(stream: TextIO) -> Iterator[Tell]:
+    """Write how far a grid is: over one line of a terminal, elsewhere a line now and then."""
+    terminal, last = stream.isatty(), -math.inf
+
+    def show(progress: Progress) -> None:
+        nonlocal last
+        now = time.monotonic()
+        seldom = _TERMINAL_SECONDS if terminal else _LINE_SECONDS
+        if now - last < seldom and progress.done < progress.total:
+            return
+        last = now
+        line = _progress_line(progress)
+        stream.write(f"\r\x1b[2K{line}" if terminal else f"{line}\n")
+        stream.flush()
+
+    try:
+        yield show
+    finally:
+        if terminal:
+            stream.write("\n")
+
+
+def _progress_line(progress: Progress) -> str:
+    """The progress in one line.
+
+    Examples
+    --------
+    >>> _progress_line(Progress(3, 12, 95.0, "baseline.vit_tiny.0"))
+    '[######..................] 3 of 12, about 1 min 35 s left, baseline.vit_tiny.0'
+    """
+    full = _WIDTH * progress.done // max(1, progress.total)
+    bar = "#" * full + "." * (_WIDTH - full)
+    left = "time left not known yet"
+    if math.isfinite(progress.left):
+        minutes, seconds = divmod(math.ceil(progress.left), 60)
+        left = f"about {f'{minutes} min ' if minutes else ''}{seconds} s left"
+    return f"[{bar}] {progress.done} of {progress.total}, {left}, {progress.text}"

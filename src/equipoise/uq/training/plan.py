@@ -4,27 +4,76 @@ A cell is a (method, architecture, seed). Its file is ``METHOD.ARCHITECTURE.SEED
 folder of the grid, beside ``labels.npz`` (labels and names of the images of every part),
 ``corruptions.json`` (the severities) and ``grid.json`` (the configuration). A folder belongs to
 one configuration: another is refused, so that its cells can be compared.
+
+Settings of a method are given by name, as METHOD.FIELD=VALUE. A value is read as the type of
+the field: a word of a few, yes or no (true, false), a whole number or a number, or none where a
+field may have none. It is refused before anything is trained where no method, no field, or no
+such value is known.
+
+Results travel from one machine to another in a few archives: `pack` puts the files that
+evaluation and resuming need (cells, labels, severities, the configuration; no weights, no
+checkpoints) into ``results-1.zip`` and so on; `unpack` puts them back, after which the same
+grid goes on from there: baselines whose weights did not travel are trained again only if a cell
+that is still missing needs them.
 """
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass, field, replace
+import math
+import zipfile
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from types import NoneType
+from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
-from equipoise.read.files import content, read_json
-from equipoise.read.writing import whole_file
-from equipoise.types.arrays import InputError, require_number
+from equipoise.read.files import DAMAGE, content, read_json, require_file
+from equipoise.read.writing import replaced, whole_file
+from equipoise.types.arrays import (
+    InputError,
+    choice,
+    nearest,
+    require_drawn,
+    require_number,
+    require_whole,
+)
 from equipoise.types.numbers import count
 from equipoise.uq.training.data import ImageData, LabelPolicy, read_images
-from equipoise.uq.training.loop import Recipe
 from equipoise.uq.training.methods import METHODS, method_of, quick
 from equipoise.uq.training.methods.method import Method
 from equipoise.uq.training.networks import Timm, architecture_of
-from equipoise.uq.training.settings import Setting
 
 SCHEMA = 1
+ARCHIVES, MEGABYTES = 4, 15.0
+_SHARES = ("p", "p_block", "p_head", "p_token", "renew")
+_MAY_BE_ZERO = ("centroids", "scale", "start_epoch", "shrink", "weight", *_SHARES)
+_FORM = "METHOD.FIELD=VALUE"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recipe:
+    """How every network is trained."""
+
+    lr: float = 1e-4
+    weight_decay: float = 0.1
+    epochs: int = 50
+    patience: int = 5
+    batch: int = 128
+    clip: float = 1.0
+    shift: int = 4
+    flip: bool = True
+
+    def __post_init__(self) -> None:
+        """Refuse values that cannot train."""
+        for name in ("epochs", "patience", "batch"):
+            require_drawn(name, getattr(self, name), least=1)
+        require_whole("shift", self.shift)
+        for name in ("lr", "clip"):
+            require_number(name, getattr(self, name), above=0)
+        require_number("weight_decay", self.weight_decay, above=-1e-300)
+
+
 _DEMO = Recipe(lr=3e-3, weight_decay=0.01, epochs=8, patience=3, batch=64, shift=2)
 
 
@@ -43,6 +92,67 @@ def default_recipe(source: str, **own: Any) -> Recipe:
     """
     start = _DEMO if source == "demo" else Recipe()
     return replace(start, **{name: value for name, value in own.items() if value is not None})
+
+
+class Setting(NamedTuple):
+    """One field of a method and its value."""
+
+    method: str
+    field: str
+    value: bool | int | float | str | None
+
+
+def settings_of(texts: Iterable[str]) -> tuple[Setting, ...]:
+    """Settings of methods from texts METHOD.FIELD=VALUE.
+
+    Examples
+    --------
+    >>> settings_of(["beta_edl.kl=full"])
+    (Setting(method='beta_edl', field='kl', value='full'),)
+    """
+    return tuple(map(_setting, texts))
+
+
+def _setting(text: str) -> Setting:
+    name, _, value = text.partition("=")
+    method, _, field = name.strip().partition(".")
+    if not (method and field and value.strip()):
+        raise InputError("with", repr(text), _FORM, "for example beta_edl.kl=full")
+    record = type(method_of(method))
+    kinds = get_type_hints(record)
+    known = {one.name: kinds[one.name] for one in fields(record)}
+    if field not in known:
+        there = ", ".join(known) or "no fields: it has nothing to set"
+        do = nearest(field, known) if known else "leave it out"
+        raise InputError(f"with {method}", repr(field), f"one of {there}", do)
+    return Setting(method, field, _value(f"with {method}.{field}", value.strip(), known[field]))
+
+
+def _value(where: str, text: str, kind: Any) -> Any:
+    """A text as the type of a field."""
+    kinds = [one for one in get_args(kind) if one is not NoneType]
+    if get_origin(kind) is Literal:
+        return choice(where, text, get_args(kind))
+    if NoneType in get_args(kind):
+        return None if text.lower() == "none" else _value(where, text, kinds[0])
+    if kind is bool:
+        return choice(where, text.lower(), ("true", "false")) == "true"
+    try:
+        number = kind(text)
+    except ValueError:
+        word = "a whole number" if kind is int else "a number"
+        raise InputError(where, repr(text), word, "correct it") from None
+    return _checked(where, number)
+
+
+def _checked(where: str, number: int | float) -> int | float:
+    """A number that its field can have."""
+    field = where.rpartition(".")[2]
+    zero = field in _MAY_BE_ZERO
+    if isinstance(number, int):
+        return require_whole(where, number, least=0 if zero else 1)
+    most = math.inf if field not in _SHARES else 1.0 if field == "p" else 1 + 1e-12
+    return require_number(where, number, above=-1e-300 if zero else 0, below=most)
 
 
 class Cell(NamedTuple):
@@ -199,6 +309,31 @@ class Plan:
                         method_of(cell.method).build(partial(bare.network, data.shape), 1)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Machine:
+    """Where and how long a grid runs.
+
+    Attributes
+    ----------
+    device
+        ``"cpu"``, ``"cuda"`` or ``"auto"``.
+    workers
+        Processes that share the device; 0 is 8 on a GPU and 1 on a CPU.
+    minutes
+        After which to stop at the next epoch; what is done is kept.
+    """
+
+    device: str = "auto"
+    workers: int = 0
+    minutes: float = math.inf
+
+    def __post_init__(self) -> None:
+        """Refuse what is no time and no number of processes."""
+        require_whole("workers", self.workers)
+        if self.minutes != math.inf:
+            require_number("minutes", self.minutes, above=0, do="leave it out for no limit")
+
+
 class Folder(NamedTuple):
     """Where things lie in the folder of a grid."""
 
@@ -236,9 +371,14 @@ class Folder(NamedTuple):
         """Severities of the corruptions."""
         return self.root / "corruptions.json"
 
+    @property
+    def configuration(self) -> Path:
+        """What all cells of the folder have in common."""
+        return self.root / "grid.json"
+
     def claim(self, configuration: dict[str, Any]) -> None:
         """Make the folder, or refuse one of another configuration."""
-        path = self.root / "grid.json"
+        path = self.configuration
         text = json.dumps(configuration, indent=1, sort_keys=True)
         if path.exists():
             kept = _read_json(path)
@@ -285,3 +425,75 @@ def _differences(kept: dict[str, Any], now: dict[str, Any]) -> str:
         for name in sorted({*kept, *now})
         if kept.get(name) != now.get(name)
     )
+
+
+def pack(out: Path, to: Path, *, most: int = ARCHIVES, size: float = MEGABYTES) -> list[Path]:
+    """Bundle results into at most so many archives of at most so many megabytes."""
+    files = [*out.glob("*.npz"), *out.glob("*.json")]
+    if not files:
+        raise InputError(f"{out}", "no results", "the folder of a grid", "check the path")
+    limit = size * 1e6 - 50_000  # the directory of an archive takes its share
+    loads: list[tuple[float, list[Path]]] = []
+    for path in sorted(files, key=lambda one: (-one.stat().st_size, one.name)):
+        need = path.stat().st_size
+        for place, (taken, held) in enumerate(loads):
+            if taken + need <= limit:
+                loads[place] = (taken + need, [*held, path])
+                break
+        else:
+            loads.append((need, [path]))
+    if len(loads) > most or any(taken > limit for taken, _ in loads):
+        total = sum(path.stat().st_size for path in files) / 1e6
+        raise InputError(
+            f"{out}", f"{total:.1f} MB of results",
+            f"what fits {most} archives of {size:g} MB", "pack fewer seeds, or larger archives",
+        )  # fmt: skip
+    to.mkdir(parents=True, exist_ok=True)
+    archives = []
+    for number, (_, held) in enumerate(loads, 1):
+        archive = to / f"results-{number}.zip"
+        with (
+            replaced(archive) as file,
+            zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as bundle,
+        ):
+            for path in sorted(held):
+                bundle.write(path, path.name)
+        archives.append(archive)
+    return archives
+
+
+def unpack(source: Path, out: Path) -> int:
+    """Put the files of all archives of a folder in their place; says how many there were."""
+    archives = sorted(source.glob("results-*.zip"))
+    if not archives:
+        raise InputError(f"{source}", "no results-*.zip", "packed results", "check the path")
+    out.mkdir(parents=True, exist_ok=True)
+    count = 0
+    for archive in archives:
+        for name, data in _packed(archive).items():
+            with replaced(out / name) as file:
+                file.write(data)
+            count += 1
+    return count
+
+
+def _packed(archive: Path) -> dict[str, bytes]:
+    """Files of an archive that `pack` wrote; nothing is trusted that it says of them."""
+    again = "pack the results anew"
+    require_file(archive)
+    try:
+        with zipfile.ZipFile(archive) as bundle:
+            for one in bundle.infolist():
+                plain = one.filename == Path(one.filename).name
+                if not plain or Path(one.filename).suffix not in (".npz", ".json"):
+                    raise InputError(
+                        f"{archive}", f"a file {one.filename!r:.80}", "plain names", again
+                    )
+                if one.compress_type != zipfile.ZIP_STORED:
+                    raise InputError(f"{archive}", "packed files", "files as they were", again)
+            return {name: bundle.read(name) for name in bundle.namelist()}
+    except InputError:
+        raise
+    except (OSError, *DAMAGE) as error:
+        got = f"cannot be read ({type(error).__name__})"
+        raise InputError(f"{archive}", got, "a zip file of results", again) from error

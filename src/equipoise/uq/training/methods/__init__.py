@@ -10,21 +10,14 @@ Examples
 from dataclasses import fields, replace
 
 from equipoise.types.arrays import InputError, nearest
-from equipoise.uq.training.methods.baseline import Baseline
+from equipoise.uq.training.methods.attention import GumbelAttention, MaskedAttention
 from equipoise.uq.training.methods.beta_edl import BetaEdl
-from equipoise.uq.training.methods.correctness_prediction import CorrectnessPrediction
-from equipoise.uq.training.methods.ddu import Ddu
-from equipoise.uq.training.methods.deep_ensemble import DeepEnsemble
-from equipoise.uq.training.methods.gumbel_attention import GumbelAttention
-from equipoise.uq.training.methods.het_nn import HetNn
-from equipoise.uq.training.methods.het_xl import HetXl
-from equipoise.uq.training.methods.loss_prediction import LossPrediction
-from equipoise.uq.training.methods.masked_attention import MaskedAttention
-from equipoise.uq.training.methods.mc_dropout import McDropout
-from equipoise.uq.training.methods.method import Method
-from equipoise.uq.training.methods.shallow_ensemble import ShallowEnsemble
+from equipoise.uq.training.methods.ensembles import DeepEnsemble, ShallowEnsemble
+from equipoise.uq.training.methods.method import Baseline, Method
+from equipoise.uq.training.methods.noise import HetNn, HetXl, McDropout
+from equipoise.uq.training.methods.post_hoc import Ddu, TemperatureScaling
+from equipoise.uq.training.methods.side_heads import CorrectnessPrediction, LossPrediction
 from equipoise.uq.training.methods.swag import Swag
-from equipoise.uq.training.methods.temperature_scaling import TemperatureScaling
 
 __all__ = ["METHODS", "method_of", "quick"]
 

@@ -246,3 +246,11 @@ def log_mean_sigmoid(logits: torch.Tensor) -> torch.Tensor:
     """
     count = torch.tensor(float(len(logits)), device=logits.device)
     return functional.logsigmoid(logits).logsumexp(0) - count.log()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Baseline(Method):
+    """A network with a linear head."""
+
+    title: ClassVar[str] = "Baseline (BCE)"
+    from_baseline: ClassVar[bool] = True  # which is trained as a step of its own
