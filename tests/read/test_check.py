@@ -12,7 +12,7 @@ import pytest
 from equipoise.cli import run
 from equipoise.read.annotations import read_annotations
 from equipoise.read.canonical import read_study
-from equipoise.read.check import StudyKeywords, StudyPaths, check_study
+from equipoise.read.check import FilesToCheck, check_files
 from equipoise.read.check_report import check_report
 from equipoise.read.predictions import read_predictions
 from equipoise.types.annotations import Annotations
@@ -21,7 +21,6 @@ from equipoise.types.findings.record import as_json
 from tests.cli_sample import FILES, caller, write_study
 from tests.read.test_read_dataframes import same
 
-NO = StudyKeywords()
 ITEMS = [f"s{number:02d}" for number in range(30)]
 READERS = ("ana", "bo", "cy")
 
@@ -59,8 +58,7 @@ def said(report, key):
 
 
 def checked(folder, *names, **how):
-    paths = StudyPaths(any=[folder / name for name in names])
-    return check_study(paths, StudyKeywords(annotations=how))
+    return check_files(FilesToCheck(any=[folder / name for name in names], vote_keywords=how))
 
 
 def test_roles_layouts_and_reasons(study):
@@ -153,8 +151,8 @@ def test_files_without_a_sign_take_the_side_that_is_missing(tmp_path):
     other = checked(tmp_path, "first.csv", "third.csv")
     assert [one.role for one in other.files] == ["annotations", "predictions"]
     assert other.files[1].why == "guessed: the first file holds the annotations"
-    given = check_study(
-        StudyPaths(any=[tmp_path / "first.csv"], predictions=[tmp_path / "third.csv"]), NO
+    given = check_files(
+        FilesToCheck(any=[tmp_path / "first.csv"], predictions=[tmp_path / "third.csv"])
     )
     assert [one.role for one in given.files] == ["annotations", "predictions"]
     assert given.files[0].why == "guessed: other files hold the predictions"
@@ -177,7 +175,7 @@ def test_arrays_and_rankings(tmp_path):
 
 def test_nothing_to_check_and_a_study_beside_votes(study):
     with pytest.raises(InputError, match="no files"):
-        check_study(StudyPaths(), NO)
+        check_files(FilesToCheck())
     command(study, "votes.csv", "scores.csv", "--out", str(study / "study.csv"))
     with pytest.raises(InputError, match="a whole study beside other annotations"):
         checked(study, "study.csv", "votes.csv")

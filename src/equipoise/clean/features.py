@@ -33,7 +33,7 @@ from equipoise.read.files import (
     unknown_ending,
 )
 from equipoise.read.headers import annotation_headers, is_named_like, plain
-from equipoise.read.options import AnnotationOptions
+from equipoise.read.options import VoteFormat
 from equipoise.read.tables import Table, code_ids, code_names, is_missing, numbers
 from equipoise.types.arrays import Floats, InputError, listed, require_unique, short_repr
 from equipoise.types.notices import Notice, notice
@@ -305,7 +305,7 @@ def _odd_features(names: Sequence[str]) -> tuple[Notice, ...]:
 def item_column(table: Table) -> tuple[str, tuple[Notice, ...]]:
     """The column of ids, by our name or a word for it."""
     like = {name: one for name, one in table.columns.items() if is_named_like(name, "item")}
-    headers = annotation_headers(replace(table, columns=like), AnnotationOptions())
+    headers = annotation_headers(replace(table, columns=like), VoteFormat())
     column = headers.columns.get("item", "item")
     if column not in table.columns:
         raise InputError(

@@ -42,7 +42,7 @@ from equipoise.clean.images import ARCHIVES, FileImages, look_through
 from equipoise.read.delimited import read_delimited
 from equipoise.read.files import AnyPath, content
 from equipoise.read.headers import annotation_headers
-from equipoise.read.options import AnnotationOptions
+from equipoise.read.options import VoteFormat
 from equipoise.read.tables import words_of
 from equipoise.types.arrays import InputError, Ints, choice, listed, require_unique, short_repr
 from equipoise.types.notices import Notice, notice
@@ -228,7 +228,7 @@ def _label_table(path: AnyPath) -> ItemFacts:
     table = read_table(path)
     split = column_like(table, "split")
     columns = {name: one for name, one in table.columns.items() if name != split}
-    headers = annotation_headers(replace(table, columns=columns), AnnotationOptions())
+    headers = annotation_headers(replace(table, columns=columns), VoteFormat())
     known = headers.columns
     item = known["item"] if "item" in known else item_column(table)[0]
     label = table.column_of("label", headers.columns)

@@ -20,7 +20,7 @@ from equipoise.cli.targets import check_target
 from equipoise.types.arrays import InputError
 
 if TYPE_CHECKING:
-    from equipoise.read.check import StudyCheck
+    from equipoise.read.check import CheckedFiles
 
 ENDINGS = (".csv", ".parquet", ".pq")
 
@@ -100,7 +100,7 @@ def check(
 
     Example: equipoise check votes.csv scores.csv --out study.csv
     """
-    from equipoise.read.check import StudyKeywords, StudyPaths, check_study
+    from equipoise.read.check import FilesToCheck, check_files
     from equipoise.read.check_report import check_report
     from equipoise.report.terminal import show
     from equipoise.types.findings.record import as_json
@@ -115,17 +115,15 @@ def check(
             raise InputError("--out", "votes that stay on disk", "no file", do)
         check_on_disk(folders, reading, as_json=result.as_json)
         return
-    paths = StudyPaths(
+    wanted = FilesToCheck(
         annotations=files.annotations or (),
         predictions=files.predictions or (),
         any=files.files or (),
-    )
-    how = StudyKeywords(
-        annotations=reading.keywords(),
-        predictions=scores.keywords(),
+        vote_keywords=reading.keywords(),
+        score_keywords=scores.keywords(),
         first_votes=reading.first_votes,
     )
-    found = check_study(paths, how)
+    found = check_files(wanted)
     report = check_report(found, command=True)
     if result.as_json:
         print_json(as_json(report))
@@ -135,7 +133,7 @@ def check(
         _write(found, result.out)
 
 
-def _write(found: "StudyCheck", out: Path) -> None:
+def _write(found: "CheckedFiles", out: Path) -> None:
     from equipoise.read.canonical import write_study
 
     if found.annotations is None:

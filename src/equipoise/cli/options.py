@@ -22,13 +22,11 @@ from functools import partial, wraps
 from inspect import Parameter, Signature, signature
 from pathlib import Path
 from typing import (
-    TYPE_CHECKING,
     Annotated,
     Any,
     ClassVar,
     NoReturn,
     TypeVar,
-    cast,
     get_args,
     get_type_hints,
 )
@@ -37,9 +35,6 @@ import typer
 
 from equipoise.types.annotations import GOLD
 from equipoise.types.arrays import MOST_DRAWN, InputError, choice, nearest
-
-if TYPE_CHECKING:
-    from equipoise.read.options import AnnotationKeywords, PredictionKeywords
 
 FILES, MEANING = "Files", "What the labels mean"
 UNCERTAINTY, RESULT, RARE = "Uncertainty", "Result", "Rare"
@@ -387,12 +382,12 @@ class VoteReading:
         """Names of columns in the file, by ours."""
         return column_map(self.columns, "columns")
 
-    def keywords(self) -> "AnnotationKeywords":
+    def keywords(self) -> dict[str, Any]:
         """The keywords of everything that reads annotations."""
         names = ("layout", "kind", "repeats", "exchangeable")
         own = {name: getattr(self, name) for name in names}
         made = {"classes": self.class_names() or None, "columns": self.column_names()}
-        return cast("AnnotationKeywords", own | made)
+        return own | made
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -421,10 +416,9 @@ class PredictionReading:
         """Names of columns in the files of predictions, by ours."""
         return column_map(self.prediction_columns, "prediction_columns")
 
-    def keywords(self) -> "PredictionKeywords":
+    def keywords(self) -> dict[str, Any]:
         """The keywords of everything that reads predictions."""
-        own = {"layout": self.prediction_layout, "columns": self.prediction_column_names()}
-        return cast("PredictionKeywords", own)
+        return {"layout": self.prediction_layout, "columns": self.prediction_column_names()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

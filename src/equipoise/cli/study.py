@@ -180,8 +180,8 @@ def _given(files: StudyFiles) -> _Given:
 
     sides = {"annotations": own.annotations, "predictions": own.predictions}
     roles = roles_of(bare, [side for side, paths in sides.items() if paths])
-    votes = [Path(one.path) for one in roles if one.side != "predictions"]
-    scores = [Path(one.path) for one in roles if one.side == "predictions"]
+    votes = [Path(one.path) for one in roles if one.role != "predictions"]
+    scores = [Path(one.path) for one in roles if one.role == "predictions"]
     own = replace(
         own,
         annotations=[*(own.annotations or []), *votes] or None,

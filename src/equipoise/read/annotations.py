@@ -21,7 +21,7 @@ become no row. The columns are the classes in their own order, except that a kno
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
-from typing import Any, NamedTuple, Unpack
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -40,12 +40,7 @@ from equipoise.read.files import (
 )
 from equipoise.read.headers import annotation_headers, require_header
 from equipoise.read.label_studio import is_label_studio, label_studio_annotations
-from equipoise.read.options import (
-    TIDY,
-    AnnotationKeywords,
-    AnnotationOptions,
-    annotation_options,
-)
+from equipoise.read.options import TIDY, VoteFormat
 from equipoise.read.rankings import ranking_annotations
 from equipoise.read.tables import (
     ITEMS_BY_ROW,
@@ -99,14 +94,12 @@ class _Reading(NamedTuple):
 
     table: Table
     reader: str
-    options: AnnotationOptions
+    options: VoteFormat
     layout: str = ""
     guessed: bool = False
 
 
-def annotations_of_tables(
-    tables: Sequence[NamedTable], options: AnnotationOptions
-) -> Annotations:
+def annotations_of_tables(tables: Sequence[NamedTable], options: VoteFormat) -> Annotations:
     """Read tables as one, each in its layout; of several, files without annotators are theirs.
 
     Examples
@@ -115,7 +108,7 @@ def annotations_of_tables(
     >>> ana = from_frame(pyarrow.table({"item": ["a", "b"], "edema": [0, 1]}))
     >>> bo = from_frame(pyarrow.table({"item": ["a", "b"], "edema": [1, 1]}))
     >>> both = annotations_of_tables([NamedTable(ana, "ana"), NamedTable(bo, "bo")],
-    ...     AnnotationOptions())
+    ...     VoteFormat())
     >>> both.annotators, both.tasks, both.label
     (('ana', 'bo'), ('edema',), array([0, 1, 1, 1]))
     """
@@ -133,12 +126,12 @@ def annotations_of_tables(
     return tidy_annotations(table, replace(options, columns=sure))
 
 
-def layouts_of(tables: Sequence[NamedTable], options: AnnotationOptions) -> list[str]:
+def layouts_of(tables: Sequence[NamedTable], options: VoteFormat) -> list[str]:
     """How each of some tables is laid out, read alone or as one."""
     return [one.layout for one in _laid_out(tables, options)]
 
 
-def _laid_out(tables: Sequence[NamedTable], options: AnnotationOptions) -> list[_Reading]:
+def _laid_out(tables: Sequence[NamedTable], options: VoteFormat) -> list[_Reading]:
     """Find the columns that go by other names, and the layout of every table."""
     parts = [_by_header(one, options) for one in tables]
     if len(parts) > 1 and _are_tasks(parts, options.layout):
@@ -155,7 +148,7 @@ def _laid_out(tables: Sequence[NamedTable], options: AnnotationOptions) -> list[
     ]
 
 
-def _by_header(one: NamedTable, options: AnnotationOptions) -> _Reading:
+def _by_header(one: NamedTable, options: VoteFormat) -> _Reading:
     """Find the columns that go by other names, and say so."""
     known = annotation_headers(one.table, options)
     if options.layout == "auto":
@@ -330,7 +323,7 @@ def _one_column(parts: Iterable[tuple[Ints, list[str]]], *, across: bool = False
 
 
 def _refuse_nonsense(
-    beside: Table, table: Table, others: Sequence[str], options: AnnotationOptions
+    beside: Table, table: Table, others: Sequence[str], options: VoteFormat
 ) -> None:
     """Refuse a guess by which a table repeats items, or has columns that hold no labels."""
     twice = _repeated_item(beside)
@@ -373,7 +366,7 @@ def _numeric(words: set[str]) -> bool:
 
 
 def count_annotations(
-    matrix: Any, options: AnnotationOptions, *, items: Sequence[str] | None = None, name: str
+    matrix: Any, options: VoteFormat, *, items: Sequence[str] | None = None, name: str
 ) -> Annotations:
     """Turn an array or a dataframe of counts into annotations.
 
@@ -382,7 +375,7 @@ def count_annotations(
     Examples
     --------
     >>> matrix = np.array([[2, 0], [1, 1]])
-    >>> counts = count_annotations(matrix, AnnotationOptions(), name="votes")
+    >>> counts = count_annotations(matrix, VoteFormat(), name="votes")
     >>> counts.item, counts.label, counts.count
     (array([0, 1, 1]), array([0, 0, 1]), array([2, 1, 1]))
     """
@@ -413,7 +406,7 @@ def count_annotations(
     return _count_annotations(beside, array.astype(np.float64), classes, options)
 
 
-def _guess_layout(table: Table, options: AnnotationOptions) -> str:
+def _guess_layout(table: Table, options: VoteFormat) -> str:
     """Tell the layout by the columns; two readings of one table are an error."""
     if table.column_of("label", options.columns) is not None:
         return "tidy"
@@ -445,7 +438,7 @@ def _guess_layout(table: Table, options: AnnotationOptions) -> str:
     return "wide"
 
 
-def _like_counts(cells: Floats, names: Sequence[str], options: AnnotationOptions) -> bool:
+def _like_counts(cells: Floats, names: Sequence[str], options: VoteFormat) -> bool:
     """Whether cells may be numbers of votes.
 
     Labels of people who see the same items rise together, so that the variance of their sum is
@@ -454,11 +447,11 @@ def _like_counts(cells: Floats, names: Sequence[str], options: AnnotationOptions
     Examples
     --------
     >>> votes = np.array([[4, 0], [1, 4], [0, 7], [5, 1], [6, 2]], dtype=float)
-    >>> _like_counts(votes, ("a", "b"), AnnotationOptions())
+    >>> _like_counts(votes, ("a", "b"), VoteFormat())
     True
-    >>> _like_counts(np.sort(votes, axis=0), ("a", "b"), AnnotationOptions())
+    >>> _like_counts(np.sort(votes, axis=0), ("a", "b"), VoteFormat())
     False
-    >>> _like_counts(np.sort(votes, axis=0), ("no", "yes"), AnnotationOptions())
+    >>> _like_counts(np.sort(votes, axis=0), ("no", "yes"), VoteFormat())
     True
     """
     whole = np.isfinite(cells).all() and (cells >= 0).all() and (cells == np.floor(cells)).all()
@@ -480,7 +473,7 @@ def _cells(table: Table, columns: Sequence[str]) -> Floats:
     return np.column_stack([numbers(table, name) for name in columns])
 
 
-def _split_items(table: Table, options: AnnotationOptions) -> tuple[Table, tuple[str, ...]]:
+def _split_items(table: Table, options: VoteFormat) -> tuple[Table, tuple[str, ...]]:
     """Separate item, task and group from the columns of annotators or classes."""
     theirs = {
         ours: table.column_of(ours, options.columns) for ours in ("item", "task", "group")
@@ -537,7 +530,7 @@ def _named_frame(frame: Any, items: Sequence[str] | None) -> Table:
 
 
 def _count_annotations(
-    beside: Table, matrix: Floats, classes: Sequence[str], options: AnnotationOptions
+    beside: Table, matrix: Floats, classes: Sequence[str], options: VoteFormat
 ) -> Annotations:
     """Read a count matrix; `beside` has the columns item, task and group of its rows."""
     import pyarrow as pa
@@ -557,7 +550,7 @@ def _count_annotations(
     return tidy_annotations(table, replace(options, columns={}))
 
 
-def _check_classes(beside: Table, classes: Sequence[str], options: AnnotationOptions) -> None:
+def _check_classes(beside: Table, classes: Sequence[str], options: VoteFormat) -> None:
     """Every column must be a class, and have a name."""
     if is_missing(classes).any():
         raise InputError(
@@ -598,7 +591,7 @@ def _check_counts(beside: Table, matrix: Floats, classes: Sequence[str]) -> None
 
 
 def read_annotations(
-    path_or_paths: AnyPath | Sequence[AnyPath], **keywords: Unpack[AnnotationKeywords]
+    path_or_paths: AnyPath | Sequence[AnyPath], **keywords: Any
 ) -> Annotations:
     """Read annotations from CSV, TSV, Parquet, JSON or NumPy files, also with ``.gz``.
 
@@ -611,7 +604,7 @@ def read_annotations(
         Label Studio; ``.npy`` holds a count matrix, or with layout ``tasks`` the labels of
         one annotator, shape (items, tasks).
     **keywords
-        See `equipoise.read.options.AnnotationOptions`: `layout`, `kind`, `classes`,
+        See `equipoise.read.options.VoteFormat`: `layout`, `kind`, `classes`,
         `columns`, `repeats`, `exchangeable`.
 
     Returns
@@ -624,7 +617,7 @@ def read_annotations(
     InputError
         If the file or a row of it cannot be used; the message names the row.
     """
-    options = annotation_options(keywords)
+    options = VoteFormat.of(keywords)
     paths = listed_paths(path_or_paths)
     if len(paths) > 1:
         return annotations_of_tables([_named_table(path, options) for path in paths], options)
@@ -636,7 +629,7 @@ def read_annotations(
     if file.suffix in NUMPY:
         return _from_array(file, options)
     stored = None
-    if options == AnnotationOptions(exchangeable=options.exchangeable):
+    if options == VoteFormat(exchangeable=options.exchangeable):
         stored = parquet.stored_annotations(file)
     if stored is not None:  # a file of ours, taken as written unless told how to read it
         return stored.anonymous() if options.exchangeable else stored
@@ -644,7 +637,7 @@ def read_annotations(
     return annotations_of_tables([NamedTable(table, file.stem)], options)
 
 
-def _named_table(path: AnyPath, options: AnnotationOptions) -> NamedTable:
+def _named_table(path: AnyPath, options: VoteFormat) -> NamedTable:
     """One of several tables, with the name of the annotator whose file it may be."""
     file = content(path)
     if is_study(file):
@@ -666,14 +659,14 @@ def _named_table(path: AnyPath, options: AnnotationOptions) -> NamedTable:
     )
 
 
-def _of_study(file: Content, options: AnnotationOptions) -> Annotations:
+def _of_study(file: Content, options: VoteFormat) -> Annotations:
     """The annotations of a file that `write_study` made."""
     options.refuse("layout", "kind", "classes", "columns", "repeats", where=file.name)
     annotations, _ = study_of(file)
     return annotations.anonymous() if options.exchangeable else annotations
 
 
-def _from_array(file: Content, options: AnnotationOptions) -> Annotations:
+def _from_array(file: Content, options: VoteFormat) -> Annotations:
     """Take counts, or one annotator's labels of several tasks."""
     choice(f"{file.name}, layout", options.layout, ("auto", "counts", "tasks"))
     options.refuse("columns", where=file.name)
@@ -684,7 +677,7 @@ def _from_array(file: Content, options: AnnotationOptions) -> Annotations:
     return count_annotations(array, options, name=file.name)
 
 
-def _from_json(file: Content, options: AnnotationOptions) -> Annotations:
+def _from_json(file: Content, options: VoteFormat) -> Annotations:
     known = ("auto", "rankings", "label-studio")
     layout = choice(f"{file.name}, layout", options.layout, known)
     parsed = read_json(file)

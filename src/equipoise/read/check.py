@@ -1,15 +1,15 @@
 """How files are read: which holds what, in which layout, what was guessed, and what came out.
 
-`check_study` takes files of annotations and of predictions, or files whose role it tells: a
+`check_files` takes files of annotations and of predictions, or files whose role it tells: a
 whole study by its first line, annotations by a column of annotators or labels, predictions by a
 column of models or scores, or by numbers with fractions. A table without such a sign is on the
-side that is missing, and that is said. What comes out is a `StudyCheck`; `write_study` makes
+side that is missing, and that is said. What comes out is a `CheckedFiles`; `write_study` makes
 one file of it that every verb takes without options.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -27,11 +27,7 @@ from equipoise.read.files import (
 )
 from equipoise.read.headers import side_of
 from equipoise.read.label_studio import is_label_studio
-from equipoise.read.options import (
-    AnnotationKeywords,
-    PredictionKeywords,
-    annotation_options,
-)
+from equipoise.read.options import VoteFormat
 from equipoise.read.predictions import PredictionsRead, predictions_for, predictions_read
 from equipoise.read.tables import Table, code_names, numbers
 from equipoise.types.annotations import Annotations
@@ -44,35 +40,79 @@ _OF_SCORES = {"layout": "prediction_layout", "columns": "prediction_columns"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _FileReport:
-    """How one file was read.
+class FilesToCheck:
+    """Files by their role, and how they are read.
 
     Attributes
     ----------
-    name, role, why
-        The file, ``annotations``, ``predictions`` or ``study``, and how that is known.
-    layout
-        Its layout.
-    rows, columns
-        How many rows, and the names of the columns; none for JSON.
-    preview
-        The first rows as they stand in the file.
+    annotations, predictions, any
+        Paths; what the files under `any` hold is told by their content.
+    vote_keywords, score_keywords
+        As for `read_annotations` and `read_predictions`.
+    first_votes
+        How many first votes of each item count; None for all.
     """
 
-    name: str
-    role: str
-    why: str
-    layout: str
+    annotations: Sequence[AnyPath] = ()
+    predictions: Sequence[AnyPath] = ()
+    any: Sequence[AnyPath] = ()
+    vote_keywords: Mapping[str, Any] = field(default_factory=dict)
+    score_keywords: Mapping[str, Any] = field(default_factory=dict)
+    first_votes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedFile:
+    """A file that was opened once.
+
+    Attributes
+    ----------
+    path, content, table
+        The file, its bytes, and its table where it holds one.
+    rows
+        How many rows it has.
+    role, why
+        ``annotations``, ``predictions`` or ``study``, and how that is known; empty before.
+    layout
+        Its layout; empty before it is known.
+    """
+
+    path: AnyPath
+    content: Content
+    table: Table | None
     rows: int
-    columns: tuple[str, ...] = ()
-    preview: tuple[tuple[str, ...], ...] = ()
+    role: str = ""
+    why: str = ""
+    layout: str = ""
+
+    @property
+    def name(self) -> str:
+        """The name of the file."""
+        return self.content.name
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns; none for JSON and arrays."""
+        return () if self.table is None else tuple(self.table.columns)
+
+    @property
+    def preview(self) -> tuple[tuple[str, ...], ...]:
+        """The first rows as they stand in the file."""
+        if self.table is None:
+            return ()
+        first = self.table.subset(np.arange(len(self.table)) < _SHOWN)
+        return tuple(zip(*(_cells(first, name) for name in self.columns), strict=True))
+
+    def with_role(self, role: str, why: str) -> "CheckedFile":
+        """The file with its role, unless that is known."""
+        return self if self.role else replace(self, role=role, why=why)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StudyCheck:
+class CheckedFiles:
     """What was read: every file, and the study they make."""
 
-    files: tuple[_FileReport, ...]
+    files: tuple[CheckedFile, ...]
     annotations: Annotations | None = None
     predictions: tuple[Predictions, ...] = ()
     notices: tuple[Notice, ...] = ()
@@ -102,60 +142,31 @@ class StudyCheck:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StudyPaths:
-    """Files of a study by their role; those under `any` tell theirs by themselves."""
-
-    annotations: Sequence[AnyPath] = ()
-    predictions: Sequence[AnyPath] = ()
-    any: Sequence[AnyPath] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StudyKeywords:
-    """How both sides are read, and how many first votes count."""
-
-    annotations: AnnotationKeywords = field(default_factory=AnnotationKeywords)
-    predictions: PredictionKeywords = field(default_factory=PredictionKeywords)
-    first_votes: int | None = None
-
-
-class _File(NamedTuple):
-    """A file that was opened once: its table where it holds one, its side and a sign of it."""
-
-    path: AnyPath
-    content: Content
-    table: Table | None
-    rows: int
-    side: str = ""
-    why: str = ""
-
-
-def check_study(paths: StudyPaths, how: StudyKeywords) -> StudyCheck:
+def check_files(wanted: FilesToCheck) -> CheckedFiles:
     """Read files, and say how."""
-    taken = [side for side in ("annotations", "predictions") if getattr(paths, side)]
+    taken = [role for role in ("annotations", "predictions") if getattr(wanted, role)]
     files = [
-        _told(_opened(path), side, "as given")
-        for side in taken
-        for path in _listed(getattr(paths, side))
+        _opened(path).with_role(role, "as given")
+        for role in taken
+        for path in _listed(getattr(wanted, role))
     ]
-    files += roles_of(paths.any, taken)
+    files += roles_of(wanted.any, taken)
     order = ("study", "annotations", "predictions")
-    files.sort(key=lambda one: order.index(one.side))
+    files.sort(key=lambda file: order.index(file.role))
     if not files:
         raise InputError("check", "no files", "at least one", "name a file")
-    sides = {side: [one for one in files if one.side == side] for side in order}
-    annotations, models = _read_sides(sides, how)
-    layouts = _layouts(sides, how, models.layouts)
-    return StudyCheck(
-        files=tuple(_reported(one, layouts[str(one.path)]) for one in files),
+    by_role = {role: [file for file in files if file.role == role] for role in order}
+    annotations, models = _read_both(by_role, wanted)
+    layouts = _layouts(by_role, wanted, models.layouts)
+    return CheckedFiles(
+        files=tuple(replace(file, layout=layouts[str(file.path)]) for file in files),
         annotations=annotations,
         predictions=models.predictions,
         notices=models.notices if annotations is None else annotations.notices,
     )
 
 
-def roles_of(paths: Sequence[AnyPath], taken: Sequence[str] = ()) -> list[_File]:
+def roles_of(paths: Sequence[AnyPath], taken: Sequence[str] = ()) -> list[CheckedFile]:
     """What each of some files holds, and how that is known.
 
     Parameters
@@ -163,87 +174,82 @@ def roles_of(paths: Sequence[AnyPath], taken: Sequence[str] = ()) -> list[_File]
     taken
         Sides that other files hold: ``annotations`` or ``predictions``.
     """
-    files = [_told(one, *_sign(one)) for one in map(_opened, _listed(paths))]
-    sides = {*taken, *(one.side for one in files)}
-    alike = len({one.table and frozenset(one.table.columns) for one in files}) == 1
-    roles: list[_File] = []
+    files = [file.with_role(*_sign(file)) for file in map(_opened, _listed(paths))]
+    roles_seen = {*taken, *(file.role for file in files)}
+    alike = len({file.table and frozenset(file.columns) for file in files}) == 1
+    roles: list[CheckedFile] = []
     for number, file in enumerate(files):
         guess = ("predictions", "guessed: the first file holds the annotations")
-        if {"annotations", "study"} & sides:
+        if {"annotations", "study"} & roles_seen:
             guess = ("predictions", "guessed: other files hold the annotations")
-        elif "predictions" in sides:
+        elif "predictions" in roles_seen:
             guess = ("annotations", "guessed: other files hold the predictions")
         elif number == 0 or alike:
             guess = ("annotations", "guessed: no column says models or scores")
-        roles.append(_told(file, *guess))
+        roles.append(file.with_role(*guess))
     return roles
-
-
-def _told(file: _File, side: str, why: str) -> _File:
-    """A file with its side, unless that is known."""
-    return file if file.side else file._replace(side=side, why=why)
 
 
 def _listed(paths: Sequence[AnyPath]) -> list[AnyPath]:
     return listed_paths(list(paths)) if paths else []
 
 
-def _read_sides(
-    sides: dict[str, list[_File]], how: StudyKeywords
+def _read_both(
+    by_role: Mapping[str, list[CheckedFile]], wanted: FilesToCheck
 ) -> tuple[Annotations | None, PredictionsRead]:
     """Both sides, from a whole study or from files of their own."""
-    votes = [one.path for one in sides["annotations"]]
-    scores = [one.path for one in sides["predictions"]]
+    votes = [file.path for file in by_role["annotations"]]
+    scores = [file.path for file in by_role["predictions"]]
     annotations: Annotations | None = None
     models = PredictionsRead(())
-    if sides["study"]:
-        if votes or len(sides["study"]) > 1:
+    if by_role["study"]:
+        if votes or len(by_role["study"]) > 1:
             raise InputError(
-                sides["study"][0].content.name,
+                by_role["study"][0].name,
                 "a whole study beside other annotations",
                 "one or the other",
                 "leave one of them out",
             )
-        file = sides["study"][0].content
+        file = by_role["study"][0].content
         refused = ("layout", "kind", "classes", "columns", "repeats", "exchangeable")
-        annotation_options(how.annotations).refuse(*refused, where=file.name)
-        annotations, own = study_of(file)
-        models = PredictionsRead(own)
+        VoteFormat.of(wanted.vote_keywords).refuse(*refused, where=file.name)
+        annotations, predictions = study_of(file)
+        models = PredictionsRead(predictions)
     elif votes:
-        annotations = read_annotations(votes, **how.annotations)
-    if annotations is not None and how.first_votes is not None:
-        annotations = annotations.first_votes(how.first_votes)
+        annotations = read_annotations(votes, **wanted.vote_keywords)
+    if annotations is not None and wanted.first_votes is not None:
+        annotations = annotations.first_votes(wanted.first_votes)
     if not scores:
         return annotations, models
     try:
         if annotations is None:
-            read = predictions_read(scores, **how.predictions)
+            read = predictions_read(scores, **wanted.score_keywords)
         else:
-            known = how.annotations.get("classes") is not None
+            classes_known = wanted.vote_keywords.get("classes") is not None
             annotations, read = predictions_for(
-                annotations, scores, classes_known=known, **how.predictions
+                annotations, scores, classes_known=classes_known, **wanted.score_keywords
             )
     except InputError as error:
         raise error.renamed(_OF_SCORES) from None
     return annotations, read._replace(predictions=(*models.predictions, *read.predictions))
 
 
-def _opened(path: AnyPath) -> _File:
+def _opened(path: AnyPath) -> CheckedFile:
     """Open a file once."""
     file = content(path)
     if is_study(file):
         annotations, predictions = study_of(file)
         rows = len(annotations) + sum(len(one.items) for one in predictions)
-        return _File(path, file, None, rows, "study", "its first line says so")
+        return CheckedFile(path, file, None, rows, "study", "its first line says so")
     if file.suffix in NUMPY:
-        return _File(path, file, None, len(np.atleast_1d(read_array(file))))
+        return CheckedFile(path, file, None, len(np.atleast_1d(read_array(file))))
     if file.suffix in JSON:
-        return _File(path, file, None, len(read_json(file)))
+        return CheckedFile(path, file, None, len(read_json(file)))
     table = read_table(file, *JSON, *NUMPY)
-    return _File(path, file, table, len(table))
+    return CheckedFile(path, file, table, len(table))
 
 
-def _sign(file: _File) -> tuple[str, str]:
+def _sign(file: CheckedFile) -> tuple[str, str]:
     """The side of a file by what stands in it, and by which sign; empty where nothing tells."""
     if file.content.suffix in JSON:
         return "annotations", "rankings and exports of votes are JSON"
@@ -269,42 +275,23 @@ def _has_fractions(table: Table, column: str) -> bool:
 
 
 def _layouts(
-    sides: dict[str, list[_File]], how: StudyKeywords, of_models: Sequence[str]
+    by_role: Mapping[str, list[CheckedFile]], wanted: FilesToCheck, of_models: Sequence[str]
 ) -> dict[str, str]:
     """The layout of every file by its path."""
-    options = annotation_options(how.annotations)
-    votes = [one for one in sides["annotations"] if one.table is not None]
-    tables = [NamedTable(one.table, one.content.stem) for one in votes if one.table is not None]
+    options = VoteFormat.of(wanted.vote_keywords)
+    votes = [(file, file.table) for file in by_role["annotations"] if file.table is not None]
+    tables = [NamedTable(table, file.content.stem) for file, table in votes]
     names = layouts_of(tables, options) if tables else []
-    layouts = dict(zip((str(one.path) for one in votes), names, strict=True))
-    for one in sides["annotations"]:
-        if one.content.suffix in NUMPY:
-            layouts[str(one.path)] = "tasks" if options.layout == "tasks" else "counts"
-        if one.content.suffix in JSON:
-            studio = is_label_studio(read_json(one.content))
-            layouts[str(one.path)] = "label-studio" if studio else "rankings"
-    scores = [str(one.path) for one in sides["predictions"]]
+    layouts = dict(zip((str(file.path) for file, _ in votes), names, strict=True))
+    for file in by_role["annotations"]:
+        if file.content.suffix in NUMPY:
+            layouts[str(file.path)] = "tasks" if options.layout == "tasks" else "counts"
+        if file.content.suffix in JSON:
+            studio = is_label_studio(read_json(file.content))
+            layouts[str(file.path)] = "label-studio" if studio else "rankings"
+    scores = [str(file.path) for file in by_role["predictions"]]
     layouts |= dict(zip(scores, of_models, strict=True))
-    return layouts | {str(one.path): "study" for one in sides["study"]}
-
-
-def _reported(file: _File, layout: str) -> _FileReport:
-    preview: tuple[tuple[str, ...], ...] = ()
-    columns: tuple[str, ...] = ()
-    if file.table is not None:
-        columns = tuple(file.table.columns)
-        first = file.table.subset(np.arange(len(file.table)) < _SHOWN)
-        cells = [_cells(first, name) for name in columns]
-        preview = tuple(zip(*cells, strict=True))
-    return _FileReport(
-        name=file.content.name,
-        role=file.side,
-        why=file.why,
-        layout=layout,
-        rows=file.rows,
-        columns=columns,
-        preview=preview,
-    )
+    return layouts | {str(file.path): "study" for file in by_role["study"]}
 
 
 def _cells(table: Table, column: str) -> list[str]:

@@ -11,7 +11,7 @@ from itertools import combinations
 
 import numpy as np
 
-from equipoise.read.check import StudyCheck
+from equipoise.read.check import CheckedFiles
 from equipoise.read.values import alike_names
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import Bools, Floats, Ints, listed
@@ -30,7 +30,7 @@ _DIMENSIONS = 3  # columns of scores that are looked at for rounding
 _FEW_VALUES = 20  # distinct scores up to which equal ones say nothing of items
 
 
-def check_report(check: StudyCheck, *, command: bool = False) -> Report:
+def check_report(check: CheckedFiles, *, command: bool = False) -> Report:
     """Say what a check found; `command` writes advice as options of the command line."""
     findings = [_files(check)]
     guesses = worded(check.notices, command=command)
@@ -55,7 +55,7 @@ def check_report(check: StudyCheck, *, command: bool = False) -> Report:
     )
 
 
-def _files(check: StudyCheck) -> Finding:
+def _files(check: CheckedFiles) -> Finding:
     rows: list[Row] = [
         {
             "file": one.name,
@@ -270,7 +270,7 @@ def _annotator_table(table: Annotations) -> tuple[Table, ...]:
     return (Table(name="annotators", caption="Votes by annotator", columns=shown, rows=rows),)
 
 
-def _models(check: StudyCheck) -> Finding:
+def _models(check: CheckedFiles) -> Finding:
     """What models say, and for which of the items."""
     rows = [_model_row(one, check) for one in check.predictions]
     names = list(dict.fromkeys(one.model for one in check.predictions))
@@ -301,7 +301,7 @@ def _models(check: StudyCheck) -> Finding:
     )
 
 
-def _model_row(one: Predictions, check: StudyCheck) -> Row:
+def _model_row(one: Predictions, check: CheckedFiles) -> Row:
     kind = "decisions" if one.decides else "probabilities" if one.classes else "scores"
     alone = check.annotations is None
     without, unknown = ("", "") if alone else check.unmatched(one)
@@ -317,7 +317,7 @@ def _model_row(one: Predictions, check: StudyCheck) -> Row:
     }
 
 
-def _twins(check: StudyCheck) -> Finding:
+def _twins(check: CheckedFiles) -> Finding:
     """Whatever is there twice."""
     said = []
     table = check.annotations
@@ -450,7 +450,7 @@ def _by_accident(rows: Floats) -> float:
     return float((near - equal) / 2 / (3 ** used.shape[1] - 1))
 
 
-def _preview(check: StudyCheck) -> Finding:
+def _preview(check: CheckedFiles) -> Finding:
     """The first rows as they were understood."""
     rows: list[Row] = []
     table = check.annotations

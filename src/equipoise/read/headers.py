@@ -37,7 +37,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from equipoise.read.options import AnnotationOptions, PredictionOptions
+from equipoise.read.options import ScoreFormat, VoteFormat
 from equipoise.read.tables import CodedNames, Table, code_names
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import InputError, Ints, listed
@@ -121,13 +121,13 @@ def plain(header: str) -> str:
     return re.sub(r"[\W_]+", "", header).casefold()
 
 
-def annotation_headers(table: Table, options: AnnotationOptions) -> _Headers:
+def annotation_headers(table: Table, options: VoteFormat) -> _Headers:
     """Our columns in a table of annotations; those that the caller named stay.
 
     Examples
     --------
     >>> table = Table(name="votes.csv", columns={"Case": (), "Rater": (), "Diagnosis": ()})
-    >>> dict(annotation_headers(table, AnnotationOptions()).columns)
+    >>> dict(annotation_headers(table, VoteFormat()).columns)
     {'item': 'Case', 'annotator': 'Rater', 'label': 'Diagnosis'}
     """
     if _is_crowd_kit(table, options):
@@ -140,7 +140,7 @@ def annotation_headers(table: Table, options: AnnotationOptions) -> _Headers:
     return _headers(table, options.columns, found, Option("columns"))
 
 
-def prediction_headers(table: Table, options: PredictionOptions) -> _Headers:
+def prediction_headers(table: Table, options: ScoreFormat) -> _Headers:
     """Our columns in a table of predictions; columns named like tasks are theirs."""
     tasks = options.tasks or ()
     columns = {name: one for name, one in table.columns.items() if name not in tasks}
@@ -273,7 +273,7 @@ def _label_is_sure(
     return people or (len(found["label"]) == 1 and all(name in used for name in table.columns))
 
 
-def _is_crowd_kit(table: Table, options: AnnotationOptions) -> bool:
+def _is_crowd_kit(table: Table, options: VoteFormat) -> bool:
     own = any(
         name in table.columns or name in options.columns for name in ("item", "annotator")
     )

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from equipoise.read.options import AnnotationOptions
+from equipoise.read.options import VoteFormat
 from equipoise.read.tables import Table
 from equipoise.read.tidy import tidy_annotations
 from equipoise.types.annotations import Annotations
@@ -68,7 +68,7 @@ class _Questions:
     name: str
     replies: Sequence[_Reply]
     controls: Sequence[str]
-    options: AnnotationOptions
+    options: VoteFormat
 
     def answers(self, control: str) -> list[tuple[_Reply, Any]]:
         """Every reply with its answer to a control; None where there is none."""
@@ -91,7 +91,7 @@ class _Answers(NamedTuple):
     """The rows that controls make, how to read them, and what to say."""
 
     rows: list[_Row]
-    options: AnnotationOptions
+    options: VoteFormat
     notices: tuple[Notice, ...] = ()
 
 
@@ -100,9 +100,7 @@ def is_label_studio(parsed: Any) -> bool:
     return isinstance(parsed, list) and bool(parsed) and isinstance(parsed[0], Mapping)
 
 
-def label_studio_annotations(
-    tasks: Any, options: AnnotationOptions, *, name: str
-) -> Annotations:
+def label_studio_annotations(tasks: Any, options: VoteFormat, *, name: str) -> Annotations:
     """Turn an export into annotations."""
     replies, notices = _collect_replies(tasks, options, name=name)
     controls, unused = _choose_controls(replies, options, name)
@@ -116,7 +114,7 @@ def label_studio_annotations(
 
 
 def _collect_replies(
-    tasks: Any, options: AnnotationOptions, *, name: str
+    tasks: Any, options: VoteFormat, *, name: str
 ) -> tuple[list[_Reply], list[Notice]]:
     """Collect all annotations that were not cancelled, and what to say about the rest."""
     _check_tasks(tasks, options, name)
@@ -145,7 +143,7 @@ def _collect_replies(
     return replies, notices
 
 
-def _check_tasks(tasks: Any, options: AnnotationOptions, name: str) -> None:
+def _check_tasks(tasks: Any, options: VoteFormat, name: str) -> None:
     shape = isinstance(tasks, list) and tasks and all(isinstance(t, Mapping) for t in tasks)
     if not shape or not any("annotations" in task for task in tasks):
         raise InputError(
@@ -167,7 +165,7 @@ def _check_tasks(tasks: Any, options: AnnotationOptions, name: str) -> None:
 def _reply(
     task: Mapping[str, Any],
     annotation: Mapping[str, Any],
-    options: AnnotationOptions,
+    options: VoteFormat,
     where: str,
 ) -> _Reply:
     group = options.columns.get("group")
@@ -275,7 +273,7 @@ def _value_at(task: Mapping[str, Any], path: str, where: str) -> Any:
 
 
 def _choose_controls(
-    replies: Sequence[_Reply], options: AnnotationOptions, name: str
+    replies: Sequence[_Reply], options: VoteFormat, name: str
 ) -> tuple[list[str], list[Notice]]:
     """Choose the controls to read, and name those that are not."""
     kinds: dict[str, str] = {}

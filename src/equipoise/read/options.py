@@ -1,13 +1,13 @@
 """How a table is to be read: the keywords of every reader, checked once.
 
-`AnnotationKeywords` and `PredictionKeywords` name the keywords for type checkers;
-`annotation_options` and `prediction_options` turn them into frozen, checked values.
+The fields of `VoteFormat` are the keywords of everything that reads annotations, those of
+`ScoreFormat` the keywords of everything that reads predictions.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from types import MappingProxyType
-from typing import Any, Literal, TypedDict, TypeVar
+from typing import Any
 
 from equipoise.types.annotations import KINDS as KINDS
 from equipoise.types.annotations import Kind as Kind
@@ -34,30 +34,8 @@ TIDY = (
 LONG = ("item", "task", "model", "score")
 
 
-class AnnotationKeywords(TypedDict, total=False):
-    """Keywords of everything that reads annotations; see `AnnotationOptions`."""
-
-    layout: Literal["auto", "tidy", "wide", "tasks", "counts", "rankings", "label-studio"]
-    kind: Kind | None
-    classes: Sequence[str] | None
-    columns: Mapping[str, str]
-    repeats: Literal["keep", "last", "error"]
-    exchangeable: bool
-
-
-class PredictionKeywords(TypedDict, total=False):
-    """Keywords of everything that reads predictions; see `PredictionOptions`."""
-
-    layout: Literal["auto", "long", "wide", "classes", "tasks"]
-    columns: Mapping[str, str]
-    classes: Sequence[str] | None
-    tasks: Sequence[str] | None
-    model: str | None
-    task: str | None
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AnnotationOptions:
+class VoteFormat:
     """How to read annotations.
 
     Attributes
@@ -91,10 +69,26 @@ class AnnotationOptions:
         object.__setattr__(self, "columns", _mapping(self.columns, TIDY))
         object.__setattr__(self, "classes", _class_names(self.classes))
 
+    @classmethod
+    def of(cls, keywords: Mapping[str, Any]) -> "VoteFormat":
+        """Check the keywords given by a caller.
+
+        Examples
+        --------
+        >>> VoteFormat.of({"kind": "ordinal", "classes": [1, 2, 3]}).classes
+        ('1', '2', '3')
+        >>> VoteFormat.of({"knd": "ordinal"})
+        Traceback (most recent call last):
+        ...
+        equipoise.InputError: keyword 'knd': unknown, expected one of 'layout', ...
+        """
+        require_keywords(keywords, [item.name for item in fields(cls)])
+        return cls(**keywords)
+
     def refuse(self, *names: str, where: str) -> None:
         """Raise if a keyword was given that means nothing for this source."""
         for name in names:
-            if getattr(self, name) != getattr(AnnotationOptions(), name):
+            if getattr(self, name) != getattr(VoteFormat(), name):
                 raise InputError(
                     f"{where}, keyword {name!r}",
                     f"{getattr(self, name)!r}",
@@ -104,7 +98,7 @@ class AnnotationOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PredictionOptions:
+class ScoreFormat:
     """How to read predictions.
 
     Attributes
@@ -135,35 +129,13 @@ class PredictionOptions:
         object.__setattr__(self, "columns", _mapping(self.columns, LONG))
         object.__setattr__(self, "classes", _class_names(self.classes))
         if self.tasks is not None:
-            object.__setattr__(self, "tasks", tuple(str(one) for one in self.tasks))
+            object.__setattr__(self, "tasks", tuple(map(str, self.tasks)))
 
-
-Options = TypeVar("Options", AnnotationOptions, PredictionOptions)
-
-
-def annotation_options(keywords: Mapping[str, Any]) -> AnnotationOptions:
-    """Check the keywords given by a caller.
-
-    Examples
-    --------
-    >>> annotation_options({"kind": "ordinal", "classes": [1, 2, 3]}).classes
-    ('1', '2', '3')
-    >>> annotation_options({"knd": "ordinal"})
-    Traceback (most recent call last):
-    ...
-    equipoise.InputError: keyword 'knd': unknown, expected one of 'layout', ...
-    """
-    return _checked(AnnotationOptions, keywords)
-
-
-def prediction_options(keywords: Mapping[str, Any]) -> PredictionOptions:
-    """Check the keywords given by a caller."""
-    return _checked(PredictionOptions, keywords)
-
-
-def _checked(options: type[Options], keywords: Mapping[str, Any]) -> Options:
-    require_keywords(keywords, [item.name for item in fields(options)])
-    return options(**keywords)
+    @classmethod
+    def of(cls, keywords: Mapping[str, Any]) -> "ScoreFormat":
+        """Check the keywords given by a caller."""
+        require_keywords(keywords, [item.name for item in fields(cls)])
+        return cls(**keywords)
 
 
 def _class_names(classes: Iterable[Any] | None) -> tuple[str, ...] | None:

@@ -24,7 +24,7 @@ nobody named are added to the annotations, unless the caller named all of them.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from typing import Any, NamedTuple, Unpack
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -32,12 +32,7 @@ from equipoise.read.annotations import read_table
 from equipoise.read.canonical import is_study, study_of
 from equipoise.read.files import NUMPY, AnyPath, content, listed_paths, read_array
 from equipoise.read.headers import prediction_headers, refuse_swapped_items, require_header
-from equipoise.read.options import (
-    TIDY,
-    PredictionKeywords,
-    PredictionOptions,
-    prediction_options,
-)
+from equipoise.read.options import TIDY, ScoreFormat
 from equipoise.read.tables import (
     ITEMS_BY_ROW,
     CodedNames,
@@ -73,7 +68,7 @@ class PredictionsRead(NamedTuple):
 
 
 def read_predictions(
-    path_or_paths: AnyPath | Sequence[AnyPath], **keywords: Unpack[PredictionKeywords]
+    path_or_paths: AnyPath | Sequence[AnyPath], **keywords: Any
 ) -> tuple[Predictions, ...]:
     """Read predictions from CSV, TSV, Parquet or NumPy files, also with ``.gz``.
 
@@ -83,7 +78,7 @@ def read_predictions(
         One file or several; a folder stands for the tables in it. A file of one model that
         does not name it gives it its stem.
     **keywords
-        See `equipoise.read.options.PredictionOptions`: `layout`, `columns`, `classes`,
+        See `equipoise.read.options.ScoreFormat`: `layout`, `columns`, `classes`,
         `tasks`, `model`, `task`.
 
     Returns
@@ -101,10 +96,10 @@ def read_predictions(
 
 
 def predictions_read(
-    path_or_paths: AnyPath | Sequence[AnyPath], **keywords: Unpack[PredictionKeywords]
+    path_or_paths: AnyPath | Sequence[AnyPath], **keywords: Any
 ) -> PredictionsRead:
     """As `read_predictions`, with what there is to say of it."""
-    options = prediction_options(keywords)
+    options = ScoreFormat.of(keywords)
     paths = listed_paths(path_or_paths)
     if len(paths) > 1 and options.model is not None:
         raise InputError(
@@ -143,7 +138,7 @@ def prediction_columns(path: AnyPath) -> tuple[str, ...]:
 
 
 def table_predictions(
-    table: Table, options: PredictionOptions, *, model: str = "model"
+    table: Table, options: ScoreFormat, *, model: str = "model"
 ) -> PredictionsRead:
     """Turn a table into one `Predictions` per model and task, with what there is to say of it.
 
@@ -154,14 +149,14 @@ def table_predictions(
     >>> import pyarrow
     >>> from equipoise.read.tables import from_frame
     >>> table = from_frame(pyarrow.table({"item": ["a", "b"], "resnet": [0.2, 0.9]}))
-    >>> table_predictions(table, PredictionOptions()).predictions
+    >>> table_predictions(table, ScoreFormat()).predictions
     (Predictions('resnet', 2 items, scores),)
     >>> chosen = from_frame(pyarrow.table({"item": ["a", "b"], "cnn": [2, 0]}))
-    >>> three = PredictionOptions(classes=("0", "1", "2"))
+    >>> three = ScoreFormat(classes=("0", "1", "2"))
     >>> table_predictions(chosen, three).predictions[0].values
     array([[0., 0., 1.],
            [1., 0., 0.]])
-    >>> table_predictions(chosen, PredictionOptions(classes=("0", "1"))).predictions[0].values
+    >>> table_predictions(chosen, ScoreFormat(classes=("0", "1"))).predictions[0].values
     array([2., 0.])
     """
     known = prediction_headers(table, options)
@@ -188,7 +183,7 @@ def table_predictions(
     return PredictionsRead(parts, notices, (layout,))
 
 
-def _read_file(path: AnyPath, options: PredictionOptions) -> PredictionsRead:
+def _read_file(path: AnyPath, options: ScoreFormat) -> PredictionsRead:
     file = content(path)
     if is_study(file):
         return PredictionsRead(study_of(file)[1], (), ("study",))
@@ -202,7 +197,7 @@ def _read_file(path: AnyPath, options: PredictionOptions) -> PredictionsRead:
     return PredictionsRead((one,), (), ("classes" if one.classes else "long",))
 
 
-def _is_tasks(array: Any, options: PredictionOptions) -> bool:
+def _is_tasks(array: Any, options: ScoreFormat) -> bool:
     """Whether the columns of an array are tasks: as many, and no probabilities of classes."""
     if options.layout == "tasks":
         return True
@@ -214,9 +209,7 @@ def _is_tasks(array: Any, options: PredictionOptions) -> bool:
     return not bool(np.allclose(array.sum(axis=1), 1, atol=1e-3))
 
 
-def _from_array(
-    values: Any, options: PredictionOptions, *, name: str, model: str
-) -> Predictions:
+def _from_array(values: Any, options: ScoreFormat, *, name: str, model: str) -> Predictions:
     """Take scores, shape (items,), or probabilities, shape (items, classes), of one model."""
     array = np.asarray(values)
     if array.ndim not in (1, 2) or array.dtype.kind not in "iuf" or not array.size:
@@ -287,7 +280,7 @@ class _Rows:
     others: tuple[str, ...]
 
     @classmethod
-    def of(cls, table: Table, options: PredictionOptions) -> "_Rows":
+    def of(cls, table: Table, options: ScoreFormat) -> "_Rows":
         """Find the columns that name things, and code them."""
         table = _numbered(table, options)
         item = table.required("item", options.columns)
@@ -356,7 +349,7 @@ class _Rows:
         return f"{self.table.where(row)}, predictions of {who!r}, item {item!r}"
 
 
-def _numbered(table: Table, options: PredictionOptions) -> Table:
+def _numbered(table: Table, options: ScoreFormat) -> Table:
     """Number the rows of a table that has nothing but tasks."""
     named = table.column_of("item", options.columns) is not None
     tasks = set(options.tasks or ())
@@ -370,7 +363,7 @@ def _name(ids: CodedNames | None, row: int) -> str:
     return "" if ids is None else ids.names[ids.codes[row]]
 
 
-def _guess_layout(rows: _Rows, options: PredictionOptions) -> str:
+def _guess_layout(rows: _Rows, options: ScoreFormat) -> str:
     """Tell the layout by the columns."""
     if _about_tasks(rows, options.tasks or ()):
         return "tasks"
@@ -419,7 +412,7 @@ def _about_tasks(rows: _Rows, tasks: Sequence[str]) -> bool:
 
 
 def _by_task(
-    rows: _Rows, options: PredictionOptions, who: str
+    rows: _Rows, options: ScoreFormat, who: str
 ) -> tuple[list[_Answers], tuple[Notice, ...]]:
     """Columns are tasks; where the annotated ones are known, others are left out."""
     tasks = options.tasks if options.layout == "auto" else None
@@ -463,7 +456,7 @@ def _common_prefix(columns: Sequence[str]) -> str:
     return next((p for p in PREFIXES[1:] if all(name.startswith(p) for name in columns)), "")
 
 
-def _refuse_names(rows: _Rows, options: PredictionOptions, layout: str) -> None:
+def _refuse_names(rows: _Rows, options: ScoreFormat, layout: str) -> None:
     """A name from the caller must not contradict one in the table."""
     models = rows.model is not None or (layout == "wide" and len(rows.others) > 1)
     tasks = rows.task is not None or layout == "tasks"
@@ -486,7 +479,7 @@ def _refuse_names(rows: _Rows, options: PredictionOptions, layout: str) -> None:
 
 
 def _scores_or_decisions(
-    rows: _Rows, options: PredictionOptions, columns: Mapping[str, str]
+    rows: _Rows, options: ScoreFormat, columns: Mapping[str, str]
 ) -> list[_Answers]:
     """What each model says in its column: scores, or decisions for one of the classes."""
     task, classes = options.task or "", _classes_named(rows.table, columns, options)
@@ -501,7 +494,7 @@ def _scores_or_decisions(
 
 
 def _classes_named(
-    table: Table, columns: Mapping[str, str], options: PredictionOptions
+    table: Table, columns: Mapping[str, str], options: ScoreFormat
 ) -> tuple[str, ...]:
     """The classes that decisions are among: as known, else the words in the columns."""
     if options.classes is not None:
@@ -541,7 +534,7 @@ def _decisions(
     return codes
 
 
-def _by_model(rows: _Rows, options: PredictionOptions) -> list[_Answers]:
+def _by_model(rows: _Rows, options: ScoreFormat) -> list[_Answers]:
     """Columns are models; a single one may be renamed by the caller."""
     for column in rows.others:
         if not column.strip() or column.lower().startswith("unnamed:"):
@@ -562,7 +555,7 @@ def _by_model(rows: _Rows, options: PredictionOptions) -> list[_Answers]:
     return _scores_or_decisions(rows, options, names)
 
 
-def _by_class(rows: _Rows, options: PredictionOptions, model: str) -> _Answers:
+def _by_class(rows: _Rows, options: ScoreFormat, model: str) -> _Answers:
     """Columns are classes, with or without a prefix such as ``prob_``."""
     prefix: str | None = _common_prefix(rows.others)
     classes = options.classes
@@ -591,7 +584,7 @@ def predictions_for(
     paths: Sequence[AnyPath],
     *,
     classes_known: bool = False,
-    **keywords: Unpack[PredictionKeywords],
+    **keywords: Any,
 ) -> tuple[Annotations, PredictionsRead]:
     """Read predictions; the annotations come back with what there is to say of them.
 
@@ -600,15 +593,13 @@ def predictions_for(
     classes_known
         Whether the caller named all classes, so that predictions can have no others.
     """
-    known = PredictionKeywords(**keywords)
-    known["classes"], known["tasks"] = annotations.classes or None, annotations.tasks
+    matched = {"classes": annotations.classes or None, "tasks": annotations.tasks}
     try:
-        read = predictions_read(paths, **known)
+        read = predictions_read(paths, **{**keywords, **matched})
     except InputError:
         if classes_known or not _may_have_more(annotations, paths):
             raise
-        keywords["layout"] = "classes"
-        read = predictions_read(paths, **keywords)
+        read = predictions_read(paths, **{**keywords, "layout": "classes"})
         annotations = _with_classes(annotations, read)
     refuse_swapped_items(annotations, list(read.predictions))
     notices = (*annotations.notices, *read.notices)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from equipoise.read.options import AnnotationOptions
+from equipoise.read.options import VoteFormat
 from equipoise.read.tables import Table, code_names, repeated_rows
 from equipoise.read.values import class_codes, scale_of
 from equipoise.types.annotations import Annotations
@@ -48,13 +48,13 @@ class _Cases:
 
 
 def ranking_annotations(
-    cases: Any, options: AnnotationOptions, *, items: Sequence[str] | None = None, name: str
+    cases: Any, options: VoteFormat, *, items: Sequence[str] | None = None, name: str
 ) -> Annotations:
     """Turn nested rankings into annotations.
 
     Examples
     --------
-    >>> two = ranking_annotations([[[[3], [1, 4]], [[1]]]], AnnotationOptions(), name="cases")
+    >>> two = ranking_annotations([[[[3], [1, 4]], [[1]]]], VoteFormat(), name="cases")
     >>> two.label, two.rank, two.reading
     (array([3, 1, 4, 1]), array([0, 1, 1, 0]), array([0, 0, 0, 1]))
     """
@@ -181,7 +181,7 @@ def _misshapen(source: _Cases) -> InputError:
 
 
 def _classes(
-    values: Any, item: Ints, options: AnnotationOptions, source: _Cases
+    values: Any, item: Ints, options: VoteFormat, source: _Cases
 ) -> tuple[tuple[str, ...], Ints]:
     """Return the classes and the code of every mention."""
     import pyarrow as pa

@@ -38,7 +38,7 @@ from equipoise.read import delimited, parquet
 from equipoise.read.annotations import TABULAR
 from equipoise.read.files import AnyPath, Content, content, require_file, unknown_ending
 from equipoise.read.headers import annotation_headers
-from equipoise.read.options import AnnotationOptions, annotation_options
+from equipoise.read.options import VoteFormat
 from equipoise.read.tables import (
     BatchedTable,
     CodedNames,
@@ -186,7 +186,7 @@ class Tally:
             self.parts = [_sum_parts(self.parts)]
 
     def annotations(
-        self, source: Table, whole: Collection[str], options: AnnotationOptions
+        self, source: Table, whole: Collection[str], options: VoteFormat
     ) -> Annotations:
         """Read the cells, and sum those that are equal once their names are read.
 
@@ -515,11 +515,11 @@ def _open_batched(path: AnyPath) -> BatchedTable:
     raise unknown_ending(file, TABULAR)
 
 
-def _options(source: BatchedTable, keywords: Mapping[str, Any]) -> AnnotationOptions:
+def _options(source: BatchedTable, keywords: Mapping[str, Any]) -> VoteFormat:
     """Check the keywords; a file of ours tells its kind and classes itself."""
-    options = annotation_options(keywords)
-    if options == AnnotationOptions() and source.kind is not None:
-        return annotation_options({"kind": source.kind, "classes": source.classes or None})
+    options = VoteFormat.of(keywords)
+    if options == VoteFormat() and source.kind is not None:
+        return VoteFormat.of({"kind": source.kind, "classes": source.classes or None})
     return options
 
 
@@ -535,7 +535,7 @@ def _refuse_kind(name: str, kind: str | None) -> None:
         raise InputError(f"{name}, kind 'ranking'", "rankings", "one label per row", WHOLE)
 
 
-def _header(source: BatchedTable, options: AnnotationOptions) -> Table:
+def _header(source: BatchedTable, options: VoteFormat) -> Table:
     """Find the columns: ours -> the name in the file, only those that are read."""
     name = source.header.name
     otherwise = f"; for other layouts {WHOLE}"

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from equipoise.read.headers import group_hint, is_named_like, swapped_notices
-from equipoise.read.options import TIDY, AnnotationOptions
+from equipoise.read.options import TIDY, VoteFormat
 from equipoise.read.tables import (
     CodedNames,
     Table,
@@ -96,7 +96,7 @@ class _Labels:
         )
 
 
-def tidy_annotations(table: Table, options: AnnotationOptions) -> Annotations:
+def tidy_annotations(table: Table, options: VoteFormat) -> Annotations:
     """Turn a tidy table into annotations.
 
     Examples
@@ -104,7 +104,7 @@ def tidy_annotations(table: Table, options: AnnotationOptions) -> Annotations:
     >>> import pyarrow
     >>> from equipoise.read.tables import from_frame
     >>> votes = from_frame(pyarrow.table({"item": [1, 1], "label": ["no", "yes"]}))
-    >>> annotations = tidy_annotations(votes, AnnotationOptions())
+    >>> annotations = tidy_annotations(votes, VoteFormat())
     >>> annotations.kind, annotations.classes, annotations.label
     ('binary', ('no', 'yes'), array([0, 1]))
     """
@@ -136,7 +136,7 @@ def tidy_annotations(table: Table, options: AnnotationOptions) -> Annotations:
     ).by_name()
 
 
-def _alike(ids: _RowIds, labels: _Labels, options: AnnotationOptions) -> tuple[Notice, ...]:
+def _alike(ids: _RowIds, labels: _Labels, options: VoteFormat) -> tuple[Notice, ...]:
     """Say which names of people, questions and classes look alike."""
     classes = labels.classes if options.classes is None else ()
     annotators = () if ids.annotator is None else ids.annotator.names
@@ -146,7 +146,7 @@ def _alike(ids: _RowIds, labels: _Labels, options: AnnotationOptions) -> tuple[N
 
 
 def _doubts(
-    table: Table, ids: _RowIds, labels: _Labels, options: AnnotationOptions
+    table: Table, ids: _RowIds, labels: _Labels, options: VoteFormat
 ) -> tuple[Notice, ...]:
     """Refuse swapped columns that the caller has not named himself, and say what is odd."""
     if ids.annotator is None or {"item", "annotator"} <= set(options.columns):
@@ -155,7 +155,7 @@ def _doubts(
     return swapped_notices(ids.item, ids.annotator, labels.label, task, table.name)
 
 
-def name_columns(table: Table, options: AnnotationOptions) -> Table:
+def name_columns(table: Table, options: VoteFormat) -> Table:
     """Give every column that is used our name, and say which ones are not used."""
     chosen = options.columns
     own = any(name in table.columns or name in chosen for name in ("item", "annotator"))
@@ -221,7 +221,7 @@ def no_labels(table: Table) -> InputError:
     )
 
 
-def _settle_rankings(table: Table, options: AnnotationOptions) -> AnnotationOptions:
+def _settle_rankings(table: Table, options: VoteFormat) -> VoteFormat:
     """Say whether these are rankings, and refuse ranks that nobody stands behind."""
     ranked = "rank" in table.columns
     if ranked and options.kind not in (None, "ranking"):
@@ -246,7 +246,7 @@ def _settle_rankings(table: Table, options: AnnotationOptions) -> AnnotationOpti
     return replace(options, kind="ranking") if ranked else options
 
 
-def _read_labels(table: Table, options: AnnotationOptions) -> tuple[_Labels, Bools]:
+def _read_labels(table: Table, options: VoteFormat) -> tuple[_Labels, Bools]:
     """Read the labels, and which rows have one."""
     if options.kind == "interval":
         return _read_amounts(table, options)
@@ -264,7 +264,7 @@ def _read_labels(table: Table, options: AnnotationOptions) -> tuple[_Labels, Boo
     return _Labels(scale.kind, scale.classes, codes, notices=scale.notices), ~gone
 
 
-def _read_amounts(table: Table, options: AnnotationOptions) -> tuple[_Labels, Bools]:
+def _read_amounts(table: Table, options: VoteFormat) -> tuple[_Labels, Bools]:
     """Read labels of kind ``interval``."""
     if options.classes is not None:
         raise InputError(

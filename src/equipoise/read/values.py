@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.read.options import AnnotationOptions, Kind
+from equipoise.read.options import Kind, VoteFormat
 from equipoise.read.tables import (
     CodedNames,
     Table,
@@ -78,14 +78,14 @@ class ClassScale:
     notices: tuple[Notice, ...] = ()
 
 
-def scale_of(words: Sequence[str], options: AnnotationOptions, *, name: str) -> ClassScale:
+def scale_of(words: Sequence[str], options: VoteFormat, *, name: str) -> ClassScale:
     """Choose the classes for the distinct labels of a column.
 
     Examples
     --------
-    >>> scale_of(["Yes"], AnnotationOptions(), name="votes.csv").classes
+    >>> scale_of(["Yes"], VoteFormat(), name="votes.csv").classes
     ('No', 'Yes')
-    >>> scale_of(["10", "9"], AnnotationOptions(kind="nominal"), name="votes.csv").classes
+    >>> scale_of(["10", "9"], VoteFormat(kind="nominal"), name="votes.csv").classes
     ('9', '10')
     """
     if options.classes is not None:
@@ -133,7 +133,7 @@ def class_codes(
 
 
 def _named_scale(
-    words: Sequence[str], options: AnnotationOptions, classes: tuple[str, ...], *, name: str
+    words: Sequence[str], options: VoteFormat, classes: tuple[str, ...], *, name: str
 ) -> ClassScale:
     """Use the classes that the caller named; ``1.0`` matches ``1``."""
     if options.kind == "binary" and len(classes) != 2:
@@ -164,9 +164,7 @@ def _binary_scale(words: Sequence[str], pair: tuple[str, str]) -> ClassScale:
     return ClassScale("binary", classes, label, (said,) if odd else ())
 
 
-def _nominal_scale(
-    words: Sequence[str], options: AnnotationOptions, *, name: str
-) -> ClassScale:
+def _nominal_scale(words: Sequence[str], options: VoteFormat, *, name: str) -> ClassScale:
     """Sort the labels, numbers by value; numbers with fractions need to be explained."""
     values = [_value(word) for word in words]
     known = [value for value in values if value is not None]
@@ -194,7 +192,7 @@ def _nominal_scale(
 
 
 def _other_readings(
-    classes: tuple[str, ...], options: AnnotationOptions, *, whole: bool
+    classes: tuple[str, ...], options: VoteFormat, *, whole: bool
 ) -> tuple[Notice, ...]:
     """Say what a reader might have meant otherwise."""
     notices = []

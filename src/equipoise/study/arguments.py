@@ -63,11 +63,11 @@ def _with_frame(
     """
     if not isinstance(truth, Annotations):
         return [*found, *Predictions.from_dataframe(frame)], truth
-    from equipoise.read.options import PredictionOptions
+    from equipoise.read.options import ScoreFormat
     from equipoise.read.predictions import table_predictions
     from equipoise.read.tables import from_frame
 
-    options = PredictionOptions(classes=truth.classes or None, tasks=truth.tasks)
+    options = ScoreFormat(classes=truth.classes or None, tasks=truth.tasks)
     read = table_predictions(from_frame(frame), options)
     told = replace(truth, notices=(*truth.notices, *read.notices))
     return [*found, *read.predictions], told

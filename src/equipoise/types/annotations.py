@@ -7,7 +7,7 @@ the same table without annotators, each row standing for several votes.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -25,9 +25,6 @@ from equipoise.types.arrays import (
 )
 from equipoise.types.notices import Notice, as_notice, notice
 from equipoise.types.words import AT_LEAST, ONE_CLASS, Option, hint
-
-if TYPE_CHECKING:
-    from equipoise.read.options import AnnotationKeywords
 
 Kind = Literal["binary", "nominal", "ordinal", "interval", "ranking"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -132,12 +129,10 @@ class Annotations:
             _check_readings(self)
 
     @classmethod
-    def from_dataframe(
-        cls, frame: Any, **keywords: "Unpack[AnnotationKeywords]"
-    ) -> "Annotations":
+    def from_dataframe(cls, frame: Any, **keywords: Any) -> "Annotations":
         """Read a dataframe of pandas, polars, pyarrow or another kind that narwhals knows.
 
-        The keywords are those of `equipoise.read.options.AnnotationOptions`. Items come in the
+        The keywords are those of `equipoise.read.options.VoteFormat`. Items come in the
         order of their names, whatever the order of rows: arrays of your own go with ``.items``.
 
         Examples
@@ -149,14 +144,14 @@ class Annotations:
         Annotations(binary, 1 items, 2 annotators, 2 rows)
         """
         from equipoise.read.annotations import NamedTable, annotations_of_tables
-        from equipoise.read.options import annotation_options
+        from equipoise.read.options import VoteFormat
         from equipoise.read.tables import from_frame
 
-        options = annotation_options(keywords)
+        options = VoteFormat.of(keywords)
         return annotations_of_tables([NamedTable(from_frame(frame))], options)
 
     @classmethod
-    def from_wide(cls, frame: Any, **keywords: "Unpack[AnnotationKeywords]") -> "Annotations":
+    def from_wide(cls, frame: Any, **keywords: Any) -> "Annotations":
         """Read a dataframe with a row per item and a column per annotator; blank is missing."""
         keywords.setdefault("layout", "wide")
         return cls.from_dataframe(frame, **keywords)
@@ -179,9 +174,9 @@ class Annotations:
         Annotations(nominal, 2 items, anonymous, 3 rows)
         """
         from equipoise.read.annotations import count_annotations
-        from equipoise.read.options import annotation_options
+        from equipoise.read.options import VoteFormat
 
-        options = annotation_options({"layout": "counts", "classes": classes})
+        options = VoteFormat.of({"layout": "counts", "classes": classes})
         return count_annotations(matrix, options, items=items, name="counts")
 
     @classmethod
@@ -201,10 +196,10 @@ class Annotations:
         >>> Annotations.from_rankings([[[[3], [1, 4]], [[1]]]])
         Annotations(ranking, 1 items, anonymous, 4 rows)
         """
-        from equipoise.read.options import annotation_options
+        from equipoise.read.options import VoteFormat
         from equipoise.read.rankings import ranking_annotations
 
-        options = annotation_options({"classes": classes})
+        options = VoteFormat.of({"classes": classes})
         return ranking_annotations(cases, options, items=items, name="rankings")
 
     def __len__(self) -> int:

@@ -11,7 +11,7 @@ to be best or an average rank rests on copies of one model.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,7 +29,6 @@ from equipoise.types.notices import Notice, notice
 from equipoise.types.words import joined
 
 if TYPE_CHECKING:
-    from equipoise.read.options import PredictionKeywords
     from equipoise.types.groupings import Grouping
 
 
@@ -110,12 +109,10 @@ class Predictions:
         return bool(((self.values == 0) | (self.values == 1)).all())
 
     @classmethod
-    def from_dataframe(
-        cls, frame: Any, **keywords: "Unpack[PredictionKeywords]"
-    ) -> "tuple[Predictions, ...]":
+    def from_dataframe(cls, frame: Any, **keywords: Any) -> "tuple[Predictions, ...]":
         """Read a dataframe of any layout, one `Predictions` per model and task.
 
-        The keywords are those of `equipoise.read.options.PredictionOptions`.
+        The keywords are those of `equipoise.read.options.ScoreFormat`.
 
         Examples
         --------
@@ -124,11 +121,11 @@ class Predictions:
         >>> [each.model for each in Predictions.from_dataframe(frame)]
         ['cnn', 'vit']
         """
-        from equipoise.read.options import prediction_options
+        from equipoise.read.options import ScoreFormat
         from equipoise.read.predictions import table_predictions
         from equipoise.read.tables import from_frame
 
-        options = prediction_options(keywords)
+        options = ScoreFormat.of(keywords)
         return table_predictions(from_frame(frame), options).predictions
 
     def _check_items(self) -> None:

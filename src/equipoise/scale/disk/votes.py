@@ -25,7 +25,7 @@ import numpy as np
 
 from equipoise.read.files import AnyPath, Content
 from equipoise.read.headers import annotation_headers
-from equipoise.read.options import annotation_options
+from equipoise.read.options import VoteFormat
 from equipoise.read.parquet import ENDINGS, damaged_parquet, open_parquet
 from equipoise.read.tables import Table, code_names, is_missing
 from equipoise.read.tidy import name_columns, no_labels
@@ -312,7 +312,7 @@ def open_votes(
     folder = Path(path)
     partitions, schema = parquet_partitions(folder)
     chosen = {"classes": classes, "columns": columns or {}, "kind": kind}
-    options = annotation_options(chosen)
+    options = VoteFormat.of(chosen)
     header = _header(folder, partitions, schema, options)
     for name, what in _REFUSED.items():
         if name in header.columns:
