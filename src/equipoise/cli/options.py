@@ -382,7 +382,7 @@ class VoteReading:
         """Names of columns in the file, by ours."""
         return column_map(self.columns, "columns")
 
-    def keywords(self) -> dict[str, Any]:
+    def keywords(self) -> Mapping[str, Any]:
         """The keywords of everything that reads annotations."""
         names = ("layout", "kind", "repeats", "exchangeable")
         own = {name: getattr(self, name) for name in names}
@@ -416,7 +416,7 @@ class PredictionReading:
         """Names of columns in the files of predictions, by ours."""
         return column_map(self.prediction_columns, "prediction_columns")
 
-    def keywords(self) -> dict[str, Any]:
+    def keywords(self) -> Mapping[str, Any]:
         """The keywords of everything that reads predictions."""
         return {"layout": self.prediction_layout, "columns": self.prediction_column_names()}
 
