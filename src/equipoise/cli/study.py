@@ -586,7 +586,7 @@ def read_table(
     """Read votes as the options say; other classes and names of columns come first."""
     from equipoise.read.annotations import read_annotations
 
-    how = reading.keywords()
+    how = {**reading.keywords()}
     if classes:
         how["classes"] = classes
     if columns is not None:
