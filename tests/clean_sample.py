@@ -7,7 +7,7 @@ import numpy as np
 
 from equipoise import Annotations, InputError
 from equipoise.clean import Collection, Detector, Pairs
-from equipoise.clean.collection import CleanStudy
+from equipoise.clean.collection import JudgedCollection
 
 ITEMS, PAIRS, PEOPLE = 160, 130, 5
 
@@ -42,7 +42,7 @@ def clean_study(seed=0):
     keep = first % 3 < 2  # chains of three images
     pairs = Pairs(pairs.first[keep], pairs.second[keep])
     close = (hidden[2][pairs.first] + hidden[2][pairs.second]) / np.sqrt(2)
-    return CleanStudy(
+    return JudgedCollection(
         name="sample",
         title="A sample",
         collection=Collection(

@@ -148,11 +148,11 @@ def _scan(folder: Path) -> object:
 
 
 def _benchmark(folder: Path) -> object:
-    from equipoise.clean.benchmark_findings import check_study
+    from equipoise.clean.benchmark_findings import check_data
     from equipoise.report.run import Run
     from tests.clean_sample import clean_study
 
-    check_study(folder, clean_study())
+    check_data(folder, clean_study())
     return json.dumps(Run.load(folder).header)
 
 
@@ -343,13 +343,16 @@ def _copies(home: Path) -> None:
 
 
 def _benchmark_folder(folder: Path) -> None:
-    from equipoise.clean.benchmark_findings import ReportOptions, benchmark_report, save
-    from equipoise.clean.detector_benchmark import BenchmarkOptions, benchmark
+    from equipoise.clean.benchmark_findings import benchmark_report, save
+    from equipoise.clean.detector_benchmark import Benchmark
     from tests.clean_sample import Blind, Column, clean_study
 
-    how = BenchmarkOptions(tasks=("off_topic",), replicates=20, metrics=("auroc",))
-    done = benchmark(clean_study(), (Column(), Blind()), how)
-    save(done, benchmark_report(done, ReportOptions(analyses=())), folder)
+    detectors = (Column(), Blind())
+    plan = Benchmark(
+        clean_study(), detectors, tasks=("off_topic",), replicates=20, metrics=("auroc",)
+    )
+    done = plan.run()
+    save(done, benchmark_report(done, analyses=()), folder)
 
 
 def _trained(home: Path) -> None:

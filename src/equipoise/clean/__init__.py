@@ -1,43 +1,48 @@
 """Cleaning: which images do not belong, which are there twice, and which labels are wrong.
 
 A detector scores the items (or pairs) of a `Collection`; what comes out are `Predictions`.
-`benchmark` compares detectors on a `CleanStudy`, one of `STUDIES` or one of your own; these
-names load when they are first asked for.
+A `Benchmark` compares detectors on a `JudgedCollection`, one of `STUDIES` or one of your own;
+`scan` looks through a collection, and `contaminate` plants problems into it. These names load
+when they are first asked for.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from equipoise.clean.collection import TASKS, Collection, ImageSource
+from equipoise.clean.collection import TASKS, Collection, ImageSource, JudgedCollection
 from equipoise.clean.detector import Detector, load_detector
 from equipoise.clean.detectors import DETECTORS
 from equipoise.clean.pairs import Pairs, pair_name, split_pair
 
 if TYPE_CHECKING:
-    from equipoise.clean.collection import CleanStudy
-    from equipoise.clean.detector_benchmark import BenchmarkOptions, CleanBenchmark, benchmark
+    from equipoise.clean.detector_benchmark import Benchmark, BenchmarkResult
+    from equipoise.clean.planting import contaminate
+    from equipoise.clean.scanning import scan
     from equipoise.clean.studies import STUDIES
 
 __all__ = [
     "DETECTORS",
     "STUDIES",
     "TASKS",
-    "BenchmarkOptions",
-    "CleanBenchmark",
-    "CleanStudy",
+    "Benchmark",
+    "BenchmarkResult",
     "Collection",
     "Detector",
     "ImageSource",
+    "JudgedCollection",
     "Pairs",
-    "benchmark",
+    "contaminate",
     "load_detector",
     "pair_name",
+    "scan",
     "split_pair",
 ]
 _LATER = {
-    **dict.fromkeys(("BenchmarkOptions", "CleanBenchmark", "benchmark"), "detector_benchmark"),
-    "CleanStudy": "collection",
+    "Benchmark": "detector_benchmark",
+    "BenchmarkResult": "detector_benchmark",
     "STUDIES": "studies",
+    "contaminate": "planting",
+    "scan": "scanning",
 }
 
 

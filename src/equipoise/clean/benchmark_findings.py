@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from equipoise.clean.collection import TITLES, CleanStudy
-from equipoise.clean.detector_benchmark import CleanBenchmark, TaskBenchmark, versions
+from equipoise.clean.collection import TITLES, JudgedCollection
+from equipoise.clean.detector_benchmark import BenchmarkResult, TaskBenchmark, versions
 from equipoise.read.codec import read
 from equipoise.read.files import content, read_json
 from equipoise.report.answer import Answer, AnswerOptions, RankedModels, answer_report
@@ -62,61 +62,61 @@ NO_AUDIT = InputError(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ReportOptions:
-    """What a report of a benchmark holds.
+def benchmark_report(
+    result: BenchmarkResult,
+    *,
+    analyses: Sequence[str] = tuple(ANALYSES),
+    title: str = "",
+    command: bool = False,
+    stage: Stage | None = None,
+) -> Report:
+    """Everything that is said of a benchmark.
 
-    Attributes
+    Parameters
     ----------
     analyses
         Names of analyses of every task.
     title
-        Its heading; empty is that of the study.
+        Its heading; empty is that of the data.
     command
         Whether advice is in the words of the command line.
-    costs
-        Whether it says how long detectors took, which is different every time.
+    stage
+        Called with the name of each step, gives what is told how far the step is.
     """
-
-    analyses: Sequence[str] = tuple(ANALYSES)
-    title: str = ""
-    command: bool = False
-    costs: bool = True
-
-
-def benchmark_report(
-    done: CleanBenchmark, options: ReportOptions | None = None, stage: Stage | None = None
-) -> Report:
-    """Everything that is said of a benchmark."""
-    asked = options or ReportOptions()
-    parts = [_task_report(done, one, asked, stage) for one in done.tasks]
-    detectors = {one.name: one for one in done.detectors}
-    shown = [name for one in done.tasks for name in one.evaluation.models]
-    every = [*_merged(done.tasks, parts), *_left_out(done)]
-    if asked.costs and done.costs:
-        every.append(_costs(done))
-    sources = [key for name in shown for key in detectors[name].references]
-    study = done.study
+    parts = []
+    for compared in result.tasks:
+        nouns = result.data.nouns
+        if compared.task == "near_duplicates":
+            nouns = Nouns("pair", nouns.annotator)
+        wanted = AnswerOptions(analyses=analyses, nouns=nouns, command=command)
+        parts.append(_task_report(compared, wanted, stage))
+    shown = [name for compared in result.tasks for name in compared.evaluation.models]
+    references = {detector.name: detector.references for detector in result.detectors}
+    data = result.data
     return Report(
-        title=asked.title or study.title,
-        banner=study.simulated,
-        scope=" ".join(dict.fromkeys(one.scope for one in parts)),
+        title=title or data.title,
+        banner=data.simulated,
+        scope=" ".join(_unique(part.scope for part in parts)),
         models=tuple(shown),
-        card=_card(done),
-        findings=tuple(every),
+        card=_card(result),
+        findings=(*_merged(result.tasks, parts), *_left_out(result), _costs(result)),
         known=(
             count(len(shown), "detector"),
-            count(len(done.tasks), "kind") + " of problem",
-            counted(len(study.collection), study.nouns.item),
+            count(len(result.tasks), "kind") + " of problem",
+            counted(len(data.collection), data.nouns.item),
         ),
-        terms=_unique(term for one in parts for term in one.terms),
-        settings=_unique(pair for one in parts for pair in one.settings),
-        notices=_notices(done, parts),
-        methods=_methods(done, parts),
+        terms=_unique(term for part in parts for term in part.terms),
+        settings=_unique(pair for part in parts for pair in part.settings),
+        notices=_notices(result, parts),
+        methods=_methods(result, parts),
         references=_unique(
-            (*SOURCES, *sources, *(key for one in parts for key in one.references))
+            (
+                *SOURCES,
+                *(key for name in shown for key in references[name]),
+                *(key for part in parts for key in part.references),
+            )
         ),
-        task=TITLES[done.tasks[0].task],
+        task=TITLES[result.tasks[0].task],
     )
 
 
@@ -124,7 +124,7 @@ def _unique(values: Iterable[Any]) -> tuple[Any, ...]:
     return tuple(dict.fromkeys(values))
 
 
-def _notices(done: CleanBenchmark, parts: Sequence[Report]) -> tuple[Notice, ...]:
+def _notices(done: BenchmarkResult, parts: Sequence[Report]) -> tuple[Notice, ...]:
     several = len(done.tasks) > 1
     return (
         *done.notices,
@@ -190,7 +190,7 @@ def _leaders(front: RankedModels) -> str:
     return f"{joined(group)}{lead} cannot be told apart"
 
 
-def _card(done: CleanBenchmark) -> Card:
+def _card(done: BenchmarkResult) -> Card:
     """One sentence per task, with what it rests on."""
     fronts = [_front(one) for one in done.tasks]
     inside: dict[str, bool] = {}
@@ -220,12 +220,12 @@ def _card(done: CleanBenchmark) -> Card:
     )
 
 
-def _holds_for(done: CleanBenchmark) -> str:
+def _holds_for(done: BenchmarkResult) -> str:
     parts: dict[str, list[str]] = {}
     for one in done.tasks:
         size = count(len(one.study.annotations.items))
-        what = "pairs" if one.task == "near_duplicates" else done.study.nouns.items
-        whom = capital(_whom(one, done.study.nouns))
+        what = "pairs" if one.task == "near_duplicates" else done.data.nouns.items
+        whom = capital(_whom(one, done.data.nouns))
         parts.setdefault(whom, []).append(f"{size} {what} for {TITLES[one.task].lower()}")
     return " ".join(f"{whom}: {joined(sizes)}." for whom, sizes in parts.items())
 
@@ -307,22 +307,16 @@ def _scores(one: TaskBenchmark, labels: str, front: RankedModels) -> Table:
     )
 
 
-def _task_report(
-    done: CleanBenchmark, one: TaskBenchmark, asked: ReportOptions, stage: Stage | None
-) -> Report:
+def _task_report(compared: TaskBenchmark, wanted: AnswerOptions, stage: Stage | None) -> Report:
     """What the evaluation of a task says, with its thresholds by experts."""
-    nouns = done.study.nouns
-    if one.task == "near_duplicates":
-        nouns = Nouns("pair", nouns.annotator)
 
     def named(step: str) -> Progress:
         tell = stage or (lambda _: lambda *__: None)
-        return tell(f"{TITLES[one.task].lower()}: {step}")
+        return tell(f"{TITLES[compared.task].lower()}: {step}")
 
-    wanted = AnswerOptions(analyses=asked.analyses, nouns=nouns, command=asked.command)
-    report = answer_report(one.study, wanted, named)
+    report = answer_report(compared.study, wanted, named)
     shown = [
-        _leaderboard(one, part)
+        _leaderboard(compared, part)
         if part.key == "standings"
         else replace(part, nav="Gaps")
         if part.key == "distance"
@@ -331,7 +325,7 @@ def _task_report(
     ]
     title = "How many problems were never candidates?"
     audit = replace(left_out("audit", title, NO_AUDIT), evidence=True)
-    return replace(report, findings=(*shown, *_expert_threshold(one), audit))
+    return replace(report, findings=(*shown, *_expert_threshold(compared), audit))
 
 
 def _expert_threshold(one: TaskBenchmark) -> tuple[Finding, ...]:
@@ -402,62 +396,64 @@ def _merged(tasks: Sequence[TaskBenchmark], parts: Sequence[Report]) -> list[Fin
 # ---- who is not there, what it cost --------------------------------------------------------
 
 
-def _left_out(done: CleanBenchmark) -> list[Finding]:
-    if not done.left_out:
-        return []
+def _left_out(result: BenchmarkResult) -> list[Finding]:
     rows = [
-        {"task": TITLES[one.task], "detector": one.detector, "reason": one.reason}
-        for one in done.left_out
+        {"task": TITLES[missing.task], "detector": missing.detector, "reason": missing.reason}
+        for missing in result.left_out
     ]
     verb = "was" if len(rows) == 1 else "were"
+    table = Table(
+        name="left-out-detectors",
+        caption="Why",
+        columns=columns(task="text", detector="model", reason="text"),
+        rows=rows,
+        open=True,
+    )
+    finding = Finding(
+        key="left_out_detectors",
+        title="Detectors without a result",
+        sentence=f"{capital(count(len(rows), 'detector'))} {verb} left out; the next run "
+        "tries again.",
+        tables=(table,),
+        evidence=True,
+    )
+    return [finding] if rows else []
+
+
+def cost_rows(result: BenchmarkResult) -> list[dict[str, str | float | int]]:
+    """Seconds per run of every detector, the slowest first."""
+    rows = [
+        (-seconds, task.task, name, task.seeds[name])
+        for task in result.tasks
+        for name, seconds in task.seconds.items()
+    ]
     return [
-        Finding(
-            key="left_out_detectors",
-            title="Detectors without a result",
-            sentence=f"{capital(count(len(rows), 'detector'))} {verb} left out; the next run "
-            "tries again.",
-            tables=(
-                Table(
-                    name="left-out-detectors",
-                    caption="Why",
-                    columns=(*columns(task="text", detector="model", reason="text"),),
-                    rows=rows,
-                    open=True,
-                ),
-            ),
-            evidence=True,
-        )
+        {"task": task, "detector": name, "seconds": -seconds, "seeds": seeds}
+        for seconds, task, name, seeds in sorted(rows, key=lambda row: row[0])
     ]
 
 
-def cost_rows(done: CleanBenchmark) -> list[dict[str, str | float | int]]:
-    """Seconds per run of every detector, the slowest first."""
-    return [asdict(one) for one in sorted(done.costs, key=lambda one: -one.seconds)]
-
-
-def _costs(done: CleanBenchmark) -> Finding:
-    rows = cost_rows(done)
-    whole = sum(one.seconds * one.seeds for one in done.costs)
+def _costs(result: BenchmarkResult) -> Finding:
+    rows = cost_rows(result)
+    whole = sum(float(row["seconds"]) * float(row["seeds"]) for row in rows)
+    table = Table(
+        name="cost",
+        caption="Seconds of one run, on this machine; a fit that several share counts for each",
+        columns=(
+            Column("detector", "detector", "model"),
+            Column("task", "task", words=TITLES),
+            Column("seconds", "seconds", "figures"),
+            Column("seeds", "runs", "count"),
+        ),
+        rows=rows,
+        open=True,
+    )
     return Finding(
         key="cost",
         title="What do detectors cost?",
         sentence=f"All runs, each by itself, take {number(whole, 1)} s; the slowest is "
         f"{rows[0]['detector']} with {number(float(rows[0]['seconds']), 1)} s a run.",
-        tables=(
-            Table(
-                name="cost",
-                caption="Seconds of one run, on this machine; a fit that several share counts "
-                "for each",
-                columns=(
-                    Column("detector", "detector", "model"),
-                    Column("task", "task", words=TITLES),
-                    Column("seconds", "seconds", "figures"),
-                    Column("seeds", "runs", "count"),
-                ),
-                rows=rows,
-                open=True,
-            ),
-        ),
+        tables=(table,),
         evidence=True,
     )
 
@@ -465,7 +461,7 @@ def _costs(done: CleanBenchmark) -> Finding:
 # ---- how it was done -----------------------------------------------------------------------
 
 
-def _methods(done: CleanBenchmark, parts: Sequence[Report]) -> tuple[str, ...]:
+def _methods(done: BenchmarkResult, parts: Sequence[Report]) -> tuple[str, ...]:
     """Sentences for the methods of a paper."""
     named = []
     for one in done.detectors:
@@ -481,7 +477,7 @@ def _methods(done: CleanBenchmark, parts: Sequence[Report]) -> tuple[str, ...]:
             "their values are means, and the variance between seeds is part of the intervals."
         )
     tasks = joined([TITLES[one.task].lower() for one in done.tasks])
-    source = done.study.source
+    source = done.data.source
     return _unique(
         (
             f"Detectors of {tasks} were compared as rankings{cite(*SOURCES)}: "
@@ -495,9 +491,9 @@ def _methods(done: CleanBenchmark, parts: Sequence[Report]) -> tuple[str, ...]:
 # ---- the folder ----------------------------------------------------------------------------
 
 
-def benchmark_run(done: CleanBenchmark, report: Report) -> Run:
+def benchmark_run(done: BenchmarkResult, report: Report) -> Run:
     """One run of all tasks; replicates of detectors that a task does not have are undefined."""
-    study = done.study
+    study = done.data
     source = study.source
     dataset = None
     if source is not None:
@@ -564,28 +560,28 @@ class _About:
     detectors: tuple[str, ...]
 
 
-def check_study(folder: Path, study: CleanStudy) -> None:
+def check_data(folder: Path, data: JudgedCollection) -> None:
     """Refuse a folder that holds the benchmark of another study."""
     there = _there(folder)
-    if there is not None and (there.study, there.items) != (study.name, _items(study)):
-        other = "" if there.study != study.name else ", of other items"
+    if there is not None and (there.study, there.items) != (data.name, _items(data)):
+        other = "" if there.study != data.name else ", of other items"
         raise InputError(
             f"{folder}",
             f"holds a benchmark on {there.study}{other}",
-            f"one on {study.name}, or a new folder",
+            f"one on {data.name}, or a new folder",
             "name another folder, or allow overwriting (--overwrite)",
         )
 
 
-def save(done: CleanBenchmark, report: Report, folder: Path) -> tuple[Notice, ...]:
+def save(done: BenchmarkResult, report: Report, folder: Path) -> tuple[Notice, ...]:
     """Write the run; what it cost lies beside it, as that differs every time.
 
     Returns a notice where the result of other detectors, tasks or another study was replaced.
     """
     there = _there(folder)
     about = _About(
-        study=done.study.name,
-        items=_items(done.study),
+        study=done.data.name,
+        items=_items(done.data),
         tasks=tuple(one.task for one in done.tasks),
         detectors=tuple(one.name for one in done.detectors),
     )
@@ -616,5 +612,5 @@ def _there(folder: Path) -> _About | None:
     return read(_About, read_json(content(path)), str(path)) if path.is_file() else None
 
 
-def _items(study: CleanStudy) -> str:
-    return digest([sorted(study.collection.items)])
+def _items(data: JudgedCollection) -> str:
+    return digest([sorted(data.collection.items)])

@@ -1,8 +1,8 @@
 """Collection: the images, or their embeddings, that are looked through for problems.
 
 Everything is aligned by item: row i of the embeddings, image i and label i are those of
-``items[i]``. A `CleanStudy` is a collection with what people said of its problems, which is
-what detectors are compared on.
+``items[i]``. A `JudgedCollection` is a collection with what people said of its problems, which
+is what detectors are compared on.
 """
 
 from collections.abc import Mapping
@@ -205,7 +205,7 @@ UNSEEN_PAIRS = "{pairs:count} judged pairs are left out: an item of theirs is no
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class CleanStudy:
+class JudgedCollection:
     """Images, embeddings and labels, and yes/no votes on which of them are a problem.
 
     Attributes

@@ -35,6 +35,15 @@ NEEDED = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A task, or a detector of it, without a result, and why."""
+
+    task: Task
+    reason: str
+    detector: str = ""
+
+
 @dataclass(frozen=True)
 class Detector(ABC):
     """A method that says how suspicious every item, or every pair of items, is.

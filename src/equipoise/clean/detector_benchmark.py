@@ -23,7 +23,7 @@ import site
 import sys
 import sysconfig
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import KW_ONLY, dataclass, fields, is_dataclass, replace
 from enum import Enum
 from functools import cache, partial
 from importlib.metadata import PackageNotFoundError, packages_distributions, version
@@ -33,8 +33,8 @@ from types import ModuleType
 
 import numpy as np
 
-from equipoise.clean.collection import TASKS, CleanStudy, Collection, Task
-from equipoise.clean.detector import Detector
+from equipoise.clean.collection import TASKS, Collection, JudgedCollection, Task
+from equipoise.clean.detector import Detector, LeftOut
 from equipoise.clean.detectors import DETECTORS
 from equipoise.clean.pairs import components, split_pair
 from equipoise.metrics import named, parsed
@@ -60,66 +60,18 @@ NOT_KEPT = (
     "Scores of {detector} are not kept, and are made again every time, as nobody could tell "
     "whether they are stale: {reason}."
 )
+OURS = Path(__file__).parent
+DISTRIBUTIONS = {
+    "PIL": "pillow",
+    "faiss": "faiss-cpu",
+    "skimage": "scikit-image",
+    "sklearn": "scikit-learn",
+}  # packages that are not called as their modules
 CHAIN = Notice(
     "chained_pairs",
     "Nearly all pairs hang together by images that they share, so that pairs count as "
     "independent: intervals are too narrow to the degree that pairs of one image depend.",
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BenchmarkOptions:
-    """How detectors are compared.
-
-    Attributes
-    ----------
-    tasks
-        Some of the tasks; empty is every task that has votes.
-    seeds
-        How often a detector in which chance has a part is run.
-    metrics
-        Names; empty is AUROC, average precision, and precision and recall at 100, 500 and
-        1,000 as far as there are items.
-    store
-        Folder of the finished cells; None keeps nothing.
-    replicates, seed, level
-        As in `evaluate`.
-    """
-
-    tasks: Sequence[Task] = ()
-    seeds: int = 3
-    metrics: Sequence[str] = ()
-    store: Path | None = None
-    replicates: int | None = None
-    seed: int = 0
-    level: float = 0.95
-
-    def __post_init__(self) -> None:
-        require_drawn("benchmark, seeds", self.seeds, least=1, do="3 are usual")
-        for task in self.tasks:
-            if task not in TASKS:
-                raise InputError(
-                    "benchmark, tasks", f"{task!r}", f"some of {', '.join(TASKS)}", "correct it"
-                )
-
-
-@dataclass(frozen=True, slots=True)
-class LeftOut:
-    """A detector that could not be scored in a task, and why."""
-
-    task: Task
-    detector: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class Cost:
-    """How long a detector took: the mean over its seeds, in seconds."""
-
-    task: Task
-    detector: str
-    seconds: float
-    seeds: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -130,8 +82,8 @@ class TaskBenchmark:
     ----------
     study
         Detectors as models, votes, and their evaluation, in which seeds are averaged.
-    seeds
-        By detector, how many runs its values are the mean of.
+    seeds, seconds
+        By detector, how many runs its values are the mean of, and how long one took.
     experts
         Votes of a panel of experts on some of the items; None where there is none.
     """
@@ -139,6 +91,7 @@ class TaskBenchmark:
     task: Task
     study: Study
     seeds: Mapping[str, int]
+    seconds: Mapping[str, float]
     experts: Annotations | None = None
 
     __repr__ = short_repr
@@ -166,26 +119,25 @@ class TaskBenchmark:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class CleanBenchmark:
-    """What `benchmark` returns.
+class BenchmarkResult:
+    """What `Benchmark.run` returns.
 
     Attributes
     ----------
-    study, detectors
+    data, detectors
         What was compared on what.
     tasks
         One per task in which at least one detector could be scored.
-    left_out, costs
-        Detectors without a result, with reasons; and how long the others took.
+    left_out
+        Detectors without a result, with reasons.
     notices
         What is said of the whole benchmark, such as scores that are not kept.
     """
 
-    study: CleanStudy
+    data: JudgedCollection
     detectors: tuple[Detector, ...]
     tasks: tuple[TaskBenchmark, ...]
     left_out: tuple[LeftOut, ...] = ()
-    costs: tuple[Cost, ...] = ()
     notices: tuple[Notice, ...] = ()
 
     __repr__ = short_repr
@@ -211,75 +163,133 @@ class CleanBenchmark:
         ]
 
 
-def benchmark(
-    study: CleanStudy,
-    detectors: Sequence[Detector] = DETECTORS,
-    options: BenchmarkOptions | None = None,
-    progress: Progress | None = None,
-) -> CleanBenchmark:
-    """Compare detectors on every task that a study has votes for.
+@dataclass(frozen=True, slots=True, eq=False)
+class Benchmark:
+    """Detectors, what they are compared on, and how.
 
-    Parameters
+    Attributes
     ----------
+    data
+        A collection with votes on its problems.
     detectors
         Those of other tasks are passed over. One that fails is left out with its reason.
-    progress
-        Called as ``progress(done, all)`` over all cells.
+    tasks
+        Some of the tasks; empty is every task that has votes.
+    seeds
+        How often a detector in which chance has a part is run.
+    metrics
+        Names; empty is AUROC, average precision, and precision and recall at 100, 500 and
+        1,000 as far as there are items.
+    store
+        Folder of the finished cells; None keeps nothing.
+    replicates, seed, level
+        As in `evaluate`.
     """
-    how = options or BenchmarkOptions()
-    require_unique([one.name for one in detectors], where="detectors")
-    chosen = _tasks(study, detectors, how)
-    used = [one for one in detectors if one.task in chosen]
-    votes_of = {task: study.judged(task) for task in chosen}  # refused before anything runs
-    facts = {one.name: _known(one) for one in used}
-    cells = _cells(study, used, facts, how.seeds)
-    outcomes = iter(run_cells(cells, how.store, progress))
-    tasks, missing, costs = [], [], []
-    for task in chosen:
-        own = [one for one in used if one.task == task]
-        runs = {one.name: list(islice(outcomes, _runs(one, how.seeds))) for one in own}
-        votes = votes_of[task]
-        if task == "near_duplicates":
-            votes = _in_components(votes)
-        scored = {one.name: _predictions(one, runs[one.name], votes) for one in own}
-        for name, found in scored.items():
-            if isinstance(found, str):
-                missing.append(LeftOut(task, name, found))
-            else:
-                seconds = float(np.mean([each.seconds for each in runs[name]]))
-                costs.append(Cost(task, name, seconds, len(found)))
-        kept = {name: found for name, found in scored.items() if not isinstance(found, str)}
-        if kept:
-            tasks.append(_compared(study, task, votes, kept, how))
-    if not tasks:
-        raise InputError(
-            f"benchmark of {study.name}",
-            f"every detector was left out: {missing[0].detector}: {missing[0].reason}"
-            if missing
-            else "no detector",
-            "a detector that can score the items",
-            "choose others, or install what they need",
-        )
-    said = tuple(one for one in facts.values() if isinstance(one, Notice) and how.store)
-    return CleanBenchmark(
-        study, tuple(used), tuple(tasks), tuple(missing), tuple(costs), notices=said
-    )
 
+    data: JudgedCollection
+    detectors: Sequence[Detector] = DETECTORS
+    _: KW_ONLY
+    tasks: Sequence[Task] = ()
+    seeds: int = 3
+    metrics: Sequence[str] = ()
+    store: Path | None = None
+    replicates: int | None = None
+    seed: int = 0
+    level: float = 0.95
 
-def _tasks(
-    study: CleanStudy, detectors: Sequence[Detector], how: BenchmarkOptions
-) -> list[Task]:
-    """Tasks with votes and detectors, in their order."""
-    for task in how.tasks:
-        if task not in study.truths:
+    __repr__ = short_repr
+
+    def __post_init__(self) -> None:
+        require_drawn("benchmark, seeds", self.seeds, least=1, do="3 are usual")
+        require_unique([detector.name for detector in self.detectors], where="detectors")
+        for task in self.tasks:
+            if task not in TASKS:
+                raise InputError(
+                    "benchmark, tasks", f"{task!r}", f"some of {', '.join(TASKS)}", "correct it"
+                )
+            if task not in self.data.truths:
+                raise InputError(
+                    f"study {self.data.name}, task {task}",
+                    "no votes",
+                    f"one of {', '.join(self.data.truths)}",
+                    "choose a task that it has votes for",
+                )
+
+    def run(self, progress: Progress | None = None) -> BenchmarkResult:
+        """Compare the detectors on every task.
+
+        Parameters
+        ----------
+        progress
+            Called as ``progress(done, all)`` over all cells.
+        """
+        wanted = set(self.tasks or self.data.truths)
+        used = [detector for detector in self.detectors if detector.task in wanted]
+        by_task = {task: [d for d in used if d.task == task] for task in TASKS}
+        by_task = {task: some for task, some in by_task.items() if some}
+        votes_of = {task: self._votes(task) for task in by_task}  # refused before anything runs
+        facts = {detector.name: _facts_or_notice(detector) for detector in used}
+        cells = _cells(self.data, by_task, facts, self.seeds)
+        outcomes = iter(run_cells(cells, self.store, progress))
+        compared, missing = [], []
+        for task, detectors in by_task.items():
+            scores, seconds = {}, {}
+            for detector in detectors:
+                runs = list(islice(outcomes, _runs(detector, self.seeds)))
+                predictions = _predictions(detector, runs, votes_of[task])
+                if isinstance(predictions, str):
+                    missing.append(LeftOut(task, predictions, detector.name))
+                else:
+                    scores[detector.name] = predictions
+                    seconds[detector.name] = float(np.mean([run.seconds for run in runs]))
+            if scores:
+                compared.append(self._compared(task, votes_of[task], scores, seconds))
+        if not compared:
             raise InputError(
-                f"study {study.name}, task {task}",
-                "no votes",
-                f"one of {', '.join(study.truths)}",
-                "choose a task that it has votes for",
+                f"benchmark of {self.data.name}",
+                f"every detector was left out: {missing[0].detector}: {missing[0].reason}"
+                if missing
+                else "no detector",
+                "a detector that can score the items",
+                "choose others, or install what they need",
             )
-    wanted = set(how.tasks or study.truths) & {one.task for one in detectors}
-    return [task for task in TASKS if task in wanted]
+        unkept = [fact for fact in facts.values() if isinstance(fact, Notice) and self.store]
+        return BenchmarkResult(
+            self.data, tuple(used), tuple(compared), tuple(missing), tuple(unkept)
+        )
+
+    def _votes(self, task: Task) -> Annotations:
+        votes = self.data.judged(task)
+        return _in_components(votes) if task == "near_duplicates" else votes
+
+    def _compared(
+        self,
+        task: Task,
+        votes: Annotations,
+        scores: Mapping[str, Sequence[Predictions]],
+        seconds: Mapping[str, float],
+    ) -> TaskBenchmark:
+        """Evaluate the detectors of a task, seeds averaged."""
+        metrics = self.metrics or _metrics_for(len(votes.items))
+        options = StudyOptions(
+            metrics=tuple(named(name) for name in metrics),
+            replicates=self.replicates,
+            seed=self.seed,
+            level=self.level,
+        )
+        evaluation = evaluate(
+            [run for runs in scores.values() for run in runs],
+            votes,
+            metrics=options.metrics,
+            resampling=options.plan(votes),
+            settings=Settings(level=self.level),
+        )
+        names = {name: [run.model for run in runs] for name, runs in scores.items()}
+        seeded = {name: runs for name, runs in names.items() if runs != [name]}
+        averaged = evaluation.across_seeds(seeded) if seeded else evaluation
+        study = Study(averaged.predictions, votes, options, averaged, lambda *_: None)
+        seeds = {name: len(runs) for name, runs in scores.items()}
+        return TaskBenchmark(task, study, seeds, seconds, self.data.experts.get(task))
 
 
 # ---- cells ---------------------------------------------------------------------------------
@@ -289,7 +299,7 @@ def _runs(detector: Detector, seeds: int) -> int:
     return seeds if detector.seeded else 1
 
 
-def _known(detector: Detector) -> dict[str, object] | Notice:
+def _facts_or_notice(detector: Detector) -> dict[str, object] | Notice:
     """What decides the scores of a detector; a notice where that cannot be known."""
     try:
         return detector_facts(detector)
@@ -299,27 +309,26 @@ def _known(detector: Detector) -> dict[str, object] | Notice:
 
 
 def _cells(
-    study: CleanStudy,
-    detectors: Sequence[Detector],
+    judged: JudgedCollection,
+    by_task: Mapping[Task, Sequence[Detector]],
     facts: Mapping[str, dict[str, object] | Notice],
     seeds: int,
 ) -> list[Cell]:
     """One per detector and seed, task by task."""
-    whole, made = collection_digest(study.collection), []
-    for task in TASKS:
-        own = [one for one in detectors if one.task == task]
-        data = study.seen(task) if own else study.collection
+    whole, cells = collection_digest(judged.collection), []
+    for task, detectors in by_task.items():
+        data = judged.seen(task)
         pairs = data.pairs
         seen = digest([] if pairs is None else [pairs.first, pairs.second])
-        for detector in own:
-            known = facts[detector.name]
+        for detector in detectors:
+            fact = facts[detector.name]
             for seed in range(_runs(detector, seeds)):
                 name = f"{detector.name}, seed {seed}"
                 decides = None
-                if not isinstance(known, Notice):
-                    decides = {"data": whole, "pairs": seen, **known, "seed": seed}
-                made.append(Cell(name, decides, partial(_scored, detector, data, seed)))
-    return made
+                if not isinstance(fact, Notice):
+                    decides = {"data": whole, "pairs": seen, **fact, "seed": seed}
+                cells.append(Cell(name, decides, partial(_scored, detector, data, seed)))
+    return cells
 
 
 def _scored(detector: Detector, data: Collection, seed: int, tell: Progress) -> Arrays:
@@ -380,44 +389,6 @@ def _metrics_for(items: int) -> tuple[str, ...]:
     top = [k for k in TOP if k < items] or [k for k in FEWER if k < items]
     at = (f"{what}_at_{k}" for k in top for what in ("precision", "recall"))
     return ("auroc", "average_precision", *at)
-
-
-def _compared(
-    study: CleanStudy,
-    task: Task,
-    votes: Annotations,
-    scored: Mapping[str, Sequence[Predictions]],
-    how: BenchmarkOptions,
-) -> TaskBenchmark:
-    """Evaluate the detectors of a task, seeds averaged."""
-    options = StudyOptions(
-        metrics=tuple(named(one) for one in how.metrics or _metrics_for(len(votes.items))),
-        replicates=how.replicates,
-        seed=how.seed,
-        level=how.level,
-    )
-    done = evaluate(
-        [run for found in scored.values() for run in found],
-        votes,
-        metrics=options.metrics,
-        resampling=options.plan(votes),
-        settings=Settings(level=how.level),
-    )
-    named_runs = {name: [run.model for run in found] for name, found in scored.items()}
-    methods = {name: found for name, found in named_runs.items() if found != [name]}
-    made = done.across_seeds(methods) if methods else done
-    whole = Study(made.predictions, votes, options, made, lambda *_: None)
-    seeds = {name: len(found) for name, found in scored.items()}
-    return TaskBenchmark(task, whole, seeds, study.experts.get(task))
-
-
-OURS = Path(__file__).parent
-DISTRIBUTIONS = {
-    "PIL": "pillow",
-    "faiss": "faiss-cpu",
-    "skimage": "scikit-image",
-    "sklearn": "scikit-learn",
-}  # packages that are not called as their modules
 
 
 def collection_digest(data: Collection) -> str:

@@ -29,9 +29,9 @@ import numpy as np
 
 from equipoise.clean.collection import (
     MISSING,
-    CleanStudy,
     Collection,
     ImageSource,
+    JudgedCollection,
     Task,
     known_truth,
 )
@@ -375,7 +375,7 @@ def contaminate(
     flips: Flips | None = None,
     encoder: Encoder | None = None,
     seed: int = 0,
-) -> CleanStudy:
+) -> JudgedCollection:
     """Plant problems into a collection.
 
     Parameters
@@ -416,7 +416,7 @@ def contaminate(
         known = data.labels != MISSING
         named = tuple(np.array(data.items, dtype=object)[known])
         truths["label_errors"] = known_truth(named, wrong[known])
-    return CleanStudy(
+    return JudgedCollection(
         name="contaminated",
         title="A collection with planted problems",
         collection=data,

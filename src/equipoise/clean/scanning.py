@@ -39,7 +39,7 @@ from equipoise.types.notices import Notice
 from equipoise.types.predictions import Predictions
 
 if TYPE_CHECKING:
-    from equipoise.clean.collection import CleanStudy
+    from equipoise.clean.collection import JudgedCollection
     from equipoise.clean.encoders import Encoder
 
 
@@ -522,7 +522,7 @@ def planted_check(
 
 def _planted(
     data: Collection, tasks: set[Task], encoder: "Encoder | None", seed: int
-) -> "CleanStudy":
+) -> "JudgedCollection":
     """A sample of the collection with problems in it."""
     data = replace(data, pairs=None, split=())
     if len(data) > SAMPLE:
@@ -541,7 +541,7 @@ def _planted(
     )
 
 
-def _ranked(one: Detector, study: "CleanStudy", seed: int, tell: Progress) -> Planted:
+def _ranked(one: Detector, study: "JudgedCollection", seed: int, tell: Progress) -> Planted:
     """What one detector makes of the planted problems."""
     truth = study.truths[one.task]
     judged = one.score(study.seen(one.task), seed=seed, progress=tell)

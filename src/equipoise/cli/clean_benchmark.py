@@ -27,8 +27,8 @@ from equipoise.types.arrays import InputError
 
 if TYPE_CHECKING:
     from equipoise.clean import Detector
-    from equipoise.clean.collection import CleanStudy
-    from equipoise.clean.detector_benchmark import CleanBenchmark
+    from equipoise.clean.collection import JudgedCollection
+    from equipoise.clean.detector_benchmark import BenchmarkResult
     from equipoise.types.annotations import Annotations
     from equipoise.types.findings import Report
 
@@ -187,7 +187,7 @@ def benchmark(data: _BenchmarkData, asked: _Comparison, result: _BenchmarkResult
     detectors = _detectors(asked)
     _check_out(result)
     study = _study(data, result.out)
-    _check_study(study, result)
+    _check_data(study, result)
     done = _compared(study, detectors, asked, result.out)
     for one in done.left_out if result.as_json else ():
         say(f"Note: {one.detector} ({one.task}) is left out: {one.reason}")
@@ -213,12 +213,12 @@ def _check_out(result: _BenchmarkResult) -> None:
         prepared(result.out, overwrite=overwrite)
 
 
-def _check_study(study: "CleanStudy", result: _BenchmarkResult) -> None:
+def _check_data(study: "JudgedCollection", result: _BenchmarkResult) -> None:
     """Refuse a folder that holds the benchmark of another study."""
-    from equipoise.clean.benchmark_findings import check_study
+    from equipoise.clean.benchmark_findings import check_data
 
     if result.out is not None and not result.overwrite:
-        check_study(result.out, study)
+        check_data(result.out, study)
 
 
 def _list(*, as_json: bool) -> None:
@@ -266,7 +266,7 @@ def _detectors(asked: _Comparison) -> "tuple[Detector, ...]":
     return choose(list(dict.fromkeys(chosen)), DETECTORS)
 
 
-def _study(data: _BenchmarkData, out: Path | None) -> "CleanStudy":
+def _study(data: _BenchmarkData, out: Path | None) -> "JudgedCollection":
     """A study by its name, or of a user's own data and votes."""
     from inspect import signature
 
@@ -284,7 +284,7 @@ def _study(data: _BenchmarkData, out: Path | None) -> "CleanStudy":
             given = {"encoder": data.encoder, "images": data.images, "release": data.release,
                      "cache": cache, "progress": tell}  # fmt: skip
             known = {n: one for n, one in given.items() if n in takes and one is not None}
-            study: CleanStudy = load(**known)
+            study: JudgedCollection = load(**known)
         return study
     path = Path(data.dataset)
     if not path.exists():
@@ -300,8 +300,8 @@ def _study(data: _BenchmarkData, out: Path | None) -> "CleanStudy":
     return _own_study(path, data, cache)
 
 
-def _own_study(path: Path, data: _BenchmarkData, cache: Path | None) -> "CleanStudy":
-    from equipoise.clean.collection import CleanStudy
+def _own_study(path: Path, data: _BenchmarkData, cache: Path | None) -> "JudgedCollection":
+    from equipoise.clean.collection import JudgedCollection
     from equipoise.clean.reading import read_collection
     from equipoise.cli._screen import note
 
@@ -313,7 +313,7 @@ def _own_study(path: Path, data: _BenchmarkData, cache: Path | None) -> "CleanSt
     note(found.notices)
     truths: Any = {task: _votes(file, task) for task, file in data.by_task("votes").items()}
     experts: Any = {task: _votes(file, task) for task, file in data.by_task("experts").items()}
-    return CleanStudy(
+    return JudgedCollection(
         name=path.stem,
         title=path.stem,
         collection=found.collection,
@@ -359,16 +359,18 @@ def _pair_column(path: Path) -> dict[str, str]:
 
 
 def _compared(
-    study: "CleanStudy",
+    study: "JudgedCollection",
     detectors: "tuple[Detector, ...]",
     asked: _Comparison,
     out: Path | None,
-) -> "CleanBenchmark":
+) -> "BenchmarkResult":
     """Run what is not there yet, under a bar."""
-    from equipoise.clean.detector_benchmark import BenchmarkOptions, benchmark
+    from equipoise.clean.detector_benchmark import Benchmark
 
     tasks: Any = words(asked.tasks)
-    options = BenchmarkOptions(
+    plan = Benchmark(
+        study,
+        detectors,
         tasks=tasks,
         seeds=asked.seeds,
         metrics=metric_names(asked.metric),
@@ -378,21 +380,28 @@ def _compared(
         level=asked.level,
     )
     with progress("running detectors") as tell:
-        return benchmark(study, detectors, options, tell)
+        return plan.run(tell)
 
 
-def _report(done: "CleanBenchmark", asked: _Comparison, result: _BenchmarkResult) -> "Report":
-    from equipoise.clean.benchmark_findings import ReportOptions, benchmark_report
+def _report(done: "BenchmarkResult", asked: _Comparison, result: _BenchmarkResult) -> "Report":
+    from equipoise.clean.benchmark_findings import benchmark_report
     from equipoise.cli._results import in_options
     from equipoise.cli.evaluate import typed_command
 
-    options = ReportOptions(analyses=asked.wanted(), title=result.title or "", command=True)
     with stages((len(asked.wanted()) + 2) * len(done.tasks)) as stage:
-        report = in_options(benchmark_report(done, options, stage))
+        report = in_options(
+            benchmark_report(
+                done,
+                analyses=asked.wanted(),
+                title=result.title or "",
+                command=True,
+                stage=stage,
+            )
+        )
     return replace(report, command=typed_command())
 
 
-def _save(done: "CleanBenchmark", report: "Report", out: Path) -> None:
+def _save(done: "BenchmarkResult", report: "Report", out: Path) -> None:
     """Write the run, and say what it replaces."""
     from equipoise.clean.benchmark_findings import save
     from equipoise.cli._screen import note

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Mapping
 
-from equipoise.clean.collection import CleanStudy
+from equipoise.clean.collection import JudgedCollection
 from equipoise.clean.studies.cifar10n import disagreement, wrong_labels
 from equipoise.clean.studies.cleanpatrick import cleanpatrick
 from equipoise.clean.studies.demo import demo
 
-Loader = Callable[..., CleanStudy]  # without arguments; it may take where its files are
+Loader = Callable[..., JudgedCollection]  # without arguments; it may take where its files are
 STUDIES: Mapping[str, Loader] = {
     "demo": demo,
     "cleanpatrick": cleanpatrick,

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from equipoise.clean.collection import CleanStudy, Collection, Pixels, known_truth
+from equipoise.clean.collection import Collection, JudgedCollection, Pixels, known_truth
 from equipoise.clean.images import ArrayImages
 from equipoise.datasets._store import File, Source, fetched
 from equipoise.types.annotations import Annotations
@@ -122,7 +122,7 @@ def cifar10n() -> Cifar10N:
     )
 
 
-def wrong_labels() -> CleanStudy:
+def wrong_labels() -> JudgedCollection:
     """Question A: which human labels are wrong?"""
     data = cifar10n()
     question = "which human labels are wrong?"
@@ -131,15 +131,15 @@ def wrong_labels() -> CleanStudy:
     )
 
 
-def disagreement() -> CleanStudy:
+def disagreement() -> JudgedCollection:
     """Question B: on which images do people disagree with the label of CIFAR-10?"""
     data = cifar10n()
     question = "on which images do people disagree with the label?"
     return _study("disagreement", question, data.collection(data.clean), data.disagreement())
 
 
-def _study(name: str, question: str, seen: Collection, votes: Annotations) -> CleanStudy:
-    return CleanStudy(
+def _study(name: str, question: str, seen: Collection, votes: Annotations) -> JudgedCollection:
+    return JudgedCollection(
         name=f"cifar10n-{name}",
         title=f"CIFAR-10N: {question}",
         collection=seen,

@@ -26,7 +26,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from equipoise.clean.collection import MISSING, CleanStudy, Collection, Task
+from equipoise.clean.collection import MISSING, Collection, JudgedCollection, Task
 from equipoise.clean.detector import Progress
 from equipoise.clean.encoders import Encoder
 from equipoise.clean.features import ids, read_table, words
@@ -98,7 +98,7 @@ def cleanpatrick(
     encoder: Encoder | str | None = "default",
     cache: AnyPath | None = None,
     progress: Progress | None = None,
-) -> CleanStudy:
+) -> JudgedCollection:
     """Read the release and the images.
 
     Parameters
@@ -127,7 +127,7 @@ def cleanpatrick(
     diagnoses = _diagnoses(home, seen, how)
     found = read_collection(seen, encoder=encoder, cache=cache, progress=progress)
     data = _named_by_hash(found.collection, diagnoses)
-    return CleanStudy(
+    return JudgedCollection(
         name=SOURCE.name,
         title="CleanPatrick",
         collection=data,

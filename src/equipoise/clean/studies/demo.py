@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from equipoise.clean.collection import TASKS, CleanStudy, Collection, Pixels
+from equipoise.clean.collection import TASKS, Collection, JudgedCollection, Pixels
 from equipoise.clean.detector import require_packages
 from equipoise.clean.encoders import GreyPixels
 from equipoise.clean.images import ArrayImages
@@ -62,7 +62,7 @@ _EXPERTS = (
 )
 
 
-def demo(seed: int = 0) -> CleanStudy:
+def demo(seed: int = 0) -> JudgedCollection:
     """Make the study.
 
     Examples
