@@ -18,7 +18,6 @@ from equipoise.clean.encoders import (
     TimmModel,
     choose_encoder,
     embed,
-    embedded,
 )
 from equipoise.clean.images import ArrayImages
 from equipoise.types.arrays import InputError
@@ -250,9 +249,9 @@ def test_words_choose_an_encoder():
 
 def test_given_embeddings_are_one_row_per_image():
     values = np.arange(300.0).reshape(150, 2)
-    assert (embed(IMAGES, GivenEmbeddings(values)) == values).all()
+    assert (embed(IMAGES, GivenEmbeddings(values)).values == values).all()
     with pytest.raises(InputError, match="one row per image"):
-        embedded(IMAGES, GivenEmbeddings(values[:3]))
+        embed(IMAGES, GivenEmbeddings(values[:3]))
 
 
 def test_the_correlation_of_two_pictures_is_the_cosine_of_their_grey_pixels():
@@ -266,57 +265,55 @@ def test_the_correlation_of_two_pictures_is_the_cosine_of_their_grey_pixels():
 
 
 def test_what_is_in_the_cache_is_not_encoded_again(tmp_path):
-    plain = embedded(IMAGES, GreyPixels())
+    plain = embed(IMAGES, GreyPixels())
     Counting.seen.clear()
     told = []
-    first = embedded(
-        IMAGES, Counting(), cache=tmp_path, progress=lambda a, b: told.append((a, b))
-    )
+    first = embed(IMAGES, Counting(), cache=tmp_path, progress=lambda a, b: told.append((a, b)))
     assert first.values.tobytes() == plain.values.tobytes() and first.encoded == 150
     assert told[0] == (0, 150) and told[-1] == (150, 150) and told == sorted(told)
     Counting.seen.clear()
-    again = embedded(IMAGES, Counting(), cache=tmp_path)
+    again = embed(IMAGES, Counting(), cache=tmp_path)
     assert not Counting.seen and again.encoded == 0 and not again.notices
     assert again.values.tobytes() == plain.values.tobytes()
     backwards = ArrayImages(IMAGES.array[::-1].copy())
-    assert (embedded(backwards, Counting(), cache=tmp_path).values == plain.values[::-1]).all()
+    assert (embed(backwards, Counting(), cache=tmp_path).values == plain.values[::-1]).all()
     assert not Counting.seen
-    embedded(IMAGES, Counting(8), cache=tmp_path)
+    embed(IMAGES, Counting(8), cache=tmp_path)
     assert len(Counting.seen) == 150
 
 
 def test_an_image_that_is_there_twice_is_encoded_once(tmp_path):
     twice = ArrayImages(IMAGES.array[[0, 1, 0, 1, 0]])
     Counting.seen.clear()
-    made = embedded(twice, Counting(), cache=tmp_path)
+    made = embed(twice, Counting(), cache=tmp_path)
     assert sorted(Counting.seen) == [0, 1] and (made.values[0] == made.values[4]).all()
 
 
 @pytest.mark.parametrize("damage", ["cut", "flip", "empty"])
 def test_a_damaged_shard_is_noticed_and_made_again(tmp_path, damage):
-    whole = embedded(IMAGES, GreyPixels(), cache=tmp_path)
+    whole = embed(IMAGES, GreyPixels(), cache=tmp_path)
     shard = sorted(tmp_path.rglob("*.embeddings"))[1]
     data = bytearray(shard.read_bytes())
     if damage == "flip":
         data[len(data) // 2] ^= 1
     shard.write_bytes(bytes(data[: {"cut": 100, "flip": None, "empty": 0}[damage]]))
     Counting.seen.clear()
-    again = embedded(IMAGES, Counting(), cache=tmp_path)
+    again = embed(IMAGES, Counting(), cache=tmp_path)
     assert 0 < len(Counting.seen) <= 64 and again.values.tobytes() == whole.values.tobytes()
     assert [one.code for one in again.notices] == ["cache_damaged"]
-    assert not embedded(IMAGES, GreyPixels(), cache=tmp_path).notices
+    assert not embed(IMAGES, GreyPixels(), cache=tmp_path).notices
 
 
 def test_a_cache_that_cannot_be_written_is_refused(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(InputError, match="name another folder"):
-        embedded(IMAGES, GreyPixels(), cache=tmp_path / "file")
+        embed(IMAGES, GreyPixels(), cache=tmp_path / "file")
 
 
 KILLED = """
 import os, signal, sys
 import numpy as np
-from equipoise.clean.encoders import GreyPixels, embedded
+from equipoise.clean.encoders import GreyPixels, embed
 from equipoise.clean.images import ArrayImages
 
 class Killed(GreyPixels):
@@ -328,7 +325,7 @@ class Killed(GreyPixels):
             os.kill(os.getpid(), signal.SIGKILL)
         return super().encode(images, places)
 
-embedded(ArrayImages(np.load(sys.argv[1])), Killed(), cache=sys.argv[2])
+embed(ArrayImages(np.load(sys.argv[1])), Killed(), cache=sys.argv[2])
 """
 
 
@@ -341,7 +338,7 @@ def test_a_run_that_is_killed_goes_on_where_it_was(tmp_path):
         assert done.returncode == -signal.SIGKILL
         assert len(list((tmp_path / "c").rglob("*.embeddings"))) == finished
     Counting.seen.clear()
-    again = embedded(ArrayImages(images), Counting(), cache=tmp_path / "c")
+    again = embed(ArrayImages(images), Counting(), cache=tmp_path / "c")
     assert len(Counting.seen) == again.encoded == 400 - 3 * 64 and not again.notices
-    whole = embedded(ArrayImages(images), GreyPixels())
+    whole = embed(ArrayImages(images), GreyPixels())
     assert again.values.tobytes() == whole.values.tobytes()

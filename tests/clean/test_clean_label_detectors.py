@@ -16,7 +16,6 @@ from equipoise.clean.detectors.classifier_based import (
     ConfidentLearningJoint,
     ConfidentLearningMargin,
     ConfidentLearningSelfConfidence,
-    CrossValidation,
     _folds,
     held_out,
     out_of_sample,
@@ -96,7 +95,7 @@ def test_nobody_is_predicted_by_what_saw_its_label():
     """A label that changes leaves the item's own probabilities as they were."""
     data = collection(3)
     labels = np.array(data.labels)
-    how = CrossValidation()
+    how = ConfidentLearningMargin()
     for places, predict in held_out(data.embeddings, labels, how, 4):
         apart = np.setdiff1d(np.arange(len(labels)), places)
         direct = _out_of_sample._trained(data.embeddings[apart], labels[apart], how, 4, 2)
@@ -131,7 +130,7 @@ def test_three_rankings_share_one_fit(monkeypatch):
 
 
 def test_kept_results_cannot_be_changed():
-    data, how = collection(9), CrossValidation()
+    data, how = collection(9), ConfidentLearningMargin()
     first = out_of_sample(data, how, 0)
     first[:] = 0
     assert out_of_sample(data, how, 0).sum() == pytest.approx(len(data))
@@ -192,7 +191,7 @@ def test_bhn_is_a_conformal_p_value_per_fold():
     rows, labels, right = ordered.embeddings, ordered.labels, ordered.known
     unsure, clean = np.flatnonzero(right == -1), np.flatnonzero(right != -1)
     of_known = np.zeros(len(clean))
-    for places, predict in held_out(rows[unsure], labels[unsure], CrossValidation(), 2):
+    for places, predict in held_out(rows[unsure], labels[unsure], ConfidentLearningMargin(), 2):
         here = unsure[places]
         nulls = 1 - predict(rows[clean])[np.arange(len(clean)), right[clean]]
         tested = 1 - predict(rows[here])[np.arange(len(here)), labels[here]]

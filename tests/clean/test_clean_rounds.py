@@ -20,7 +20,6 @@ from equipoise.clean.rounds import (
     pair_rows,
     read_pair_votes,
 )
-from equipoise.clean.rounds_record import Bounds
 from equipoise.clean.similarity import Directions
 from equipoise.types.arrays import InputError
 from tests.oracles import duplicate_rounds as slow
@@ -137,9 +136,9 @@ def test_the_lemma_on_cliques(world, patience):
     assert len({tuple(pair) for one in history for pair in one}) == asked
     yes = sum(int((one.answers == 1).sum()) for one in rounds.rounds)
     assert yes == len(group) - len(size)  # a spanning tree of every group, nothing wasted
-    bounds = Bounds.of(rounds)
-    assert bounds.rounds <= bounds.most_rounds
-    assert bounds.judgements <= bounds.most_judgements
+
+    assert len(rounds.rounds) <= rounds.most_rounds
+    assert rounds.judgements <= rounds.most_judgements
     assert not rounds.report().notices
 
 
@@ -157,7 +156,7 @@ def test_the_bound_on_rounds_is_reached():
         lambda a, b: a < b < "i016" or (a, b) == ("i016", "i017"),
     )
     assert [len(one) for one in history] == [10, 5, 2, 1, 1]
-    assert Bounds.of(rounds).most_rounds == len(history)
+    assert rounds.most_rounds == len(history)
 
 
 def chain(length):
@@ -176,17 +175,17 @@ def test_a_chain_exceeds_the_bound_and_says_so(length):
     rounds, history = judged(
         DuplicateRounds.start(collection(rows)), lambda a, b: a < last and b < last
     )
-    bounds, finding = Bounds.of(rounds), rounds.report()
+    finding = rounds.report()
     assert [len(one) for one in rounds.groups] == [length]  # found all the same, one a round
-    assert bounds.rounds == len(history) >= length - 1
-    assert bounds.most_rounds == math.ceil(math.log2(length)) + 1
-    exceeded = bounds.rounds > bounds.most_rounds
+    assert len(rounds.rounds) == len(history) >= length - 1
+    assert rounds.most_rounds == math.ceil(math.log2(length)) + 1
+    exceeded = len(rounds.rounds) > rounds.most_rounds
     assert exceeded == (length > 4)
     codes = {one.code: one for one in finding.notices}
     assert ("rounds_above_bound" in codes) == exceeded
     assert codes["grew_after_refusal"].values["clusters"] >= length - 2
     assert ("exceeded" in finding.more[0]) == exceeded
-    assert f"{bounds.rounds} rounds" in finding.more[0]
+    assert f"{len(rounds.rounds)} rounds" in finding.more[0]
 
 
 def test_near_duplicates_that_are_not_transitive_can_be_missed():

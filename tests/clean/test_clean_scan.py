@@ -21,12 +21,10 @@ from equipoise.clean.scan_findings import (
     ROOM,
     SHOWN,
     ScanRecord,
-    ScanSource,
     load_scan,
     pictures,
-    scan_report,
 )
-from equipoise.clean.scanning import ScanOptions, _smallest_ranks, scan
+from equipoise.clean.scanning import ScanPlan, _smallest_ranks, scan
 from equipoise.read.annotations import read_annotations
 from equipoise.read.predictions import read_predictions
 from equipoise.report.page import render
@@ -36,7 +34,7 @@ from equipoise.types.findings.record import cell
 from tests.cli_sample import caller
 
 Image = pytest.importorskip("PIL.Image", reason="images are read by Pillow")
-QUICK = ScanOptions(check=False)
+QUICK = ScanPlan(check=False)
 
 
 def photographs(number, seed=0):
@@ -68,7 +66,7 @@ def data():
 
 @pytest.fixture(scope="module")
 def found(data):
-    return scan(data, ScanOptions(encoder=GreyPixels(8), cut=True))
+    return scan(data, ScanPlan(encoder=GreyPixels(8), cut=True))
 
 
 @pytest.fixture
@@ -138,7 +136,7 @@ def test_leakage_and_groups_without_a_cut_are_of_images_that_are_the_same(data):
     assert pairs.cut is None and pairs.groups == (("i000.png", "i005.png"),)
     (leak,) = pairs.leaks
     assert leak.parts == ("test", "train") and leak.counts == (1, 1)
-    report = scan_report(scan(data, QUICK), ScanSource(name="x"))
+    report = ScanRecord(scan=scan(data, QUICK), name="x").report
     said = {one.key: one.sentence for one in report.findings}
     assert "1 image of test and 1 of train" in said["leakage"]
 
@@ -152,12 +150,12 @@ def copies(each, groups, **more):
 
 def test_groups_and_leakage_are_of_all_pairs_however_few_are_listed():
     data = copies(4, 50, split=("train", "train", "test", "test") * 50)
-    pairs = scan(data, ScanOptions(check=False, most=7)).of("near_duplicates")
+    pairs = scan(data, ScanPlan(check=False, most=7)).of("near_duplicates")
     assert len(pairs.suspects) == 7 and pairs.duplicates == pairs.tied == 50 * 6
     assert [len(one) for one in pairs.groups] == [4] * 50
     (leak,) = pairs.leaks
     assert leak.counts == (100, 100) and len(leak.groups) == 50
-    report = scan_report(scan(data, ScanOptions(check=False, most=7)), ScanSource(name="x"))
+    report = ScanRecord(scan=scan(data, ScanPlan(check=False, most=7)), name="x").report
     assert "300 pairs are the same" in report.card.answer
     assert "300 tie for the first place" in " ".join(report.findings[1].more)
 
@@ -166,13 +164,11 @@ def test_a_group_larger_than_what_is_compared_is_whole_and_its_pairs_are_counted
     result = scan(copies(25, 3), QUICK)
     pairs = result.of("near_duplicates")
     assert [len(one) for one in pairs.groups] == [25] * 3 and pairs.duplicates < 900
-    report = scan_report(result, ScanSource(name="x"))
+    report = ScanRecord(scan=result, name="x").report
     assert "900 pairs are the same" in report.card.answer
     said = " ".join(report.findings[1].more)
     assert f"Only {pairs.duplicates} of the 900 pairs" in said
-    cut = scan_report(
-        scan(copies(25, 3), ScanOptions(cut=True, check=False)), ScanSource(name="x")
-    )
+    cut = ScanRecord(scan=scan(copies(25, 3), ScanPlan(cut=True, check=False)), name="x").report
     assert "75 seem to be duplicates, in 3 groups" in cut.card.answer
 
 
@@ -189,7 +185,7 @@ def test_items_that_belong_to_no_part_neither_leak_nor_make_a_part():
 
 @pytest.mark.parametrize("number", [12, 300])
 def test_images_that_are_all_the_same_are_not_called_off_topic(number):
-    result = scan(copies(number, 1), ScanOptions(cut=True, check=False))
+    result = scan(copies(number, 1), ScanPlan(cut=True, check=False))
     off = result.of("off_topic")
     assert off.cut.flagged == 0 and not any(one.flagged for one in off.suspects)
     assert result.of("near_duplicates").cut.flagged > 0
@@ -202,28 +198,28 @@ def test_tasks_that_lack_something_are_left_out_with_the_reason():
     assert {one.task for one in plain.tasks} == {"off_topic", "near_duplicates"}
     with pytest.raises(InputError, match="labels"):
         scan(Collection(items=("a", "b"), embeddings=np.eye(2)),
-             ScanOptions(detectors=choose(["selfclean_label_errors"], DETECTORS)))  # fmt: skip
+             ScanPlan(detectors=choose(["selfclean_label_errors"], DETECTORS)))  # fmt: skip
 
 
 def test_two_detectors_of_one_kind_are_refused(data):
     both = choose(["selfclean_off_topic", "knn_distance"], DETECTORS)
     with pytest.raises(InputError, match="one per kind"):
-        scan(data, ScanOptions(detectors=both))
+        scan(data, ScanPlan(detectors=both))
 
 
 def test_other_detectors_without_bounds_rank_without_a_cut(data):
     some = choose(["knn_distance", "phash"], DETECTORS)
-    result = scan(data, ScanOptions(detectors=some, cut=True, check=False))
+    result = scan(data, ScanPlan(detectors=some, cut=True, check=False))
     assert [one.detector for one in result.tasks] == ["knn_distance", "phash"]
     assert result.of("off_topic").cut is None
     assert result.of("off_topic").suspects[0].flagged is None
     assert [one.task for one in result.left_out] == ["label_errors"]
     assert any("Off-topic images: This list has no cut" in str(one) for one in result.notices)
-    assert scan(data, ScanOptions(detectors=some, check=False)).notices == ()
+    assert scan(data, ScanPlan(detectors=some, check=False)).notices == ()
 
 
 def test_all_beyond_the_cut_are_listed_even_where_few_lines_are_asked_for(data, found):
-    few = scan(data, ScanOptions(cut=True, most=1, check=False))
+    few = scan(data, ScanPlan(cut=True, most=1, check=False))
     for task in few.tasks:
         assert len(task.suspects) == max(1, task.cut.flagged)
         assert sum(one.flagged for one in task.suspects) == task.cut.flagged
@@ -253,11 +249,11 @@ def test_a_ranking_that_knows_nothing_fails_the_check(monkeypatch, data):
         return self.of_items(data.items, np.full(len(data), 0.5))
 
     monkeypatch.setattr(SelfCleanOffTopic, "score", blind)
-    result = scan(data, ScanOptions(encoder=GreyPixels(8)))
+    result = scan(data, ScanPlan(encoder=GreyPixels(8)))
     off = result.planted[0]
     assert off.found <= off.planted / 4
     assert next(one for one in off.metrics if one.metric == "auroc").value == 0.5
-    report = scan_report(result, ScanSource(name="x"))
+    report = ScanRecord(scan=result, name="x").report
     assert "tie for the first place" in " ".join(report.findings[0].more)
 
 
@@ -271,13 +267,13 @@ def test_few_images_are_not_checked_and_that_is_said():
 
 def record(data, found, *, beside=False):
     known, files = pictures(data, found, beside=beside)
-    return ScanRecord(scan=found, source=ScanSource(name="images", pictures=known)), files
+    return ScanRecord(scan=found, name="images", pictures=known), files
 
 
 def test_a_scan_comes_back_from_its_folder_and_is_the_same_bytes(data, found, tmp_path):
     first, _ = record(data, found)
     first.save(tmp_path / "one")
-    again, _ = record(data, scan(data, ScanOptions(encoder=GreyPixels(8), cut=True)))
+    again, _ = record(data, scan(data, ScanPlan(encoder=GreyPixels(8), cut=True)))
     again.save(tmp_path / "two")
     names = sorted(one.relative_to(tmp_path / "one") for one in (tmp_path / "one").rglob("*"))
     assert {"scan.json", "report.html", "off_topic.csv", "near_duplicates.csv",
@@ -311,7 +307,7 @@ def test_pictures_that_are_hard_to_press_still_leave_the_page_small():
     result = scan(noisy, QUICK)
     known, _ = pictures(noisy, result, beside=False)
     assert sum(map(len, known.values())) < ROOM * 1.4
-    page = render(scan_report(result, ScanSource(name="noise", pictures=known)))
+    page = render(ScanRecord(scan=result, name="noise", pictures=known).report)
     assert len(page.encode()) < 3_000_000
     assert page.count("class=shot ") == 3 * SHOWN
 
@@ -319,7 +315,7 @@ def test_pictures_that_are_hard_to_press_still_leave_the_page_small():
 def test_an_item_without_a_label_has_none_on_the_page_and_nothing_in_its_file(data):
     some = np.where(np.arange(60) == 5, -1, data.labels)
     unlabelled = replace(data, labels=some, classes=("a", "none", "c"))
-    table = scan_report(scan(unlabelled, QUICK), ScanSource(name="x")).findings[1].tables[0]
+    table = ScanRecord(scan=scan(unlabelled, QUICK), name="x").report.findings[1].tables[0]
     row = next(one for one in table.rows if one["second"] == "i005.png")
     column = next(one for one in table.columns if one.key == "second_label")
     assert cell(row, column) == "none" and row["second_label"] == ""
@@ -328,7 +324,7 @@ def test_an_item_without_a_label_has_none_on_the_page_and_nothing_in_its_file(da
 
 
 def test_files_that_could_not_be_used_are_listed(found):
-    report = scan_report(found, ScanSource(name="x", rejected=(("a.png", "zero bytes"),)))
+    report = ScanRecord(scan=found, name="x", rejected=(("a.png", "zero bytes"),)).report
     part = next(one for one in report.findings if one.key == "rejected")
     assert part.tables[0].rows == [{"file": "a.png", "reason": "zero bytes"}]
 

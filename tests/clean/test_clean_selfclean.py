@@ -296,7 +296,7 @@ class _Counted(GreyPixels):
 def test_views_are_embedded_once_and_the_cut_knows_them(tmp_path, monkeypatch):
     from equipoise.clean import encoders
     from equipoise.clean.images import ArrayImages
-    from equipoise.clean.scanning import ScanOptions, scan
+    from equipoise.clean.scanning import ScanPlan, scan
 
     monkeypatch.setattr(encoders, "choose_encoder", lambda _: _Counted(8))
     _Counted.seen.clear()
@@ -304,7 +304,7 @@ def test_views_are_embedded_once_and_the_cut_knows_them(tmp_path, monkeypatch):
     images = ArrayImages(pixels)
     seen = Collection(items=tuple(f"{n:02}" for n in range(30)), images=images,
                       embeddings=GreyPixels(8).encode(images, range(30)))  # fmt: skip
-    how = ScanOptions(turned=True, cut=True, check=False, cache=tmp_path)
+    how = ScanPlan(turned=True, cut=True, check=False, cache=tmp_path)
     found = scan(seen, how)
     assert len(_Counted.seen) == 8 * 30
     assert scan(seen, how) == found and len(_Counted.seen) == 8 * 30

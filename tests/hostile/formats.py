@@ -121,7 +121,7 @@ def _a_cell() -> Any:
 def _embeddings(folder: Path) -> object:
     from equipoise.clean.encoders import embed
 
-    return embed(_Pictures(), _Encoder(), cache=folder).tobytes()
+    return embed(_Pictures(), _Encoder(), cache=folder).values.tobytes()
 
 
 class _Pictures:

@@ -170,7 +170,7 @@ class Collection:
             self,
             items=tuple(self.items[i] for i in rows),
             embeddings=None if self.embeddings is None else self.embeddings[rows],
-            images=None if self.images is None else _SomeImages(self.images, rows),
+            images=None if self.images is None else ImageView(self.images, rows),
             labels=None if self.labels is None else self.labels[rows],
             known=None if self.known is None else self.known[rows],
             split=tuple(self.split[i] for i in rows) if self.split else (),
@@ -179,22 +179,31 @@ class Collection:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _SomeImages:
-    """Images of a part of a collection."""
+class ImageView:
+    """Some images of a source, each turned by quarters, then mirrored."""
 
-    whole: ImageSource
+    source: ImageSource
     places: Ints
+    turns: int = 0
+    mirrored: bool = False
 
     def __len__(self) -> int:
         return len(self.places)
 
     def rgb(self, place: int) -> Pixels:
-        """One image."""
-        return self.whole.rgb(int(self.places[place]))
+        """One image, turned, then mirrored."""
+        pixels = self.source.rgb(int(self.places[place]))
+        if not self.turns and not self.mirrored:
+            return pixels
+        turned = np.rot90(pixels, self.turns)
+        return np.ascontiguousarray(turned[:, ::-1] if self.mirrored else turned)
 
     def digest(self, place: int) -> str:
-        """Its hash."""
-        return self.whole.digest(int(self.places[place]))
+        """Hash of the image and of how it is turned; that of the image as it is for itself."""
+        digest = self.source.digest(int(self.places[place]))
+        if not self.turns and not self.mirrored:
+            return digest
+        return f"{digest}-{self.turns}{'m' if self.mirrored else ''}"
 
 
 UNSEEN = (

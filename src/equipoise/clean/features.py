@@ -46,13 +46,15 @@ _BESIDE = (".ids.txt", "_ids.txt")
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class ItemFacts:
+class ItemTable:
     """What a file tells of items.
 
     Attributes
     ----------
     items
         Ids.
+    embeddings
+        Shape (items, features); None where the file has none.
     labels, split
         By item, empty text for none; empty where the file has none.
     classes
@@ -62,22 +64,16 @@ class ItemFacts:
     """
 
     items: tuple[str, ...]
+    embeddings: Floats | None = None
     labels: tuple[str, ...] = ()
     split: tuple[str, ...] = ()
     classes: tuple[str, ...] = ()
     notices: tuple[Notice, ...] = ()
 
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Features(ItemFacts):
-    """What a file of embeddings holds: `values` has a row for every item."""
-
-    values: Floats
-
     __repr__ = short_repr
 
 
-def read_features(path: AnyPath) -> Features:
+def read_features(path: AnyPath) -> ItemTable:
     """Read embeddings with the ids of their items."""
     file = content(path)
     if file.suffix == ".npz":
@@ -89,7 +85,8 @@ def read_features(path: AnyPath) -> Features:
     else:
         raise unknown_ending(file, ENDINGS)
     _require_item_names(made.items, where=file.name)
-    bad = np.flatnonzero(~np.isfinite(made.values).all(axis=1))
+    assert made.embeddings is not None
+    bad = np.flatnonzero(~np.isfinite(made.embeddings).all(axis=1))
     if len(bad):
         more = f" (one of {len(bad)} such items)" if len(bad) > 1 else ""
         raise InputError(
@@ -148,7 +145,7 @@ def column_like(table: Table, name: str) -> str | None:
     return next((one for one in table.columns if plain(one) == name), None)
 
 
-def _of_archive(file: Content) -> Features:
+def _of_archive(file: Content) -> ItemTable:
     arrays = {plain(name): array for name, array in read_arrays(file).items()}
     odd = [name for name, array in arrays.items() if array.dtype.kind not in "biufSU"]
     if odd:
@@ -172,9 +169,9 @@ def _of_archive(file: Content) -> Features:
                 f"one per item ({len(items)})",
                 "save them again",
             )
-    return Features(
+    return ItemTable(
         items=items,
-        values=_matrix(values, len(items), file.name),
+        embeddings=_matrix(values, len(items), file.name),
         labels=labels,
         split=split,
         classes=classes,
@@ -233,14 +230,14 @@ def _matrix(values: Any, items: int, where: str) -> Floats:
     return made if made.dtype == np.float64 else made.astype(np.float32)
 
 
-def _of_array(file: Content, path: Path) -> Features:
+def _of_array(file: Content, path: Path) -> ItemTable:
     values = read_array(file)
     beside = [path.with_name(f"{path.stem}{ending}") for ending in _BESIDE]
     found = [one for one in beside if one.is_file()]
     if found:
         text = content(found[0]).data.decode("utf-8-sig", errors="replace")
         items = tuple(line.strip() for line in text.splitlines() if line.strip())
-        return Features(items=items, values=_matrix(values, len(items), file.name))
+        return ItemTable(items=items, embeddings=_matrix(values, len(items), file.name))
     rows = len(values) if np.ndim(values) else 0
     said = notice(
         "ids_are_rows",
@@ -249,10 +246,10 @@ def _of_array(file: Content, path: Path) -> Features:
         beside=beside[0].name,
     )
     items = tuple(str(row) for row in range(rows))
-    return Features(items=items, values=_matrix(values, rows, file.name), notices=(said,))
+    return ItemTable(items=items, embeddings=_matrix(values, rows, file.name), notices=(said,))
 
 
-def _of_table(file: Content) -> Features:
+def _of_table(file: Content) -> ItemTable:
     table = _table(file)
     item, said = item_column(table)
     label, split = column_like(table, "label"), column_like(table, "split")
@@ -271,9 +268,9 @@ def _of_table(file: Content) -> Features:
         text = "Columns of words are left aside: {columns:names}."
         said = (*said, notice("columns_aside", text, columns=tuple(aside)))
     said = (*said, *_odd_features([name for name in rest if name not in aside]))
-    return Features(
+    return ItemTable(
         items=ids(table, item),
-        values=np.column_stack(columns),
+        embeddings=np.column_stack(columns),
         labels=words(table, label) if label else (),
         split=words(table, split) if split else (),
         notices=(*table.notices, *said),

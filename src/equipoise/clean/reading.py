@@ -28,9 +28,9 @@ import numpy as np
 
 from equipoise.clean.collection import MISSING, Collection
 from equipoise.clean.detector import Progress
-from equipoise.clean.encoders import Encoder, GivenEmbeddings, choose_encoder, embedded
+from equipoise.clean.encoders import Encoder, GivenEmbeddings, choose_encoder, embed
 from equipoise.clean.features import (
-    ItemFacts,
+    ItemTable,
     column_like,
     ids,
     item_column,
@@ -121,7 +121,7 @@ def read_collection(
     return _embedded(reading, encoder, cache, progress)
 
 
-def _folder(place: Path, progress: Progress | None) -> tuple[CollectionRead, ItemFacts]:
+def _folder(place: Path, progress: Progress | None) -> tuple[CollectionRead, ItemTable]:
     """Images of a folder; nothing is told of them."""
     found = look_through(
         place, progress=progress and (lambda done, total: progress(done, 2 * total))
@@ -140,7 +140,7 @@ def _folder(place: Path, progress: Progress | None) -> tuple[CollectionRead, Ite
     notices = tuple(notice(code, text, files=len(some)) for code, text, some in said if some)
     images = FileImages(place.resolve(), found.paths)
     collection = Collection(items=found.paths, images=images)
-    return CollectionRead(collection, found.rejected, notices), ItemFacts(items=found.paths)
+    return CollectionRead(collection, found.rejected, notices), ItemTable(items=found.paths)
 
 
 def _no_images(place: Path, rejected: Sequence[InputError]) -> InputError:
@@ -155,19 +155,19 @@ def _no_images(place: Path, rejected: Sequence[InputError]) -> InputError:
     )
 
 
-def _features(place: Path) -> tuple[CollectionRead, ItemFacts]:
+def _features(place: Path) -> tuple[CollectionRead, ItemTable]:
     """Embeddings of a file, and what it tells of them."""
     if place.suffix.lower() in ARCHIVES:
         raise InputError(
             str(place), "an archive", "a folder of images", "unpack it, and give the folder"
         )
     found = read_features(place)
-    return CollectionRead(Collection(items=found.items, embeddings=found.values)), found
+    return CollectionRead(Collection(items=found.items, embeddings=found.embeddings)), found
 
 
 def _by_folders(
-    items: tuple[str, ...], own: ItemFacts, *, labels: bool, split: bool
-) -> ItemFacts:
+    items: tuple[str, ...], own: ItemTable, *, labels: bool, split: bool
+) -> ItemTable:
     """Parts from the first sub-folders, labels from the first, or second, ones."""
     above = [PurePosixPath(name).parts[:-1] for name in items]
     depth = int(split)
@@ -196,11 +196,11 @@ def _by_folders(
 
 
 def _labels_of(
-    source: AnyPath | Mapping[str, str], items: tuple[str, ...], own: ItemFacts
-) -> ItemFacts:
+    source: AnyPath | Mapping[str, str], items: tuple[str, ...], own: ItemTable
+) -> ItemTable:
     """What a file of labels, or a mapping, tells of the items."""
     if isinstance(source, Mapping):
-        given = ItemFacts(
+        given = ItemTable(
             items=tuple(map(str, source)), labels=tuple(map(str, source.values()))
         )
         name = "labels"
@@ -214,7 +214,7 @@ def _labels_of(
         text = "{labels:count} labels are of items that are not there ({names:names})."
         shown = tuple(unknown[:_SHOWN])
         said = (*said, notice("labels_unknown", text, labels=left, names=shown))
-    return ItemFacts(
+    return ItemTable(
         items=items,
         labels=tuple(given.labels[one] if one >= 0 else "" for one in row),
         split=tuple(given.split[one] if one >= 0 else "" for one in row)
@@ -224,7 +224,7 @@ def _labels_of(
     )
 
 
-def _label_table(path: AnyPath) -> ItemFacts:
+def _label_table(path: AnyPath) -> ItemTable:
     table = read_table(path)
     split = column_like(table, "split")
     columns = {name: one for name, one in table.columns.items() if name != split}
@@ -241,7 +241,7 @@ def _label_table(path: AnyPath) -> ItemFacts:
         )
     names = ids(table, item)
     require_unique(names, where=f"{table.name}, items", do="give every item one label")
-    return ItemFacts(
+    return ItemTable(
         items=names,
         labels=words(table, label),
         split=words(table, split) if split else (),
@@ -273,7 +273,7 @@ def _rows(
     )
 
 
-def _with_labels(reading: CollectionRead, told: ItemFacts) -> CollectionRead:
+def _with_labels(reading: CollectionRead, told: ItemTable) -> CollectionRead:
     """Code labels and parts, and say what is odd about them."""
     data, said = reading.collection, list(told.notices)
     if told.labels:
@@ -332,7 +332,7 @@ def _embedded(
         return replace(reading, collection=data, notices=(*reading.notices, *said))
     assert data.images is not None
     seen = len(data) + len(reading.rejected)
-    made = embedded(
+    made = embed(
         data.images,
         chosen,
         cache=cache,

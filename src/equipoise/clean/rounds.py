@@ -54,6 +54,7 @@ default: groups that were joined do not come apart again), as ``yes``, or is put
 ``more``.
 """
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -485,6 +486,27 @@ class DuplicateRounds:
         parts = np.split(order, np.flatnonzero(np.diff(labels[order])) + 1)
         groups = [tuple(self.items[place] for place in part) for part in parts if len(part) > 1]
         return tuple(sorted(groups, key=lambda one: (-len(one), one)))
+
+    @cached_property
+    def largest(self) -> int:
+        """How many items the largest group has."""
+        return int(np.bincount(self.clusters.labels, minlength=1).max(initial=1))
+
+    @property
+    def most_rounds(self) -> int:
+        """Rounds that the lemma allows, the last of which confirms nothing."""
+        return math.ceil(math.log2(self.largest)) + self.patience
+
+    @property
+    def judgements(self) -> int:
+        """How many pairs were asked."""
+        return sum(len(asked.pairs) for asked in self.rounds)
+
+    @property
+    def most_judgements(self) -> int:
+        """Pairs that the lemma allows: one per item (and per group and further refusal)."""
+        groups = len(np.unique(self.clusters.labels))
+        return len(self.items) + (self.patience - 1) * groups
 
     def answered(self, votes: Annotations | Iterable[PairVote]) -> "DuplicateRounds":
         """Take votes in, and go on to the next round once no pair needs more.

@@ -20,9 +20,8 @@ The finding compares what was found with the bounds of the lemma of `equipoise.c
 
 import csv
 import json
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from io import BytesIO, StringIO
 from pathlib import Path
 
@@ -308,47 +307,13 @@ SOURCES = ("groger2025", "boruvka1926")
 SHOWN = 12  # groups that a terminal shows
 
 
-@dataclass(frozen=True, slots=True)
-class Bounds:
-    """What was needed, and what the lemma allows under its assumption.
-
-    Attributes
-    ----------
-    largest
-        Items of the largest group.
-    rounds, most_rounds
-        Rounds, the last of which confirms nothing, and ceil(log2 largest) + patience.
-    judgements, most_judgements
-        Pairs that were asked, and one per item (and per group and refusal beyond the first).
-    """
-
-    largest: int
-    rounds: int
-    most_rounds: int
-    judgements: int
-    most_judgements: int
-
-    @classmethod
-    def of(cls, state: DuplicateRounds) -> "Bounds":
-        """Count."""
-        size = np.bincount(state.clusters.labels, minlength=1)
-        largest = max(int(size.max()), 1)
-        return cls(
-            largest=largest,
-            rounds=len(state.rounds),
-            most_rounds=math.ceil(math.log2(largest)) + state.patience,
-            judgements=sum(len(one.pairs) for one in state.rounds),
-            most_judgements=len(state.items) + (state.patience - 1) * int((size > 0).sum()),
-        )
-
-
 def finding(state: DuplicateRounds) -> Finding:
     """What was found so far, in how many rounds, and whether the assumption can be right."""
-    bounds, groups = Bounds.of(state), state.groups
+    groups = state.groups
     inside = sum(map(len, groups))
     found = (
         f"{counted(len(groups), 'group')} of near duplicates hold {count(inside)} of "
-        f"{counted(len(state.items), 'item')}; the largest has {count(bounds.largest)}"
+        f"{counted(len(state.items), 'item')}; the largest has {count(state.largest)}"
         if groups
         else f"No near duplicates among {counted(len(state.items), 'item')}"
     )
@@ -366,55 +331,55 @@ def finding(state: DuplicateRounds) -> Finding:
         key=KEY,
         title="Which items are near duplicates of one another?",
         sentence=sentence,
-        more=_cost(state, bounds),
+        more=_cost(state),
         tables=(_round_table(rows), _group_table(state)),
         charts=(_chart(rows),) if len(rows) > 1 else (),
         note="A cluster asks about the closest pair between it and the nearest other cluster "
         "that was not judged yet, and rests once it is refused until it grows. Under the "
         "assumption that near duplicates of an item are closer to it than all else, and for "
         "right answers, no group is missed.",
-        methods=_methods(state, bounds),
+        methods=_methods(state),
         references=(*SOURCES, *MODELS[state.judging.model].references),
-        notices=tuple(_notices(state, bounds)),
+        notices=tuple(_notices(state)),
     )
 
 
-def _cost(state: DuplicateRounds, bounds: Bounds) -> tuple[str, ...]:
+def _cost(state: DuplicateRounds) -> tuple[str, ...]:
     asked = (
-        f"{counted(bounds.judgements, 'pair')} in {counted(bounds.rounds, 'round')}; the "
-        f"bounds are {count(bounds.most_judgements)} pairs"
+        f"{counted(state.judgements, 'pair')} in {counted(len(state.rounds), 'round')}; the "
+        f"bounds are {count(state.most_judgements)} pairs"
     )
     every = len(state.items) * (len(state.items) - 1) // 2
     share = f" All pairs would be {count(every)}." if every else ""
     if not state.finished:
         return (f"Asked so far: {asked}.{share}",)
-    over = bounds.rounds > bounds.most_rounds
+    over = len(state.rounds) > state.most_rounds
     said = (
-        f"Asked: {asked} and, for groups of up to {count(bounds.largest)}, "
-        f"{counted(bounds.most_rounds, 'round')}"
+        f"Asked: {asked} and, for groups of up to {count(state.largest)}, "
+        f"{counted(state.most_rounds, 'round')}"
         f"{', which was exceeded: the assumption fails here' if over else ''}."
     )
     return (said + share,)
 
 
-def _notices(state: DuplicateRounds, bounds: Bounds) -> Iterator[Notice]:
-    if state.finished and bounds.rounds > bounds.most_rounds:
+def _notices(state: DuplicateRounds) -> Iterator[Notice]:
+    if state.finished and len(state.rounds) > state.most_rounds:
         yield notice(
             "rounds_above_bound",
             "{rounds:count} rounds were needed where {bound:count} are enough for groups of up "
             "to {largest:count} if near duplicates of an item are closer to it than all else: "
             "they are not, and groups may be incomplete.",
-            rounds=bounds.rounds,
-            bound=bounds.most_rounds,
-            largest=bounds.largest,
+            rounds=len(state.rounds),
+            bound=state.most_rounds,
+            largest=state.largest,
         )
-    if bounds.judgements > bounds.most_judgements:
+    if state.judgements > state.most_judgements:
         yield notice(
             "judgements_above_bound",
             "{pairs:count} pairs were asked where {bound:count} are enough if near duplicates "
             "of an item are closer to it than all else.",
-            pairs=bounds.judgements,
-            bound=bounds.most_judgements,
+            pairs=state.judgements,
+            bound=state.most_judgements,
         )
     if state.clusters.regrown:
         yield notice(
@@ -513,7 +478,7 @@ def _chart(rows: list[dict[str, int | None]]) -> Lines:
     )
 
 
-def _methods(state: DuplicateRounds, bounds: Bounds) -> str:
+def _methods(state: DuplicateRounds) -> str:
     judging = state.judging
     own = MODELS[judging.model].references
     return (
@@ -522,6 +487,6 @@ def _methods(state: DuplicateRounds, bounds: Bounds) -> str:
         f"distance until {counted(state.patience, 'refusal')}; votes were combined by "
         f"{model_title(judging.model).lower()}{cite(*own)} with a threshold of "
         f"{number(judging.threshold, 2)}, and undecided pairs counted as {judging.undecided}; "
-        f"{counted(bounds.judgements, 'pair')} were judged in "
-        f"{counted(bounds.rounds, 'round')}."
+        f"{counted(state.judgements, 'pair')} were judged in "
+        f"{counted(len(state.rounds), 'round')}."
     )

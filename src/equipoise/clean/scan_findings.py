@@ -54,6 +54,9 @@ SIZE, HALF = 160, 120  # pixels of a picture alone, and of one of a pair
 ROOM = 2_000_000  # bytes of all pictures inside a page
 SHRINKING = (1.0, 0.75, 0.5)  # until they fit
 THUMBNAILS = "thumbnails"
+MARK = "scan.json"
+SCHEMA = 2
+AGAIN = "run equipoise clean scan again"
 NAV: Mapping[Task, str] = {
     "off_topic": "Off-topic",
     "near_duplicates": "Duplicates",
@@ -102,11 +105,13 @@ EASIER = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ScanSource:
-    """Where a scan comes from.
+class ScanRecord:
+    """Everything one scan found, and where it comes from.
 
     Attributes
     ----------
+    scan
+        What was found.
     name
         What was looked through, as it was typed.
     rejected
@@ -117,14 +122,59 @@ class ScanSource:
         What was asked: name and value.
     notices
         What the reader should know of how it was read.
+    command
+        What was typed.
+    equipoise, schema
+        The version that wrote it, and the form in which.
     """
 
+    scan: Scan
     name: str
     rejected: tuple[tuple[str, str], ...] = ()
     pictures: Mapping[str, str] = field(default_factory=dict)
     settings: tuple[tuple[str, str], ...] = ()
     notices: tuple[Notice, ...] = ()
     command: str = ""
+    equipoise: str = ""
+    schema: int = SCHEMA
+
+    @property
+    def report(self) -> Report:
+        """What is said of it."""
+        return scan_report(self)
+
+    def with_pictures_inside(self, folder: Path) -> "ScanRecord":
+        """The same with the pictures of a folder in place of the ways to them."""
+        known = {
+            name: address((folder / way).read_bytes())
+            if way.startswith(f"{THUMBNAILS}/") and (folder / way).is_file()
+            else way
+            for name, way in self.pictures.items()
+        }
+        return replace(self, pictures=known)
+
+    def as_json(self) -> dict[str, JsonValue]:
+        """The answer, every line of every list, and each finding."""
+        report = self.report
+        return {
+            "answer": "" if report.card is None else str(report.card.answer),
+            **as_json(report),
+            "rows": [row for task in self.scan.tasks for row in rows(task)],
+        }
+
+    def save(self, folder: Path, thumbnails: Mapping[str, bytes] | None = None) -> list[str]:
+        """Write the folder; returns the names of its files."""
+        files: dict[str, str | bytes] = {**report_files(self.report), **(thumbnails or {})}
+        for task in self.scan.tasks:
+            own = [{k: v for k, v in row.items() if k != "task"} for row in rows(task)]
+            files[f"{task.task}.csv"] = as_csv(own)
+        files["scores.csv"] = as_csv(scores(self.scan))
+        held = {**codec.encode(replace(self, equipoise=version("equipoise")))}
+        held["files"] = sorted([*files, MARK])
+        text = json.dumps(codec.sealed(held), indent=1, ensure_ascii=False, allow_nan=False)
+        files[MARK] = text + "\n"
+        write_folder(folder, files, mark=MARK)
+        return sorted(files)
 
 
 # ---- pictures ------------------------------------------------------------------------------
@@ -224,11 +274,12 @@ def _name(one: Suspicion) -> str:
 # ---- the report ----------------------------------------------------------------------------
 
 
-def scan_report(scan: Scan, source: ScanSource) -> Report:
+def scan_report(record: ScanRecord) -> Report:
     """Everything a scan says."""
+    scan = record.scan
     key = _run_key(scan)
-    findings = [_task_finding(one, source, key) for one in scan.tasks]
-    findings += [*_leakage(scan), *_check(scan), *_rejected(source.rejected)]
+    findings = [_task_finding(one, record, key) for one in scan.tasks]
+    findings += [*_leakage(scan), *_check(scan), *_rejected(record.rejected)]
     findings += [
         Finding(key=one.task, title=TITLES[one.task], sentence=f"{capital(one.reason)}.",
                 left_out=True)
@@ -237,22 +288,23 @@ def scan_report(scan: Scan, source: ScanSource) -> Report:
     known = [counted(scan.items, "image")]
     known += [counted(len(scan.classes), "class")] if scan.labelled else ["no labels"]
     return Report(
-        title=f"Scan of {source.name}",
+        title=f"Scan of {record.name}",
         findings=tuple(findings),
         known=tuple(known),
-        settings=source.settings,
-        notices=(*source.notices, *scan.notices),
+        settings=record.settings,
+        notices=(*record.notices, *scan.notices),
         methods=(
             "Images were looked through for problems with equipoise, one detector per kind of "
             "problem, each of which ranks all images or pairs [@groger2025]",
         ),
         references=("groger2025",),
-        card=_card(scan, source),
-        command=source.command,
+        card=_card(record),
+        command=record.command,
     )
 
 
-def _card(scan: Scan, source: ScanSource) -> Card:
+def _card(record: ScanRecord) -> Card:
+    scan = record.scan
     if not scan.tasks:
         why = scan.left_out[0].reason if scan.left_out else "nothing to look at"
         return Card(answer=f"Nothing was looked for: {why}.")
@@ -270,8 +322,8 @@ def _card(scan: Scan, source: ScanSource) -> Card:
     return Card(
         answer=answer,
         lede=f"Look first at {'; '.join(first)}." if first else "",
-        holds_for=_holds_for(scan, source),
-        settled_by=JUDGED if source.pictures else "Your eyes: look at the first of each list.",
+        holds_for=_holds_for(record),
+        settled_by=JUDGED if record.pictures else "Your eyes: look at the first of each list.",
         caveat=_caveat(scan),
     )
 
@@ -314,11 +366,11 @@ def _called(one: Suspicion) -> str:
     return " and ".join(one.items)
 
 
-def _holds_for(scan: Scan, source: ScanSource) -> str:
-    encoder = dict(source.settings).get("encoder", "")
-    said = counted(scan.items, "image")
+def _holds_for(record: ScanRecord) -> str:
+    encoder = dict(record.settings).get("encoder", "")
+    said = counted(record.scan.items, "image")
     said += f" as {encoder} sees them" if encoder else ""
-    bad = len(source.rejected)
+    bad = len(record.rejected)
     said += f"; {counted(bad, 'file')} could not be used" if bad else ""
     return f"{said}."
 
@@ -347,7 +399,7 @@ def _between(leaks: Sequence[Leak]) -> str:
 # ---- one kind of problem -------------------------------------------------------------------
 
 
-def _task_finding(task: TaskScan, source: ScanSource, key: str) -> Finding:
+def _task_finding(task: TaskScan, record: ScanRecord, key: str) -> Finding:
     question, yes, no = ASKED[task.task]
     shown = task.suspects[:SHOWN]
     gallery = Gallery(
@@ -360,15 +412,15 @@ def _task_finding(task: TaskScan, source: ScanSource, key: str) -> Finding:
         yes=yes,
         no=no,
         run=key,
-        rows=[_suspect(one, source.pictures) for one in shown],
+        rows=[_suspect(one, record.pictures) for one in shown],
     )
     return Finding(
         key=task.task,
         title=QUESTIONS[task.task],
         sentence=_sentence(task),
         more=tuple(_more(task)),
-        charts=(gallery,) if source.pictures else (),
-        tables=tuple(_tables(task, open_=not source.pictures)),
+        charts=(gallery,) if record.pictures else (),
+        tables=tuple(_tables(task, open_=not record.pictures)),
         note=_note(task),
         methods=_methods(task),
         references=_sources(task),
@@ -649,59 +701,6 @@ def _rejected(rejected: Sequence[tuple[str, str]]) -> list[Finding]:
             nav="Rejected",
         )
     ]
-
-
-MARK = "scan.json"
-SCHEMA = 1
-AGAIN = "run equipoise clean scan again"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScanRecord:
-    """Everything one scan found, and where it comes from."""
-
-    scan: Scan
-    source: ScanSource
-    equipoise: str = ""
-    schema: int = SCHEMA
-
-    @property
-    def report(self) -> Report:
-        """What is said of it."""
-        return scan_report(self.scan, self.source)
-
-    def with_pictures_inside(self, folder: Path) -> "ScanRecord":
-        """The same with the pictures of a folder in place of the ways to them."""
-        known = {
-            name: address((folder / way).read_bytes())
-            if way.startswith(f"{THUMBNAILS}/") and (folder / way).is_file()
-            else way
-            for name, way in self.source.pictures.items()
-        }
-        return replace(self, source=replace(self.source, pictures=known))
-
-    def as_json(self) -> dict[str, JsonValue]:
-        """The answer, every line of every list, and each finding."""
-        report = self.report
-        return {
-            "answer": "" if report.card is None else str(report.card.answer),
-            **as_json(report),
-            "rows": [row for task in self.scan.tasks for row in rows(task)],
-        }
-
-    def save(self, folder: Path, thumbnails: Mapping[str, bytes] | None = None) -> list[str]:
-        """Write the folder; returns the names of its files."""
-        files: dict[str, str | bytes] = {**report_files(self.report), **(thumbnails or {})}
-        for task in self.scan.tasks:
-            own = [{k: v for k, v in row.items() if k != "task"} for row in rows(task)]
-            files[f"{task.task}.csv"] = as_csv(own)
-        files["scores.csv"] = as_csv(scores(self.scan))
-        held = {**codec.encode(replace(self, equipoise=version("equipoise")))}
-        held["files"] = sorted([*files, MARK])
-        text = json.dumps(codec.sealed(held), indent=1, ensure_ascii=False, allow_nan=False)
-        files[MARK] = text + "\n"
-        write_folder(folder, files, mark=MARK)
-        return sorted(files)
 
 
 def load_scan(folder: Path) -> ScanRecord:

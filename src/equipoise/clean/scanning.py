@@ -26,7 +26,7 @@ import numpy as np
 
 from equipoise.clean.collection import MISSING, TASKS, TITLES, Collection, Task
 from equipoise.clean.cut import Cut, Share, automatic_cut, contamination
-from equipoise.clean.detector import Detector, Progress, choose
+from equipoise.clean.detector import Detector, LeftOut, Progress, choose
 from equipoise.clean.detectors import DETECTORS
 from equipoise.clean.detectors.duplicates import EmbeddingDistance
 from equipoise.clean.pairs import Leak, duplicate_groups, leakage, split_pair
@@ -92,7 +92,7 @@ class Planted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ScanOptions:
+class ScanPlan:
     """How a collection is looked through.
 
     Attributes
@@ -218,14 +218,6 @@ class TaskScan:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unscanned:
-    """A task that was left out, and why."""
-
-    task: Task
-    reason: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Scan:
     """Ranked lists by task, what was left out, and how planted problems were found."""
 
@@ -234,7 +226,7 @@ class Scan:
     classes: tuple[str, ...]
     parts: tuple[str, ...]
     tasks: tuple[TaskScan, ...]
-    left_out: tuple[Unscanned, ...]
+    left_out: tuple[LeftOut, ...]
     planted: tuple[Planted, ...]
     unchecked: str
     seed: int
@@ -245,9 +237,7 @@ class Scan:
         return next((one for one in self.tasks if one.task == task), None)
 
 
-def scan(
-    data: Collection, options: ScanOptions | None = None, stage: Stage | None = None
-) -> Scan:
+def scan(data: Collection, plan: ScanPlan | None = None, stage: Stage | None = None) -> Scan:
     """Rank what is suspicious in a collection, kind by kind.
 
     Parameters
@@ -255,14 +245,14 @@ def scan(
     stage
         Called with the name of each step, gives what is told how far the step is.
     """
-    how, tell = options or ScanOptions(), stage or (lambda _: lambda *__: None)
+    how, tell = plan or ScanPlan(), stage or (lambda _: lambda *__: None)
     if not how.turned or how.cache is not None:
         return _scanned(data, how, tell)
     with TemporaryDirectory(prefix="equipoise-") as kept:  # each view is embedded once
         return _scanned(data, replace(how, cache=Path(kept)), tell)
 
 
-def _scanned(data: Collection, how: ScanOptions, tell: Stage) -> Scan:
+def _scanned(data: Collection, how: ScanPlan, tell: Stage) -> Scan:
     """Rank, cut, and check with planted problems."""
     chosen, left_out = _possible(data, how.chosen(), named=bool(how.detectors))
     found: list[TaskScan] = []
@@ -271,7 +261,7 @@ def _scanned(data: Collection, how: ScanOptions, tell: Stage) -> Scan:
         try:
             scores = one.score(data, seed=how.seed, progress=tell(one.title))
         except InputError as error:
-            left_out.append(Unscanned(task=one.task, reason=_reason(error)))
+            left_out.append(LeftOut(one.task, _reason(error)))
             continue
         cut = _cut(one, data, scores, how)
         doubtful |= _beyond(one, data, scores, cut)
@@ -318,7 +308,7 @@ def _reason(error: InputError) -> str:
 
 def _possible(
     data: Collection, every: Sequence[Detector], *, named: bool
-) -> tuple[list[Detector], list[Unscanned]]:
+) -> tuple[list[Detector], list[LeftOut]]:
     """Detectors that can run, and the tasks for which none can, with the reason."""
     twice = [task for task, n in Counter(one.task for one in every).items() if n > 1]
     if twice:
@@ -330,7 +320,7 @@ def _possible(
         )
     if len(data) < LEAST:
         why = f"{len(data) or 'no'} image{'s' * (len(data) != 1)}; it takes two to compare"
-        return [], [Unscanned(task=task, reason=why) for task in TASKS]
+        return [], [LeftOut(task, why) for task in TASKS]
     possible, left_out = [], []
     for one in sorted(every, key=lambda one: TASKS.index(one.task)):
         try:
@@ -338,11 +328,11 @@ def _possible(
         except InputError as error:
             if named:
                 raise
-            left_out.append(Unscanned(task=one.task, reason=_reason(error)))
+            left_out.append(LeftOut(one.task, _reason(error)))
         else:
             possible.append(one)
     missing = [task for task in TASKS if task not in {one.task for one in every}]
-    left_out += [Unscanned(task=task, reason="no detector was named") for task in missing]
+    left_out += [LeftOut(task, "no detector was named") for task in missing]
     return possible, left_out
 
 
@@ -350,7 +340,7 @@ def _possible(
 
 
 def _listed(
-    one: Detector, data: Collection, scores: Predictions, cut: Cut | None, how: ScanOptions
+    one: Detector, data: Collection, scores: Predictions, cut: Cut | None, how: ScanPlan
 ) -> TaskScan:
     """The list of one detector, with everything that is said of its lines.
 
@@ -425,7 +415,7 @@ def _smallest_ranks(values: Floats) -> Ints:
     return np.asarray(len(values) - np.searchsorted(rising, values, side="right") + 1)
 
 
-def _cut(one: Detector, data: Collection, scores: Predictions, how: ScanOptions) -> Cut | None:
+def _cut(one: Detector, data: Collection, scores: Predictions, how: ScanPlan) -> Cut | None:
     """The automatic cut, where scores allow it."""
     if not one.bounded:
         return None

@@ -160,13 +160,13 @@ def scan(given: _ScanInput, choices: _ScanChoices, result: _ScanOutput) -> None:
 
     Example: equipoise clean scan features.npz --cut --json
     """
-    from equipoise.clean.scanning import ScanOptions
+    from equipoise.clean.scanning import ScanPlan
     from equipoise.clean.scanning import scan as look_through
 
     result.check(given.source)
     named = choices.chosen()
     reading, encoder = _read(given, result.out)
-    how = ScanOptions(
+    how = ScanPlan(
         detectors=named, most=choices.most, cut=choices.cut, alpha=choices.alpha, q=choices.q,
         check=not choices.no_check, seed=choices.seed, encoder=encoder, turned=choices.turned,
         encoder_name=given.encoder, cache=given.kept(result.out),
@@ -226,7 +226,7 @@ def _recorded(
     result: _ScanOutput,
 ) -> "tuple[ScanRecord, dict[str, bytes]]":
     """The record of a scan, and the pictures that lie beside its page."""
-    from equipoise.clean.scan_findings import ScanRecord, ScanSource, pictures
+    from equipoise.clean.scan_findings import ScanRecord, pictures
 
     known: dict[str, str] = {}
     thumbnails: dict[str, bytes] = {}
@@ -234,14 +234,15 @@ def _recorded(
         with progress("pictures"):
             beside = result.thumbnails == "beside"
             known, thumbnails = pictures(reading.collection, found, beside=beside)
-    source = ScanSource(
+    record = ScanRecord(
+        scan=found,
         name=given.source.name or str(given.source),
         rejected=tuple((one.where, f"{one.got}; {one.do}") for one in reading.rejected),
         pictures=known,
         settings=_settings(reading, given, choices),
         notices=reading.notices,
     )
-    return ScanRecord(scan=found, source=source), thumbnails
+    return record, thumbnails
 
 
 def _settings(

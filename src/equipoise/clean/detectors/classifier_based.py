@@ -84,8 +84,8 @@ _results: OrderedDict[tuple[object, ...], tuple[Floats, float]] = OrderedDict() 
 
 
 @dataclass(frozen=True)
-class CrossValidation:
-    """How items are held out, and what predicts them.
+class CrossValidated(Detector):
+    """A detector of label errors that asks a classifier about items it was not trained on.
 
     Attributes
     ----------
@@ -99,6 +99,11 @@ class CrossValidation:
         Of AdaBoost.
     """
 
+    task: ClassVar[Task] = "label_errors"
+    needs: ClassVar[tuple[Need, ...]] = ("embeddings", "labels")
+    packages: ClassVar[tuple[str, ...]] = ("sklearn",)
+    seeded: ClassVar[bool] = True
+    bounded: ClassVar[bool] = True
     classifier: Classifier = "logistic_regression"
     folds: int = 5
     strength: float = 1.0
@@ -113,19 +118,8 @@ class CrossValidation:
             )
 
 
-@dataclass(frozen=True)
-class CrossValidated(CrossValidation, Detector):
-    """A detector of label errors that asks a classifier about items it was not trained on."""
-
-    task: ClassVar[Task] = "label_errors"
-    needs: ClassVar[tuple[Need, ...]] = ("embeddings", "labels")
-    packages: ClassVar[tuple[str, ...]] = ("sklearn",)
-    seeded: ClassVar[bool] = True
-    bounded: ClassVar[bool] = True
-
-
 def out_of_sample(
-    data: Collection, how: CrossValidation, seed: int, *, progress: Progress | None = None
+    data: Collection, how: CrossValidated, seed: int, *, progress: Progress | None = None
 ) -> Floats:
     """Probabilities of every class for every item, all of them labelled, (items, classes)."""
     assert data.embeddings is not None and data.labels is not None
@@ -151,7 +145,7 @@ def out_of_sample(
 def held_out(
     rows: Floats,
     labels: Ints,
-    how: CrossValidation,
+    how: CrossValidated,
     seed: int,
     *,
     progress: Progress | None = None,
@@ -184,7 +178,7 @@ def _folds(labels: Ints, folds: int, seed: int) -> Ints:
 
 
 def _trained(
-    rows: Floats, labels: Ints, how: CrossValidation, seed: int, largest: int
+    rows: Floats, labels: Ints, how: CrossValidated, seed: int, largest: int
 ) -> Predict:
     """A classifier on standardised features, on one thread."""
     from sklearn.ensemble import AdaBoostClassifier

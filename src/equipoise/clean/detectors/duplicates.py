@@ -50,7 +50,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.clean.collection import Collection, ImageSource, Pixels, Task
+from equipoise.clean.collection import Collection, ImageSource, ImageView, Pixels, Task
 from equipoise.clean.detector import Detector, Need, Progress, name_order, tell
 from equipoise.clean.pairs import Pairs
 from equipoise.clean.similarity import EXACT_UP_TO, Directions, Search, neighbours
@@ -163,7 +163,7 @@ class EmbeddingDistance(Detector):
         from equipoise.clean.encoders import GivenEmbeddings, choose_encoder, embed
 
         assert data.images is not None
-        encoder = choose_encoder(self.encoder)
+        encoder, upright = choose_encoder(self.encoder), np.arange(len(data))
         if isinstance(encoder, GivenEmbeddings):
             raise InputError(
                 f"detector {self.name}, encoder",
@@ -173,11 +173,11 @@ class EmbeddingDistance(Detector):
             )
         return tuple(
             embed(
-                _View(data.images, turns, mirrored),
+                ImageView(data.images, upright, turns, mirrored),
                 encoder,
                 cache=self.cache,
                 progress=progress,
-            )
+            ).values
             for turns, mirrored in VIEWS
         )
 
@@ -205,29 +205,6 @@ def _closest(views: tuple[Floats, ...], first: Ints, second: Ints) -> Floats:
         for one, other in ((first, second), (second, first)):
             np.minimum(best, points.distance(one, other + items), out=best)
     return best
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _View:
-    """Images, each turned by quarters and mirrored."""
-
-    whole: ImageSource
-    turns: int
-    mirrored: bool
-
-    def __len__(self) -> int:
-        return len(self.whole)
-
-    def rgb(self, place: int) -> Pixels:
-        """An image, turned, then mirrored."""
-        turned = np.rot90(self.whole.rgb(place), self.turns)
-        return np.ascontiguousarray(turned[:, ::-1] if self.mirrored else turned)
-
-    def digest(self, place: int) -> str:
-        """Hash of the image and of how it is turned; that of the image as it is for itself."""
-        same = self.turns == 0 and not self.mirrored
-        digest = self.whole.digest(place)
-        return digest if same else f"{digest}-{self.turns}{'m' if self.mirrored else ''}"
 
 
 CELLS = 2**24  # of the distances at a time

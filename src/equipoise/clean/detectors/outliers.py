@@ -37,7 +37,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from importlib import import_module
-from typing import ClassVar, Literal, Protocol
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -58,20 +58,9 @@ MIN_ITEMS = 3
 HASHING = "PYTHONHASHSEED"
 
 
-class _Model(Protocol):
-    """What is used of a model of pyod."""
-
-    decision_scores_: Floats
-
-    def fit(self, rows: Floats, /) -> object:
-        """Fit, and score what it was fitted to."""
-        ...
-
-
-def _pyod(module: str, name: str, **settings: object) -> _Model:
+def _pyod(module: str, name: str, **settings: object) -> Any:
     """A model of pyod, not fitted yet."""
-    made: _Model = getattr(import_module(f"pyod.models.{module}"), name)(**settings)
-    return made
+    return getattr(import_module(f"pyod.models.{module}"), name)(**settings)
 
 
 @dataclass(frozen=True)
@@ -83,7 +72,7 @@ class _OutlierDetector(Detector):
     packages: ClassVar[tuple[str, ...]] = ("pyod",)
 
     @abstractmethod
-    def model(self, rows: Floats, seed: int) -> _Model:
+    def model(self, rows: Floats, seed: int) -> Any:
         """The model of pyod, not fitted yet, for features of shape (items, features)."""
 
     def score(
@@ -189,7 +178,7 @@ class KnnDistance(_OutlierDetector):
     k: int = 5
     method: Literal["largest", "mean", "median"] = "largest"
 
-    def model(self, rows: Floats, seed: int) -> _Model:
+    def model(self, rows: Floats, seed: int) -> Any:
         """Exact neighbours."""
         del seed
         return _pyod("knn", "KNN", n_neighbors=min(self.k, len(rows) - 1), method=self.method)
@@ -214,7 +203,7 @@ class IsolationForest(_OutlierDetector):
     trees: int = 100
     max_samples: int = 256
 
-    def model(self, rows: Floats, seed: int) -> _Model:
+    def model(self, rows: Floats, seed: int) -> Any:
         """Trees of random cuts."""
         return _pyod(
             "iforest",
@@ -246,7 +235,7 @@ class Hbos(_OutlierDetector):
     alpha: float = 0.1
     tolerance: float = 0.5
 
-    def model(self, rows: Floats, seed: int) -> _Model:
+    def model(self, rows: Floats, seed: int) -> Any:
         """One histogram per feature."""
         del rows, seed
         return _pyod("hbos", "HBOS", n_bins=self.bins, alpha=self.alpha, tol=self.tolerance)
@@ -260,7 +249,7 @@ class Ecod(_OutlierDetector):
     title: ClassVar[str] = "ECOD"
     references: ClassVar[tuple[str, ...]] = ("li2022", "zhao2019")
 
-    def model(self, rows: Floats, seed: int) -> _Model:
+    def model(self, rows: Floats, seed: int) -> Any:
         """Empirical distributions of all features."""
         del rows, seed
         return _pyod("ecod", "ECOD")
@@ -294,7 +283,7 @@ class AutoEncoder(_Network):
     batch: int = 32
     learning_rate: float = 1e-3
 
-    def model(self, rows: Floats, seed: int) -> _Model:
+    def model(self, rows: Floats, seed: int) -> Any:
         """The network."""
         return _pyod(
             "auto_encoder",
@@ -332,7 +321,7 @@ class Vae(_Network):
     batch: int = 32
     learning_rate: float = 1e-3
 
-    def model(self, rows: Floats, seed: int) -> _Model:
+    def model(self, rows: Floats, seed: int) -> Any:
         """The network."""
         return _pyod(
             "vae",
@@ -369,7 +358,7 @@ class DeepSvdd(_Network):
     batch: int = 32
     learning_rate: float = 1e-4
 
-    def model(self, rows: Floats, seed: int) -> _Model:
+    def model(self, rows: Floats, seed: int) -> Any:
         """The network."""
         return _pyod(
             "deep_svdd",
@@ -408,7 +397,7 @@ class DeepIsolationForest(_Network):
     dimensions: int = 20
     max_samples: int = 256
 
-    def model(self, rows: Floats, seed: int) -> _Model:
+    def model(self, rows: Floats, seed: int) -> Any:
         """Random networks."""
         return _pyod(
             "dif",

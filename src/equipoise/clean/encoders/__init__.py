@@ -11,7 +11,6 @@ from equipoise.clean.encoders.encoder import (
     GivenEmbeddings,
     GreyPixels,
     embed,
-    embedded,
 )
 from equipoise.clean.encoders.networks import VERSIONS, EfficientNetLite, OnnxFile, TimmModel
 from equipoise.clean.features import ENDINGS, read_features
@@ -27,7 +26,6 @@ __all__ = [
     "TimmModel",
     "choose_encoder",
     "embed",
-    "embedded",
 ]
 
 
@@ -50,8 +48,9 @@ def choose_encoder(name: str) -> Encoder:
     if word == "timm" and rest:
         return TimmModel(rest)
     if Path(name).suffix.lower() in ENDINGS:
-        given = read_features(name)
-        return GivenEmbeddings(given.values, given.items)
+        table = read_features(name)
+        assert table.embeddings is not None
+        return GivenEmbeddings(table.embeddings, table.items)
     if name == "pixels":
         return GreyPixels()
     version = "lite0" if word == "default" else word

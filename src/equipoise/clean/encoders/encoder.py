@@ -13,7 +13,7 @@ picture has no contrast and is the zero vector plus a tiny constant. It needs no
 Pillow: for demonstrations, and for finding the nearest pictures of a collection that has no
 embeddings.
 
-`embedded`: one image after another, with a cache that survives being killed. The cache has a
+`embed`: one image after another, with a cache that survives being killed. The cache has a
 folder per fingerprint of an encoder, of shards that are written whole and never changed. A
 shard is named by the hash of what it holds, so that one that was cut off or damaged is noticed,
 removed and made again. An embedding is kept by the content of its image: the same image in
@@ -221,17 +221,6 @@ def embed(
     *,
     cache: AnyPath | None = None,
     progress: Progress | None = None,
-) -> Floats:
-    """Embeddings of every image, float32 of shape (images, features); see `embedded`."""
-    return embedded(images, encoder, cache=cache, progress=progress).values
-
-
-def embedded(
-    images: ImageSource,
-    encoder: Encoder,
-    *,
-    cache: AnyPath | None = None,
-    progress: Progress | None = None,
 ) -> Embedded:
     """Encode every image, or take its embedding from the cache.
 
@@ -246,21 +235,24 @@ def embedded(
         raise InputError("images", "none", "at least one image", "give a folder with images")
     if cache is None:
         return _without_cache(images, encoder, progress)
-    kept = _Shards(Path(cache), encoder.fingerprint)
+    folder = _cache_folder(Path(cache), encoder.fingerprint)
     digests = (images.digest(place) for place in range(len(images)))
     keys = [hashlib.sha256(digest.encode()).digest() for digest in digests]
     first = {key: place for place, key in reversed(list(enumerate(keys)))}
-    have = kept.load(set(first))
-    todo = sorted(place for key, place in first.items() if key not in have)
+    rows, damaged = _load_shards(folder, set(first))
+    todo = sorted(place for key, place in first.items() if key not in rows)
     done = len(images) - len(todo)
     tell(progress, done, len(images))
     for batch in _batches(todo):
         values = np.asarray(encoder.encode(images, batch), dtype=np.float32)
-        kept.write([keys[place] for place in batch], values)
-        have.update(zip((keys[place] for place in batch), values, strict=True))
+        batch_keys = [keys[place] for place in batch]
+        _write_shard(folder, batch_keys, values)
+        rows.update(zip(batch_keys, values, strict=True))
         done += len(batch)
         tell(progress, done, len(images))
-    return Embedded(np.stack([have[key] for key in keys]), len(todo), kept.notices())
+    text = "{shards:count} files of the cache of embeddings were damaged and made again."
+    notices = (notice("cache_damaged", text, shards=damaged),) if damaged else ()
+    return Embedded(np.stack([rows[key] for key in keys]), len(todo), notices)
 
 
 def _without_cache(
@@ -277,57 +269,50 @@ def _batches(places: Sequence[int]) -> Iterator[Sequence[int]]:
     return (places[start : start + _BATCH] for start in range(0, len(places), _BATCH))
 
 
-class _Shards:
-    """The shards of one encoder in a cache."""
-
-    def __init__(self, cache: Path, fingerprint: str) -> None:
-        self.folder = cache / fingerprint
-        self.damaged = 0
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise InputError(
-                f"cache {cache}",
-                f"cannot be written ({error.strerror})",
-                "a folder to write into",
-                "name another folder",
-            ) from error
-
-    def load(self, wanted: set[bytes]) -> dict[bytes, Floats]:
-        """Embeddings that are there, by key."""
-        found: dict[bytes, Floats] = {}
-        for path in sorted(self.folder.glob(f"*{_ENDING}")):
-            held = _read(path)
-            if held is None:
-                self.damaged += 1
-                with suppress(OSError):
-                    path.unlink()
-                continue
-            keys = (bytes(one) for one in held[0])
-            found.update(
-                (key, row) for key, row in zip(keys, held[1], strict=True) if key in wanted
-            )
-        return found
-
-    def write(self, keys: Sequence[bytes], values: Floats) -> None:
-        """Add a shard, in one step."""
-        out = BytesIO()
-        np.save(out, np.frombuffer(b"".join(keys), np.uint8).reshape(-1, _KEY))
-        np.save(out, values)
-        data = out.getvalue()
-        name = f"{hashlib.sha256(data).hexdigest()}{_ENDING}"
-        with replaced(self.folder / name) as file:
-            file.write(data)
-
-    def notices(self) -> tuple[Notice, ...]:
-        """Say that shards were damaged."""
-        if not self.damaged:
-            return ()
-        text = "{shards:count} files of the cache of embeddings were damaged and made again."
-        return (notice("cache_damaged", text, shards=self.damaged),)
+def _cache_folder(cache: Path, fingerprint: str) -> Path:
+    """The folder of an encoder's shards in a cache."""
+    folder = cache / fingerprint
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(
+            f"cache {cache}",
+            f"cannot be written ({error.strerror})",
+            "a folder to write into",
+            "name another folder",
+        ) from error
+    return folder
 
 
-def _read(path: Path) -> tuple[Any, Floats] | None:
+def _load_shards(folder: Path, wanted: set[bytes]) -> tuple[dict[bytes, Floats], int]:
+    """Embeddings that are there, by key; and how many shards were damaged and are removed."""
+    rows: dict[bytes, Floats] = {}
+    damaged = 0
+    for path in sorted(folder.glob(f"*{_ENDING}")):
+        shard = _read_shard(path)
+        if shard is None:
+            damaged += 1
+            with suppress(OSError):
+                path.unlink()
+            continue
+        keys = (bytes(key) for key in shard[0])
+        rows.update(
+            (key, row) for key, row in zip(keys, shard[1], strict=True) if key in wanted
+        )
+    return rows, damaged
+
+
+def _write_shard(folder: Path, keys: Sequence[bytes], values: Floats) -> None:
+    """Add a shard, in one step."""
+    out = BytesIO()
+    np.save(out, np.frombuffer(b"".join(keys), np.uint8).reshape(-1, _KEY))
+    np.save(out, values)
+    data = out.getvalue()
+    with replaced(folder / f"{hashlib.sha256(data).hexdigest()}{_ENDING}") as file:
+        file.write(data)
+
+
+def _read_shard(path: Path) -> tuple[Any, Floats] | None:
     """Keys and embeddings of a shard; None where it is not as it was written."""
     try:
         data = content(path).data

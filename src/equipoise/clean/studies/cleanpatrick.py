@@ -22,7 +22,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple
 
 import numpy as np
 
@@ -83,11 +82,8 @@ class ReleaseLayout:
     votes: bool = True
 
 
-class _Question(NamedTuple):
-    """A row of the release: one image, or two and more, with what was said of them."""
-
-    images: tuple[str, ...]
-    answers: tuple[tuple[str, bool], ...]  # annotator and answer; without name, the label
+_Answers = tuple[tuple[str, bool], ...]  # annotator and answer; without name, the label
+_Question = tuple[tuple[str, ...], _Answers]  # one image, or two and more, and what was said
 
 
 def cleanpatrick(
@@ -186,13 +182,13 @@ def _questions(
     if not how.votes:
         column = _column(table, "label", how)
         for row, (some, word) in enumerate(zip(images, words(table, column), strict=True)):
-            yield _Question(some, (("", _answer(word, table, row)),))
+            yield some, (("", _answer(word, table, row)),)
         return
     answers: dict[tuple[str, ...], list[tuple[str, bool]]] = {}
     for some, said in zip(images, _answers(table, how), strict=True):
         answers.setdefault(some, []).extend(said)
     for some, all_said in answers.items():
-        yield _Question(some, tuple(all_said))
+        yield some, tuple(all_said)
 
 
 def _hashes(text: str) -> list[str]:
@@ -276,10 +272,10 @@ def _truth(questions: Sequence[_Question], items: Sequence[str], *, pairs: bool)
     known = set(items)
     if pairs:
         answers = _of_pairs(questions, known)
-        left = sum(len(known.intersection(one.images)) < 2 for one in questions)
+        left = sum(len(known.intersection(images)) < 2 for images, _ in questions)
     else:
-        here = [one for one in questions if one.images[0] in known]
-        answers = {one.images[0]: one.answers for one in here}
+        here = [(image, said) for (image,), said in questions if image in known]
+        answers = dict(here)
         left = len(questions) - len(here)
     rows = [(name, *said) for name, every in answers.items() for said in every]
     if not rows:
@@ -305,20 +301,20 @@ def _truth(questions: Sequence[_Question], items: Sequence[str], *, pairs: bool)
     )
 
 
-def _of_pairs(
-    questions: Sequence[_Question], known: set[str]
-) -> dict[str, tuple[tuple[str, bool], ...]]:
+def _of_pairs(questions: Sequence[_Question], known: set[str]) -> dict[str, _Answers]:
     """Answers by pair, from the smallest question that has it; labels are closed."""
-    ordered = sorted(
-        questions, key=lambda one: (len(one.images), not any(said for _, said in one.answers))
-    )
-    answers: dict[str, tuple[tuple[str, bool], ...]] = {}
+
+    def smallest_then_yes(question: _Question) -> tuple[int, bool]:
+        images, votes = question
+        return len(images), not any(answer for _, answer in votes)
+
+    answers: dict[str, _Answers] = {}
     same: list[tuple[str, str]] = []
-    for one in ordered:
-        for two in combinations(one.images, 2):
-            if known.issuperset(two):
-                given = answers.setdefault(pair_name(*two), one.answers)
-                same += [two] if given == (("", True),) else []
+    for images, votes in sorted(questions, key=smallest_then_yes):
+        for pair in combinations(images, 2):
+            if known.issuperset(pair):
+                counted = answers.setdefault(pair_name(*pair), votes)
+                same += [pair] if counted == (("", True),) else []
     closed = duplicate_groups(same, sorted({name for two in same for name in two}))
     for group in closed:
         for two in combinations(group, 2):

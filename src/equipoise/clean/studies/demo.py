@@ -8,8 +8,8 @@ minus for others, where z_i ~ N(0, 1) is how easy the item is. Three experts see
 every share of yes votes. Embeddings are the pictures themselves, 8 x 8 and grey.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -37,29 +37,17 @@ _ALTERATIONS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Annotator:
-    """How much they see, and which way they lean."""
-
-    name: str
-    skill: float
-    leaning: float
-
-
-_CROWD = (
-    _Annotator("annotator 1", 6.0, 0.0),
-    _Annotator("annotator 2", 5.5, -0.4),
-    _Annotator("annotator 3", 5.0, 0.3),
-    _Annotator("annotator 4", 4.5, -0.2),
-    _Annotator("annotator 5", 4.0, 0.0),
-    _Annotator("annotator 6", 3.5, 0.4),
-    _Annotator("annotator 7", 3.0, -0.3),
-)
-_EXPERTS = (
-    _Annotator("expert 1", 9.0, 0.0),
-    _Annotator("expert 2", 8.0, -0.3),
-    _Annotator("expert 3", 8.0, 0.3),
-)
+_CROWD = {  # skill and leaning
+    "annotator 1": (6.0, 0.0),
+    "annotator 2": (5.5, -0.4),
+    "annotator 3": (5.0, 0.3),
+    "annotator 4": (4.5, -0.2),
+    "annotator 5": (4.0, 0.0),
+    "annotator 6": (3.5, 0.4),
+    "annotator 7": (3.0, -0.3),
+}
+_EXPERTS = {"expert 1": (9.0, 0.0), "expert 2": (8.0, -0.3), "expert 3": (8.0, 0.3)}
+_People = Mapping[str, tuple[float, float]]
 
 
 def demo(seed: int = 0) -> JudgedCollection:
@@ -150,23 +138,20 @@ def _enlarged(pictures: Pixels) -> Pixels:
     return np.stack([np.asarray(one) for one in resized])
 
 
-def _said(
-    truth: Bools, ease: Floats, people: Sequence[_Annotator], random: np.random.Generator
-) -> Bools:
+def _said(truth: Bools, ease: Floats, people: _People, random: np.random.Generator) -> Bools:
     """Who says yes to what, shape (people, items)."""
-    skill = np.array([[one.skill] for one in people])
-    leaning = np.array([[one.leaning] for one in people])
+    skill, leaning = np.array(list(people.values())).T[:, :, None]
     odds = skill * ease * np.where(truth, 1.0, -1.0) + leaning
     return np.asarray(random.random(odds.shape) < 1 / (1 + np.exp(-odds)))
 
 
-def _votes(items: tuple[str, ...], said: Bools, people: Sequence[_Annotator]) -> Annotations:
+def _votes(items: tuple[str, ...], said: Bools, people: _People) -> Annotations:
     annotator, item = (axis.ravel() for axis in np.indices(said.shape))
     return Annotations(
         kind="binary",
         items=items,
         classes=("no", "yes"),
-        annotators=tuple(one.name for one in people),
+        annotators=tuple(people),
         item=item,
         annotator=annotator,
         label=said.ravel().astype(np.int64),
