@@ -19,11 +19,10 @@ from equipoise.datasets.chexpert import chexpert
 from equipoise.inference.ranks import beats, kendall_tau_b, rank_probabilities, spearman
 from equipoise.report.answer import analyse_study
 from equipoise.report.page import report_files
-from equipoise.study import evaluate
+from equipoise.study import Settings, Study, evaluate
 from equipoise.study.analyses.catalogue import ANALYSES
 from equipoise.study.analyses.options import ResamplingOptions
 from equipoise.study.analyses.ranking import as_drawn, rank_stability
-from equipoise.study.analyses.study import StudyOptions
 from equipoise.types.arrays import InputError
 
 METRICS = ("auroc", "average_precision", "precision_at_100", "recall_at_100")
@@ -54,22 +53,26 @@ def distributions(drawn):
         beats(drawn[cell])
 
 
+def analysed(study, only=()):
+    """The report of a study, made anew, with 1,000 resamples."""
+    how = Settings(replicates=1000)
+    return analyse_study(Study.of(*study, metrics=METRICS, settings=how), only=only)
+
+
 def every_analysis(study):
     """All that the command does, with four metrics: each analysis by itself, and the page."""
     spent = {}
     for name in ANALYSES:
         if name == "subgroups":
             continue  # needs attributes of items
-        options = StudyOptions(metrics=METRICS, only=(name,))
         try:
-            seconds = best(lambda options=options: analyse_study(*study, options))
+            seconds = best(lambda name=name: analysed(study, only=(name,)))
         except InputError as error:
             print(f"   {name}: not for these data ({error})")
             continue
         spent[name] = seconds
-    every = StudyOptions(metrics=METRICS)
-    whole = best(lambda: analyse_study(*study, every))
-    report = analyse_study(*study, every)
+    whole = best(lambda: analysed(study))
+    report = analysed(study)
     page = best(lambda: report_files(report))
     print(
         f"   all analyses {whole:.2f} s (goal 10 s), then page, figures and tables {page:.2f} s"

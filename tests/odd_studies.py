@@ -7,10 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from equipoise.inference.resampling import resample
 from equipoise.report.answer import Answer, AnswerOptions, answer_report
-from equipoise.study import Settings, evaluate
-from equipoise.study.analyses.study import Study, StudyOptions
+from equipoise.study import Settings, Study
 from equipoise.truth import Chain, plackett_luce
 from equipoise.types.annotations import Annotations
 from equipoise.types.findings import Report
@@ -42,14 +40,11 @@ def answered(
     **settings: Any,
 ) -> Answered:
     """Evaluate a study and make its answer, without the analyses of the catalogue."""
-    how = Settings(**settings)
-    plan = resample(truth if truth is not None else votes, replicates=QUICK)
+    how = Settings(**settings, labels=labels, replicates=QUICK)
     given = votes if truth is None else truth
-    done = evaluate(scores, given, metrics=metrics, resampling=plan, settings=how)
-    options = StudyOptions(metrics=metrics, labels=labels, replicates=QUICK, base=how)
-    study = Study(tuple(scores), votes, options, done, lambda *_: None)
+    study = replace(Study.of(scores, given, metrics=metrics, settings=how), votes=votes)
     asked = AnswerOptions(nouns=nouns or Nouns(), analyses=tuple(analyses))
-    return Answered(Answer(done, labels), answer_report(study, asked), study)
+    return Answered(Answer(study.evaluation, labels), answer_report(study, asked), study)
 
 
 def names(number: int, noun: str) -> tuple[str, ...]:

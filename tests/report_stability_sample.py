@@ -6,11 +6,10 @@ from functools import cache
 import numpy as np
 import pyarrow
 
-from equipoise.report.answer import analyse_study
-from equipoise.study.analyses.study import StudyOptions
 from equipoise.study.analyses.subgroups import Attributes
 from equipoise.types.annotations import Annotations
 from equipoise.types.predictions import Predictions
+from tests.analysed import analysed
 
 BAD = "\"'><img src=x onerror=alert(1)><!--\x00\u202e"
 LONG = "a-name-that-never-ends-" * 6
@@ -69,7 +68,7 @@ def attributes(votes, bad=""):
 def report_of(scores, votes, **how):
     """The report of a small study."""
     asked = {"metrics": ["auroc"], "replicates": 40, "most": 8} | how
-    return analyse_study(scores, votes, StudyOptions(**asked))
+    return analysed(scores, votes, **asked)
 
 
 def every(bad=""):

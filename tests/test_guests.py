@@ -86,7 +86,7 @@ TITLE = "How far apart are the models?"
 def analyse(study):
     rows = [
         {"model": row.model, "value": row.value, "secret": 7}
-        for row in study.evaluation.table() if row.labels == study.options.labels
+        for row in study.evaluation.table() if row.labels == study.settings.labels
     ]
     values = [row["value"] for row in rows]
     return Finding(

@@ -3,9 +3,8 @@
 import numpy as np
 
 from equipoise import Annotations, Predictions, evaluate, resample
-from equipoise.report.answer import analyse_study
-from equipoise.study.analyses.study import StudyOptions
 from equipoise.types.predictions import Duplicates, duplicate_models, duplicate_notices
+from tests.analysed import analysed
 from tests.strategies import names
 
 ITEMS = 30
@@ -49,15 +48,15 @@ def test_a_score_that_differs_on_one_item_makes_no_duplicate():
         Predictions("first", names(ITEMS), SCORES[0], task="lung"),
         Predictions("near", names(ITEMS), SCORES[0] + 1e-12 * np.eye(ITEMS)[4], task="lung"),
     ]
-    options = StudyOptions(metrics=["auroc"], replicates=5, only=["flips"], on_missing="drop")
-    notices = analyse_study(near, votes(), options).notices
+    options = {"metrics": ["auroc"], "replicates": 5, "only": ["flips"], "on_missing": "drop"}
+    notices = analysed(near, votes(), **options).notices
     assert "duplicate_models" not in [notice.code for notice in notices]
 
 
 def test_a_report_and_a_close_look_say_so_once():
-    options = StudyOptions(metrics=["auroc"], replicates=5, most=2, only=["flips"])
+    options = {"metrics": ["auroc"], "replicates": 5, "most": 2, "only": ["flips"]}
     for pair in (None, ("first", "copy")):
-        report = analyse_study(models(), votes(), options, pair=pair)
+        report = analysed(models(), votes(), **options, pair=pair)
         (notice,) = [one for one in report.notices if one.code == "duplicate_models"]
         assert "copy and first for lung." in str(notice)
 

@@ -11,13 +11,13 @@ import pytest
 from equipoise.inference import Family, Population, TwoWay
 from equipoise.inference.resampling import resample
 from equipoise.metrics import named
-from equipoise.report.answer import Answer, Sample, analyse_study, headline, make_card
+from equipoise.report.answer import Answer, Sample, headline, make_card
 from equipoise.report.answer.models import RankedModels, StandingColumn, _distances
 from equipoise.study import LABELS, MACRO, evaluate
-from equipoise.study.analyses.study import StudyOptions
 from equipoise.types.numbers import bound, chosen, distance, number
 from equipoise.types.predictions import Predictions
 from equipoise.types.words import Nouns, in_words
+from tests.analysed import analysed
 from tests.odd_studies import ODD, Answered, answered, odd, world
 from tests.oracles.bootstrap import annotations
 
@@ -319,7 +319,7 @@ def test_the_lede_gives_the_ends_of_both_groups(name):
 def test_whom_it_holds_for_is_counted_right(name):
     study = odd(name)
     said = study.report.card.holds_for
-    votes, nouns = study.study.annotations, "studies" if name == "fixed_items" else "items"
+    votes, nouns = study.study.voted, "studies" if name == "fixed_items" else "items"
     scored = {item for one in study.answer.evaluation.questions for item in one.items}
     assert f"{len(scored)} {nouns}" in said
     whom = study.answer.front.population
@@ -487,11 +487,11 @@ def test_a_wider_margin_takes_in_more_models():
 
 def test_the_card_does_not_change_with_the_order_of_models_and_votes():
     study = odd("tasks_with_copies").study
-    votes, models = study.annotations, study.predictions
-    options = StudyOptions(metrics=["auroc"], only=["vote_cutoffs"], replicates=20)
+    votes, models = study.voted, study.predictions
+    options = {"metrics": ["auroc"], "only": ["vote_cutoffs"], "replicates": 20}
     turned = np.random.default_rng(3).permutation(len(votes))
-    first = analyse_study(models, votes, options)
-    other = analyse_study(models[::-1], votes.rows(turned), options)
+    first = analysed(models, votes, **options)
+    other = analysed(models[::-1], votes.rows(turned), **options)
     assert other.card == first.card
     said = [[(one.key, one.sentence) for one in made.findings] for made in (first, other)]
     assert said[0] == said[1]

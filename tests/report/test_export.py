@@ -71,8 +71,7 @@ def test_only_what_was_used_is_cited():
 
 
 def test_the_paragraph_says_what_was_run():
-    from equipoise.report.answer import analyse_study
-    from equipoise.study.analyses.study import StudyOptions
+    from tests.analysed import analysed
 
     votes = equipoise.Annotations(
         kind="binary", items=tuple("abcd"), classes=("no", "yes"), annotators=("x", "y"),
@@ -83,8 +82,8 @@ def test_the_paragraph_says_what_was_run():
         equipoise.Predictions(name, votes.items, np.array([0.1, 0.4, 0.9, 0.3]) + k / 10)
         for k, name in enumerate(("cnn", "vit"))
     ]
-    asked = StudyOptions(metrics=["auroc"], replicates=50, seed=3, only=["components"])
-    text = methods(analyse_study(models, votes, asked))
+    asked = {"metrics": ["auroc"], "replicates": 50, "seed": 3, "only": ["components"]}
+    text = methods(analysed(models, votes, **asked))
     for part in ("2 models", "4 items", "8 votes", "AUROC", "50 resamples", "seed 3",
                  "items like these and these annotators", "two-way t",
                  "95% intervals"):  # fmt: skip

@@ -9,10 +9,9 @@ import pytest
 from equipoise import Annotations, Predictions
 from equipoise.datasets import CATALOGUE
 from equipoise.metrics import hard_labels_rule
-from equipoise.report.answer import analyse_study
 from equipoise.report.text import methods, references, texts
-from equipoise.study.analyses.study import StudyOptions
 from equipoise.types.findings.record import ENTRIES, bibtex
+from tests.analysed import analysed
 from tests.report_stability_sample import STUDIES, found, sample
 from tests.strategies import names
 
@@ -43,7 +42,7 @@ def models(number=2, items=ITEMS):
 
 def how(*only, **more):
     told = {"metrics": ["auroc"], "replicates": 10, "most": 3, "only": only}
-    return StudyOptions(**{**told, **more})
+    return {**told, **more}
 
 
 def keys(text):
@@ -53,7 +52,7 @@ def keys(text):
 
 @cache
 def compared():
-    return analyse_study(models(), votes(), how("flips"), pair=("model 0", "model 1"))
+    return analysed(models(), votes(), **how("flips"), pair=("model 0", "model 1"))
 
 
 @pytest.mark.parametrize("name", STUDIES)
@@ -67,7 +66,7 @@ def test_the_bibliography_is_exactly_what_the_methods_cite(name):
 def test_an_evaluation_cites_what_it_holds_too():
     from equipoise.cli._results import cited
 
-    report = analyse_study(models(), votes(), how("components"))
+    report = analysed(models(), votes(), **how("components"))
     made = texts(cited(report, {"name": "cifar10h"}))
     held = set(re.findall(r"^@\w+\{(\w+),", made["references.bib"], re.MULTILINE))
     assert keys(made["methods.md"]) == held >= {"lionetti2025", "owen2007", "peterson2019"}
@@ -87,7 +86,7 @@ def test_every_public_data_set_is_cited():
 
 
 def test_a_cut_off_that_leaves_nothing_out_is_not_described():
-    report = analyse_study(models(), votes(), how("vote_cutoffs"))
+    report = analysed(models(), votes(), **how("vote_cutoffs"))
     assert found(report, "vote_cutoffs").tables[0].rows
     assert "at least" not in methods(report)
     full = votes()
@@ -96,7 +95,7 @@ def test_a_cut_off_that_leaves_nothing_out_is_not_described():
         kind="binary", items=full.items, classes=full.classes, annotators=full.annotators,
         item=full.item[some], annotator=full.annotator[some], label=full.label[some],
     )  # fmt: skip
-    report = analyse_study(models(), fewer, how("vote_cutoffs"))
+    report = analysed(models(), fewer, **how("vote_cutoffs"))
     assert "on items with at least 3 votes [@groger2025]." in methods(report)
 
 
@@ -110,7 +109,7 @@ def test_a_comparison_says_what_was_resampled_and_nothing_else():
 
 
 def test_one_model_has_no_order_and_no_rival():
-    text = methods(analyse_study(models(1), votes(), how()))
+    text = methods(analysed(models(1), votes(), **how()))
     for word in ("Rank stability", "We searched", "All models", "Spearman-Brown"):
         assert word not in text
     assert "scored one model (model 0)" in text
@@ -119,7 +118,7 @@ def test_one_model_has_no_order_and_no_rival():
 def test_scored_items_are_counted_and_the_rest_is_said():
     few, asked = models(items=20), how("flips", on_missing="drop")
     for pair in (None, ("model 0", "model 1")):
-        text = methods(analyse_study(few, votes(), asked, pair=pair))
+        text = methods(analysed(few, votes(), **asked, pair=pair))
         assert "on 20 items (4 more had no votes or not the scores of every model)" in text
         assert "with 60 votes of 3 annotators" in text
 
@@ -127,15 +126,15 @@ def test_scored_items_are_counted_and_the_rest_is_said():
 def test_annotators_without_a_scored_item_do_not_count():
     people = np.where(np.arange(ITEMS * 3) // 3 >= 20, 3, np.arange(ITEMS * 3) % 3)
     late = votes(annotators=names(4, "reader"), annotator=people)
-    report = analyse_study(models(items=20), late, how("flips", on_missing="drop"))
+    report = analysed(models(items=20), late, **how("flips", on_missing="drop"))
     assert "3 annotators" in report.known
 
 
 def test_groups_that_are_drawn_as_wholes_are_said():
     grouped = votes(group=np.arange(ITEMS) // 4, groups=names(6, "night"))
-    text = methods(analyse_study(models(), grouped, how("flips")))
+    text = methods(analysed(models(), grouped, **how("flips")))
     assert "Items belong to 6 groups, which were resampled as wholes." in text
-    assert "groups" not in methods(analyse_study(models(), votes(), how("flips")))
+    assert "groups" not in methods(analysed(models(), votes(), **how("flips")))
 
 
 def test_hard_labels_of_several_classes_are_told_as_they_are():
@@ -145,7 +144,7 @@ def test_hard_labels_of_several_classes_are_told_as_they_are():
         Predictions(name, names(ITEMS), np.roll(scores, k, axis=0), classes=three.classes)
         for k, name in enumerate("xy")
     ]
-    text = methods(analyse_study(given, three, how("ranking", metrics=["accuracy"])))
+    text = methods(analysed(given, three, **how("ranking", metrics=["accuracy"])))
     assert (
         "hard labels: the class with most votes, shared by classes with equally many." in text
     )

@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 
 from equipoise import Annotations, InputError, Predictions, evaluate, resample
-from equipoise.report.answer import analyse_study
 from equipoise.report.text import texts
 from equipoise.study.analyses import Attributes, flips, leave_one_out
 from equipoise.study.analyses.catalogue import ANALYSES
-from equipoise.study.analyses.study import StudyOptions
 from equipoise.types.findings.record import as_json, plain
+from tests.analysed import analysed
 from tests.report_stability_sample import found, rows
 from tests.strategies import names
 
@@ -40,9 +39,8 @@ def models():
     return [Predictions(name, names(ITEMS), values) for name, values in SCORES.items()]
 
 
-def analysed(given=None, truth=None, **options):
-    asked = StudyOptions(**{**QUICK, **options})
-    return analyse_study(given or models(), truth or votes(), asked)
+def quickly(given=None, truth=None, **options):
+    return analysed(given or models(), truth or votes(), **{**QUICK, **options})
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +49,7 @@ def report():
         items=names(ITEMS), columns=("site",), levels=(("north", "south"),),
         codes=np.arange(ITEMS)[None] % 2,
     )  # fmt: skip
-    return analysed(attributes=known)
+    return quickly(attributes=known)
 
 
 def test_every_analysis_has_a_sentence_rows_and_notices(report):
@@ -80,7 +78,7 @@ def test_the_numbers_are_those_of_the_library(report):
 
 
 def test_the_centre_of_the_sweep_is_the_strict_majority():
-    report = analysed(only=["threshold_sweep"], ties="negative")
+    report = quickly(only=["threshold_sweep"], ties="negative")
     centre = [row for row in rows(report, "threshold_sweep") if row["threshold"] == 0.5]
     values = rows(report, "standings", "values")
     hard = {row["model"]: row["value"] for row in values if row["labels"] == "hard"}
@@ -92,15 +90,15 @@ def test_the_centre_of_the_sweep_is_the_strict_majority():
 def test_the_same_seed_gives_the_same_report_and_progress_ends_whole():
     told = []
     options = {"only": ["ranking", "components"], "progress": lambda *x: told.append(x)}
-    first = plain(as_json(analysed(**options)))
-    assert plain(as_json(analysed(**options))) == first
+    first = plain(as_json(quickly(**options)))
+    assert plain(as_json(quickly(**options))) == first
     assert told == sorted(told[: len(told) // 2]) * 2
     assert told[-1][0] == told[-1][1] == 400
 
 
 def test_what_the_data_do_not_allow_is_said():
     anonymous = votes(annotators=None, annotator=None)
-    report = analysed(truth=anonymous, only=["leave_one_out", "experts", "ranking"])
+    report = quickly(truth=anonymous, only=["leave_one_out", "experts", "ranking"])
     assert "Anonymous votes; it takes" in found(report, "experts").sentence
     assert found(report, "leave_one_out").left_out
     assert rows(report, "ranking")
@@ -108,14 +106,14 @@ def test_what_the_data_do_not_allow_is_said():
 
 
 def test_what_cannot_be_asked_is_an_error_and_what_cannot_be_answered_is_said():
-    found_none = found(analysed(only=["subgroups"]), "subgroups")
+    found_none = found(quickly(only=["subgroups"]), "subgroups")
     assert found_none.left_out and "No attributes of items" in found_none.sentence
     with pytest.raises(InputError, match="analyses: 'flip', expected one of"):
-        analysed(only=["flip"])
+        quickly(only=["flip"])
     with pytest.raises(InputError, match="did you mean 'auroc'"):
-        analysed(metrics=["aurok"])
+        quickly(metrics=["aurok"])
     with pytest.raises(InputError, match="at least 1"):
-        StudyOptions(replicates=0)
+        quickly(replicates=0)
 
 
 def test_infinite_scores_stay_quiet_and_plain():
@@ -123,7 +121,7 @@ def test_infinite_scores_stay_quiet_and_plain():
         Predictions(m, names(ITEMS), np.clip(np.round(SCORES[m]), 0, 1))
         for m in ("good", "weak")
     ]
-    report = analysed(certain, metrics=["log_score"], replicates=10, most=2)
+    report = quickly(certain, metrics=["log_score"], replicates=10, most=2)
     assert "inf" in json.dumps(plain(as_json(report)), allow_nan=False)
     assert texts(report)["tables/leave_one_out.csv"].count("inf") > 1
 
@@ -133,7 +131,7 @@ def test_only_what_was_run_is_said_and_cited(report):
     methods = made["methods.md"]
     assert "3 models on 40 items with 160 votes of 4 annotators" in methods
     assert "holm" in made["references.bib"]
-    assert "Holm" not in texts(analysed(only=["flips"]))["methods.md"]
+    assert "Holm" not in texts(quickly(only=["flips"]))["methods.md"]
     for path, text in made.items():
         if path.endswith(".csv"):
             assert len(text.splitlines()[0].split(",")) > 3, path
@@ -141,14 +139,17 @@ def test_only_what_was_run_is_said_and_cited(report):
 
 
 def test_two_models_are_compared_as_the_evaluation_does():
-    options = StudyOptions(
-        metrics=["auroc", "brier_score"], replicates=30, most=5, only=["components"]
-    )
+    options = {
+        "metrics": ["auroc", "brier_score"],
+        "replicates": 30,
+        "most": 5,
+        "only": ["components"],
+    }
     given = [
         Predictions(m, names(ITEMS), 1 / (1 + np.exp(-SCORES[m])))
         for m in ("good", "fair", "weak")
     ]
-    report = analyse_study(given, votes(), options, pair=("weak", "good"))
+    report = analysed(given, votes(), **options, pair=("weak", "good"))
     plan = resample(votes(), replicates=30)
     whole = evaluate(given, votes(), metrics=["auroc", "brier_score"], resampling=plan)
     gap = next(one for one in whole.differences("auroc") if (one.a, one.b) == ("good", "weak"))
@@ -162,17 +163,17 @@ def test_two_models_are_compared_as_the_evaluation_does():
     assert first.endswith("for items and annotators like these, as a single pair.")
     keys = [one.key for one in report.findings]
     assert keys[0] == "comparison" and keys[-1] == "pair_flips"
-    other = analyse_study(given, votes(), options, pair=("good", "weak"))
+    other = analysed(given, votes(), **options, pair=("good", "weak"))
     assert [-one["value"] for one in rows(other, "comparison", "pair")] == (
         pytest.approx([one["value"] for one in gaps])
     )
-    brier = StudyOptions(metrics=["brier_score"], replicates=30, most=5, only=["components"])
-    lower = analyse_study(given, votes(), brier, pair=("good", "weak")).findings[0].sentence
+    brier = {"metrics": ["brier_score"], "replicates": 30, "most": 5, "only": ["components"]}
+    lower = analysed(given, votes(), **brier, pair=("good", "weak")).findings[0].sentence
     assert lower.startswith("By Brier score good is better than weak by")
 
 
 def test_models_that_are_not_there_are_refused():
     with pytest.raises(InputError, match=r"'goood', expected one of .*did you mean 'good'"):
-        analyse_study(models(), votes(), pair=("goood", "weak"))
+        analysed(models(), votes(), pair=("goood", "weak"))
     with pytest.raises(InputError, match="'good' twice"):
-        analyse_study(models(), votes(), pair=("good", "good"))
+        analysed(models(), votes(), pair=("good", "good"))

@@ -50,7 +50,7 @@ def splits(said: list[tuple[str, int]]) -> bool:
 @some
 def test_disputed_items_are_those_of_a_slow_loop(name):
     study = odd(name)
-    cast = by_item(study.study.annotations)
+    cast = by_item(study.study.voted)
     wanted = {key for key, said in cast.items() if splits(said)}
     assert {(row["task"], row["item"]) for row in rows(study)} == wanted
     made = chart(study)
@@ -67,7 +67,7 @@ def test_disputed_items_are_those_of_a_slow_loop(name):
 @some
 def test_patterns_are_counted_as_a_slow_loop_does(name):
     study = odd(name)
-    votes, made = study.study.annotations, chart(study)
+    votes, made = study.study.voted, chart(study)
     cast = {key: said for key, said in by_item(votes).items() if splits(said)}
     for dispute in made.disputes:
         own = {item: said for (task, item), said in cast.items() if task == dispute.task}
@@ -103,7 +103,7 @@ def test_models_are_placed_by_the_share_of_items_that_they_score_lower(name):
             own = scores[row["task"], model]
             mine = own[row["item"]]
             if np.ndim(mine):
-                top = study.study.annotations.classes.index(row["commonest"])
+                top = study.study.voted.classes.index(row["commonest"])
                 assert row[f"place_{model}"] == pytest.approx(mine[top])
                 continue
             lower = sum(x < mine for x in own.values())
@@ -128,7 +128,7 @@ def test_a_third_against_the_commonest_answer_splits(counts, wanted):
 
 def test_rates_are_of_the_disputed_items():
     study = odd("copies_and_more")
-    votes = study.study.annotations
+    votes = study.study.voted
     (dispute,) = chart(study).disputes
     cast = {key: said for key, said in by_item(votes).items() if splits(said)}
     for who, rate in zip(votes.annotators, dispute.rates, strict=True):
@@ -178,7 +178,7 @@ def test_strips_show_all_items_once(name):
     finding = next(one for one in study.report.findings if one.key == "agreement")
     (made,) = finding.charts
     assert isinstance(made, Strips)
-    cast = by_item(study.study.annotations)
+    cast = by_item(study.study.voted)
     for strip in made.rows:
         own = [said for (task, _), said in cast.items() if task == strip.task]
         assert sum(part[0] for part in strip.shares) == pytest.approx(1)

@@ -10,14 +10,13 @@ from hypothesis import strategies as st
 from equipoise.datasets import CATALOGUE, chexpert, located
 from equipoise.datasets.demo import reading_study
 from equipoise.metrics import named
-from equipoise.report.answer import analyse_study
 from equipoise.study import Settings, Thresholds, Tuning, evaluate
-from equipoise.study.analyses.study import StudyOptions
 from equipoise.study.defaults import default_metrics
-from equipoise.study.thresholds import Rule, cut_study, threshold_table
+from equipoise.study.thresholds import Rule, threshold_table
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import InputError
 from equipoise.types.predictions import Predictions
+from tests.analysed import analysed, study_of
 
 RULES = ("youden", "f1", "prevalence", "sensitivity=0.8", "specificity=0.8")
 
@@ -228,7 +227,7 @@ def test_folds_follow_names_and_keep_groups_whole():
     gone = {i // 4 for i in range(120)} - left
     assert left and gone and len(one.questions[0].items) == 4 * len(left)
     named_half = Thresholds("youden", tuning=Tuning(items=table.items[:61]))
-    told = cut_study(models, table, [named("accuracy")], named_half).notices
+    told = study_of(models, table, metrics=["accuracy"], thresholds=named_half).notices
     assert "tuning_groups" in codes(told)
 
 
@@ -236,7 +235,7 @@ def test_thresholds_by_model_task_and_both():
     table, models = study(tasks=("Edema", "Effusion"))
     asked = Thresholds.parse(["0.3", "Edema=0.2", "shy/Effusion=0.1", "loud/Edema=0.6"])
     assert asked == Thresholds(0.3, {"Edema": 0.2, "shy/Effusion": 0.1, "loud/Edema": 0.6})
-    used = cut_study(models, table, [named("accuracy")], asked).used
+    used = study_of(models, table, metrics=["accuracy"], thresholds=asked).used
     assert {one.cell: one.threshold for one in used} == {
         "shy/Edema": 0.2, "loud/Edema": 0.6, "shy/Effusion": 0.1, "loud/Effusion": 0.3,
     }  # fmt: skip
@@ -244,7 +243,7 @@ def test_thresholds_by_model_task_and_both():
     assert [row["how"] for row in rows] == ["given"] * 4
     both = Thresholds(named={"shy": 0.1, "Edema": 0.2})
     with pytest.raises(InputError, match=r"add shy/Edema=0.5"):
-        cut_study(models, table, [named("accuracy")], both)
+        study_of(models, table, metrics=["accuracy"], thresholds=both)
 
 
 @pytest.mark.parametrize(
@@ -263,7 +262,8 @@ def test_thresholds_by_model_task_and_both():
 def test_what_cannot_be_a_threshold_is_refused(words, told):
     table, models = study(tasks=("Edema", "Effusion"))
     with pytest.raises(InputError, match=told):
-        cut_study(models, table, [named("accuracy")], Thresholds.parse(words))
+        thresholds = Thresholds.parse(words)
+        study_of(models, table, metrics=["accuracy"], thresholds=thresholds)
 
 
 def test_words_of_the_command_line():
@@ -294,13 +294,14 @@ def test_classes_have_no_threshold():
 
 def test_analyses_decide_by_the_same_thresholds():
     table, models = study(items=60)
-    options = StudyOptions(
-        metrics=["accuracy"], only=["flips", "leave_one_out", "threshold_sweep"], replicates=20,
-        thresholds=Thresholds("youden", tuning=Tuning(fraction=0.4)),
-    )  # fmt: skip
-    report = analyse_study(models, table, options)
+    options = {
+        "metrics": ["accuracy"], "only": ["flips", "leave_one_out", "threshold_sweep"],
+        "replicates": 20,
+        "thresholds": Thresholds("youden", tuning=Tuning(fraction=0.4)),
+    }  # fmt: skip
+    report = analysed(models, table, **options)
     tuned = Tuning(fraction=0.4).fold_of(table.items) == 1
-    how = Settings(thresholds=options.thresholds)
+    how = Settings(thresholds=options["thresholds"])
     done = evaluate(models, table, metrics=["accuracy"], resampling="influence", settings=how)
     sweep = next(one for one in report.findings if one.key == "threshold_sweep")
     assert not sweep.left_out
@@ -330,10 +331,8 @@ def test_defaults_follow_the_prediction():
 def test_decisions_are_no_probabilities():
     readings, scores = reading_study()
     plain = [replace(one, values=(one.values > 0.5).astype(float)) for one in scores[:2]]
-    options = StudyOptions(
-        metrics=["accuracy"], only=["calibration", "components"], replicates=20
-    )
-    report = analyse_study(plain, readings, options)
+    options = {"metrics": ["accuracy"], "only": ["calibration", "components"], "replicates": 20}
+    report = analysed(plain, readings, **options)
     left = {one.key: one for one in report.findings if one.left_out}
     assert "probabilities" in left["calibration"].sentence
     done = evaluate(plain, readings, metrics=["accuracy"], resampling="influence")

@@ -8,18 +8,17 @@ import pytest
 from equipoise.datasets.demo import reading_study
 from equipoise.metrics import accuracy
 from equipoise.metrics.decisions import expected_cost_metric
-from equipoise.report.answer import analyse_study
 from equipoise.report.page.charts import draw
 from equipoise.report.page.palette import ModelStyles
 from equipoise.study import Settings, Thresholds, Tuning, evaluate
 from equipoise.study.analyses.confusion_matrices import confusions
 from equipoise.study.analyses.operating_curves import curves
 from equipoise.study.analyses.readers import readers_finding
-from equipoise.study.analyses.study import StudyOptions
 from equipoise.study.left_out_readers import readers_left_out
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import InputError
 from equipoise.types.predictions import Predictions
+from tests.analysed import analysed
 
 
 def sparse(kind="binary", classes=("no", "yes"), seed=0, items=40, readers=5, gold=()):
@@ -234,8 +233,8 @@ def test_decisions_have_no_curve():
     readings, scores = reading_study()
     plain = [replace(one, values=(one.values > 0.5).astype(float)) for one in scores[:2]]
     only = ("curves", "readers", "annotators")
-    options = StudyOptions(metrics=["accuracy"], only=only, replicates=20)
-    report = analyse_study(plain, readings, options)
+    options = {"metrics": ["accuracy"], "only": only, "replicates": 20}
+    report = analysed(plain, readings, **options)
     assert {one.key: one.left_out for one in report.findings if one.key in only} == {
         "curves": True, "readers": False, "annotators": False,
     }  # fmt: skip
@@ -278,8 +277,8 @@ def test_confusions_are_what_they_say():
 
 def test_annotators_are_shown_by_sensitivity_and_specificity():
     readings, scores = reading_study()
-    options = StudyOptions(metrics=["auroc"], only=["annotators"], replicates=20)
-    report = analyse_study(scores[:2], readings, options)
+    options = {"metrics": ["auroc"], "only": ["annotators"], "replicates": 20}
+    report = analysed(scores[:2], readings, **options)
     finding = next(one for one in report.findings if one.key == "annotators")
     assert "sensitivity" in finding.sentence and "specificity" in finding.sentence
     rates = next(one for one in finding.tables if one.name == "annotator_rates")

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from equipoise import evaluate, resample
-from equipoise.report.answer import analyse_study
-from equipoise.study.analyses.study import StudyOptions
 from equipoise.types.predictions import Predictions
+from tests.analysed import analysed
 from tests.oracles.bootstrap import annotations
 from tests.report_stability_sample import found as finding
 from tests.report_stability_sample import rows
@@ -22,12 +21,12 @@ SAME = ("value", "low", "high", "p", "p_adjusted", "separated", "p_better")
 
 def answers(given, truth, pair, task=""):
     """Of a pair, by soft AUROC: its difference on each way, and the report that says so."""
-    options = StudyOptions(metrics=["auroc"], replicates=50, most=1, only=("ranking",))
+    options = {"metrics": ["auroc"], "replicates": 50, "most": 1, "only": ("ranking",)}
     plan = resample(truth, replicates=50)
     done = evaluate(given, truth, metrics=["auroc"], resampling=plan)
     gaps = done.differences("auroc", task=task)
     first = next(gap._asdict() for gap in gaps if {gap.a, gap.b} == set(pair))
-    report = analyse_study(given, truth, options, pair=pair)
+    report = analysed(given, truth, **options, pair=pair)
     second = next(
         row | {"value": row["difference"], "p_better": row["p_a_beats_b"]}
         for row in rows(report, "ranking", "ranking_pair")

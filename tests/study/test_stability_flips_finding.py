@@ -4,20 +4,15 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from equipoise.inference.resampling import resample
-from equipoise.study import evaluate
 from equipoise.study.analyses.fragility import UNITS, analyse, flips
-from equipoise.study.analyses.study import Study, StudyOptions
+from tests.analysed import study_of
 from tests.study.test_stability_flips_oracle import as_given, drawn
 
 
 def found(votes, scores, **asked):
     """The three kinds of moves together."""
     predictions, truth = as_given(votes, scores)
-    options = StudyOptions(metrics=["auroc"], replicates=5, **asked)
-    plan = resample(truth, "items", replicates=5)
-    done = evaluate(predictions, truth, metrics=["auroc"], resampling=plan)
-    return analyse(Study(tuple(predictions), truth, options, done, lambda *_: None))
+    return analyse(study_of(predictions, truth, resampling="items", replicates=5, **asked))
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from equipoise import metrics
-from equipoise.inference.resampling import Resampling, resample
+from equipoise.inference.resampling import Resampling
 from equipoise.study import evaluate
 from equipoise.study.analyses import scoring
 from equipoise.study.analyses.moving_thresholds import (
@@ -18,20 +18,15 @@ from equipoise.study.analyses.moving_thresholds import (
     analyse,
     threshold_sweep,
 )
-from equipoise.study.analyses.study import Study, StudyOptions
 from equipoise.types.annotations import Annotations
 from equipoise.types.predictions import Predictions
+from tests.analysed import study_of
 from tests.strategies import names
 
 
 def swept(models, votes, **asked):
     """The finding over all tasks of a study."""
-    options = StudyOptions(metrics=["auroc"], **asked)
-    plan = resample(votes, "items", replicates=options.replicates, seed=options.seed)
-    done = evaluate(
-        models, votes, metrics=["auroc"], resampling=plan, settings=options.settings
-    )
-    return analyse(Study(tuple(models), votes, options, done, lambda *_: None))
+    return analyse(study_of(models, votes, resampling="items", **asked))
 
 
 def test_a_sweep_scores_every_threshold_as_plain_metrics_do():

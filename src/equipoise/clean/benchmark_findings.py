@@ -29,9 +29,9 @@ from equipoise.report.text import as_csv
 from equipoise.scale.cells import digest
 from equipoise.study import LABELS
 from equipoise.study.analyses.catalogue import ANALYSES
-from equipoise.study.analyses.study import Progress
 from equipoise.study.analyses.threshold_in_use import ItemProbabilities, threshold_report
 from equipoise.study.analyses.thresholds import ExpertSample, Rule
+from equipoise.study.study import Progress
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import InputError
 from equipoise.types.findings import (
@@ -336,7 +336,7 @@ def _expert_threshold(one: TaskBenchmark) -> tuple[Finding, ...]:
         return (replace(left_out(key, title, why), evidence=True),)
     question = one.evaluation.questions[0]
     known = ItemProbabilities(question.items, question.shares[0], "the share of votes")
-    rule = Rule(seed=one.study.options.seed, level=one.study.options.level)
+    rule = Rule(seed=one.study.seed, level=one.study.settings.level)
     try:
         sample, votes = _sampled(known, one.experts)
         report = threshold_report(known, sample, votes, one.study.predictions, rule)

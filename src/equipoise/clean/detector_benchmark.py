@@ -37,11 +37,11 @@ from equipoise.clean.collection import TASKS, Collection, JudgedCollection, Task
 from equipoise.clean.detector import Detector, LeftOut
 from equipoise.clean.detectors import DETECTORS
 from equipoise.clean.pairs import components, split_pair
-from equipoise.metrics import named, parsed
+from equipoise.metrics import parsed
 from equipoise.read.files import file_sha256
 from equipoise.scale.cells import Arrays, Cell, Outcome, Progress, digest, run_cells
-from equipoise.study import Evaluation, Settings, evaluate
-from equipoise.study.analyses.study import Study, StudyOptions
+from equipoise.study import Evaluation, Settings, Study
+from equipoise.study.study import report_replicates
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import (
     InputError,
@@ -270,24 +270,20 @@ class Benchmark:
         seconds: Mapping[str, float],
     ) -> TaskBenchmark:
         """Evaluate the detectors of a task, seeds averaged."""
-        metrics = self.metrics or _metrics_for(len(votes.items))
-        options = StudyOptions(
-            metrics=tuple(named(name) for name in metrics),
-            replicates=self.replicates,
-            seed=self.seed,
-            level=self.level,
-        )
-        evaluation = evaluate(
+        study = Study.of(
             [run for runs in scores.values() for run in runs],
             votes,
-            metrics=options.metrics,
-            resampling=options.plan(votes),
-            settings=Settings(level=self.level),
+            metrics=self.metrics or _metrics_for(len(votes.items)),
+            settings=Settings(
+                level=self.level,
+                replicates=self.replicates or report_replicates(len(votes.items)),
+                seed=self.seed,
+            ),
         )
         names = {name: [run.model for run in runs] for name, runs in scores.items()}
         seeded = {name: runs for name, runs in names.items() if runs != [name]}
-        averaged = evaluation.across_seeds(seeded) if seeded else evaluation
-        study = Study(averaged.predictions, votes, options, averaged, lambda *_: None)
+        if seeded:
+            study = study.with_evaluation(study.evaluation.across_seeds(seeded))
         seeds = {name: len(runs) for name, runs in scores.items()}
         return TaskBenchmark(task, study, seeds, seconds, self.data.experts.get(task))
 

@@ -35,8 +35,8 @@ from equipoise.types.annotations import Annotations
 if TYPE_CHECKING:
     from equipoise.metrics import Metric
     from equipoise.study import Settings, Thresholds
-    from equipoise.study.analyses.study import Progress
     from equipoise.study.analyses.subgroups import Attributes
+    from equipoise.study.study import Progress
 
 _file = panel(
     FILES,
@@ -187,10 +187,13 @@ class EvaluateOptions:
             inference=self.inference,
             margin=self.margin,
             matters=self.matters,
-            circular="keep" if reading.circular != "error" else "error",
+            circular="checked",
             on_missing=reading.on_missing,
             ties=reading.ties,
             progress=tell,
+            labels=self.labels,
+            seed=self.seed,
+            most=self.most,
         )
 
 

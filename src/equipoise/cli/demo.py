@@ -35,9 +35,9 @@ def demo(
     from equipoise.read.predictions import read_predictions
     from equipoise.report.answer import AnswerOptions, answer_report
     from equipoise.report.run import Provenance, hashed, prepared, question, record
-    from equipoise.study import evaluate
+    from equipoise.study import Settings, Study
     from equipoise.study.analyses.catalogue import ANALYSES
-    from equipoise.study.analyses.study import Study, StudyOptions
+    from equipoise.study.study import report_replicates
     from equipoise.types.words import Nouns
 
     check_folder("--out", out)
@@ -45,12 +45,11 @@ def demo(
     with progress("training seven classifiers"):
         votes, scores = write_study(out, seed)
     readings = read_annotations(votes).against("malignant")
-    models, options = tuple(read_predictions(scores)), StudyOptions()
+    how = Settings(replicates=report_replicates(len(readings.items)))
+    study = Study.of(read_predictions(scores), readings, settings=how)
     quick = tuple(name for name, one in ANALYSES.items() if one.quick)
     with stages(len(quick) + 3) as stage:
-        stage("scoring")
-        result = evaluate(models, readings, resampling=options.plan(readings))
-        study = Study(models, readings, options, result, lambda *_: None)
+        study = study.telling(stage("scoring"))
         nouns = Nouns("tumour", "reader")
         report = answer_report(
             study, AnswerOptions(analyses=quick, nouns=nouns, command=True), stage
@@ -61,7 +60,7 @@ def demo(
         simulated=SIMULATED,
         question=question(positive="malignant"),
     )
-    run = record(result, provenance, report)
+    run = record(study.evaluation, provenance, report)
     run.save(out, overwrite=overwrite)
     if as_json:
         say(SIMULATED)

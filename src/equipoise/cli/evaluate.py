@@ -22,9 +22,9 @@ from equipoise.cli._screen import (
 from equipoise.cli.asked import EvaluateOptions, EvaluationRequest
 from equipoise.cli.options import non_default, words
 from equipoise.cli.report import run_json
-from equipoise.cli.study import TITLE, CliStudy, ask, read_study
+from equipoise.cli.study import TITLE, CliStudy, read_study
 from equipoise.cli.targets import check_run_folder
-from equipoise.cli.truth import ScoredTruth, TruthOptions, make_plan, make_truth
+from equipoise.cli.truth import ScoredTruth, TruthOptions, make_truth
 from equipoise.datasets import CATALOGUE
 from equipoise.metrics import Metric
 from equipoise.read import codec
@@ -34,13 +34,10 @@ from equipoise.report.run import Run
 from equipoise.report.run.record import DatasetRecord, StoredQuestion, TruthModel, question
 from equipoise.report.run.recording import Provenance, record
 from equipoise.report.terminal import evidence_lines, show, show_answer
-from equipoise.study import Evaluation
-from equipoise.study import evaluate as score
-from equipoise.study.analyses.study import Progress, Study, StudyOptions
+from equipoise.study import Evaluation, Study
 from equipoise.study.analyses.subgroups import read_attributes
-from equipoise.study.thresholds import cut_study
+from equipoise.study.study import Progress, report_replicates
 from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import InputError
 from equipoise.types.findings import Report
 from equipoise.types.findings.record import JsonValue, plain
 from equipoise.types.notices import worded
@@ -89,15 +86,14 @@ def run_evaluation(asked: EvaluationRequest, study: CliStudy | None = None) -> N
     metrics = [metric_of(name) for name in read.metrics]
     check_k(metrics, len(made.parts[0].classes) if made.parts else 0)
     metrics = list(within(grouping, metrics, asked.groups.within))
-    given, read = read, replace(read, predictions=models)
+    read = replace(read, predictions=models)
     wanted = asked.scoring.wanted(read.annotations, metrics)
     with stages(len(wanted) + 3) as stage:
-        study_of = _evaluated(read, made, metrics, asked, stage)
-        votes = _against_votes(study_of, given, asked) if made.parts else study_of
-        report = _report(study_of, votes, read, asked, stage)
+        scored = _study(read, made, metrics, asked, stage("scoring"))
+        report = _report(scored, read, asked, stage)
     report = replace(report, notices=(*read.notices, *report.notices))
     say(*expected)
-    run = _recorded(study_of.evaluation, report, read, made, asked)
+    run = _recorded(scored.evaluation, report, read, made, asked)
     _finish(run, asked)
 
 
@@ -123,90 +119,46 @@ def _filled(record: Options, told: Mapping[str, JsonValue], names: Sequence[str]
     return replace(record, **known)
 
 
-def _evaluated(
+def _study(
     read: CliStudy,
     made: ScoredTruth,
     metrics: Sequence[Metric],
     asked: EvaluationRequest,
-    stage: Callable[[str], Progress],
+    tell: Progress,
 ) -> Study:
-    """The study against the truth."""
+    """The study against the truth that was asked for."""
     scoring, path = asked.scoring, asked.scoring.attributes
-    settings = scoring.settings(asked.reading, stage("scoring"))
     attributes = None if path is None else read_attributes(path)
-    thresholds = scoring.thresholds(attributes)
-    options = StudyOptions(
-        metrics=tuple(metrics),
-        labels=scoring.labels,
-        replicates=scoring.replicates,
-        seed=scoring.seed,
-        level=scoring.level,
-        on_missing=asked.reading.on_missing,
-        ties=asked.reading.ties,
-        attributes=attributes,
-        most=scoring.most,
-        thresholds=thresholds,
-        base=replace(settings, progress=None),
+    number = scoring.replicates or report_replicates(len(read.annotations.items))
+    settings = replace(
+        scoring.settings(asked.reading, tell),
+        thresholds=scoring.thresholds(attributes),
+        replicates=number,
     )
-    plan = make_plan(
-        made,
-        read.annotations,
-        scoring.resample or (None if made.parts else read.resample),
-        replicates=options.number(len(read.annotations.items)),
-        seed=scoring.seed,
-        fixed=settings.fixed,
+    study = Study.of(
+        read.predictions,
+        made.given,
+        metrics=metrics,
+        resampling=scoring.resample or (None if made.parts else read.resample),
+        settings=settings,
     )
-    how = replace(settings, thresholds=thresholds)
-    done = score(read.predictions, made.given, metrics=metrics, resampling=plan, settings=how)
-    cut = cut_study(read.predictions, made.given, metrics, thresholds)
-    if made.parts:
-        done = replace(done, notices=(*read.annotations.notices, *done.notices))
-        say(f"Truth: {made.reason} {made.words}.")
-    votes = cut.truth if isinstance(cut.truth, Annotations) else read.annotations
-    return Study(tuple(cut.predictions), votes, options, done, lambda *_: None)
-
-
-def _against_votes(study: Study, given: CliStudy, asked: EvaluationRequest) -> Study | None:
-    """The same models against the votes behind a model of the truth, for analyses of votes.
-
-    None where no analysis was asked for, or where votes do not allow it, which is said.
-    """
-    if not (asked.scoring.full or asked.scoring.analyses):
-        return None
-    table = given.annotations
-    if table.kind != "binary":
-        table = ask(table, asked.reading)
-    usual = "auroc" if table.kind == "binary" else "accuracy"
-    metrics = [one for one in study.evaluation.metrics if one.labels != "draws"]
-    options = replace(study.options, metrics=tuple(metrics) or (usual,))
-    try:
-        done = score(
-            study.predictions, table, metrics=options.metrics,
-            resampling=options.plan(table), settings=options.settings,
-        )  # fmt: skip
-    except InputError as error:
-        say(f"Note: Analyses of the votes are left out. {error.in_command()}.")
-        return None
-    return replace(study, annotations=table, options=options, evaluation=done)
+    study = replace(study, attributes=attributes)
+    if not made.parts:
+        return study
+    say(f"Truth: {made.reason} {made.words}.")
+    return replace(study, votes=read.annotations)
 
 
 def _report(
-    study: Study,
-    votes: Study | None,
-    read: CliStudy,
-    asked: EvaluationRequest,
-    stage: Callable[[str], Progress],
+    study: Study, read: CliStudy, asked: EvaluationRequest, stage: Callable[[str], Progress]
 ) -> Report:
     scoring, name = asked.scoring, read.dataset.get("name", "")
     require_models(scoring.pair, study.predictions)
     wanted = AnswerOptions(
-        analyses=scoring.wanted(read.annotations, study.evaluation.metrics)
-        if votes is not None
-        else (),
+        analyses=scoring.wanted(read.annotations, study.metrics),
         pair=scoring.pair,
         nouns=CATALOGUE[name].nouns if name in CATALOGUE else Nouns(),
         command=True,
-        votes_study=votes,
     )
     return answer_report(study, wanted, stage)
 

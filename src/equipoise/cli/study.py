@@ -528,6 +528,9 @@ def _read_scored(
     models, notices = _as_answers(table, models, reading, metrics)
     table = replace(table, notices=(*table.notices, *notices))
     question = table if _keeps_kind(table, reading, truth) else ask(table, reading)
+    if question is not table and isinstance(reading, ReadingOptions):
+        circular = "keep" if reading.circular != "error" else "error"
+        question = independent(question, models, circular)
     if truth == "votes" and files.dataset is None:
         from equipoise.study.alignment import refuse_plain_scores
 

@@ -1,13 +1,11 @@
 """What `equipoise evaluate --truth` names: the votes, a model of them, or a file of draws."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, is_dataclass, replace
+from dataclasses import dataclass, is_dataclass
 from typing import Annotated, Any
 
 from equipoise.cli._screen import progress
 from equipoise.cli.options import QuestionReading, checked, flag, panel, words
-from equipoise.inference.resampling import Resampling
-from equipoise.inference.resampling import resample as make
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import InputError, choice, listed, nearest
 from equipoise.types.plausibilities import Plausibilities
@@ -279,23 +277,3 @@ def _asked(made: Plausibilities, question: QuestionReading) -> Plausibilities:
         )
     sides = {name: names[name in yes] for name in made.classes}
     return coarsened(made, Grouping.of(sides, groups=names))
-
-
-def make_plan(
-    truth: ScoredTruth,
-    table: Annotations,
-    resample: str | None,
-    *,
-    replicates: int | None,
-    seed: int,
-    fixed: str | None = None,
-) -> Resampling:
-    """What is drawn anew: one plan over the items of all tasks, whole groups where known."""
-    if isinstance(truth.given, Annotations):
-        return make(truth.given, resample, replicates=replicates, seed=seed, fixed=fixed)
-    items = tuple(dict.fromkeys(name for part in truth.given for name in part.items))
-    plan = make(truth.given[0], resample, replicates=replicates, seed=seed, fixed=fixed)
-    if table.group is None:
-        return replace(plan, items=items, group=None)
-    place = {name: code for code, name in enumerate(table.items)}
-    return replace(plan, items=items, group=table.group[[place[name] for name in items]])

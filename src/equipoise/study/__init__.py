@@ -2,7 +2,7 @@
 
 from equipoise.study.blocks import LABELS
 from equipoise.study.result import MACRO, Correlation, Difference, Evaluation, Row
-from equipoise.study.scoring import Settings, evaluate
+from equipoise.study.study import Settings, Study, evaluate
 from equipoise.study.thresholds import Thresholds, Tuning, UsedThreshold
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "Evaluation",
     "Row",
     "Settings",
+    "Study",
     "Thresholds",
     "Tuning",
     "UsedThreshold",

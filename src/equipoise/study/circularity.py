@@ -30,6 +30,7 @@ from equipoise.types.predictions import Predictions
 from equipoise.types.words import Option, hint
 
 CIRCULAR = ("error", "drop", "keep")
+CHECKED = "checked"  # by somebody else
 DROP, KEEP = Option("circular", "drop"), Option("circular", "keep")
 DISPUTED, OF_EACH = 30, 10  # disputed items, and those of each of two classes
 ALONE, OF_EACH_ALONE = 50, 10  # the same where nobody disputes anything

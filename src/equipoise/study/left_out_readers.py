@@ -10,7 +10,7 @@ and, where there are enough of them, with other annotators like the others to se
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
@@ -26,6 +26,7 @@ from equipoise.types.votes import gold_rows, row_weights
 
 if TYPE_CHECKING:
     from equipoise.study.result import Evaluation
+    from equipoise.study.study import Study
 
 MOST = 100  # annotators that are compared with the models
 KINDS = ("binary", "nominal", "ordinal")
@@ -83,7 +84,7 @@ class LeftOut:
     truth: Annotations
     answers: tuple[Predictions, ...]
 
-    def models(self, predictions: list[Predictions]) -> list[Predictions]:
+    def models(self, predictions: Iterable[Predictions]) -> list[Predictions]:
         """What models say of the same tasks and items."""
         items = {one.task: one.items for one in self.answers}
         asked = ((one, set(one.items)) for one in predictions if one.task in items)
@@ -111,28 +112,20 @@ def readers_left_out(annotations: Annotations) -> list[LeftOut]:
     return [one for one in made if one is not None]
 
 
-def score_readers(
-    predictions: list[Predictions],
-    annotations: Annotations,
-    score: Callable[[list[Predictions], Annotations], "Evaluation"],
-) -> tuple[tuple[ReaderRow, ...], tuple[Notice, ...]]:
-    """Every annotator next to all models, and what the user should know.
-
-    Parameters
-    ----------
-    score
-        Evaluates predictions against annotations, by metrics of decisions.
-    """
+def score_readers(study: "Study") -> tuple[tuple[ReaderRow, ...], tuple[Notice, ...]]:
+    """Every annotator next to all models, by the metrics of the study, and what to know."""
     rows: list[ReaderRow] = []
     notices: list[Notice] = []
-    for one in readers_left_out(annotations):
+    annotations, study = study.annotations, study.telling(lambda *_: None)
+    for reader in readers_left_out(annotations):
+        view = study.with_truth(reader.truth, "influence").with_competitors(
+            [*reader.models(study.predictions), *reader.answers]
+        )
         try:
-            made = score([*one.models(predictions), *one.answers], one.truth)
+            rows += _rows(reader, view.evaluation)
         except InputError as error:
             text = "left out of the comparison with the models: {why}."
-            notices.append(Notice("reader_left_out", text, (one.name,), {"why": error.got}))
-            continue
-        rows += _rows(one, made)
+            notices.append(Notice("reader_left_out", text, (reader.name,), {"why": error.got}))
     voters = len(annotations.annotators or ())
     if voters > MOST:
         text = "Of {people:count} annotators the {most:count} with most votes are compared."

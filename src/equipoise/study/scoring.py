@@ -8,21 +8,20 @@ mean over draws. The hard value takes the mean plausibility as the one truth, as
 uncertainty were settled.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from equipoise.inference import Reason, check_margin
-from equipoise.inference.resampling import Resampling, resample
-from equipoise.metrics import Block, Metric, Order, Prepared, named
+from equipoise.inference import Reason
+from equipoise.inference.resampling import Resampling
+from equipoise.metrics import Block, Metric, Order, Prepared
 from equipoise.metrics.draws import draw_error
 from equipoise.scale.engine import current, threads
-from equipoise.study.alignment import ON_MISSING, Aligned, align
-from equipoise.study.arguments import as_study
-from equipoise.study.blocks import LABELS, TIES
+from equipoise.study.alignment import Aligned
+from equipoise.study.blocks import LABELS
 from equipoise.study.cautions import (
     draw_notices,
     tie_notices,
@@ -30,29 +29,22 @@ from equipoise.study.cautions import (
     votes_notices,
 )
 from equipoise.study.chunks import chunk_width
-from equipoise.study.circularity import CIRCULAR, independent
-from equipoise.study.defaults import default_metrics, reader_metrics
 from equipoise.study.influence import Influential, influential_of_tasks
 from equipoise.study.left_out_readers import ReaderRow, score_readers
-from equipoise.study.readers import TWO_WAY, reader_cells
-from equipoise.study.result import (
-    INFERENCES,
-    MACRO,
-    Cells,
-    Evaluation,
-    normal_values,
-    widened,
-)
-from equipoise.study.thresholds import CutStudy, Thresholds, Truths, cut_study
-from equipoise.study.truth import TaskTruth, task_truths
+from equipoise.study.readers import reader_cells
+from equipoise.study.result import MACRO, Cells, Evaluation, normal_values, widened
+from equipoise.study.truth import TaskTruth
 from equipoise.study.uncertainty import DRAWS, AskedPopulation, Uncertainty
 from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import Floats, InputError, Ints, choice, listed, require_unique
+from equipoise.types.arrays import Floats, InputError, Ints, listed
 from equipoise.types.notices import Notice
 from equipoise.types.plausibilities import Plausibilities, Posterior, Seed
-from equipoise.types.predictions import Predictions, duplicate_models, duplicate_notices
+from equipoise.types.predictions import duplicate_models, duplicate_notices
 from equipoise.types.votes import added_votes, is_panel
 from equipoise.types.words import Option, hint
+
+if TYPE_CHECKING:
+    from equipoise.study.study import Progress, Settings, Study
 
 MODEL = Option(
     "truth",
@@ -63,194 +55,33 @@ GRADES = Option("classes", ("lowest", "...", "highest"), "classes=[lowest, ..., 
 MOST_BYTES = 4 * 2**30  # of replicates in memory
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """How an evaluation is carried out and reported.
-
-    Attributes
-    ----------
-    level
-        Level of the intervals.
-    items, annotators
-        ``random``: the result speaks for others like these; ``fixed``: these are all there
-        are. Not both can be fixed.
-    inference
-        ``two-way`` against soft and hard labels, or ``mrmc``: Obuchowski and Rockette's
-        analysis of each annotator's own votes.
-    margin
-        How much worse a model may be and still count as no worse: differences are then judged
-        superior, equivalent, non-inferior, inferior or undecided.
-    matters
-        The smallest difference that counts.
-    on_missing
-        ``error`` refuses items that only annotations or only predictions have; ``drop``
-        scores all models on the items they share, and says what was dropped.
-    circular
-        ``error`` refuses a model that is also an annotator, and a truth made from a model's
-        scores; ``drop`` leaves that annotator out of the truth, ``keep`` scores all the same,
-        and says so. See `equipoise.study.circularity`.
-    workers
-        Number of threads where the engine in use is local (`scale.engine`); 0 means as
-        many as it says, by default as there are cores. Never changes a result.
-    progress
-        Called as ``progress(done, all)`` after each chunk.
-    ties
-        What an item tied in its hard label is: ``half`` (tied classes share it; a yes/no tie
-        counts 1/2), ``negative`` (strict majority) or ``drop`` (left out for hard labels).
-    thresholds
-        From which score on an item is called positive, for metrics of decisions; see
-        `equipoise.study.thresholds`. Without, scores are cut at .5, and a notice says so.
-    """
-
-    level: float = 0.95
-    items: str = "random"
-    annotators: str = "random"
-    inference: str = "two-way"
-    margin: float | None = None
-    matters: float | None = None
-    on_missing: str = "error"
-    workers: int = 0
-    progress: Callable[[int, int], None] | None = None
-    ties: str = "half"
-    circular: str = "error"
-    thresholds: Thresholds | None = None
-
-    def __post_init__(self) -> None:
-        for name in ("items", "annotators"):
-            choice(f"settings, {name}", getattr(self, name), ("random", "fixed"))
-        if self.items == self.annotators == "fixed":
-            raise InputError(
-                "settings",
-                "items and annotators fixed",
-                "at most one of them",
-                "say which of them stand for others like them",
-            )
-        choice("settings, ties", self.ties, TIES)
-        choice("settings, inference", self.inference, tuple(INFERENCES))
-        if self.inference == "mrmc" and self.fixed is not None:
-            raise InputError(
-                "settings, inference mrmc",
-                f"{self.fixed} fixed",
-                "items and annotators that stand for others like them",
-                hint("choose {}", TWO_WAY),
-            )
-        check_margin("settings, margin", self.margin)
-        check_margin("settings, matters", self.matters)
-        choice("settings, on_missing", self.on_missing, ON_MISSING)
-        choice("settings, circular", self.circular, CIRCULAR)
-        if not 0 < self.level < 1 or self.workers < 0:
-            raise InputError(
-                "settings",
-                f"level {self.level}, {self.workers} workers",
-                "a level between 0 and 1, and at least 0 workers",
-                "correct them",
-            )
-
-    @property
-    def fixed(self) -> str | None:
-        """What the result speaks for as it is: items, annotators, or neither."""
-        return next((x for x in ("items", "annotators") if getattr(self, x) == "fixed"), None)
+def evaluated(study: "Study") -> Evaluation:
+    """Score the competitors of a study, and its readers where they compete, too."""
+    evaluation = replace(_models_scored(study), frame=study.frame)
+    if not study.readers:
+        return evaluation
+    rows, notices = _compete(study)
+    return replace(evaluation, readers=rows, notices=(*evaluation.notices, *notices))
 
 
-def evaluate(
-    predictions: Predictions | Iterable[Predictions] | Any,
-    truth: Truths | Any,
-    *,
-    metrics: Sequence[str | Metric] | None = None,
-    resampling: str | Resampling | None = None,
-    settings: Settings | None = None,
-    readers: bool = False,
-) -> Evaluation:
-    """Score models against a truth that experts disagree about.
-
-    Parameters
-    ----------
-    predictions
-        What each model says, one object per model and task; or a dataframe (pandas, polars,
-        pyarrow, ...) with a column of items and one per model, or of any other layout that
-        `Predictions.from_dataframe` knows; or a list of such.
-    truth
-        Annotations (soft label: mean vote; hard label: the class with most votes), or
-        plausibilities (one per task; soft label: their mean); or a dataframe with the columns
-        item, annotator and label, or any other that `Annotations.from_dataframe` knows.
-    metrics
-        Names such as ``auroc``, ``auroc:form=strict``, ``precision_at_100``, or `Metric`; by
-        default what fits the predictions, see `equipoise.study.defaults`.
-    resampling
-        A kind such as ``panel`` or ``items x panel``, or a plan made by `resample`; by
-        default what fits the truth.
-    settings
-        Level, interval, missing items, thresholds, threads.
-    readers
-        Whether to score every annotator as if it were a model, each against a truth without
-        its votes, by the metrics of decisions (or by the usual ones, if there are none).
-
-    Examples
-    --------
-    >>> votes = Annotations(kind="binary", items=("a", "b", "c"), classes=("no", "yes"),
-    ...     annotators=("ana", "bo"), item=np.array([0, 0, 1, 1, 2, 2]),
-    ...     annotator=np.array([0, 1, 0, 1, 0, 1]), label=np.array([1, 1, 1, 0, 0, 0]))
-    >>> model = Predictions("resnet", ("a", "b", "c"), np.array([0.9, 0.6, 0.1]))
-    >>> evaluate(model, votes, metrics=["auroc"]).estimate("resnet", "auroc").value
-    1.0
-    """
-    how = settings or Settings()
-    given, truth, frame = as_study(predictions, truth)
-    chosen = _metrics(default_metrics(truth, given) if metrics is None else metrics)
-    _check_margin(how.margin, chosen[0])
-    if isinstance(truth, Annotations):
-        truth = independent(truth, given, how.circular)
-    competing = _reader_metrics(truth, chosen) if readers else []
-    cut = cut_study(given, truth, [*chosen, *competing], how.thresholds, resampling)
-    made = replace(_evaluated(cut, chosen, how), frame=frame)
-    if not readers:
-        return made
-    assert isinstance(cut.truth, Annotations)
-    rows, told = _compete(cut, competing, how)
-    return replace(made, readers=rows, notices=(*made.notices, *told))
-
-
-def _compete(
-    cut: CutStudy, metrics: list[Metric], how: Settings
-) -> tuple[tuple[ReaderRow, ...], tuple[Notice, ...]]:
+def _compete(study: "Study") -> tuple[tuple[ReaderRow, ...], tuple[Notice, ...]]:
     """Every annotator next to the models, each against a truth without its votes."""
-    plainly = replace(how, inference="two-way", on_missing="drop", progress=None)
-
-    def score(given: list[Predictions], truth: Annotations) -> Evaluation:
-        plan = resample(truth, "influence", replicates=1)
-        return _evaluated(CutStudy(given, truth, plan), metrics, plainly)
-
-    assert isinstance(cut.truth, Annotations)
-    return score_readers(list(cut.predictions), cut.truth, score)
+    how = replace(study.settings, inference="two-way", on_missing="drop", replicates=1)
+    metrics = study.reader_metrics()
+    plain = replace(study, settings=how, metrics=metrics, readers=False)
+    return score_readers(plain)
 
 
-def _reader_metrics(truth: Truths, metrics: list[Metric]) -> list[Metric]:
-    """Those that decide, or the usual ones."""
-    if not isinstance(truth, Annotations):
-        raise InputError(
-            "readers",
-            "a model of the truth",
-            "votes, from which each reader can be left out",
-            "evaluate the annotations themselves",
-        )
-    deciding = [one for one in metrics if one.decides and one.labels != "draws"]
-    several = truth.kind == "nominal" or len(truth.classes) > 2
-    usual = reader_metrics(several=several, ordered=several and truth.kind == "ordinal")
-    return deciding or _metrics(usual)
-
-
-def _evaluated(cut: CutStudy, chosen: list[Metric], how: Settings) -> Evaluation:
+def _models_scored(study: "Study") -> Evaluation:
     """Score predictions that have their thresholds."""
-    asked, plan = _asked(cut.truth, cut.resampling, how.fixed)
-    asked = [replace(one, ties=how.ties) for one in asked]
-    aligned, notices = align(cut.predictions, asked, on_missing=how.on_missing)
+    how, plan, aligned = study.settings, study.plan, list(study.aligned)
     copies = duplicate_notices(
         duplicate_models((one.question.task, one.scores) for one in aligned)
     )
-    _check_sizes(aligned, chosen, plan)
-    _check_order(aligned, chosen)
-    chosen = [_bound(metric, aligned) for metric in chosen]
-    scorer = _Scorer(aligned, chosen, plan, how)
+    _check_sizes(aligned, study.metrics, plan)
+    _check_order(aligned, study.metrics)
+    metrics = [_bound(metric, aligned) for metric in study.metrics]
+    scorer = _Scorer(aligned, metrics, plan, how, study.tell)
     values, replicates = scorer.run()
     tasks = [one.question.task for one in aligned]
     if len(tasks) > 1:
@@ -264,7 +95,7 @@ def _evaluated(cut: CutStudy, chosen: list[Metric], how: Settings) -> Evaluation
     return Evaluation(
         tasks=tuple(tasks),
         models=tuple(aligned[0].scores),
-        metrics=tuple(chosen),
+        metrics=tuple(metrics),
         values=values,
         replicates=replicates,
         plan=plan,
@@ -277,45 +108,21 @@ def _evaluated(cut: CutStudy, chosen: list[Metric], how: Settings) -> Evaluation
         questions=tuple(one.question for one in aligned),
         scores=tuple(one.scores for one in aligned),
         decided=tuple(one.decided for one in aligned),
-        thresholds=cut.used,
+        thresholds=study.used,
         influential=scorer.influential(values),
         notices=(
-            *_truth_notices(cut.truth),
-            *notices,
+            *_truth_notices(study),
+            *study.dropped,
             *copies,
-            *cut.notices,
+            *study.notices,
             *scorer.notices(values),
         ),
-        predictions=tuple(cut.predictions),
-        annotations=cut.truth if isinstance(cut.truth, Annotations) else None,
+        predictions=study.predictions,
+        annotations=study.truth if isinstance(study.truth, Annotations) else None,
     )
 
 
-def _check_margin(margin: float | None, metric: Metric) -> None:
-    """Refuse a margin that no difference of the metric could exceed."""
-    most = metric.bounds[1] - metric.bounds[0]
-    if margin is not None and margin >= most:
-        raise InputError(
-            "margin",
-            f"{margin:g} in {metric.title}, whose differences are at most {most:g}",
-            f"a number below {most:g}",
-            "say how much worse a model may be, for example 0.02",
-        )
-
-
-def _metrics(metrics: Sequence[str | Metric]) -> list[Metric]:
-    chosen = [named(one) if isinstance(one, str) else one for one in metrics]
-    if not chosen or len({one.name for one in chosen}) < len(chosen):
-        raise InputError(
-            "metrics",
-            f"{[one.name for one in chosen]}",
-            "at least one, each once",
-            "correct the list",
-        )
-    return chosen
-
-
-def _check_sizes(aligned: list[Aligned], metrics: list[Metric], plan: Resampling) -> None:
+def _check_sizes(aligned: list[Aligned], metrics: Sequence[Metric], plan: Resampling) -> None:
     """Refuse metrics that need more items than a task has, and more replicates than fit."""
     cells = 2 * len(aligned) * len(metrics) * len(aligned[0].scores) * plan.replicates
     if cells * 8 > MOST_BYTES:
@@ -337,7 +144,7 @@ def _check_sizes(aligned: list[Aligned], metrics: list[Metric], plan: Resampling
                 )
 
 
-def _check_order(aligned: list[Aligned], metrics: list[Metric]) -> None:
+def _check_order(aligned: list[Aligned], metrics: Sequence[Metric]) -> None:
     """Refuse metrics of grades where the order of the classes is not known."""
     for one in aligned:
         question = one.question
@@ -366,59 +173,15 @@ def _bound(metric: Metric, aligned: Sequence[Aligned]) -> Metric:
     return made[0]
 
 
-def _asked(
-    truth: Truths, resampling: str | Resampling | None, fixed: str | None
-) -> tuple[list[TaskTruth], Resampling]:
-    """Questions of all tasks, placed among the items of one plan."""
-    parts = [truth] if isinstance(truth, Annotations | Plausibilities) else list(truth)
-    if not parts:
-        raise InputError("truth", "nothing", "annotations or plausibilities", "give some")
-    _check_parts(parts, several=not isinstance(truth, Annotations | Plausibilities))
-    items = tuple(dict.fromkeys(name for part in parts for name in part.items))
-    kind = resampling.kind if isinstance(resampling, Resampling) else resampling
-    plan = fitting = replace(resample(parts[0], kind, fixed=fixed), items=items)
-    if isinstance(resampling, Resampling):
-        plan = resampling
-    facts = ("items", "annotators", "draws")
-    if any(getattr(plan, fact) != getattr(fitting, fact) for fact in facts):
-        raise InputError(
-            "resampling",
-            "a plan for another truth",
-            "one for these items and annotators",
-            "make it with resample(truth)",
-        )
-    if plan.truth == "posterior":
-        for part in parts:
-            resample(part, plan.kind)
-    asked = [question for part in parts for question in task_truths(part)]
-    require_unique([one.task for one in asked], where="truth, tasks")
-    if len(parts) == 1:
-        return asked, plan
-    place = {name: number for number, name in enumerate(items)}
-    return [replace(q, place=np.array([place[i] for i in q.items])) for q in asked], plan
-
-
-def _check_parts(parts: Sequence[object], *, several: bool) -> None:
-    """Refuse what is no truth, and several tables of annotations."""
-    kinds = (Plausibilities,) if several else (Annotations, Plausibilities)
-    for part in parts:
-        if not isinstance(part, kinds):
-            raise InputError(
-                "truth",
-                f"{type(part).__name__}" + (" in a list" if several else ""),
-                "annotations (one table, with a task column for several questions), or "
-                "plausibilities, one or one per task",
-                "read them with read_annotations, or aggregate them",
-            )
-
-
-def _truth_notices(truth: Truths) -> list[Notice]:
+def _truth_notices(study: "Study") -> list[Notice]:
     """What the annotations, or the fits, have to say; of some tasks only with their names."""
+    truth = study.truth
     if isinstance(truth, Annotations):
         return [*truth.notices, *added_votes(truth)]
-    parts = [truth] if isinstance(truth, Plausibilities) else list(truth)
-    alone = len(parts) == 1
-    return [one if alone else one.of(part.task) for part in parts for one in part.notices]
+    votes = () if study.votes is None else study.votes.notices
+    alone = len(truth) == 1
+    fits = [one if alone else one.of(part.task) for part in truth for one in part.notices]
+    return [*votes, *fits]
 
 
 def _with_macro(values: Floats, replicates: Floats) -> tuple[Floats, Floats]:
@@ -530,10 +293,15 @@ class _Scorer:
     """Scores all models of all tasks; sorted once, when made."""
 
     def __init__(
-        self, aligned: list[Aligned], metrics: list[Metric], plan: Resampling, how: Settings
+        self,
+        aligned: list[Aligned],
+        metrics: list[Metric],
+        plan: Resampling,
+        how: "Settings",
+        tell: "Progress",
     ) -> None:
         self.aligned, self.metrics, self.plan = aligned, metrics, plan
-        self.workers, self.progress = how.workers, how.progress
+        self.workers, self.tell = how.workers, tell
         self.families = {one.family: one for one in metrics if one.labels != "draws"}
         self.labels = {one.labels for one in self.families.values()}
         alike = [(one, self.families[one.family]) for one in metrics if one.labels != "draws"]
@@ -635,7 +403,7 @@ class _Scorer:
         for t, one in enumerate(self.aligned):
             width = chunk_width(len(one.question.items), len(one.question.classes))
             work += [_Work(t, a, a + width) for a in range(0, self.plan.replicates, width)]
-        results = current(self.workers).map(self.chunks.scored, work, progress=self.progress)
+        results = current(self.workers).map(self.chunks.scored, work, progress=self.tell)
         out = np.empty((*values.shape, self.plan.replicates))
         for part, result in zip(work, results, strict=True):
             room = out[part.task, ..., part.first : part.stop]

@@ -53,14 +53,12 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from equipoise.inference.resampling import Resampling
-from equipoise.metrics import Metric
 from equipoise.study.alignment import require_yes_no, takes_threshold
-from equipoise.study.truth import TaskTruth, task_truths
+from equipoise.study.truth import TaskTruth
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import (
     Bools,
@@ -80,6 +78,9 @@ from equipoise.types.numbers import count, number, percent
 from equipoise.types.plausibilities import Plausibilities
 from equipoise.types.predictions import Predictions
 from equipoise.types.words import Option, hint, joined
+
+if TYPE_CHECKING:
+    from equipoise.study.study import Study
 
 RULES = ("youden", "f1", "prevalence")
 TARGETS = ("sensitivity", "specificity")
@@ -176,7 +177,6 @@ TUNING = Option("tuning", "0.3", python="tuning=Tuning(fraction=0.3)")
 CROSS_FIT = Option("tuning", "folds=5", python="tuning=Tuning(folds=5)")
 Choice = float | str
 Truth = Annotations | Plausibilities
-Truths = Truth | Sequence[Plausibilities]
 
 
 @dataclass(frozen=True, slots=True)
@@ -408,77 +408,55 @@ class UsedThreshold(NamedTuple):
         return f"{self.model}/{self.task}" if self.task else self.model
 
 
-class CutStudy(NamedTuple):
-    """What thresholds make of a study: predictions that have theirs, and what is scored.
-
-    Without a tuning split truth and plan are as they were given.
-    """
-
-    predictions: Sequence[Predictions]
-    truth: Truths
-    resampling: str | Resampling | None
-    used: tuple[UsedThreshold, ...] = ()
-    notices: tuple[Notice, ...] = ()
-
-
-def cut_study(
-    predictions: Sequence[Predictions],
-    truth: Truths,
-    metrics: Iterable[Metric],
-    thresholds: Thresholds | None = None,
-    resampling: str | Resampling | None = None,
-) -> CutStudy:
-    """Give predictions their thresholds, where any metric looks at decisions.
+def with_thresholds(study: "Study", thresholds: Thresholds | None = None) -> "Study":
+    """The study whose models have thresholds, where any metric looks at decisions.
 
     Scores that nobody gave a threshold for are cut at .5; a tuning split is left out of the
     truth, of the predictions and of the plan.
     """
+    metrics = (*study.metrics, *(study.reader_metrics() if study.readers else ()))
     if not any(takes_threshold(metric) for metric in metrics):
+        if thresholds is None:
+            return study
         text = "No metric looks at decisions: the thresholds are not used."
-        said = () if thresholds is None else (Notice("thresholds_unused", text),)
-        return CutStudy(predictions, truth, resampling, (), said)
-    parts: list[Truth] = [truth] if isinstance(truth, Truth) else list(truth)
-    made, used, folds, told = _applied(thresholds, predictions, parts)
-    told = (*told, *_threshold_notices(used))
-    if thresholds is None or thresholds.tuning is None or thresholds.tuning.folds is not None:
-        return CutStudy(made, truth, resampling, used, told)
-    left = [_scored_part(part, folds) for part in parts]
-    made = [one.of_items([n for n in one.items if not folds.get(n, 0)]) for one in made]
-    if isinstance(resampling, Resampling):
-        keep = np.array([not folds.get(name, 0) for name in resampling.items])
-        resampling = resampling.of_items(keep)
-    alone: Any = left[0] if isinstance(truth, Truth) else left
-    return CutStudy(made, alone, resampling, used, told)
-
-
-def _scored_part(part: Truth, folds: Mapping[str, int]) -> Truth:
-    """A truth without the items for choosing."""
-    keep = np.array([not folds[name] for name in part.items])
-    if isinstance(part, Annotations):
-        return part.of_items(keep)
-    return part.subset(np.flatnonzero(keep))
+        unused = Notice("thresholds_unused", text)
+        return replace(study, thresholds=thresholds, notices=(*study.notices, unused))
+    rules = thresholds or Thresholds(HALF)
+    rules.check_names(
+        [model.model for model in study.predictions], [truth.task for truth in study.truths]
+    )
+    folds, notices = _folds(rules.tuning, study.parts)
+    predictions, used = _applied(study, thresholds, folds)
+    cut = study.with_competitors(
+        predictions,
+        used=tuple(used),
+        notices=(*study.notices, *notices, *_threshold_notices(used)),
+    )
+    if rules.tuning is None or rules.tuning.folds is not None:
+        return cut
+    scored = [name for model in predictions for name in model.items if not folds.get(name, 0)]
+    return cut.of_items([*scored, *(name for name in study.items if not folds[name])])
 
 
 def _applied(
-    thresholds: Thresholds | None, predictions: Sequence[Predictions], parts: Sequence[Truth]
-) -> tuple[list[Predictions], tuple[UsedThreshold, ...], dict[str, int], tuple[Notice, ...]]:
-    """Predictions with thresholds, those thresholds, the fold of every item, and notices."""
-    truths = {one.task: one for part in parts for one in task_truths(part)}
-    asked = thresholds or Thresholds(HALF)
-    asked.check_names([one.model for one in predictions], list(truths))
-    folds, notices = _folds(asked.tuning, parts)
-    made, used = [], list[UsedThreshold]()
-    for one in predictions:
-        truth = truths.get(one.task)
-        if truth is None or one.decides or (thresholds is None and len(truth.classes) > 1):
-            made.append(one)
+    study: "Study", thresholds: Thresholds | None, folds: Mapping[str, int]
+) -> tuple[list[Predictions], list[UsedThreshold]]:
+    """Predictions with thresholds, and those thresholds."""
+    truths = {truth.task: truth for truth in study.truths}
+    rules = thresholds or Thresholds(HALF)
+    predictions, used = [], list[UsedThreshold]()
+    for model in study.predictions:
+        truth = truths.get(model.task)
+        several = truth is not None and len(truth.classes) > 1
+        if truth is None or model.decides or (thresholds is None and several):
+            predictions.append(model)
             continue
-        cut = _Cut(one, truth, folds, asked.tuning)
-        what = None if thresholds is None else asked.of(one.model, one.task)
-        each, rows = cut.standing() if what is None else cut.by(what)
+        cut = _Cut(model, truth, folds, rules.tuning)
+        rule = None if thresholds is None else rules.of(model.model, model.task)
+        threshold, rows = cut.standing() if rule is None else cut.by(rule)
         used += rows
-        made.append(replace(one, threshold=each))
-    return made, tuple(used), folds, tuple(notices)
+        predictions.append(replace(model, threshold=threshold))
+    return predictions, used
 
 
 def _folds(

@@ -28,7 +28,7 @@ from equipoise.report.answer.readers import (
     task_votes,
 )
 from equipoise.report.answer.worklist import worklist_finding
-from equipoise.study import MACRO, Evaluation, evaluate
+from equipoise.study import MACRO, Evaluation
 from equipoise.study.analyses.catalogue import ANALYSES
 from equipoise.study.analyses.expert_comparison import experts
 from equipoise.study.analyses.methods import (
@@ -40,11 +40,10 @@ from equipoise.study.analyses.methods import (
     labels_sentence,
     study_report,
 )
-from equipoise.study.analyses.study import Progress, Study, StudyOptions
 from equipoise.study.analyses.truth_items import certainty
 from equipoise.study.analyses.words import score_title
-from equipoise.study.circularity import independent
-from equipoise.study.thresholds import cut_study, threshold_table
+from equipoise.study.study import Progress, Settings, Study, silent
+from equipoise.study.thresholds import threshold_table
 from equipoise.truth import MODELS, model_title
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import Floats, InputError, Ints, choice, listed, nearest
@@ -75,33 +74,25 @@ class AnswerOptions:
         What items, annotators and tasks are called.
     command
         Whether advice is in the words of the command line.
-    votes_study
-        The study scored against votes, for analyses, where the truth is a model of them; None
-        where the study itself is.
     """
 
     analyses: Sequence[str] = ()
     pair: tuple[str, str] | None = None
     nouns: Nouns = field(default_factory=Nouns)
     command: bool = False
-    votes_study: Study | None = None
 
 
 def analyse_study(
-    predictions: Predictions | Iterable[Predictions],
-    annotations: Annotations,
-    options: StudyOptions | None = None,
-    *,
-    pair: tuple[str, str] | None = None,
+    study: Study, *, only: Sequence[str] = (), pair: tuple[str, str] | None = None
 ) -> Report:
     """The answer to a study with all of its grounds.
 
     Parameters
     ----------
-    predictions, annotations
-        What models and annotators say.
-    options
-        What is asked; by default every analysis that the data allow.
+    study
+        Models and votes; how far the work is, it tells.
+    only
+        Names of analyses; by default every one that the data allow.
     pair
         Two models to look at closely.
 
@@ -109,32 +100,21 @@ def analyse_study(
     --------
     >>> from equipoise.datasets.demo import reading_study
     >>> readings, scores = reading_study()
-    >>> options = StudyOptions(metrics=["auroc"], only=["vote_cutoffs"], replicates=20)
-    >>> report = analyse_study(scores, readings, options)
+    >>> study = Study.of(
+    ...     scores, readings, metrics=["auroc"], settings=Settings(replicates=20)
+    ... )
+    >>> report = analyse_study(study, only=["vote_cutoffs"])
     >>> [one.key for one in report.findings if one.evidence]
     ['labels', 'differences', 'vote_cutoffs']
     """
-    how = options or StudyOptions()
-    for name in how.only:
+    for name in only:
         choice("analyses", name, tuple(ANALYSES))
-    models = (predictions,) if isinstance(predictions, Predictions) else tuple(predictions)
-    require_models(pair, models)
-    annotations = independent(annotations, models, how.circular)
-    how = replace(how, circular="keep") if how.circular != "error" else how
-    done = evaluate(
-        models,
-        annotations,
-        metrics=how.metrics,
-        resampling=how.plan(annotations),
-        settings=replace(how.settings, thresholds=how.thresholds),
-    )
-    cut = cut_study(models, annotations, done.metrics, how.thresholds)
-    assert isinstance(cut.truth, Annotations)
-    study = Study(tuple(cut.predictions), cut.truth, how, done, lambda *_: None)
-    wanted = AnswerOptions(analyses=tuple(how.only) or tuple(ANALYSES), pair=pair)
+    require_models(pair, study.predictions)
+    wanted = AnswerOptions(analyses=tuple(only) or tuple(ANALYSES), pair=pair)
     every = len(wanted.analyses) + 2
     place = iter(range(every))
-    return answer_report(study, wanted, lambda _: _within(how.progress, next(place, 0), every))
+    tell, quiet = study.tell, study.telling(silent)
+    return answer_report(quiet, wanted, lambda _: _within(tell, next(place, 0), every))
 
 
 def require_models(pair: tuple[str, str] | None, given: Sequence[Predictions]) -> None:
@@ -148,12 +128,11 @@ def require_models(pair: tuple[str, str] | None, given: Sequence[Predictions]) -
         raise InputError("pair", f"{pair[0]!r} twice", "two models", "name another one")
 
 
-def _within(progress: Progress | None, place: int, every: int) -> Progress:
+def _within(progress: Progress, place: int, every: int) -> Progress:
     """Progress of one step as a part of all."""
 
     def tell(done: int, whole: int) -> None:
-        if progress is not None:
-            progress(place * PARTS + PARTS * done // max(whole, 1), every * PARTS)
+        progress(place * PARTS + PARTS * done // max(whole, 1), every * PARTS)
 
     return tell
 
@@ -161,11 +140,11 @@ def _within(progress: Progress | None, place: int, every: int) -> Progress:
 def answer_report(study: Study, asked: AnswerOptions, stage: Stage | None = None) -> Report:
     """Everything that is said of a study."""
     tell = stage or (lambda _: lambda *__: None)
-    answer, nouns = Answer(study.evaluation, study.options.labels), asked.nouns
-    base, data = study_report(study), StudyData.of(study.evaluation, study.annotations)
-    votes = task_votes(study.annotations, _scored(study))
+    answer, nouns = Answer(study.evaluation, study.settings.labels), asked.nouns
+    base, data = study_report(study), StudyData.of(study.evaluation, study.voted)
+    votes = task_votes(study.voted, _scored(study))
     tell("agreement")(0, 1)
-    agreement = agreement_finding(study.annotations, votes, nouns)
+    agreement = agreement_finding(study.voted, votes, nouns)
     behind = answer.front.behind
     front = [
         *_pair(study, asked),
@@ -174,7 +153,7 @@ def answer_report(study: Study, asked: AnswerOptions, stage: Stage | None = None
         distance_finding(answer),
         _gains(study, answer.front, nouns, tell),
         agreement,
-        worklist_finding(study.evaluation, study.annotations, votes, nouns, behind),
+        worklist_finding(study.evaluation, study.voted, votes, nouns, behind),
     ]
     evidence = [
         *_thresholds(study.evaluation),
@@ -188,7 +167,7 @@ def answer_report(study: Study, asked: AnswerOptions, stage: Stage | None = None
         base,
         card=make_card(
             answer,
-            _sample_of(study.evaluation, study.annotations),
+            _sample_of(study.evaluation, study.voted),
             nouns,
             base.notices,
             command=asked.command,
@@ -217,7 +196,7 @@ def _in_order(
 
 def _scored(study: Study) -> dict[str, Ints]:
     """Places of the scored items of every task among the items of the annotations."""
-    place = {name: code for code, name in enumerate(study.annotations.items)}
+    place = {name: code for code, name in enumerate(study.voted.items)}
     return {
         one.task: np.array([place[name] for name in one.items if name in place], dtype=np.int64)
         for one in study.evaluation.questions
@@ -265,15 +244,20 @@ def evaluation_card(evaluation: Evaluation) -> Card:
 def evaluation_report(evaluation: Evaluation) -> Report:
     """Everything that is said of an evaluation that Python made, with the quick analyses."""
     votes = evaluation.annotations
-    options = StudyOptions(
-        metrics=evaluation.metrics,
-        level=evaluation.level,
-        seed=evaluation.plan.seed,
-        on_missing="drop",  # items that are not scored were refused, or are wanted so
-        circular="keep",
-    )
     if votes is not None:
-        study = Study(evaluation.predictions, votes, options, evaluation, lambda *_: None)
+        settings = Settings(
+            level=evaluation.level,
+            on_missing="drop",  # items that are not scored were refused, or are wanted so
+            circular="checked",
+        )
+        study = Study(
+            predictions=evaluation.predictions,
+            truth=votes,
+            votes=votes,
+            metrics=evaluation.metrics,
+            settings=settings,
+            resampling=evaluation.plan,
+        ).with_evaluation(evaluation)
         quick = tuple(name for name, one in ANALYSES.items() if one.quick)
         return answer_report(study, AnswerOptions(analyses=quick))
     answer = Answer(evaluation)
@@ -295,7 +279,7 @@ def _gains(study: Study, front: RankedModels, nouns: Nouns, tell: Stage) -> Find
     """Models against each annotator, where the annotators allow it."""
     leader, behind = front.models[0], front.behind
     tell("readers")(0, 1)
-    asked = study.options
+    asked = study.settings
     try:
         found = experts(
             study.predictions,
@@ -314,16 +298,10 @@ def _pair(study: Study, asked: AnswerOptions) -> Iterator[Finding]:
     """The close look at two models."""
     if asked.pair is None:
         return
-    two = _two(study, asked.pair)
+    two = study.of_models(asked.pair)
     among = len(study.evaluation.models)
-    report = Comparison(*asked.pair, study.options.labels, two.evaluation, among).report()
+    report = Comparison(*asked.pair, study.settings.labels, two.evaluation, among).report()
     yield replace(report, nav="Pair")
-
-
-def _two(study: Study, pair: tuple[str, str]) -> Study:
-    """The study of two models alone."""
-    some = tuple(one for name in pair for one in study.predictions if one.model == name)
-    return replace(study, predictions=some, evaluation=study.evaluation.subset(pair))
 
 
 def _thresholds(evaluation: Evaluation) -> Iterator[Finding]:
@@ -465,7 +443,7 @@ def _certainty(study: Study) -> Iterator[Finding]:
         if one.plausible is None:
             continue
         try:
-            found = certainty(study.annotations, one.plausible)
+            found = certainty(study.voted, one.plausible)
         except InputError:
             continue
         for part in (found.report(), found.ambiguous_report()):
@@ -474,16 +452,15 @@ def _certainty(study: Study) -> Iterator[Finding]:
 
 def _analyses(study: Study, asked: AnswerOptions, tell: Stage) -> Iterator[Finding]:
     """The analyses that were asked for, each possible or with the reason why not."""
-    own = asked.votes_study or study
     for name, analysis in ANALYSES.items():
         if name in asked.analyses:
             step = tell(name)
-            found = analysis.attempt(own.telling(step))
+            found = analysis.attempt(study.telling(step))
             step(1, 1)
             yield found
     if asked.pair is None:
         return
-    two = _two(own, asked.pair)
+    two = study.of_models(asked.pair)
     for name in PAIR_GROUNDS:
         found = ANALYSES[name].attempt(two.telling(tell(name)))
         title = f"{asked.pair[0]} against {asked.pair[1]}: {found.title}"
@@ -509,7 +486,7 @@ def _labels_sentence(study: Study, *, sources: bool = False) -> str:
     """How labels are made of votes, or of a model of the truth."""
     fitted = [one.plausible for one in study.evaluation.questions if one.plausible is not None]
     if not fitted:
-        return labels_sentence(study.annotations, study.evaluation.metrics, study.options)
+        return labels_sentence(study.annotations, study.evaluation.metrics, study.settings)
     keys = _truth_sources(study) if sources else ()
     return (
         f"The truth was inferred from the annotations by {model_title(fitted[0].model)}"

@@ -37,7 +37,7 @@ from equipoise.study.analyses.confusion_matrices import (
     shared_errors,
 )
 from equipoise.study.analyses.scoring import freeze
-from equipoise.study.analyses.study import Study
+from equipoise.study.study import Study
 from equipoise.study.truth import TaskTruth, task_truths
 from equipoise.truth.agreement import agreement_table
 from equipoise.types.annotations import Annotations
@@ -179,7 +179,7 @@ def _raters(annotations: Annotations, task: str) -> list[dict[str, Cell]]:
 
 def analyse(study: Study) -> Finding:
     """How the annotators of a study differ: what they say, and what they confuse."""
-    table = study.annotations
+    table = study.voted
     found = confusions(table)
     front = found[0].task if found else ""
     rows = annotator_rows(study.evaluation.questions, table.annotators or ())
@@ -500,7 +500,7 @@ def annotator_map(annotations: Annotations, *, task: str | None = None) -> Annot
 
 def analyse_pairs(study: Study) -> Finding:
     """The map of the annotators of a study."""
-    return annotator_map(study.annotations).report()
+    return annotator_map(study.voted).report()
 
 
 def place_on_plane(kappa: Floats) -> _Plane:

@@ -32,9 +32,9 @@ from equipoise.inference import TwoWay
 from equipoise.study.alignment import align
 from equipoise.study.analyses.result import ENDS
 from equipoise.study.analyses.scoring import Given, freeze
-from equipoise.study.analyses.study import Study
 from equipoise.study.analyses.words import as_notices
 from equipoise.study.arguments import as_annotations, as_predictions
+from equipoise.study.study import Study
 from equipoise.study.truth import task_truths
 from equipoise.study.uncertainty import Uncertainty, uncertainty_of
 from equipoise.types.annotations import Annotations
@@ -291,7 +291,7 @@ def _probabilities(given: list[Predictions]) -> tuple[list[Predictions], list[No
 
 def analyse(study: Study) -> Finding:
     """Calibration of the models of a study."""
-    asked = study.options
+    asked = study.settings
     return calibration(
         study.predictions, study.annotations, level=asked.level, on_missing=asked.on_missing
     ).report()

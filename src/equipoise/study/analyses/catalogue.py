@@ -17,7 +17,7 @@ import numpy as np
 from equipoise.types.arrays import InputError
 
 if TYPE_CHECKING:
-    from equipoise.study.analyses.study import Study
+    from equipoise.study.study import Study
     from equipoise.types.findings import Finding
 
 

@@ -35,8 +35,8 @@ from equipoise.study import MACRO
 from equipoise.study.analyses.cuts import Cuts, cut
 from equipoise.study.analyses.options import AnalysisKeywords
 from equipoise.study.analyses.scoring import Given, StudyScorer, study
-from equipoise.study.analyses.study import Study
 from equipoise.study.analyses.words import BRACKETS, lowest_by, scored_again
+from equipoise.study.study import Study
 from equipoise.study.truth import TaskTruth
 from equipoise.truth import dirichlet
 from equipoise.types.annotations import Annotations

@@ -26,7 +26,6 @@ from equipoise.study.analyses.options import (
     checked_options,
 )
 from equipoise.study.analyses.result import GridResult
-from equipoise.study.analyses.study import Study
 from equipoise.study.analyses.words import (
     BRACKETS,
     IN_FILES,
@@ -37,6 +36,7 @@ from equipoise.study.analyses.words import (
     score_head,
 )
 from equipoise.study.arguments import as_annotations, as_metrics, as_predictions
+from equipoise.study.study import Study
 from equipoise.truth import MODELS, model_title
 from equipoise.truth.choosing import Settings as Told
 from equipoise.truth.choosing import model, suitable
@@ -364,10 +364,9 @@ def aggregation_choices(
 
 def analyse(study: Study) -> Finding:
     """The evaluation of a study under every aggregation model that suits it."""
-    asked = study.options
     return aggregation_choices(
-        study.predictions, study.annotations, metrics=asked.metrics, **study.resampled
-    ).report(asked.labels)
+        study.predictions, study.annotations, metrics=study.metrics, **study.resampled
+    ).report(study.settings.labels)
 
 
 def _collected(

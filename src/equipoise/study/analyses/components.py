@@ -30,9 +30,9 @@ from equipoise.inference.ranks import higher_is_better
 from equipoise.inference.resampling import resample
 from equipoise.metrics import Metric
 from equipoise.study import LABELS, Evaluation, Settings, evaluate
-from equipoise.study.analyses.study import Study
 from equipoise.study.analyses.words import as_notices, score_title
 from equipoise.study.arguments import as_annotations, as_metrics, as_predictions
+from equipoise.study.study import Study
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import choice, short_repr, wrong_type
 from equipoise.types.findings import Column, Dot, Dots, Finding, Table, columns
@@ -262,7 +262,7 @@ def components_of(done: Evaluation, labels: str = "soft") -> Components:
 
 def analyse(study: Study) -> Finding:
     """Where the spread of the results of a study comes from."""
-    return components_of(study.evaluation, study.options.labels).report()
+    return components_of(study.evaluation, study.settings.labels).report()
 
 
 def _results(cell: TwoWay, better: str) -> list[tuple[int, ...]]:

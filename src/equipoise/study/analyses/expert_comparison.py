@@ -71,9 +71,9 @@ from equipoise.study.alignment import Aligned, align
 from equipoise.study.analyses.options import AnalysisOptions
 from equipoise.study.analyses.result import StudyResult, ends_of
 from equipoise.study.analyses.scoring import Given
-from equipoise.study.analyses.study import Study
 from equipoise.study.analyses.words import as_notices
 from equipoise.study.arguments import as_annotations, as_predictions
+from equipoise.study.study import Study
 from equipoise.study.truth import task_truths
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import Floats, InputError, Ints, short_repr
@@ -788,7 +788,7 @@ def experts(
 
 def analyse(study: Study) -> Finding:
     """Models among the experts of a study."""
-    asked = study.options
+    asked = study.settings
     given = study.predictions, study.annotations
     return experts(*given, level=asked.level, on_missing=asked.on_missing).report()
 

@@ -42,7 +42,7 @@ from equipoise.study.analyses.flip_search import (
 )
 from equipoise.study.analyses.options import Progress
 from equipoise.study.analyses.scoring import StudyScorer, TaskScorer, study
-from equipoise.study.analyses.study import Study
+from equipoise.study.study import Study
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import (
     Floats,
@@ -367,7 +367,7 @@ def _tied_notice(flip: Flip, scorer: StudyScorer) -> Notice:
 
 def analyse(study: Study) -> Finding:
     """The three kinds of moves together; one that is refused is said in a notice."""
-    asked, given = study.options, (study.predictions, study.annotations)
+    asked, given = study.settings, (study.predictions, study.annotations)
     how: FlipKeywords = {
         "labels": asked.labels,
         "most": asked.most,
@@ -377,7 +377,7 @@ def analyse(study: Study) -> Finding:
     results, refused = [], []
     for number, unit in enumerate(UNITS, 1):
         try:
-            results.append(flips(*given, metric=asked.metrics[0], unit=unit, **how))
+            results.append(flips(*given, metric=study.metrics[0], unit=unit, **how))
         except InputError as error:
             if unit == "items":
                 raise

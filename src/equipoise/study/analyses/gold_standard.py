@@ -56,9 +56,9 @@ from equipoise.study.analyses.options import (
     checked_options,
 )
 from equipoise.study.analyses.scoring import Given, TaskScorer, task_scorer
-from equipoise.study.analyses.study import Study
 from equipoise.study.analyses.words import BRACKETS, as_notices
 from equipoise.study.arguments import as_annotations, as_predictions
+from equipoise.study.study import Study
 from equipoise.study.truth import TaskTruth, task_truths
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import Floats, InputError, Ints, short_repr

@@ -49,9 +49,9 @@ from equipoise.study.analyses.scoring import (
     mean_over_tasks,
     study,
 )
-from equipoise.study.analyses.study import Study
 from equipoise.study.analyses.words import BRACKETS, ORDER, not_finite, scored_again
 from equipoise.study.blocks import hard_labels
+from equipoise.study.study import Study
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import Bools, Floats, InputError, Ints, short_repr
 from equipoise.types.findings import (

@@ -19,7 +19,6 @@ import numpy as np
 
 from equipoise.metrics import Metric, hard_labels_rule
 from equipoise.study import LABELS, MACRO, Evaluation
-from equipoise.study.analyses.study import Study, StudyOptions
 from equipoise.study.analyses.words import (
     IN_FULL,
     QUESTION,
@@ -29,6 +28,7 @@ from equipoise.study.analyses.words import (
     with_titles,
 )
 from equipoise.study.result import Difference
+from equipoise.study.study import Settings, Study
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import short_repr
 from equipoise.types.findings import Column, Dot, Dots, Finding, Report, Table
@@ -103,7 +103,7 @@ class StudyData:
 
 def study_report(study: Study) -> Report:
     """What every report of a study begins with: models, settings, notices and sources."""
-    asked, evaluation = study.options, study.evaluation
+    asked, evaluation = study.settings, study.evaluation
     every = (key for metric in evaluation.metrics for key in metric.references)
     return Report(
         title="",
@@ -113,7 +113,7 @@ def study_report(study: Study) -> Report:
             ("Labels", asked.labels),
             ("Resamples", count(study.replicates)),
             ("Level of the intervals", exact_percent(asked.level)),
-            ("Seed", str(asked.seed)),
+            ("Seed", str(study.seed)),
         ),
         notices=as_notices(evaluation.notices),
         references=tuple(dict.fromkeys(every)),
@@ -121,7 +121,7 @@ def study_report(study: Study) -> Report:
 
 
 def labels_sentence(
-    annotations: Annotations, metrics: Sequence[Metric], asked: StudyOptions
+    annotations: Annotations, metrics: Sequence[Metric], asked: Settings
 ) -> str:
     """How labels are made of votes."""
     classes = 1 if annotations.kind == "binary" else len(annotations.classes)

@@ -25,10 +25,10 @@ from equipoise.metrics import DEFAULT, Metric, named
 from equipoise.study import Evaluation, Settings, evaluate
 from equipoise.study.alignment import ON_MISSING
 from equipoise.study.analyses.scoring import affordable_resamples
-from equipoise.study.analyses.study import Study
 from equipoise.study.analyses.thresholds import checked_probabilities, steps
 from equipoise.study.analyses.words import as_notices
 from equipoise.study.arguments import as_metrics, as_predictions
+from equipoise.study.study import Study
 from equipoise.study.truth import TaskTruth
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import (
@@ -649,9 +649,9 @@ def analyse(study: Study) -> Finding:
     asked = study.evaluation.questions
     if any(len(question.classes) > 1 for question in asked):
         do = hint("ask about one class: {}", ONE_CLASS)
-        got = f"votes of kind {study.annotations.kind}"
+        got = f"votes of kind {study.voted.kind}"
         raise InputError("threshold sweep", got, "yes or no", do)
-    every = study.annotations.group  # by the numbers that the plan of items draws
+    every = study.plan.group  # by the numbers that the plan of items draws
     alone: list[str] = []
     sweeps = {}
     for done, (question, scores) in enumerate(
@@ -680,11 +680,11 @@ def _swept(
     study: Study, question: TaskTruth, scores: Mapping[str, Floats], group: Ints | None
 ) -> ThresholdSweep:
     """One task, on the items that were scored."""
-    asked, items = study.options, question.items
+    asked, items = study.settings, question.items
     grid = Grid(
         metrics=[metric.name for metric in study.evaluation.metrics],
         replicates=study.replicates,
-        seed=asked.seed,
+        seed=study.seed,
         level=asked.level,
         strict=True,
         group=group,

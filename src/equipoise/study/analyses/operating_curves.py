@@ -42,9 +42,9 @@ from equipoise.study.analyses.expert_comparison import (
     reader_intervals,
 )
 from equipoise.study.analyses.scoring import Given
-from equipoise.study.analyses.study import Study
 from equipoise.study.analyses.words import as_notices
 from equipoise.study.arguments import as_annotations, as_predictions
+from equipoise.study.study import Study
 from equipoise.study.truth import TaskTruth, task_truths
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import Bools, Floats, InputError, require_number
@@ -325,7 +325,7 @@ def _decisions_only(where: str) -> InputError:
 
 def analyse(study: Study) -> Finding:
     """The curves of a study."""
-    asked = study.options
+    asked = study.settings
     given = study.predictions, study.annotations
     return curves(*given, level=asked.level, on_missing=asked.on_missing).report()
 

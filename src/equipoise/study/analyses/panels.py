@@ -70,8 +70,8 @@ from equipoise.study.analyses.scoring import (
     mean_over_tasks,
     study,
 )
-from equipoise.study.analyses.study import Study
 from equipoise.study.analyses.words import NAMED, scored_again
+from equipoise.study.study import Study
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import (
     Floats,

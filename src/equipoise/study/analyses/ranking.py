@@ -35,7 +35,6 @@ from equipoise.study.analyses.options import (
     checked_options,
 )
 from equipoise.study.analyses.result import GridResult, ends_of
-from equipoise.study.analyses.study import Study
 from equipoise.study.analyses.words import (
     IN_FILES,
     IN_FULL,
@@ -45,6 +44,7 @@ from equipoise.study.analyses.words import (
     as_notices,
 )
 from equipoise.study.arguments import Truths, as_metrics, as_predictions
+from equipoise.study.study import Study
 from equipoise.types.arrays import Floats, InputError, short_repr
 from equipoise.types.findings import Chart, Column, Dot, Dots, Finding, Heat, columns
 from equipoise.types.notices import Notice
@@ -384,7 +384,7 @@ def _simulation_interval(share: float, number: int, level: float) -> tuple[float
 
 def analyse(study: Study) -> Finding:
     """How stable the order of the models of a study is."""
-    return _stability_of(study.evaluation).report(study.options.labels)
+    return _stability_of(study.evaluation).report(study.settings.labels)
 
 
 def _leaders(row: Mapping[str, Any]) -> str:

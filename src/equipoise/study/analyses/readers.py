@@ -24,10 +24,8 @@ import numpy as np
 
 from equipoise.metrics import Metric, named
 from equipoise.study import MACRO
-from equipoise.study.alignment import takes_threshold
-from equipoise.study.analyses.study import Study
 from equipoise.study.left_out_readers import ReaderRow
-from equipoise.study.scoring import evaluate
+from equipoise.study.study import Study, evaluate
 from equipoise.types.arrays import InputError
 from equipoise.types.findings import Cell, Column, Dot, Dots, Finding, Table, columns, spanned
 from equipoise.types.numbers import change, count, estimate, exact_percent
@@ -85,19 +83,21 @@ class _Front(NamedTuple):
 
 def analyse(study: Study) -> Finding:
     """Readers of a study against its models."""
-    asked, made = study.options, study.evaluation
+    made = study.evaluation
     if not made.readers:
-        unused = not any(takes_threshold(metric) for metric in made.metrics)
         made = evaluate(
             study.predictions,
             study.annotations,
-            metrics=asked.metrics,
+            metrics=study.metrics,
             resampling="influence",
-            settings=replace(asked.settings, thresholds=asked.thresholds if unused else None),
+            settings=replace(study.settings, thresholds=study.thresholds),
             readers=True,
         )
     finding = readers_finding(
-        made.readers, metrics=made.metrics, labels=asked.labels, level=asked.level
+        made.readers,
+        metrics=made.metrics,
+        labels=study.settings.labels,
+        level=study.settings.level,
     )
     return replace(finding, notices=tuple(one for one in made.notices if one.code in TOLD))
 

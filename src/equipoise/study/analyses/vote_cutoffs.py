@@ -34,8 +34,8 @@ import numpy as np
 from equipoise.study.analyses.cuts import Cuts, cut
 from equipoise.study.analyses.options import AnalysisKeywords
 from equipoise.study.analyses.scoring import Given, affordable, study
-from equipoise.study.analyses.study import Study
 from equipoise.study.analyses.words import BRACKETS, ORDER, not_finite, scored_again
+from equipoise.study.study import Study
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import InputError, short_repr
 from equipoise.types.findings import Chart, Column, Finding, Table, largest_by, spanned

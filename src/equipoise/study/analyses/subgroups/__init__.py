@@ -34,10 +34,10 @@ from equipoise.inference.estimate import Estimate
 from equipoise.study.analyses.options import AnalysisKeywords
 from equipoise.study.analyses.result import StudyResult
 from equipoise.study.analyses.scoring import Given, StudyScorer, TaskScorer, study
-from equipoise.study.analyses.study import Study
 from equipoise.study.analyses.subgroups.attributes import Attributes, read_attributes
 from equipoise.study.analyses.subgroups.groups import Groups, holm
 from equipoise.study.blocks import hard_labels
+from equipoise.study.study import Study
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import Bools, InputError, Ints, choice, short_repr, wrong_type
 from equipoise.types.findings import Cell as TableCell
@@ -474,12 +474,12 @@ def _why_undefined(task: TaskScorer, group: Bools) -> str:
 
 def analyse(study: Study) -> Finding:
     """Groups of the items of a study."""
-    if study.options.attributes is None:
+    if study.attributes is None:
         raise InputError(
             "subgroups",
             "no attributes of items",
             "a table with a row per item",
             hint("give {} such as sex, age or site", Option("attributes")),
         )
-    known = study.options.attributes
+    known = study.attributes
     return subgroups(study.predictions, study.annotations, known, **study.single).report()

@@ -1,0 +1,637 @@
+"""Study: what competes, what it is compared with, and all that is worked out from both, once.
+
+A study holds predictions, the truth that they are scored against (votes, or plausibilities of
+every task), metrics and settings. It is checked when it is made by `Study.of`: models that
+helped to make their truth are refused, scores get their thresholds, and items that thresholds
+were chosen on are left out. What follows is worked out when somebody asks for it, and kept: the
+truth of every task, the plan of resamples, the scores of all models item by item, and the
+evaluation.
+
+Views are studies again: with some of the votes or items, against another truth, with other
+competitors or metrics. They keep what stays the same, so that nothing is made twice.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from equipoise.inference import check_margin
+from equipoise.inference.resampling import Resampling, resample, usual_replicates
+from equipoise.metrics import Metric, named
+from equipoise.study.alignment import ON_MISSING, Aligned, align
+from equipoise.study.arguments import Truths, as_study
+from equipoise.study.blocks import LABELS, TIES
+from equipoise.study.circularity import CHECKED, CIRCULAR, independent
+from equipoise.study.defaults import default_metrics, reader_metrics
+from equipoise.study.readers import TWO_WAY
+from equipoise.study.result import INFERENCES, Evaluation
+from equipoise.study.thresholds import Thresholds, UsedThreshold, with_thresholds
+from equipoise.study.truth import TaskTruth, task_truths
+from equipoise.types.annotations import Annotations
+from equipoise.types.arrays import (
+    Bools,
+    InputError,
+    Ints,
+    choice,
+    require_unique,
+    short_repr,
+)
+from equipoise.types.notices import Notice
+from equipoise.types.plausibilities import Plausibilities
+from equipoise.types.predictions import Predictions
+from equipoise.types.votes import Votes, collect_votes
+from equipoise.types.words import Option, hint
+
+if TYPE_CHECKING:
+    from equipoise.study.analyses.options import AnalysisKeywords, ResamplingKeywords
+    from equipoise.study.analyses.subgroups import Attributes
+
+Progress = Callable[[int, int], None]
+MOST_RESAMPLES = 1000  # that a report makes when nobody says how many
+
+
+def silent(done: int, whole: int) -> None:
+    """Progress that nobody listens to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How an evaluation is carried out and reported.
+
+    Attributes
+    ----------
+    level
+        Level of the intervals.
+    items, annotators
+        ``random``: the result speaks for others like these; ``fixed``: these are all there
+        are. Not both can be fixed.
+    inference
+        ``two-way`` against soft and hard labels, or ``mrmc``: Obuchowski and Rockette's
+        analysis of each annotator's own votes.
+    margin
+        How much worse a model may be and still count as no worse: differences are then judged
+        superior, equivalent, non-inferior, inferior or undecided.
+    matters
+        The smallest difference that counts.
+    on_missing
+        ``error`` refuses items that only annotations or only predictions have; ``drop``
+        scores all models on the items they share, and says what was dropped.
+    circular
+        ``error`` refuses a model that is also an annotator, and a truth made from a model's
+        scores; ``drop`` leaves that annotator out of the truth, ``keep`` scores all the same,
+        and says so; ``checked`` does not look, because somebody has. See
+        `equipoise.study.circularity`.
+    workers
+        Number of threads where the engine in use is local (`scale.engine`); 0 means as
+        many as it says, by default as there are cores. Never changes a result.
+    progress
+        Called as ``progress(done, all)`` after each chunk.
+    ties
+        What an item tied in its hard label is: ``half`` (tied classes share it; a yes/no tie
+        counts 1/2), ``negative`` (strict majority) or ``drop`` (left out for hard labels).
+    thresholds
+        From which score on an item is called positive, for metrics of decisions; see
+        `equipoise.study.thresholds`. Without, scores are cut at .5, and a notice says so.
+    labels
+        ``soft`` or ``hard``: the labels that decide where a report needs one kind.
+    replicates, seed
+        How many resamples are drawn, by default what suits the number of items, and from
+        which seed; a plan made by `resample` brings its own.
+    most
+        Size at which searches, such as that for flips, end.
+    """
+
+    level: float = 0.95
+    items: str = "random"
+    annotators: str = "random"
+    inference: str = "two-way"
+    margin: float | None = None
+    matters: float | None = None
+    on_missing: str = "error"
+    workers: int = 0
+    progress: Progress | None = None
+    ties: str = "half"
+    circular: str = "error"
+    thresholds: Thresholds | None = None
+    labels: str = "soft"
+    replicates: int | None = None
+    seed: int = 0
+    most: int = 50
+
+    def __post_init__(self) -> None:
+        for name in ("items", "annotators"):
+            choice(f"settings, {name}", getattr(self, name), ("random", "fixed"))
+        if self.items == self.annotators == "fixed":
+            raise InputError(
+                "settings",
+                "items and annotators fixed",
+                "at most one of them",
+                "say which of them stand for others like them",
+            )
+        choice("settings, ties", self.ties, TIES)
+        choice("settings, labels", self.labels, LABELS)
+        choice("settings, inference", self.inference, tuple(INFERENCES))
+        if self.inference == "mrmc" and self.fixed is not None:
+            raise InputError(
+                "settings, inference mrmc",
+                f"{self.fixed} fixed",
+                "items and annotators that stand for others like them",
+                hint("choose {}", TWO_WAY),
+            )
+        check_margin("settings, margin", self.margin)
+        check_margin("settings, matters", self.matters)
+        choice("settings, on_missing", self.on_missing, ON_MISSING)
+        choice("settings, circular", self.circular, (*CIRCULAR, CHECKED))
+        if not 0 < self.level < 1 or self.workers < 0:
+            raise InputError(
+                "settings",
+                f"level {self.level}, {self.workers} workers",
+                "a level between 0 and 1, and at least 0 workers",
+                "correct them",
+            )
+        if self.replicates is not None and self.replicates < 1:
+            raise InputError(
+                "settings", f"{self.replicates} replicates", "at least 1", "1000 is usual"
+            )
+
+    @property
+    def fixed(self) -> str | None:
+        """What the result speaks for as it is: items, annotators, or neither."""
+        return next((x for x in ("items", "annotators") if getattr(self, x) == "fixed"), None)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Study:
+    """Competitors and a truth, checked, with their thresholds; see the module.
+
+    Attributes
+    ----------
+    predictions
+        What models say, one object per model and task.
+    truth
+        Votes, or plausibilities of every task.
+    metrics
+        By what models are scored, the main one first.
+    settings
+        How; thresholds are applied already, and progress is told to `tell`.
+    resampling
+        A kind of resampling or a plan; None is what fits the truth.
+    votes
+        The annotations, also where the truth is a model of them; None where there are none.
+    attributes
+        What is known of the items beside their labels, for subgroups.
+    readers
+        Whether annotators compete, too, each against a truth without its votes.
+    thresholds
+        Thresholds that were asked for, and that no metric needed.
+    used
+        The thresholds by which scores became decisions.
+    notices
+        What was done to the study when it was made.
+    frame
+        The caller's kind of dataframe, such as ``pandas``; empty where none was given.
+    tell
+        Called as ``tell(done, all)`` on the way.
+    """
+
+    predictions: tuple[Predictions, ...]
+    truth: Annotations | tuple[Plausibilities, ...]
+    metrics: tuple[Metric, ...]
+    settings: Settings
+    resampling: str | Resampling | None = None
+    votes: Annotations | None = None
+    attributes: "Attributes | None" = None
+    readers: bool = False
+    thresholds: Thresholds | None = None
+    used: tuple[UsedThreshold, ...] = ()
+    notices: tuple[Notice, ...] = ()
+    frame: str = ""
+    tell: Progress = silent
+
+    __repr__ = short_repr
+
+    @classmethod
+    def of(
+        cls,
+        predictions: Predictions | Iterable[Predictions] | Any,
+        truth: Truths | Any,
+        *,
+        metrics: Sequence[str | Metric] | None = None,
+        resampling: str | Resampling | None = None,
+        settings: Settings | None = None,
+        readers: bool = False,
+    ) -> "Study":
+        """Check a study, and give its models their thresholds; parameters as in `evaluate`."""
+        how = settings or Settings()
+        models, truth, frame = as_study(predictions, truth)
+        chosen = _metrics(default_metrics(truth, models) if metrics is None else metrics)
+        _check_margin(how.margin, chosen[0])
+        truth = _checked_truth(truth)
+        if isinstance(truth, Annotations) and how.circular != CHECKED:
+            truth = independent(truth, models, how.circular)
+        study = cls(
+            predictions=tuple(models),
+            truth=truth,
+            metrics=tuple(chosen),
+            settings=replace(how, thresholds=None, progress=None, circular=CHECKED),
+            resampling=resampling,
+            votes=truth if isinstance(truth, Annotations) else None,
+            readers=readers,
+            frame=frame,
+            tell=how.progress or silent,
+        )
+        return with_thresholds(study, how.thresholds)
+
+    # ---- what is worked out, once ------------------------------------------------------------
+
+    @property
+    def annotations(self) -> Annotations:
+        """The votes, where they are the truth; refuses a study whose truth is a model."""
+        if isinstance(self.truth, Annotations):
+            return self.truth
+        raise InputError(
+            "truth",
+            "a model of the votes",
+            "votes that are themselves the truth",
+            hint("choose {}", Option("truth", "votes", "the annotations as truth")),
+        )
+
+    @property
+    def voted(self) -> Annotations:
+        """The votes, whatever the truth; refuses a study that has none."""
+        if self.votes is not None:
+            return self.votes
+        raise InputError("truth", "plausibilities alone", "votes", "give the annotations")
+
+    @property
+    def parts(self) -> "tuple[Annotations | Plausibilities, ...]":
+        """The truth of all tasks at once, or of one task after the other."""
+        return (self.truth,) if isinstance(self.truth, Annotations) else self.truth
+
+    @cached_property
+    def items(self) -> tuple[str, ...]:
+        """Names of the items of all tasks."""
+        if len(self.parts) == 1:
+            return self.parts[0].items
+        return tuple(dict.fromkeys(name for part in self.parts for name in part.items))
+
+    @cached_property
+    def plan(self) -> Resampling:
+        """What is drawn anew: one plan over all items, in whole groups where known."""
+        if isinstance(self.resampling, Resampling):
+            self._check_plan(self.resampling)
+            return self.resampling
+        how = self.settings
+        plan = resample(
+            self.parts[0],
+            self.resampling,
+            replicates=how.replicates,
+            seed=how.seed,
+            fixed=how.fixed,
+        )
+        for part in self.parts[1:]:
+            if plan.truth == "posterior":
+                resample(part, plan.kind)  # refuses a single draw
+        if isinstance(self.truth, Annotations):
+            return plan
+        return replace(plan, items=self.items, group=self._groups_of_votes())
+
+    def _groups_of_votes(self) -> Ints | None:
+        """Group of every item as the votes know it, where the truth does not."""
+        if self.votes is None or self.votes.group is None:
+            return None
+        place = {name: code for code, name in enumerate(self.votes.items)}
+        return np.asarray(self.votes.group[[place[name] for name in self.items]])
+
+    def _check_plan(self, plan: Resampling) -> None:
+        """Refuse a plan that was made for another truth."""
+        first = self.parts[0]
+        people = 0
+        if isinstance(first, Annotations):
+            people, draws = len(first.annotators or ()), 0
+        else:
+            draws = first.draws
+        if (plan.items, plan.annotators, plan.draws) != (self.items, people, draws):
+            raise InputError(
+                "resampling",
+                "a plan for another truth",
+                "one for these items and annotators",
+                "make it with resample(truth)",
+            )
+        for part in self.parts:
+            resample(part, plan.kind, fixed=self.settings.fixed)  # refuses what cannot be drawn
+
+    @property
+    def replicates(self) -> int:
+        """How many resamples there are."""
+        return self.evaluation.plan.replicates
+
+    @property
+    def seed(self) -> int:
+        """From which resamples are drawn."""
+        plan = self.resampling
+        return plan.seed if isinstance(plan, Resampling) else self.settings.seed
+
+    @cached_property
+    def truths(self) -> tuple[TaskTruth, ...]:
+        """The truth of every task, with its votes; items have their places in the plan."""
+        ties = self.settings.ties
+        truths = [replace(one, ties=ties) for part in self.parts for one in task_truths(part)]
+        require_unique([truth.task for truth in truths], where="truth, tasks")
+        if len(self.parts) == 1:
+            return tuple(truths)
+        place = {name: number for number, name in enumerate(self.items)}
+        return tuple(
+            replace(truth, place=np.array([place[name] for name in truth.items]))
+            for truth in truths
+        )
+
+    @cached_property
+    def task_votes(self) -> Mapping[str, Votes]:
+        """The votes of every task, also where the truth is a model of them."""
+        if isinstance(self.truth, Annotations):
+            return {one.task: one.votes for one in self.truths if one.votes is not None}
+        if self.votes is None:
+            return {}
+        return {task: collect_votes(self.votes, task) for task in self.votes.tasks}
+
+    @property
+    def aligned(self) -> tuple[Aligned, ...]:
+        """Every task with the scores of all models, item by item."""
+        return self._alignment[0]
+
+    @property
+    def dropped(self) -> tuple[Notice, ...]:
+        """What was left out, so that all models are scored on the same items."""
+        return self._alignment[1]
+
+    @cached_property
+    def _alignment(self) -> tuple[tuple[Aligned, ...], tuple[Notice, ...]]:
+        how = self.settings.on_missing
+        aligned, notices = align(self.predictions, list(self.truths), on_missing=how)
+        return tuple(aligned), notices
+
+    @cached_property
+    def evaluation(self) -> Evaluation:
+        """All models by all metrics, with intervals; what it says, every analysis says."""
+        from equipoise.study.scoring import evaluated
+
+        return evaluated(self)
+
+    # ---- views -------------------------------------------------------------------------------
+
+    def _view(self, same: Iterable[str], **changes: Any) -> "Study":
+        """The same but for some fields, with what was worked out and stays as it is."""
+        view = replace(self, **changes)
+        known = self.__dict__
+        view.__dict__.update({name: known[name] for name in same if name in known})
+        return view
+
+    def telling(self, tell: Progress) -> "Study":
+        """The same, for somebody who tells progress elsewhere."""
+        return self._view(CACHED, tell=tell)
+
+    def with_evaluation(self, evaluation: Evaluation) -> "Study":
+        """The same with scores that were put together otherwise, such as over seeds."""
+        view = self._view(CACHED, predictions=evaluation.predictions)
+        view.__dict__["evaluation"] = evaluation
+        return view
+
+    def with_metrics(self, metrics: Sequence[str | Metric]) -> "Study":
+        """The same by other metrics."""
+        return self._view(CACHED - {"evaluation"}, metrics=tuple(_metrics(metrics)))
+
+    def with_settings(self, settings: Settings) -> "Study":
+        """The same carried out otherwise."""
+        return replace(self, settings=replace(settings, thresholds=None, circular=CHECKED))
+
+    def with_competitors(self, predictions: Iterable[Predictions], **fields: Any) -> "Study":
+        """Other models against the same truth; other fields may change with them."""
+        same = CACHED - {"evaluation", "_alignment"}
+        return self._view(same, predictions=tuple(predictions), **fields)
+
+    def of_models(self, names: Sequence[str]) -> "Study":
+        """Some of the models, in their order, with the scores that they have."""
+        models = [one for name in names for one in self.predictions if one.model == name]
+        view = self.with_competitors(models)
+        if "evaluation" in self.__dict__:
+            view.__dict__["evaluation"] = self.evaluation.subset(names)
+        return view
+
+    def with_truth(self, truth: Truths, resampling: str | None = None) -> "Study":
+        """The same models against another truth of the same items, which stay in groups."""
+        truth = _checked_truth(truth)
+        votes = truth if isinstance(truth, Annotations) else self.votes
+        return self._view((), truth=truth, votes=votes, resampling=resampling)
+
+    def of_votes(self, keep: Bools) -> "Study":
+        """Only some votes, shape (votes,), and in every task the items that still have any."""
+        if not keep.any():
+            raise InputError("votes", "none", "some", "choose others")
+        votes = self.annotations.rows(keep)
+        rated = np.bincount(votes.item, minlength=len(votes.items)) > 0
+        votes = votes.of_items(rated)
+        if votes.task is not None:
+            codes, task = np.unique(votes.task, return_inverse=True)
+            votes = replace(votes, task=task, tasks=tuple(votes.tasks[code] for code in codes))
+        items = {task: _items_with_votes(votes, task) for task in votes.tasks}
+        votes = replace(votes, notices=())
+        return self._view(
+            (),
+            truth=votes,
+            votes=votes,
+            predictions=tuple(
+                _of_items(one, items[one.task]) for one in self.predictions if one.task in items
+            ),
+            resampling=self._resampling_of(rated),
+        )
+
+    def of_items(self, names: Iterable[str]) -> "Study":
+        """Only some items, by name, of the truth and of the models."""
+        wanted = frozenset(names)
+        keep = np.array([name in wanted for name in self.items])
+        if not keep.any():
+            raise InputError("items", "none of the study", "some of them", "name others")
+        parts = tuple(_part_of(part, wanted) for part in self.parts)
+        parts = tuple(part for part in parts if len(part.items))
+        truth: Any = parts[0] if isinstance(self.truth, Annotations) else parts
+        votes = None if self.votes is None else _part_of(self.votes, wanted)
+        return self._view(
+            (),
+            truth=truth,
+            votes=truth if isinstance(truth, Annotations) else votes,
+            predictions=tuple(_of_items(one, wanted) for one in self.predictions),
+            resampling=self._resampling_of(keep),
+        )
+
+    def _resampling_of(self, keep: Bools) -> str | Resampling | None:
+        """The plan of some of the items, shape (items,), where a plan was given."""
+        plan = self.resampling
+        return plan.of_items(keep) if isinstance(plan, Resampling) else plan
+
+    # ---- keywords of analyses that take predictions and votes --------------------------------
+
+    @property
+    def single(self) -> "AnalysisKeywords":
+        """Keywords of analyses of one metric, the first."""
+        how = self.settings
+        return {
+            "metric": self.metrics[0],
+            "labels": how.labels,
+            "level": how.level,
+            "replicates": self.replicates,
+            "seed": self.seed,
+            "on_missing": how.on_missing,
+            "ties": how.ties,
+            "progress": self.tell,
+        }
+
+    @property
+    def resampled(self) -> "ResamplingKeywords":
+        """Keywords of analyses that evaluate again under resampling."""
+        return {
+            "replicates": self.replicates,
+            "seed": self.seed,
+            "settings": self.settings,
+            "progress": self.tell,
+        }
+
+    def reader_metrics(self) -> tuple[Metric, ...]:
+        """By what readers and models are compared: metrics of decisions, or the usual ones."""
+        if not isinstance(self.truth, Annotations):
+            raise InputError(
+                "readers",
+                "a model of the truth",
+                "votes, from which each reader can be left out",
+                "evaluate the annotations themselves",
+            )
+        deciding = [one for one in self.metrics if one.decides and one.labels != "draws"]
+        several = self.truth.kind == "nominal" or len(self.truth.classes) > 2
+        ordered = several and self.truth.kind == "ordinal"
+        return tuple(deciding or _metrics(reader_metrics(several=several, ordered=ordered)))
+
+
+CACHED = frozenset({"items", "plan", "truths", "task_votes", "_alignment", "evaluation"})
+
+
+def evaluate(
+    predictions: Predictions | Iterable[Predictions] | Any,
+    truth: Truths | Any,
+    *,
+    metrics: Sequence[str | Metric] | None = None,
+    resampling: str | Resampling | None = None,
+    settings: Settings | None = None,
+    readers: bool = False,
+) -> Evaluation:
+    """Score models against a truth that experts disagree about.
+
+    Parameters
+    ----------
+    predictions
+        What each model says, one object per model and task; or a dataframe (pandas, polars,
+        pyarrow, ...) with a column of items and one per model, or of any other layout that
+        `Predictions.from_dataframe` knows; or a list of such.
+    truth
+        Annotations (soft label: mean vote; hard label: the class with most votes), or
+        plausibilities (one per task; soft label: their mean); or a dataframe with the columns
+        item, annotator and label, or any other that `Annotations.from_dataframe` knows.
+    metrics
+        Names such as ``auroc``, ``auroc:form=strict``, ``precision_at_100``, or `Metric`; by
+        default what fits the predictions, see `equipoise.study.defaults`.
+    resampling
+        A kind such as ``panel`` or ``items x panel``, or a plan made by `resample`; by
+        default what fits the truth.
+    settings
+        Level, interval, missing items, thresholds, threads.
+    readers
+        Whether to score every annotator as if it were a model, each against a truth without
+        its votes, by the metrics of decisions (or by the usual ones, if there are none).
+
+    Examples
+    --------
+    >>> votes = Annotations(kind="binary", items=("a", "b", "c"), classes=("no", "yes"),
+    ...     annotators=("ana", "bo"), item=np.array([0, 0, 1, 1, 2, 2]),
+    ...     annotator=np.array([0, 1, 0, 1, 0, 1]), label=np.array([1, 1, 1, 0, 0, 0]))
+    >>> model = Predictions("resnet", ("a", "b", "c"), np.array([0.9, 0.6, 0.1]))
+    >>> evaluate(model, votes, metrics=["auroc"]).estimate("resnet", "auroc").value
+    1.0
+    """
+    return Study.of(
+        predictions,
+        truth,
+        metrics=metrics,
+        resampling=resampling,
+        settings=settings,
+        readers=readers,
+    ).evaluation
+
+
+def report_replicates(items: int) -> int:
+    """How many resamples a report makes of so many items when nobody says."""
+    return min(MOST_RESAMPLES, usual_replicates(items, "items"))
+
+
+def _check_margin(margin: float | None, metric: Metric) -> None:
+    """Refuse a margin that no difference of the metric could exceed."""
+    most = metric.bounds[1] - metric.bounds[0]
+    if margin is not None and margin >= most:
+        raise InputError(
+            "margin",
+            f"{margin:g} in {metric.title}, whose differences are at most {most:g}",
+            f"a number below {most:g}",
+            "say how much worse a model may be, for example 0.02",
+        )
+
+
+def _metrics(metrics: Sequence[str | Metric]) -> list[Metric]:
+    chosen = [named(one) if isinstance(one, str) else one for one in metrics]
+    if not chosen or len({one.name for one in chosen}) < len(chosen):
+        raise InputError(
+            "metrics",
+            f"{[one.name for one in chosen]}",
+            "at least one, each once",
+            "correct the list",
+        )
+    return chosen
+
+
+def _checked_truth(truth: Any) -> "Annotations | tuple[Plausibilities, ...]":
+    """Votes, or plausibilities of every task; refuses what is neither, and several tables."""
+    if isinstance(truth, Annotations):
+        return truth
+    several = not isinstance(truth, Plausibilities)
+    parts: tuple[Any, ...] = tuple(truth) if several else (truth,)
+    if not parts:
+        raise InputError("truth", "nothing", "annotations or plausibilities", "give some")
+    for part in parts:
+        if not isinstance(part, Plausibilities):
+            raise InputError(
+                "truth",
+                f"{type(part).__name__}" + (" in a list" if several else ""),
+                "annotations (one table, with a task column for several questions), or "
+                "plausibilities, one or one per task",
+                "read them with read_annotations, or aggregate them",
+            )
+    return parts
+
+
+def _part_of(part: Any, wanted: frozenset[str]) -> Any:
+    """The truth of some items."""
+    keep = np.array([name in wanted for name in part.items], dtype=bool)
+    if isinstance(part, Annotations):
+        return part.of_items(keep)
+    return part.subset(np.flatnonzero(keep))
+
+
+def _items_with_votes(votes: Annotations, task: str) -> frozenset[str]:
+    """Names of the items with votes in a task."""
+    return frozenset(votes.items[i] for i in np.unique(votes.item[votes.in_task(task)]))
+
+
+def _of_items(model: Predictions, wanted: frozenset[str]) -> Predictions:
+    """What a model says of some items."""
+    names = [name for name in model.items if name in wanted]
+    return model if len(names) == len(model.items) else model.of_items(names)
