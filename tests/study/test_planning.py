@@ -22,7 +22,7 @@ from equipoise.inference import Population, Spread
 from equipoise.read.annotations import read_annotations
 from equipoise.study import Settings, evaluate
 from equipoise.study.planning import next_for_ranking, next_items, plan_ranking, plan_size
-from equipoise.study.planning.pilot import pilot, usable_metric, with_single_votes
+from equipoise.study.planning.pilot import pilot_of_two, usable_metric, with_single_votes
 from equipoise.study.planning.power import (
     DifferenceVariances,
     PowerTarget,
@@ -101,7 +101,7 @@ def vote_differences(cast, scores):
 
 def test_components_are_those_of_the_analysis_of_variance():
     votes, both, cast, scores = panel(habit=1.0)
-    found = pilot(both, votes, "brier_score", ("a", "b")).components
+    found = pilot_of_two(both, votes, "brier_score", ("a", "b")).components
     each = vote_differences(cast, scores)
     items, people = each.shape
     rows, columns = each.mean(axis=1), each.mean(axis=0)
@@ -123,7 +123,7 @@ def test_what_annotators_of_unequal_loads_differ_by_comes_out_on_average():
         read[:, 0] = read[np.arange(200), 1 + np.arange(200) % 10] = True
         cast = np.where(read, random.random((200, 11)) < chance, np.nan)
         votes = bootstrap.annotations(cast)
-        found.append(pilot(both, votes, "accuracy", ("a", "b")).components.annotators)
+        found.append(pilot_of_two(both, votes, "accuracy", ("a", "b")).components.annotators)
     # accuracy of always yes less always no is 2 y - 1: 4 times the variance of chances
     assert np.mean(found) == pytest.approx(4 * lean**2, rel=0.2)
 
@@ -145,7 +145,7 @@ def test_groups_and_what_annotators_make_of_them_are_told_apart():
         chance = nights(random, 60, 8, 6).reshape(480, 6)
         cast = (random.random((480, 6)) < chance).astype(float)
         votes = bootstrap.annotations(cast, group=night, groups=names(60, "night"))
-        found.append(pilot(both, votes, "accuracy", ("a", "b")).components)
+        found.append(pilot_of_two(both, votes, "accuracy", ("a", "b")).components)
     # accuracy of always yes less always no is 2 y - 1: 4 times covariances of y
     many = nights(random, 200_000, 2, 2)
 
@@ -437,7 +437,7 @@ def test_strangers_are_planned_by_votes_and_said_to_be_strangers():
 
 def test_the_spread_of_strangers_is_textbook():
     votes, both, cast, scores = small(items=30, votes=3)
-    found = pilot(both, votes, "brier_score", ("a", "b")).components
+    found = pilot_of_two(both, votes, "brier_score", ("a", "b")).components
     each = vote_differences(cast, scores)
     within = each.var(axis=1, ddof=1).mean()
     between = each.mean(axis=1).var(ddof=1) - within / 3
@@ -487,7 +487,7 @@ def test_plans_are_deterministic_and_change_nothing():
 @pytest.mark.parametrize("metric", ["auroc", "brier_score", "auroc:form=strict"])
 def test_effects_are_what_moving_a_label_does(metric):
     votes, both, cast, _ = small()
-    two = pilot(both, votes, metric, ("a", "b"))
+    two = pilot_of_two(both, votes, metric, ("a", "b"))
     whole = np.stack([1 - cast.mean(axis=1), cast.mean(axis=1)])
     effects, here = two.effects(whole), two.difference_with(whole)
     assert here == pytest.approx(two.difference)
@@ -668,7 +668,7 @@ def test_gold_is_never_sent_for_votes_and_certain_pilots_say_so():
     )  # fmt: skip
     found = next_items(both, gold)
     assert found.items == () and "No vote on any item" in found.finding
-    assert pilot(both, gold, "auroc").components.votes == 0
+    assert pilot_of_two(both, gold, "auroc").components.votes == 0
 
 
 def partly_known(settled=10, items=40, votes=5):
@@ -755,7 +755,7 @@ def distributions(items=150, votes=4, seed=2):
                                   "log_score", "expected_cost"])  # fmt: skip
 def test_means_over_votes_are_the_same_with_any_number_of_them(name):
     given, table, _ = distributions()
-    assert with_single_votes(pilot(given, table, name)) is None
+    assert with_single_votes(pilot_of_two(given, table, name)) is None
 
 
 def test_a_difference_that_depends_on_the_votes_per_item_is_said():
@@ -773,7 +773,7 @@ def test_a_difference_that_depends_on_the_votes_per_item_is_said():
         for one in single
     ])  # fmt: skip
     sign = 1 if plan.a == "a" else -1
-    assert with_single_votes(pilot(given, table, "total_variation")) == pytest.approx(
+    assert with_single_votes(pilot_of_two(given, table, "total_variation")) == pytest.approx(
         sign * usual, abs=0.005
     )
     assert len(said) == 1 and usual * sign < 0.6 * plan.difference

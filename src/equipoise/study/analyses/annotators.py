@@ -80,13 +80,15 @@ AXES = {
 HEADS = {"base_rate": "positive share", "agreement": "agreement"}
 
 
-def annotator_rows(asked: Sequence[TaskTruth], names: Sequence[str]) -> list[dict[str, Cell]]:
+def annotator_rows(
+    questions: Sequence[TaskTruth], names: Sequence[str]
+) -> list[dict[str, Cell]]:
     """Votes, base rate and agreement with the others, by task and annotator.
 
     Where durations are known, also the median one.
     """
     rows: list[dict[str, Cell]] = []
-    for question in asked:
+    for question in questions:
         if question.votes is None or not names:
             continue
         votes = question.votes
@@ -97,12 +99,12 @@ def annotator_rows(asked: Sequence[TaskTruth], names: Sequence[str]) -> list[dic
         )
         rate = _mean_by(votes, yes, len(names))
         agreement = _mean_by(votes, _agreement_with_others(question), len(names))
-        known = {"votes": total, "base_rate": rate, "agreement": agreement}
+        columns_of = {"votes": total, "base_rate": rate, "agreement": agreement}
         if question.times is not None:
             medians = question.times.medians()
-            known["median_ms"] = np.array([medians.get(a) for a in range(len(names))])
-        every = rows_of({"task": question.task}, {"annotator": names}, known)
-        rows += [row for row in every if row["votes"]]
+            columns_of["median_ms"] = np.array([medians.get(a) for a in range(len(names))])
+        question_rows = rows_of({"task": question.task}, {"annotator": names}, columns_of)
+        rows += [row for row in question_rows if row["votes"]]
     return rows
 
 
@@ -148,8 +150,8 @@ def skilled_rows(
         return []
     if annotations.kind == "interval":
         return _raters(annotations, task)
-    asked = [one for one in task_truths(annotations) if one.task == task]
-    rows = annotator_rows(asked, annotations.annotators)
+    questions = [question for question in task_truths(annotations) if question.task == task]
+    rows = annotator_rows(questions, annotations.annotators)
     if skills is None:
         return rows
     place = {name: code for code, name in enumerate(skills.annotators)}
@@ -170,36 +172,40 @@ def _raters(annotations: Annotations, task: str) -> list[dict[str, Cell]]:
     names = annotations.annotators or ()
     size = np.bincount(who, minlength=len(names))
     mean, lean = (
-        np.bincount(who, one, len(names)) / np.maximum(size, 1)
-        for one in (value, value - level[item])
+        np.bincount(who, numbers, len(names)) / np.maximum(size, 1)
+        for numbers in (value, value - level[item])
     )
-    known = {"votes": size, "mean_rating": mean, "above_the_item_mean": lean}
-    return [row for row in rows_of({}, {"annotator": names}, known) if row["votes"]]
+    columns_of = {"votes": size, "mean_rating": mean, "above_the_item_mean": lean}
+    return [row for row in rows_of({}, {"annotator": names}, columns_of) if row["votes"]]
 
 
 def analyse(study: Study) -> Finding:
     """How the annotators of a study differ: what they say, and what they confuse."""
     table = study.voted
-    found = confusions(table)
-    front = found[0].task if found else ""
+    matrices = confusions(table)
+    front = matrices[0].task if matrices else ""
     rows = annotator_rows(study.evaluation.questions, table.annotators or ())
     for row in rows:
-        row["all_votes"] = _panel_rate([one for one in rows if one["task"] == row["task"]])
-    made = annotators_finding([row for row in rows if row["task"] == front])
-    words = confusion_words([one for one in found if one.task == front])
-    sentence, *more = (*words, made.sentence)
+        row["all_votes"] = _panel_rate(
+            [other for other in rows if other["task"] == row["task"]]
+        )
+    finding = annotators_finding([row for row in rows if row["task"] == front])
+    words = confusion_words([matrix for matrix in matrices if matrix.task == front])
+    sentence, *more = (*words, finding.sentence)
     first = replace(
-        made.tables[0], columns=(Column("task", "task"), *made.tables[0].columns), rows=rows
+        finding.tables[0],
+        columns=(Column("task", "task"), *finding.tables[0].columns),
+        rows=rows,
     )
     return replace(
-        made,
+        finding,
         sentence=f"{front}: {sentence}" if len(table.tasks) > 1 else sentence,
         more=tuple(more),
-        tables=(*confusion_tables(found), first),
-        charts=(*made.charts, *confusion_charts(found, front)),
+        tables=(*confusion_tables(matrices), first),
+        charts=(*finding.charts, *confusion_charts(matrices, front)),
         methods=METHODS,
         references=("dawid1979",),
-        notices=tuple(shared_errors(found)),
+        notices=tuple(shared_errors(matrices)),
     )
 
 
@@ -215,7 +221,7 @@ def annotators_finding(rows: Sequence[Row], *, skill: str = "", legend: str = ""
     legend
         What the columns mean.
     """
-    known = [key for key in ("base_rate", "agreement") if _by(rows, key)]
+    columns_with_numbers = [key for key in ("base_rate", "agreement") if _by(rows, key)]
     skilled = bool(skill) and bool(_by(rows, "skill"))
     ends = ("low", "high") if _by(rows, "low") else None
     further = (
@@ -224,12 +230,12 @@ def annotators_finding(rows: Sequence[Row], *, skill: str = "", legend: str = ""
     )
     shown = [
         *columns(annotator="text", votes="count"),
-        *(Column(key, HEADS[key], "number") for key in known),
+        *(Column(key, HEADS[key], "number") for key in columns_with_numbers),
         *([Column("skill", f"skill ({skill})", "number", ends)] if skilled else []),
         *(column for column in further if _by(rows, column.key)),
     ]
     most = sorted(rows, key=lambda row: -_real(row, "votes"))
-    keys = (["skill"] if skilled else []) + known
+    keys = (["skill"] if skilled else []) + columns_with_numbers
     note = f"{NOTE} Skill is the {skill} that the model finds for each annotator." * skilled
     table = Table(
         name="annotators",
@@ -255,8 +261,8 @@ def _real(row: Row, key: str) -> float:
 
 def _by(rows: Sequence[Row], key: str) -> list[Row]:
     """Annotators of whom a number is known, from the lowest to the highest."""
-    known = [row for row in rows if not math.isnan(_real(row, key))]
-    return sorted(known, key=lambda row: _real(row, key))
+    defined = [row for row in rows if not math.isnan(_real(row, key))]
+    return sorted(defined, key=lambda row: _real(row, key))
 
 
 def _panel_rate(rows: Sequence[Row]) -> float:
@@ -267,9 +273,9 @@ def _panel_rate(rows: Sequence[Row]) -> float:
     >>> _panel_rate([{"votes": 1, "base_rate": 1.0}, {"votes": 3, "base_rate": 0.0}])
     0.25
     """
-    known = [row for row in rows if not math.isnan(_real(row, "base_rate"))]
-    votes = sum(_real(row, "votes") for row in known)
-    yes = sum(_real(row, "votes") * _real(row, "base_rate") for row in known)
+    defined = [row for row in rows if not math.isnan(_real(row, "base_rate"))]
+    votes = sum(_real(row, "votes") for row in defined)
+    yes = sum(_real(row, "votes") * _real(row, "base_rate") for row in defined)
     return yes / votes if votes else math.nan
 
 
@@ -322,8 +328,8 @@ def _sentence(rows: Sequence[Row], skill: str) -> str:
     many = [row for row in rows if _real(row, "votes") >= FEW] or list(rows)
 
     def ends(key: str, rows: Sequence[Row], write: Callable[[float], str]) -> list[str]:
-        known = _by(rows, key)
-        return [f"{write(_real(known[i], key))} ({known[i]['annotator']})" for i in (0, -1)]
+        ordered = _by(rows, key)
+        return [f"{write(_real(ordered[i], key))} ({ordered[i]['annotator']})" for i in (0, -1)]
 
     if any("mean_rating" in row for row in rows):
         span = " to ".join(ends("above_the_item_mean", rows, change))
@@ -334,9 +340,9 @@ def _sentence(rows: Sequence[Row], skill: str) -> str:
         parts.append(
             f"Positive votes run from {span}, {percent(_panel_rate(many))} over all votes"
         )
-    if len(known := _by(many, "agreement")) > 1:
-        value = number(_real(known[0], "agreement"))
-        parts.append(f"{known[0]['annotator']} agrees least with the others ({value})")
+    if len(ordered := _by(many, "agreement")) > 1:
+        value = number(_real(ordered[0], "agreement"))
+        parts.append(f"{ordered[0]['annotator']} agrees least with the others ({value})")
     if not parts:
         parts = ["Neither base rate nor agreement of any annotator is defined"]
     text = f"{'; '.join(parts)}."
@@ -478,8 +484,8 @@ def annotator_map(annotations: Annotations, *, task: str | None = None) -> Annot
     task
         Which question; None is the first.
     """
-    asked = annotations.tasks[0] if task is None else task
-    pairs = agreement_table(annotations, task=asked, replicates=2).pairs
+    asked_task = annotations.tasks[0] if task is None else task
+    pairs = agreement_table(annotations, task=asked_task, replicates=2).pairs
     if pairs is None:
         raise InputError(
             "pairs", "votes without pairs", "at least two annotators with ids", "give their ids"
@@ -489,7 +495,7 @@ def annotator_map(annotations: Annotations, *, task: str | None = None) -> Annot
     grid = np.ix_(order, order)
     plane = place_on_plane(pairs.kappa[grid])
     return AnnotatorMap(
-        task=asked,
+        task=asked_task,
         annotators=tuple(pairs.annotators[a] for a in order),
         kappa=pairs.kappa[grid],
         items=pairs.items[grid],
@@ -514,9 +520,9 @@ def place_on_plane(kappa: Floats) -> _Plane:
     """
     far = 1 - np.asarray(kappa, dtype=np.float64)
     np.fill_diagonal(far, np.nan)
-    known = np.isfinite(far)
-    mean = float(far[known].mean()) if known.any() else 0.0
-    far = np.where(known, far, mean)
+    defined = np.isfinite(far)
+    mean = float(far[defined].mean()) if defined.any() else 0.0
+    far = np.where(defined, far, mean)
     np.fill_diagonal(far, 0.0)
     centre = np.eye(len(far)) - 1 / len(far)
     sizes, axes = np.linalg.eigh(-0.5 * centre @ far**2 @ centre)

@@ -148,7 +148,7 @@ class Audit:
 
     def rows(self) -> list[dict[str, Cell]]:
         """One line per pool."""
-        return [dict(one._asdict()) for one in self.pools]
+        return [dict(pool._asdict()) for pool in self.pools]
 
     @property
     def finding(self) -> str:
@@ -169,7 +169,7 @@ class Audit:
             )
         if not self.found:
             return f"{start}, and the retrieval found none."
-        share, least, most = (percent(one, 1) for one in self.recall)
+        share, least, most = (percent(share_of_all, 1) for share_of_all in self.recall)
         could = "of those there are"
         if self.recall[1] != self.recall[2]:
             could = f"of those it could have found there ({least} to {most})"
@@ -178,8 +178,8 @@ class Audit:
     def totals(self) -> list[dict[str, Cell]]:
         """What was missed in all, and the recall of the retrieval, with their intervals."""
         ends = np.array([self.missed, self.recall]).T
-        known = dict(zip(("value", "low", "high"), ends, strict=True))
-        return rows_of({}, {"quantity": ["missed", "recall"]}, known)
+        numbers = dict(zip(("value", "low", "high"), ends, strict=True))
+        return rows_of({}, {"quantity": ["missed", "recall"]}, numbers)
 
     def report(self) -> Finding:
         """The finding for every surface."""
@@ -222,13 +222,13 @@ class Audit:
                     axis="share of positives",
                     rows=[
                         Dot(
-                            one.pool,
-                            one.share,
-                            one.share_low,
-                            one.share_high,
-                            remark=f"{count(one.positives)} of {count(one.audited)}",
+                            pool.pool,
+                            pool.share,
+                            pool.share_low,
+                            pool.share_high,
+                            remark=f"{count(pool.positives)} of {count(pool.audited)}",
                         )
-                        for one in self.pools
+                        for pool in self.pools
                     ],
                     zero=True,
                 ),
@@ -252,14 +252,14 @@ class Audit:
             "[@wilson1927].",
             f"{count(positives)} of {count(audited)} audited items were positive.",
         ]
-        rare = joined([one.pool for one in self.pools if _is_rare(one)])
+        rare = joined([pool.pool for pool in self.pools if _is_rare(pool)])
         few = f"Where so few are ({rare}), the lower end of the interval is too high too often."
         tied = f"{count(ties)} had no strict majority of votes and count as negative."
         return " ".join([*sentences, *([few] if rare else []), *([tied] if ties else [])])
 
 
 def _total(pools: "Sequence[Pool | Missed]", name: str) -> int:
-    return sum(getattr(one, name) for one in pools)
+    return sum(getattr(pool, name) for pool in pools)
 
 
 def _tally(items: float) -> str:
@@ -294,22 +294,22 @@ def audit(
     [17.3, 12.1, 24.2]
     """
     several = isinstance(pools, Sequence) and not isinstance(pools, Pool)
-    if not several or not pools or not all(isinstance(one, Pool) for one in pools):
+    if not several or not pools or not all(isinstance(pool, Pool) for pool in pools):
         do = "give [Pool(name, audited, positives, size)]"
         raise wrong_type("audit, pools", pools, "a list of at least one Pool", do)
     require_whole("audit, found", found, do="count the positives that were retrieved")
     require_number("audit, level", level, above=0, below=1, do="try 0.95")
     if not isinstance(finite, bool):
         raise wrong_type("audit, finite", finite, "True or False", "say one")
-    for one in pools:
-        if not isinstance(one.name, str):
-            raise wrong_type("audit, name of a pool", one.name, "a name", "give a text")
-    require_unique([one.name for one in pools], where="audit, pools")
-    lines = tuple(_missed(one, level, finite=finite) for one in pools)
-    total = sum(one.missed for one in lines)
-    low = total - math.hypot(*(one.missed - one.missed_low for one in lines))
-    high = total + math.hypot(*(one.missed_high - one.missed for one in lines))
-    low = max(low, float(sum(one.positives for one in pools)))
+    for pool in pools:
+        if not isinstance(pool.name, str):
+            raise wrong_type("audit, name of a pool", pool.name, "a name", "give a text")
+    require_unique([pool.name for pool in pools], where="audit, pools")
+    lines = tuple(_missed(pool, level, finite=finite) for pool in pools)
+    total = sum(line.missed for line in lines)
+    low = total - math.hypot(*(line.missed - line.missed_low for line in lines))
+    high = total + math.hypot(*(line.missed_high - line.missed for line in lines))
+    low = max(low, float(sum(pool.positives for pool in pools)))
 
     def recall(missed: float) -> float:
         return found / (found + missed) if found + missed > 0 else math.nan
@@ -326,9 +326,9 @@ def _is_rare(pool: "Pool | Missed") -> bool:
 
 def _notices(pools: Sequence[Pool]) -> Iterator[Notice]:
     """Warn of the lower end where few positives were found in a part of a pool, and of ties."""
-    rare = [one for one in pools if _is_rare(one)]
+    rare = [pool for pool in pools if _is_rare(pool)]
     if rare:
-        seen = [f"{one.positives} of {count(one.audited)} in {one.name!r}" for one in rare]
+        seen = [f"{pool.positives} of {count(pool.audited)} in {pool.name!r}" for pool in rare]
         yield Notice(
             "few_positives",
             "Few audited items are positive ({seen}): Wilson's lower end is then too high too "
@@ -388,23 +388,23 @@ def audited_pools(
         names = [str(votes.groups[code]) for code in votes.group]
     where = dict(zip(votes.items, names, strict=True))
     pool = {item: where[item] for item in question.items}
-    known = list(dict.fromkeys(pool.values()))
-    lost = [name for name in known if name not in sizes]
+    names_of_pools = list(dict.fromkeys(pool.values()))
+    lost = [name for name in names_of_pools if name not in sizes]
     if lost:
         option = Option("size", f"{lost[0]}=NUMBER", python=f"sizes[{lost[0]!r}]")
         expected = "how many items each pool has, audited or not"
         got = f"none for {listed(lost)}"
         raise InputError("audit, sizes", got, expected, hint("add {}", option))
-    spare = [name for name in sizes if name not in known]
+    spare = [name for name in sizes if name not in names_of_pools]
     if spare:
         got = f"{listed(spare)}, of which nothing was audited"
-        expected = f"pools of the audited items ({listed(known)})"
+        expected = f"pools of the audited items ({listed(names_of_pools)})"
         raise InputError("audit, sizes", got, expected, "correct the name")
     tied, positive = question.tied, majority(question.shares)[0] > 0
     pools = []
-    for name in known:
-        own = np.array([pool[item] == name for item in question.items])
-        numbers = (int(part.sum()) for part in (own, positive & own, tied & own))
+    for name in names_of_pools:
+        in_pool = np.array([pool[item] == name for item in question.items])
+        numbers = (int(part.sum()) for part in (in_pool, positive & in_pool, tied & in_pool))
         audited, positives, ties = numbers
         pools.append(Pool(name, audited, positives, sizes[name], ties))
     return pools, pool

@@ -120,12 +120,14 @@ class Calibration:
     @property
     def finding(self) -> str:
         """Which models are surely not calibrated, as a sentence."""
-        known = np.isfinite(self.error)
-        if not known.any():
+        defined = np.isfinite(self.error)
+        if not defined.any():
             return "No calibration error is defined here."
-        off = (self.error_low > 0) & known
+        off = (self.error_low > 0) & defined
         names = [m for k, m in enumerate(self.models) if off[:, k].any()]
-        t, m = (int(one) for one in np.unravel_index(np.nanargmax(self.error), known.shape))
+        t, m = (
+            int(place) for place in np.unravel_index(np.nanargmax(self.error), defined.shape)
+        )
         where = f" in {self.tasks[t]}" if len(self.tasks) > 1 else ""
         ends = interval(float(self.error_low[t, m]), float(self.error_high[t, m]))
         size = f"{number(float(self.error[t, m]))} {ends}"
@@ -143,14 +145,14 @@ class Calibration:
     def _off(self, off: Bools) -> str:
         """Models that are surely not calibrated, those in most tasks first, and where."""
         order = np.argsort(-off.sum(axis=0), kind="stable")
-        told = []
+        clauses = []
         for k in (int(k) for k in order if off[:, k].any()):
-            here = [task for task, one in zip(self.tasks, off[:, k], strict=True) if one]
+            here = [task for task, is_off in zip(self.tasks, off[:, k], strict=True) if is_off]
             where = f" in {joined(here)}" if len(here) <= FEW else f" in {len(here)} tasks"
             if len(here) == len(self.tasks):
                 where = " in every task" if len(here) > 1 else ""
-            told.append(f"{self.models[k]}{where}")
-        return joined(told, most=NAMED)
+            clauses.append(f"{self.models[k]}{where}")
+        return joined(clauses, most=NAMED)
 
     def report(self) -> Finding:
         """The finding for every surface."""
@@ -237,43 +239,49 @@ def calibration(
     >>> found.error.round(2), found.slope.round(2)
     (array([[0.  , 0.18]]), array([[0.99, 0.25]]))
     """
-    given, votes = as_predictions(predictions), as_annotations(annotations)
+    models_given, votes = as_predictions(predictions), as_annotations(annotations)
     if not 0 < level < 1:
         raise InputError(
             "calibration", f"level {level}", "a number between 0 and 1", "try 0.95"
         )
-    given, plain = _probabilities(given)
-    aligned, notices = align(given, task_truths(votes), on_missing=on_missing)
+    models_given, plain = _probabilities(models_given)
+    aligned, notices = align(models_given, task_truths(votes), on_missing=on_missing)
     shared = uncertainty_of(aligned, votes)
     models = tuple(aligned[0].scores)
-    found = np.full((len(NUMBERS), len(aligned), len(models)), math.nan)
+    numbers = np.full((len(NUMBERS), len(aligned), len(models)), math.nan)
     whom = ""
-    for t, one in enumerate(aligned):
+    for t, task in enumerate(aligned):
         for m, model in enumerate(models):
-            cell, weight = _gaps(shared, t, one.distributions(model))
+            cell, weight = _gaps(shared, t, task.distributions(model))
             whom = cell.population.whom
             squared, low, high = _inverted(cell, weight, level)
-            found[:4, t, m] = squared, math.sqrt(max(squared, 0.0)), low, high
-            if len(one.question.classes) == 1:
-                line = _line(shared, t, one.distributions(model)[:, 1])
+            numbers[:4, t, m] = squared, math.sqrt(max(squared, 0.0)), low, high
+            if len(task.question.classes) == 1:
+                line = _line(shared, t, task.distributions(model)[:, 1])
                 for place, first in ((1, 4), (0, 7)):  # slope, intercept
                     value = float(line.values[place])
                     ends = line.of(place).interval(value, level)
-                    found[first : first + 3, t, m] = value, *ends
+                    numbers[first : first + 3, t, m] = value, *ends
     return Calibration(
-        tasks=tuple(one.question.task for one in aligned),
+        tasks=tuple(task.question.task for task in aligned),
         models=models,
         level=level,
         whom=whom,
         notices=as_notices(votes.notices, notices, plain),
-        **dict(zip(NUMBERS, found, strict=True)),
+        **dict(zip(NUMBERS, numbers, strict=True)),
     )
 
 
-def _probabilities(given: list[Predictions]) -> tuple[list[Predictions], list[Notice]]:
+def _probabilities(predictions: list[Predictions]) -> tuple[list[Predictions], list[Notice]]:
     """Predictions of models that do not only decide; decisions are no probabilities."""
-    names = dict.fromkeys(one.model for one in given if not one.decides)
-    plain = tuple(dict.fromkeys(one.model for one in given if one.model not in names))
+    names = dict.fromkeys(
+        prediction.model for prediction in predictions if not prediction.decides
+    )
+    plain = tuple(
+        dict.fromkeys(
+            prediction.model for prediction in predictions if prediction.model not in names
+        )
+    )
     if not names:
         raise InputError(
             "calibration",
@@ -285,15 +293,18 @@ def _probabilities(given: list[Predictions]) -> tuple[list[Predictions], list[No
         "{models:listed} only decide, and decisions are no probabilities: left out of "
         "calibration."
     )
-    told = [Notice("decisions_left_out", text, (), {"models": plain})] if plain else []
-    return [one for one in given if one.model in names], told
+    notices = [Notice("decisions_left_out", text, (), {"models": plain})] if plain else []
+    return [prediction for prediction in predictions if prediction.model in names], notices
 
 
 def analyse(study: Study) -> Finding:
     """Calibration of the models of a study."""
-    asked = study.settings
+    settings = study.settings
     return calibration(
-        study.predictions, study.annotations, level=asked.level, on_missing=asked.on_missing
+        study.predictions,
+        study.annotations,
+        level=settings.level,
+        on_missing=settings.on_missing,
     ).report()
 
 
@@ -302,11 +313,11 @@ def _gaps(shared: Uncertainty, t: int, predicted: Floats) -> tuple[TwoWay, Float
     question = shared.aligned[t].question
     classes, items = question.shares.shape
     bins = min(BINS, items)
-    own = predicted[:, -classes:]
+    probabilities = predicted[:, -classes:]
     values, weights = [], []
     influence = np.zeros((classes * bins, items))
     slopes = np.zeros((classes * bins, items, classes))
-    for k, (share, chance) in enumerate(zip(question.shares, own.T, strict=True)):
+    for k, (share, chance) in enumerate(zip(question.shares, probabilities.T, strict=True)):
         code = _equal_bins(chance, bins)
         size = np.bincount(code, minlength=bins).astype(np.float64)
         safe = np.maximum(size, 1.0)
@@ -334,7 +345,10 @@ def _inverted(cell: TwoWay, weight: Floats, level: float) -> tuple[float, float,
     """Squared error, unbiased, and the errors that the data do not contradict."""
     used = weight > 0
     gap, w = cell.values[used], weight[used]
-    parts = [one[np.ix_(used, used)] for one in (cell.items, cell.annotators, cell.cells)]
+    parts = [
+        covariance[np.ix_(used, used)]
+        for covariance in (cell.items, cell.annotators, cell.cells)
+    ]
     covariance = cell.covariance()[np.ix_(used, used)]
     people = parts[1] - parts[2] if cell.population.annotators else np.zeros_like(parts[0])
     squared = float((w * (gap**2 - np.diag(parts[0] + people))).sum())
@@ -364,7 +378,8 @@ def _inverted(cell: TwoWay, weight: Floats, level: float) -> tuple[float, float,
 def _noise(cell: TwoWay, covariance: Floats, w: Floats, used: Any) -> tuple[Floats, float]:
     """Draws of the scatter of gaps, multivariate t, and its weighted variance."""
     items, people = (
-        float((w * np.diag(one)[used]).sum()) for one in (cell.items, cell.annotators)
+        float((w * np.diag(covariance)[used]).sum())
+        for covariance in (cell.items, cell.annotators)
     )
     total = float((w * np.diag(covariance)).sum())
     below = items**2 / max(float(cell.df_items.max()), 1.0)

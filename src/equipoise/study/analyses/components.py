@@ -107,7 +107,7 @@ class Component(NamedTuple):
     @property
     def ends(self) -> tuple[float, float]:
         """Interval of the standard deviation."""
-        low, high = (math.sqrt(one) if math.isfinite(one) else one for one in self[4:6])
+        low, high = (math.sqrt(end) if math.isfinite(end) else end for end in self[4:6])
         return low, high
 
 
@@ -136,10 +136,10 @@ class Components:
 
     def rows(self) -> list[dict[str, Any]]:
         """One row per task, result and source."""
-        asked = {"metric": self.metric, "labels": self.labels}
+        scored = {"metric": self.metric, "labels": self.labels}
         names = ("deviation_low", "deviation_high")
         return [
-            asked | part._asdict() | dict(zip(names, part.ends, strict=True))
+            scored | part._asdict() | dict(zip(names, part.ends, strict=True))
             for part in self.parts
         ]
 
@@ -179,7 +179,7 @@ class Components:
         pair = [a for a in self.models for b in self.models if last.result == f"{a} - {b}"]
         if last.result not in self.models and pair:
             charts.append(self._dots("components-value", pair[0]))
-        every = dict.fromkeys(part.source for part in self.parts)
+        sources = dict.fromkeys(part.source for part in self.parts)
         return Finding(
             key="components",
             title=TITLE,
@@ -188,7 +188,7 @@ class Components:
             charts=tuple(charts),
             note=NOTE,
             methods="The two-way variance of each result was split into what "
-            f"{joined([source for source in every if source != TOTAL])} contribute, with "
+            f"{joined([source for source in sources if source != TOTAL])} contribute, with "
             "chi-square intervals, for the total with Satterthwaite's degrees of freedom "
             "[@satterthwaite1946].",
             references=("satterthwaite1946",),
@@ -233,10 +233,10 @@ def variance_components(
     choice("components, labels", labels, LABELS)
     if settings is not None and not isinstance(settings, Settings):
         raise wrong_type("settings", settings, "Settings", "try Settings(level=0.9)")
-    given, truth = as_predictions(predictions), as_annotations(annotations)
+    models_given, truth = as_predictions(predictions), as_annotations(annotations)
     plan = resample(truth, "influence", replicates=2)
     done = evaluate(
-        given, truth, metrics=as_metrics([metric]), resampling=plan, settings=settings
+        models_given, truth, metrics=as_metrics([metric]), resampling=plan, settings=settings
     )
     return components_of(done, labels)
 
@@ -267,46 +267,48 @@ def analyse(study: Study) -> Finding:
 
 def _results(cell: TwoWay, better: str) -> list[tuple[int, ...]]:
     """Places of the model, or of the two best models, of every result of a task."""
-    found: list[tuple[int, ...]] = [(m,) for m in range(len(cell.values))]
+    results: list[tuple[int, ...]] = [(m,) for m in range(len(cell.values))]
     good = higher_is_better(cell.values, better)
-    if len(found) > 1 and not np.isnan(good).any():
+    if len(results) > 1 and not np.isnan(good).any():
         best, second = np.argsort(-good, kind="stable")[:2]
-        found.append((int(best), int(second)))
-    return found
+        results.append((int(best), int(second)))
+    return results
 
 
 def _parts(spread: Spread, names: tuple[str, str], level: float) -> list[Component]:
     """All components of one result."""
     rounding = ROUNDING * spread.floor
     of_items, people, noise = (
-        0.0 if one <= rounding else one
-        for one in (spread.items, spread.annotators, spread.cells)
+        0.0 if variances <= rounding else variances
+        for variances in (spread.items, spread.annotators, spread.cells)
     )
     whole = replace(spread, items=of_items, population=Population(), floor=0.0)
-    made = [(ITEMS, of_items, spread.df_items, noise)]
+    sources = [(ITEMS, of_items, spread.df_items, noise)]
     reason = spread.population.reason
     if reason not in UNSEEN and reason is not Reason.MODEL:
-        made.append((ANNOTATORS, people, spread.df_annotators, noise))
+        sources.append((ANNOTATORS, people, spread.df_annotators, noise))
     else:
         whole = replace(whole, annotators=0.0, cells=0.0)
     if reason not in (Reason.SINGLE, Reason.GOLD, Reason.MODEL):
-        made.append((VOTES, min(noise, of_items), spread.df_items, 0.0))
+        sources.append((VOTES, min(noise, of_items), spread.df_items, 0.0))
     if reason is Reason.MODEL:
-        made.append((DRAWS, spread.draws, spread.df_items, 0.0))
+        sources.append((DRAWS, spread.draws, spread.df_items, 0.0))
     if spread.seeds > 0:
-        made.append((SEEDS, spread.seeds, spread.df_seeds, 0.0))
+        sources.append((SEEDS, spread.seeds, spread.df_seeds, 0.0))
     total = whole.variance
-    made.append((TOTAL, total, whole.df, 0.0))
-    found = []
-    for source, variance, freedom, less in made:
+    sources.append((TOTAL, total, whole.df, 0.0))
+    components = []
+    for source, variance, freedom, less in sources:
         value, low, high = (
-            one if math.isnan(one) else max(one - less, 0.0)
-            for one in _chi_square(variance, freedom, level)
+            end if math.isnan(end) else max(end - less, 0.0)
+            for end in _chi_square(variance, freedom, level)
         )
         share = value / total if total > 0 else math.nan
         deviation = math.nan if math.isnan(value) else math.sqrt(value)
-        found.append(Component(*names, source, value, low, high, deviation, share, freedom))
-    return found
+        components.append(
+            Component(*names, source, value, low, high, deviation, share, freedom)
+        )
+    return components
 
 
 def _chi_square(variance: float, freedom: float, level: float) -> tuple[float, float, float]:
@@ -328,13 +330,13 @@ def _chi_square(variance: float, freedom: float, level: float) -> tuple[float, f
 
 def _notices(done: Evaluation) -> list[Notice]:
     """What the parts leave open."""
-    reason, found = done.population.reason, []
+    reason, notices = done.population.reason, []
     if reason in UNSEEN:
-        found.append(Notice("components_unseen", UNSEEN[reason]))
+        notices.append(Notice("components_unseen", UNSEEN[reason]))
     single = sum(question.single for question in done.questions)
     if single and reason is not Reason.SINGLE:
-        found.append(Notice("single_votes", SINGLE, (), {"items": single}))
-    return [*found, *([OVER_TASKS] if len(done.questions) > 1 else [])]
+        notices.append(Notice("single_votes", SINGLE, (), {"items": single}))
+    return [*notices, *([OVER_TASKS] if len(done.questions) > 1 else [])]
 
 
 def _sentence(parts: Sequence[Component], what: str) -> str:
@@ -347,29 +349,29 @@ def _sentence(parts: Sequence[Component], what: str) -> str:
     >>> _sentence([one, two], "the difference a - b")
     'Items move the difference a - b most: a standard deviation of 2 (1.7 to 2.2), against ...'
     """
-    known = [one for one in parts if not math.isnan(one.variance)]
-    if not known:
+    defined = [part for part in parts if not math.isnan(part.variance)]
+    if not defined:
         return f"What moves {what} cannot be told: it is undefined or infinite."
-    most = max(known, key=lambda one: one.variance)
+    most = max(defined, key=lambda part: part.variance)
     if most.variance <= 0:
-        return f"Nothing ({joined([one.source for one in known])}) moves {what}."
+        return f"Nothing ({joined([part.source for part in defined])}) moves {what}."
     if most.deviation < SMALL:
-        names = joined([one.source for one in known])
+        names = joined([part.source for part in defined])
         return f"None of {names} moves {what} by as much as {number(2 * SMALL)}."
-    less = [one for one in known if one.high < most.low]
-    tied = [one for one in known if one not in less]
-    names, size = joined([one.source for one in tied]), significant(most.deviation)
+    less = [part for part in defined if part.high < most.low]
+    tied = [part for part in defined if part not in less]
+    names, size = joined([part.source for part in tied]), significant(most.deviation)
     ends = " to ".join(significant(end) for end in most.ends)
     spread = f"a standard deviation of {size} ({ends})"
     rest = f", against {_sizes(less)}" if less else ""
-    if len(known) == 1:
+    if len(defined) == 1:
         return f"{capital(names)} move {what} by {spread}; no other source can be looked at."
     if len(tied) == 1:
         return f"{capital(names)} move {what} most: {spread}{rest}."
     if less:
-        below = joined([one.source for one in less])
-        others = [one for one in tied if one is not most]
-        unplaced = joined([f"{one.source} ({significant(one.deviation)})" for one in others])
+        below = joined([part.source for part in less])
+        others = [part for part in tied if part is not most]
+        unplaced = joined([f"{part.source} ({significant(part.deviation)})" for part in others])
         return (
             f"{capital(most.source)} move {what} more than {below}: {spread}{rest}; whether "
             f"{unplaced} move it less cannot be told."
@@ -381,4 +383,4 @@ def _sentence(parts: Sequence[Component], what: str) -> str:
 
 
 def _sizes(parts: Sequence[Component]) -> str:
-    return joined([f"{one.source} {significant(one.deviation)}" for one in parts])
+    return joined([f"{part.source} {significant(part.deviation)}" for part in parts])

@@ -88,12 +88,12 @@ def confusions(annotations: Annotations, task: str | None = None) -> list[Confus
             "labels of annotators with ids",
             "look at agreement instead: krippendorff_alpha does not ask who voted",
         )
-    made: list[Confusion] = []
+    matrices: list[Confusion] = []
     for name in annotations.tasks if task is None else (task,):
-        made += _against_others(annotations, name)
-        made += _against_gold(annotations, name)
-        made += _fitted(annotations, name)
-    return made
+        matrices += _against_others(annotations, name)
+        matrices += _against_gold(annotations, name)
+        matrices += _fitted(annotations, name)
+    return matrices
 
 
 def _opinions(annotations: Annotations, task: str) -> Annotations | None:
@@ -116,14 +116,19 @@ def _against_others(annotations: Annotations, task: str) -> Iterator[Confusion]:
         votes.annotator.astype(np.int64) * len(votes.sizes) + item, return_inverse=True
     )
     who, where = np.divmod(pair, len(votes.sizes))
-    own = np.stack([np.bincount(inverse, one, len(pair)) for one in mass.T], axis=1)
-    every = np.stack([np.bincount(item, one, len(votes.sizes)) for one in mass.T], axis=1)
-    others = every[where] - own
+    pair_mass = np.stack(
+        [np.bincount(inverse, votes_for_class, len(pair)) for votes_for_class in mass.T], axis=1
+    )
+    item_mass = np.stack(
+        [np.bincount(item, votes_for_class, len(votes.sizes)) for votes_for_class in mass.T],
+        axis=1,
+    )
+    others = item_mass[where] - pair_mass
     whole = others.sum(axis=1)
     use = whole > 1e-9
     others[use] /= whole[use, None]
     counts = np.zeros((people, size, size))
-    np.add.at(counts, who[use], others[use, :, None] * own[use, None, :])
+    np.add.at(counts, who[use], others[use, :, None] * pair_mass[use, None, :])
     number_of = np.bincount(votes.annotator[use[inverse]], minlength=people)
     yield from _made(table, task, "others", counts, number_of)
 
@@ -133,9 +138,9 @@ def _against_gold(annotations: Annotations, task: str) -> Iterator[Confusion]:
     if gold is None or label is None or annotations.annotator is None:
         return
     here, size = annotations.in_task(task), len(annotations.classes)
-    known = np.zeros((len(annotations.items), size))
-    np.add.at(known, (annotations.item[here & gold], label[here & gold]), 1.0)
-    total = known.sum(axis=1)
+    truth = np.zeros((len(annotations.items), size))
+    np.add.at(truth, (annotations.item[here & gold], label[here & gold]), 1.0)
+    total = truth.sum(axis=1)
     rows = np.flatnonzero(here & ~gold & (total[annotations.item] > 0))
     if not len(rows):
         return
@@ -143,7 +148,7 @@ def _against_gold(annotations: Annotations, task: str) -> Iterator[Confusion]:
     weight = np.ones(len(rows)) if annotations.count is None else annotations.count[rows]
     item, who = annotations.item[rows], annotations.annotator[rows]
     counts = np.zeros((people, size, size))
-    share = known[item] / total[item, None] * np.asarray(weight)[:, None]
+    share = truth[item] / total[item, None] * np.asarray(weight)[:, None]
     for true in range(size):
         np.add.at(counts[:, true], (who, label[rows]), share[:, true])
     number_of = np.bincount(who, weight, people).astype(np.int64)
@@ -166,8 +171,8 @@ def _fitted(annotations: Annotations, task: str) -> Iterator[Confusion]:
     votes = dict(zip(table.annotators or (), load, strict=True))
     for name, matrix in zip(skills.annotators, skills.confusion, strict=True):
         if votes[name]:
-            own = int(votes[name])
-            yield Confusion(task, name, "fitted", own, table.classes, np.asarray(matrix))
+            votes_of = int(votes[name])
+            yield Confusion(task, name, "fitted", votes_of, table.classes, np.asarray(matrix))
 
 
 def _made(
@@ -182,11 +187,11 @@ def _made(
         yield Confusion(task, name, truth, int(votes[who]), table.classes, matrix)
 
 
-def confusion_tables(found: Sequence[Confusion]) -> tuple[Table, ...]:
-    """Sensitivity and specificity of every annotator by truth, and all matrices."""
-    if not found:
+def confusion_tables(matrices: Sequence[Confusion]) -> tuple[Table, ...]:
+    """Sensitivity and specificity of every annotator by truth, and all table."""
+    if not matrices:
         return ()
-    matrices = Table(
+    table = Table(
         name="annotator_confusions",
         caption="What every annotator answers, given the truth",
         columns=(
@@ -198,28 +203,28 @@ def confusion_tables(found: Sequence[Confusion]) -> tuple[Table, ...]:
         ),
         rows=[
             row
-            for one in found
+            for matrix in matrices
             for row in rows_of(
-                one.named,
-                {"true_class": one.classes, "answer": one.classes},
-                {"share": one.matrix},
+                matrix.named,
+                {"true_class": matrix.classes, "answer": matrix.classes},
+                {"share": matrix.matrix},
             )
         ],
         brief=(),
         page=False,
     )
-    return (_rates(found), matrices)
+    return (_rates(matrices), table)
 
 
-def _rates(found: Sequence[Confusion]) -> Table:
+def _rates(matrices: Sequence[Confusion]) -> Table:
     """The diagonals: of a yes/no question sensitivity and specificity, else every class."""
-    classes = found[0].classes
+    classes = matrices[0].classes
     keys = [f"right_{place}" for place in range(len(classes))]
     rates = [
         Column(key, f"right on {name}", "number")
         for key, name in zip(keys, classes, strict=True)
     ]
-    if found[0].yes_no:
+    if matrices[0].yes_no:
         keys = ["specificity", "sensitivity"]
         rates = [*columns(sensitivity="number", specificity="number")]
     return Table(
@@ -232,24 +237,24 @@ def _rates(found: Sequence[Confusion]) -> Table:
             *rates,
         ),
         rows=[
-            {**one.named, **dict(zip(keys, np.diag(one.matrix).tolist(), strict=True))}
-            for one in found
+            {**matrix.named, **dict(zip(keys, np.diag(matrix.matrix).tolist(), strict=True))}
+            for matrix in matrices
         ],
         legend="Truth: the votes of the others on the same items, gold, or the truth that the "
         "model of Dawid and Skene fits to all votes.",
     )
 
 
-def confusion_charts(found: Sequence[Confusion], task: str) -> tuple[Chart, ...]:
+def confusion_charts(matrices: Sequence[Confusion], task: str) -> tuple[Chart, ...]:
     """How often annotators are right by truth; matrices of a few annotators one by one."""
-    own = [one for one in found if one.task == task]
-    if not own:
+    of_task = [matrix for matrix in matrices if matrix.task == task]
+    if not of_task:
         return ()
-    people = list(dict.fromkeys(one.annotator for one in own))[:SHOWN]
-    truths = [truth for truth in TRUTHS if any(one.truth == truth for one in own)]
-    by = {(one.annotator, one.truth): one.matrix for one in own}
-    classes, where = own[0].classes, f" ({task})" if task else ""
-    yes_no, size = own[0].yes_no, len(classes)
+    people = list(dict.fromkeys(matrix.annotator for matrix in of_task))[:SHOWN]
+    truths = [truth for truth in TRUTHS if any(matrix.truth == truth for matrix in of_task)]
+    by = {(matrix.annotator, matrix.truth): matrix.matrix for matrix in of_task}
+    classes, where = of_task[0].classes, f" ({task})" if task else ""
+    yes_no, size = of_task[0].yes_no, len(classes)
     order = [1, 0] if yes_no else list(range(size))
     heads = ["spec.", "sens."] if yes_no else list(classes)
     none = np.full((size, size), np.nan)
@@ -266,12 +271,15 @@ def confusion_charts(found: Sequence[Confusion], task: str) -> tuple[Chart, ...]
         charts += [
             _heat(
                 f"confusion-{place}",
-                f"{one.annotator}{where}: answers (columns) given {WORDS['others']} (rows)",
+                f"{confusion.annotator}{where}: answers (columns) given {WORDS['others']} "
+                "(rows)",
                 classes,
                 classes,
-                one.matrix,
+                confusion.matrix,
             )
-            for place, one in enumerate(one for one in own if one.truth == "others")
+            for place, confusion in enumerate(
+                matrix for matrix in of_task if matrix.truth == "others"
+            )
         ]
     return tuple(charts)
 
@@ -286,37 +294,37 @@ def _heat(
         columns=list(columns),
         values=np.asarray(values, dtype=np.float64),
         texts=[
-            ["" if np.isnan(one) else number(one, 2) for one in line]
+            ["" if np.isnan(share) else number(share, 2) for share in line]
             for line in values.tolist()
         ],
     )
 
 
-def confusion_words(found: Sequence[Confusion]) -> tuple[str, ...]:
+def confusion_words(matrices: Sequence[Confusion]) -> tuple[str, ...]:
     """How far annotators are apart, truth by truth, for one yes/no question."""
-    made = []
+    sentences = []
     for truth in TRUTHS:
-        own = [one for one in found if one.truth == truth and one.yes_no]
-        if len(own) < 2:
+        of_truth = [matrix for matrix in matrices if matrix.truth == truth and matrix.yes_no]
+        if len(of_truth) < 2:
             continue
         ends = []
         for place, what in ((1, "sensitivity"), (0, "specificity")):
-            known = [
-                (float(one.matrix[place, place]), one.annotator)
-                for one in own
-                if not np.isnan(one.matrix[place, place])
+            rates = [
+                (float(matrix.matrix[place, place]), matrix.annotator)
+                for matrix in of_truth
+                if not np.isnan(matrix.matrix[place, place])
             ]
-            if known:
-                (low, first), (high, last) = min(known), max(known)
+            if rates:
+                (low, first), (high, last) = min(rates), max(rates)
                 ends.append(f"{what} {number(low)} ({first}) to {number(high)} ({last})")
         if ends:
-            made.append(f"Against {WORDS[truth]}: {', '.join(ends)}.")
-    return tuple(made)
+            sentences.append(f"Against {WORDS[truth]}: {', '.join(ends)}.")
+    return tuple(sentences)
 
 
-def shared_errors(found: Sequence[Confusion]) -> list[Notice]:
+def shared_errors(matrices: Sequence[Confusion]) -> list[Notice]:
     """Say that fitted matrices look better than those against the others."""
-    if not any(one.truth == "fitted" for one in found):
+    if not any(matrix.truth == "fitted" for matrix in matrices):
         return []
     text = (
         "Fitted matrices take the errors that annotators share for the truth; those against "

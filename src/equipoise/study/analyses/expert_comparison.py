@@ -116,7 +116,7 @@ class _Gains(NamedTuple):
     prevalence: float = np.nan
 
 
-def at_specificity(own: Floats, others: Floats, scores: Floats) -> _Gains | None:
+def at_specificity(answers: Floats, others: Floats, scores: Floats) -> _Gains | None:
     """Models at the expert's own specificity; None where a class is empty.
 
     Parameters
@@ -137,13 +137,13 @@ def at_specificity(own: Floats, others: Floats, scores: Floats) -> _Gains | None
     yes, no = float(others.sum()), float((1 - others).sum())
     if min(yes, no) <= ROUNDING:
         return None
-    sensitivity = float(others @ own) / yes
-    wrong = float((1 - others) @ own)
+    sensitivity = float(others @ answers) / yes
+    wrong = float((1 - others) @ answers)
     values, called, slope = [], [], []
     for score in scores:
         decided, steep = _called(score, others, wrong)
         values.append(float(others @ decided) / yes)
-        called.append(decided - own)
+        called.append(decided - answers)
         slope.append(steep)
     gain, ahead = np.array(values) - sensitivity, np.array(called)
     first, second = (ahead - gain[:, None]) / yes, np.array(slope)[:, None] * ahead / no
@@ -180,7 +180,9 @@ def _called(score: Floats, truth: Floats, wrong: float) -> tuple[Floats, float]:
     return decided, float((rise[1] - rise[0]) / yes[-1] / ((high - low) / no[-1]))
 
 
-def agreement_gains(own: Floats, others: Floats, decided: Floats, *, grades: bool) -> _Gains:
+def agreement_gains(
+    answers: Floats, others: Floats, decided: Floats, *, grades: bool
+) -> _Gains:
     """Agreement with the expert: of the models' decisions, and of the other experts.
 
     Parameters
@@ -198,13 +200,13 @@ def agreement_gains(own: Floats, others: Floats, decided: Floats, *, grades: boo
     >>> agreement_gains(own, others, own[None], grades=False).gain
     array([0.333])
     """
-    items, classes = own.shape
+    items, classes = answers.shape
     far = 1.0 - np.eye(classes)
     if grades:
         grade = np.arange(classes)
         far = np.subtract.outer(grade, grade).astype(np.float64) ** 2
-    theirs, their_influence, by_share = _agreement(own, others, far, chance=grades)
-    ours = [_agreement(own, one, far, chance=grades) for one in decided]
+    theirs, their_influence, by_share = _agreement(answers, others, far, chance=grades)
+    ours = [_agreement(answers, decisions, far, chance=grades) for decisions in decided]
     values = np.array([value for value, _, _ in ours])
     return _Gains(
         theirs,
@@ -218,23 +220,23 @@ def agreement_gains(own: Floats, others: Floats, decided: Floats, *, grades: boo
 
 
 def _agreement(
-    one: Floats, two: Floats, far: Floats, *, chance: bool
+    answers: Floats, two: Floats, far: Floats, *, chance: bool
 ) -> tuple[float, Floats, Floats]:
     """Agreement of two answers (items, classes), its influences, its derivative by the second.
 
     Corrected for chance it is 1 minus the mean distance over that of independent answers.
     """
-    spent, items = ((one @ far) * two).sum(axis=1), len(one)
+    spent, items = ((answers @ far) * two).sum(axis=1), len(answers)
     if not chance:
-        return 1 - float(spent.mean()), (spent.mean() - spent) / items, -(one @ far) / items
-    first, second = one.mean(axis=0), two.mean(axis=0)
+        return 1 - float(spent.mean()), (spent.mean() - spent) / items, -(answers @ far) / items
+    first, second = answers.mean(axis=0), two.mean(axis=0)
     expected = float(first @ far @ second)
     if expected <= 0:
-        return np.nan, np.full(items, np.nan), np.full(one.shape, np.nan)
+        return np.nan, np.full(items, np.nan), np.full(answers.shape, np.nan)
     ratio = float(spent.mean()) / expected
-    moved = one @ (far @ second) + two @ (first @ far) - 2 * expected
+    moved = answers @ (far @ second) + two @ (first @ far) - 2 * expected
     influence = (ratio * moved - (spent - spent.mean())) / expected / items
-    return 1 - ratio, influence, (ratio * (first @ far) - one @ far) / expected / items
+    return 1 - ratio, influence, (ratio * (first @ far) - answers @ far) / expected / items
 
 
 class Answers(NamedTuple):
@@ -260,7 +262,9 @@ class Answers(NamedTuple):
         """Sum up what the pairs say of each item."""
         items = len(place)
         whole: Floats = np.bincount(item, weight, items).astype(np.float64)
-        total = np.stack([np.bincount(item, one, items) for one in mass.T], axis=1)
+        total = np.stack(
+            [np.bincount(item, class_mass, items) for class_mass in mass.T], axis=1
+        )
         share = total / np.where(whole > 0, whole, 1.0)[:, None]
         return cls(place, annotator, item, weight, mass, whole, share)
 
@@ -300,8 +304,10 @@ def answers_of(aligned: Aligned) -> Answers:
     )
     annotator, item = np.divmod(code, items)
     weight: Floats = np.bincount(pair, votes.weight[keep], len(code)).astype(np.float64)
-    parts = [(votes.weight * one)[keep] for one in truth.masses]
-    mass: Floats = np.stack([np.bincount(pair, one, len(code)) for one in parts], axis=1)
+    parts = [(votes.weight * class_mass)[keep] for class_mass in truth.masses]
+    mass: Floats = np.stack(
+        [np.bincount(pair, class_mass, len(code)) for class_mass in parts], axis=1
+    )
     return Answers.of_pairs(truth.place, annotator, item, weight, mass)
 
 
@@ -316,38 +322,47 @@ class _Compared(NamedTuple):
 def compare_task(aligned: Aligned, laid: Answers, people: Ints) -> list[_Compared | None]:
     """Every expert next to all models in one task; None where nothing can be compared."""
     several, scores = len(aligned.question.classes) > 1, aligned.scores
-    said = [decide(aligned.distributions(one)) if several else scores[one] for one in scores]
-    models, made = np.stack(said), list[_Compared | None]()
+    predicted = [
+        decide(aligned.distributions(model)) if several else scores[model] for model in scores
+    ]
+    models, comparisons = np.stack(predicted), list[_Compared | None]()
     for who in people:
         pair = np.arange(*np.searchsorted(laid.annotator, [who, who + 1]))
         left = laid.whole[laid.item[pair]] - laid.weight[pair]
         pair, left = pair[left > 1e-9], left[left > 1e-9, None]
         item = laid.item[pair]
         others = (laid.share[item] * laid.whole[item, None] - laid.mass[pair]) / left
-        own, others = laid.mass[pair] / laid.weight[pair, None], np.clip(others, 0, 1)
+        answer, others = laid.mass[pair] / laid.weight[pair, None], np.clip(others, 0, 1)
         gains = None
         if len(pair) and several:
             grades = aligned.question.ordered
-            gains = agreement_gains(own, others, models[:, item], grades=grades)
+            gains = agreement_gains(answer, others, models[:, item], grades=grades)
         elif len(pair):
-            gains = at_specificity(own[:, 0], others[:, 0], models[:, item])
-        known = gains is not None and not np.isnan(gains.gain).any()
-        made.append(_Compared(gains, item, pair) if gains is not None and known else None)
-    return made
+            gains = at_specificity(answer[:, 0], others[:, 0], models[:, item])
+        defined = gains is not None and not np.isnan(gains.gain).any()
+        comparisons.append(
+            _Compared(gains, item, pair) if gains is not None and defined else None
+        )
+    return comparisons
 
 
 def averages(compared: Sequence[Sequence[_Compared | None]], models: int) -> dict[str, Any]:
     """Every expert and the models there, on average over the tasks that are known."""
     nothing = [np.nan, np.nan, *[np.nan] * 2 * models]
     rows, items = [], []
-    for each in zip(*compared, strict=True):
-        known = [one for one in each if one is not None]
-        told = [
-            [one.gains.expert, one.gains.specificity, *one.gains.models, *one.gains.gain]
-            for one in known
+    for of_expert in zip(*compared, strict=True):
+        comparisons = [comparison for comparison in of_expert if comparison is not None]
+        numbers = [
+            [
+                comparison.gains.expert,
+                comparison.gains.specificity,
+                *comparison.gains.models,
+                *comparison.gains.gain,
+            ]
+            for comparison in comparisons
         ]
-        rows.append(np.mean(told, axis=0) if told else nothing)
-        items.append(sum(len(one.item) for one in known))
+        rows.append(np.mean(numbers, axis=0) if numbers else nothing)
+        items.append(sum(len(comparison.item) for comparison in comparisons))
     table = np.array(rows)
     return {
         "items": np.array(items),
@@ -365,19 +380,23 @@ def uncertainty(
     gain: Floats,
 ) -> TwoWay:
     """Covariances of the mean gains, (models,), for items and experts like these."""
-    known = np.array([[one is not None for one in each] for each in compared]).sum(axis=0)
-    weight: Floats = 1 / np.maximum(known, 1) / max(int((known > 0).sum()), 1)
-    used, place = np.unique(
-        np.concatenate([one.place[one.item] for one in laid]), return_inverse=True
+    experts_compared = np.array(
+        [[comparison is not None for comparison in in_task] for in_task in compared]
+    ).sum(axis=0)
+    weight: Floats = (
+        1 / np.maximum(experts_compared, 1) / max(int((experts_compared > 0).sum()), 1)
     )
-    parts = np.split(place, np.cumsum([len(one.item) for one in laid])[:-1])
+    used, place = np.unique(
+        np.concatenate([answers.place[answers.item] for answers in laid]), return_inverse=True
+    )
+    parts = np.split(place, np.cumsum([len(answers.item) for answers in laid])[:-1])
     influence = np.zeros((len(gain), len(used)))
     votes = []
-    for each, answers, where in zip(compared, laid, parts, strict=True):
-        for one, share in zip(each, weight, strict=True):
-            if one is not None:
-                influence[:, where[one.pair]] += share * one.gains.influence
-        votes.append((answers, where, _by_vote(each, answers, weight, len(gain))))
+    for in_task, answers, where in zip(compared, laid, parts, strict=True):
+        for comparison, share in zip(in_task, weight, strict=True):
+            if comparison is not None:
+                influence[:, where[comparison.pair]] += share * comparison.gains.influence
+        votes.append((answers, where, _by_vote(in_task, answers, weight, len(gain))))
     return _covariances(gain, influence, used, votes, annotations)
 
 
@@ -392,27 +411,31 @@ def reader_intervals(
     They speak for this expert as a person, on other items and with other experts like the
     others to set the truth.
     """
-    models = next((len(one.gains.gain) for one in compared if one is not None), 0)
+    models = next(
+        (len(comparison.gains.gain) for comparison in compared if comparison is not None), 0
+    )
     ends = np.full((2, len(compared), models), np.nan)
-    for place, one in enumerate(compared):
-        if one is not None:
-            spread = _alone(one, laid, annotations)
-            for m, gain in enumerate(one.gains.gain):
+    for place, comparison in enumerate(compared):
+        if comparison is not None:
+            spread = _alone(comparison, laid, annotations)
+            for m, gain in enumerate(comparison.gains.gain):
                 ends[:, place, m] = spread.of(m).interval(float(gain), level, (-1.0, 1.0))
     return ends
 
 
-def _alone(one: _Compared, laid: Answers, annotations: Annotations) -> TwoWay:
+def _alone(comparison: _Compared, laid: Answers, annotations: Annotations) -> TwoWay:
     """Covariances of one expert's gains, (models,): its own votes make no truth here."""
     where = np.full(len(laid.whole), -1)
-    where[one.item] = np.arange(len(one.item))
-    keep = (laid.annotator != laid.annotator[one.pair[0]]) & (where[laid.item] >= 0)
-    item, place = where[laid.item[keep]], laid.place[one.item]
+    where[comparison.item] = np.arange(len(comparison.item))
+    keep = (laid.annotator != laid.annotator[comparison.pair[0]]) & (where[laid.item] >= 0)
+    item, place = where[laid.item[keep]], laid.place[comparison.item]
     others = Answers.of_pairs(
         place, laid.annotator[keep], item, laid.weight[keep], laid.mass[keep]
     )
-    votes = [(others, item, others.by_truth(one.gains.by_share))]
-    return _covariances(one.gains.gain, one.gains.influence, place, votes, annotations)
+    votes = [(others, item, others.by_truth(comparison.gains.by_share))]
+    return _covariances(
+        comparison.gains.gain, comparison.gains.influence, place, votes, annotations
+    )
 
 
 def _covariances(
@@ -437,7 +460,7 @@ def _covariances(
     psi = np.concatenate([added for _, _, added in votes], axis=1)
     code = people.astype(np.int64) * (int(cells.max()) + 1) + cells
     sums: list[Floats] = [  # by annotator, and by annotator and unit
-        np.stack([np.bincount(cell, one) for one in psi]).astype(np.float64)
+        np.stack([np.bincount(cell, effects) for effects in psi]).astype(np.float64)
         for cell in (people, np.unique(code, return_inverse=True)[1])
     ]
     return two_way(
@@ -451,7 +474,7 @@ def _covariances(
 
 
 def _by_vote(
-    each: Sequence[_Compared | None], answers: Answers, weight: Floats, models: int
+    comparisons: Sequence[_Compared | None], answers: Answers, weight: Floats, models: int
 ) -> Floats:
     """What every vote adds: by being the expert, and by being in the truth of the others.
 
@@ -463,19 +486,25 @@ def _by_vote(
     slope = np.zeros((models, items, answers.mass.shape[1]))
     rival, readers = np.zeros((models, items)), np.zeros(items)
     psi = np.zeros((models, len(item)))
-    known = [(one, share) for one, share in zip(each, weight, strict=True) if one is not None]
-    for one, share in known:  # an item is there once
-        gains, pair = one.gains, one.pair
-        left = answers.whole[one.item] - answers.weight[pair]
+    weighted = [
+        (comparison, share)
+        for comparison, share in zip(comparisons, weight, strict=True)
+        if comparison is not None
+    ]
+    for comparison, share in weighted:  # an item is there once
+        gains, pair = comparison.gains, comparison.pair
+        left = answers.whole[comparison.item] - answers.weight[pair]
         back = apart[pair] * (answers.weight[pair] / left)[:, None]
         alike = gains.influence + gains.gain[:, None] * gains.mass
         psi[:, pair] = (alike + (gains.by_share * back).sum(axis=2)) * len(pair)
-        rival[:, one.item] += psi[:, pair]
-        readers[one.item] += 1
-        slope[:, one.item] += share * gains.by_share
+        rival[:, comparison.item] += psi[:, pair]
+        readers[comparison.item] += 1
+        slope[:, comparison.item] += share * gains.by_share
     rival /= np.maximum(readers, 1)
-    for one, share in known:
-        psi[:, one.pair] = (psi[:, one.pair] - rival[:, one.item]) * share / len(one.pair)
+    for comparison, share in weighted:
+        psi[:, comparison.pair] = (
+            (psi[:, comparison.pair] - rival[:, comparison.item]) * share / len(comparison.pair)
+        )
     return np.asarray(psi + answers.by_truth(slope))
 
 
@@ -573,8 +602,8 @@ class Experts(StudyResult):
         best = int(np.nanargmax(self.mean_gap))
         ends = float(self.mean_gap_low[best]), float(self.mean_gap_high[best])
         gain = estimate(float(self.mean_gap[best]), *ends, change)
-        name, known = self.models[best], int((~np.isnan(self.gap[:, best])).sum())
-        over = f"on average over {count(known, 'expert')}"
+        name, experts_compared = self.models[best], int((~np.isnan(self.gap[:, best])).sum())
+        over = f"on average over {count(experts_compared, 'expert')}"
         start = (
             f"At each expert's own specificity the sensitivity of {name} minus the expert's is "
             f"{gain} {over}"
@@ -649,9 +678,11 @@ class Experts(StudyResult):
     def _tables(self) -> tuple[Table, ...]:
         rows, order = self._model_rows(), np.argsort(-self.mean_gap, kind="stable")
         whose = "the expert's, at the same specificity" if self.yes_no else "the others'"
-        own = [Column("value", self.score if self.yes_no else "others' agreement", "number")]
+        columns_of = [
+            Column("value", self.score if self.yes_no else "others' agreement", "number")
+        ]
         if self.yes_no:
-            own.append(Column("specificity", "specificity", "number"))
+            columns_of.append(Column("specificity", "specificity", "number"))
         return (
             Table(
                 name="models_among_experts",
@@ -670,7 +701,11 @@ class Experts(StudyResult):
             Table(
                 name="experts",
                 caption="Experts against the other experts",
-                columns=(Column("who", "expert"), Column("items", "items", "count"), *own),
+                columns=(
+                    Column("who", "expert"),
+                    Column("items", "items", "count"),
+                    *columns_of,
+                ),
                 rows=self._expert_rows(),
             ),
             Table(
@@ -717,7 +752,7 @@ class Experts(StudyResult):
             scale="signed",
             row_models=True,
             x="expert",
-            texts=[[change(one, 2) for one in line] for line in values.tolist()],
+            texts=[[change(gain_cell, 2) for gain_cell in line] for line in values.tolist()],
         )
         return dots, heat
 
@@ -744,16 +779,21 @@ def experts(
         As in `equipoise.study.Settings`.
     """
     AnalysisOptions(task=task, level=level, on_missing=on_missing)  # checks them
-    given, annotations = as_predictions(predictions), as_annotations(annotations)
+    models_given, annotations = as_predictions(predictions), as_annotations(annotations)
     _refuse(annotations)
     if task is not None:
         annotations.in_task(task)
-        given = [one for one in given if one.task == task]
-    asked = [one for one in task_truths(annotations) if task in (None, one.task)]
-    aligned, notices = align(given, asked, on_missing=on_missing)
-    laid = [answers_of(one) for one in aligned]
+        models_given = [prediction for prediction in models_given if prediction.task == task]
+    questions = [
+        question for question in task_truths(annotations) if task in (None, question.task)
+    ]
+    aligned, notices = align(models_given, questions, on_missing=on_missing)
+    laid = [answers_of(task_aligned) for task_aligned in aligned]
     people, more = _compared(laid, len(annotations.annotators or ()))
-    compared = [compare_task(*one, people) for one in zip(aligned, laid, strict=True)]
+    compared = [
+        compare_task(*task_and_answers, people)
+        for task_and_answers in zip(aligned, laid, strict=True)
+    ]
     several = len(aligned[0].question.classes) > 1
     by_class = "quadratic_weighted_kappa" if aligned[0].question.ordered else "accuracy"
     models = tuple(aligned[0].scores)
@@ -761,11 +801,11 @@ def experts(
     gain = _known_mean(means["gap"])
     spread = uncertainty(compared, laid, annotations, gain)
     best = int(np.nanargmax(gain)) if not np.isnan(gain).all() else 0
-    behind, every = gain[best] - gain, range(len(models))
+    behind, all_models = gain[best] - gain, range(len(models))
     most = 2.0 if several and aligned[0].question.ordered else 1.0  # kappa goes down to -1
     within = (level, (-most, most))
-    ends = [spread.of(m).interval(float(gain[m]), *within) for m in every]
-    apart = [spread.between(best, m).interval(float(behind[m]), *within) for m in every]
+    ends = [spread.of(m).interval(float(gain[m]), *within) for m in all_models]
+    apart = [spread.between(best, m).interval(float(behind[m]), *within) for m in all_models]
     names = annotations.annotators or ()
     whom = spread.population
     if not whom.annotators:
@@ -788,14 +828,16 @@ def experts(
 
 def analyse(study: Study) -> Finding:
     """Models among the experts of a study."""
-    asked = study.settings
-    given = study.predictions, study.annotations
-    return experts(*given, level=asked.level, on_missing=asked.on_missing).report()
+    settings = study.settings
+    data = study.predictions, study.annotations
+    return experts(*data, level=settings.level, on_missing=settings.on_missing).report()
 
 
 def _compared(laid: Sequence[Answers], annotators: int) -> tuple[Ints, list[Notice]]:
     """The experts with most votes, and what the user should know."""
-    load = np.sum([np.bincount(one.annotator, minlength=annotators) for one in laid], axis=0)
+    load = np.sum(
+        [np.bincount(answers.annotator, minlength=annotators) for answers in laid], axis=0
+    )
     active = np.flatnonzero(load)
     if len(active) < 3:
         raise InputError(
@@ -812,9 +854,9 @@ def _compared(laid: Sequence[Answers], annotators: int) -> tuple[Ints, list[Noti
 
 def _known_mean(values: Floats) -> Floats:
     """Mean over the first axis of what is defined; nan where nothing is."""
-    known = ~np.isnan(values)
-    total = np.where(known, values, 0.0).sum(axis=0)
-    return np.where(known.any(axis=0), total / np.maximum(known.sum(axis=0), 1), np.nan)
+    defined = ~np.isnan(values)
+    total = np.where(defined, values, 0.0).sum(axis=0)
+    return np.where(defined.any(axis=0), total / np.maximum(defined.sum(axis=0), 1), np.nan)
 
 
 def _refuse(annotations: Annotations) -> None:

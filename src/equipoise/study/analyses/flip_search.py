@@ -146,10 +146,10 @@ class TaskMoves:
         left = size.sum() - np.cumsum(np.append(0.0, size[moves.which]))
         out = []
         for leader in leaders:
-            each = self._differences([leader], rival)
-            known = self._unit_sums(np.where(np.isfinite(each), each, 0.0))
-            endless = self._unit_sums((~np.isfinite(each)).astype(float))
-            rest = known.sum() - np.cumsum(np.append(0.0, known[moves.which]))
+            per_item = self._differences([leader], rival)
+            sums = self._unit_sums(np.where(np.isfinite(per_item), per_item, 0.0))
+            endless = self._unit_sums((~np.isfinite(per_item)).astype(float))
+            rest = sums.sum() - np.cumsum(np.append(0.0, sums[moves.which]))
             lost = endless.sum() - np.cumsum(np.append(0.0, endless[moves.which])) > 0.5
             fine = ~lost & (left >= max(1, self.task.metric.min_items))
             out.append(np.where(fine, rest / np.maximum(left, 1), np.inf))
@@ -159,8 +159,8 @@ class TaskMoves:
         """Goodness of models after the first few moves, (models, sizes); nan: undefined."""
         which = np.concatenate([np.arange(size) for size in sizes])
         place = np.repeat(np.arange(len(sizes)), sizes)
-        every = Moves(moves.which[which], moves.target[which])
-        return self._scored(every, place, len(sizes), models)
+        chosen_moves = Moves(moves.which[which], moves.target[which])
+        return self._scored(chosen_moves, place, len(sizes), models)
 
     def fresh(self, moves: Moves) -> Floats:
         """Goodness of every model with everything, also the sorting, made anew, (models,)."""
@@ -169,7 +169,7 @@ class TaskMoves:
         if not len(keep):
             return np.full(len(self.full), np.nan)
         once = np.ones((len(keep), 1), dtype=np.uint8)
-        truth = [np.ascontiguousarray(one[keep].ravel()) for one in shares]
+        truth = [np.ascontiguousarray(share[keep].ravel()) for share in shares]
         aligned, metric = self.task.aligned, self.task.metric
         prepared = [metric.prepare(aligned.seen(m, metric)[keep]) for m in aligned.scores]
         return np.asarray(self.sign * self.task.scored(truth, once, prepared)[:, 0])
@@ -180,12 +180,12 @@ class TaskMoves:
         if self.group is not None:
             return Member(self.groups[which], within=question.task)
         votes, vote = self.task.votes, self._own[which]
-        known = annotations.annotators
-        who = None if known is None else known[votes.annotator[vote]]
+        names = annotations.annotators
+        who = None if names is None else names[votes.annotator[vote]]
         codes = votes.label[(votes.vote == vote) & (votes.share > 0)]
-        said = " or ".join(question.answers[int(code)] for code in codes)
+        answers = " or ".join(question.answers[int(code)] for code in codes)
         instead = None if target < 0 else question.answers[target]
-        return Member(question.items[self._item[which]], who, said, instead, question.task)
+        return Member(question.items[self._item[which]], who, answers, instead, question.task)
 
     # ---- what single moves take ------------------------------------------------------------
 
@@ -193,13 +193,16 @@ class TaskMoves:
         """What every move alone takes from the mean lead, (moves,), and its target."""
         gone = np.full(self.number, -1)
         if self.group is not None and self._each is not None:
-            each = self._differences(leaders, rival)
-            return self._unit_sums(np.where(np.isnan(each), 0.0, each)), gone
+            per_item = self._differences(leaders, rival)
+            return self._unit_sums(np.where(np.isnan(per_item), 0.0, per_item)), gone
         if self._slopes is None:
             return self._tried(leaders, rival)
         if self.group is not None:
-            own = self._slopes.items * self._counted
-            gain, target = self._unit_sums(own[leaders].mean(axis=0) - own[rival]), gone
+            item_slopes = self._slopes.items * self._counted
+            gain, target = (
+                self._unit_sums(item_slopes[leaders].mean(axis=0) - item_slopes[rival]),
+                gone,
+            )
         else:
             target = gone
             if self.unit == "changed votes":
@@ -212,16 +215,18 @@ class TaskMoves:
     def _vote_gains(self, leaders: Sequence[int], rival: int, moves: Moves) -> Floats:
         """What changing or leaving out votes takes from the mean lead, to first order."""
         assert self._slopes is not None
-        label, own = self._slopes.labels, self._slopes.items
+        label, item_slopes = self._slopes.labels, self._slopes.items
         slope = label[leaders].mean(axis=0) - label[rival]
         item, weight = self._item[moves.which], self._weight[moves.which]
-        said = (slope[:, item] * self._mass[:, moves.which]).sum(axis=0)
+        of_answer = (slope[:, item] * self._mass[:, moves.which]).sum(axis=0)
         if self.unit == "changed votes":
-            return np.asarray(weight / self._total[item] * (said - slope[moves.target, item]))
+            return np.asarray(
+                weight / self._total[item] * (of_answer - slope[moves.target, item])
+            )
         left = self._total[item] - weight
         now = (slope * np.stack(every_class(self.task.question.shares))).sum(axis=0)[item]
-        gain = weight / np.where(left > NOTHING, left, 1.0) * (said - now)
-        lost = own[leaders].mean(axis=0) - own[rival]
+        gain = weight / np.where(left > NOTHING, left, 1.0) * (of_answer - now)
+        lost = item_slopes[leaders].mean(axis=0) - item_slopes[rival]
         return np.asarray(np.where(left > NOTHING, gain, lost[item]))
 
     def _tried(self, leaders: Sequence[int], rival: int) -> tuple[Floats, Ints]:
@@ -234,12 +239,12 @@ class TaskMoves:
                 "choose auroc or average_precision in their default forms, or fewer items",
             )
         classes = range(len(self._mass)) if self.unit == "changed votes" else (-1,)
-        models, every = [*leaders, rival], np.arange(self.number)
+        models, units = [*leaders, rival], np.arange(self.number)
         lead = self.full[leaders].mean() - self.full[rival]
         gains = []
         for code in classes:
-            moves = Moves(every, np.full(self.number, code))
-            after = self._scored(moves, every, self.number, models)
+            moves = Moves(units, np.full(self.number, code))
+            after = self._scored(moves, units, self.number, models)
             gap = after[:-1].mean(axis=0) - after[-1]
             gains.append(np.where(np.isnan(gap), -np.inf, lead - gap))
         best = np.argmax(gains, axis=0)
@@ -251,10 +256,10 @@ class TaskMoves:
         with np.errstate(invalid="ignore"):  # of two infinite scores: undefined
             return np.asarray(self._each[list(leaders)].mean(axis=0) - self._each[rival])
 
-    def _unit_sums(self, each: Floats) -> Floats:
+    def _unit_sums(self, per_item: Floats) -> Floats:
         """Sums of items by group."""
         assert self.group is not None
-        return np.bincount(self.group, each, len(self.groups)).astype(np.float64)
+        return np.bincount(self.group, per_item, len(self.groups)).astype(np.float64)
 
     # ---- the labels, and scores after sets -------------------------------------------------
 
@@ -268,8 +273,11 @@ class TaskMoves:
         width = max(WIDTH // self.items, 1)
         for first in range(0, sets, width):
             use = (place >= first) & (place < first + width)
-            own, some = Moves(moves.which[use], moves.target[use]), min(width, sets - first)
-            shares, left = self._changed(own, place[use] - first, some)
+            chosen_moves, some = (
+                Moves(moves.which[use], moves.target[use]),
+                min(width, sets - first),
+            )
+            shares, left = self._changed(chosen_moves, place[use] - first, some)
             out[:, first : first + some] = self.sign * self.task.scored(shares, left, prepared)
         return out
 
@@ -329,18 +337,18 @@ class TaskMoves:
         """
         if self.task.metric.per_item is None:
             return None
-        each = np.where(self._counted > 0, self._scores(self._truth), 0.0)
+        per_item = np.where(self._counted > 0, self._scores(self._truth), 0.0)
         with np.errstate(invalid="ignore", divide="ignore"):
-            mean = each.sum(axis=1) / self._counted.sum()
+            mean = per_item.sum(axis=1) / self._counted.sum()
             agree = np.allclose(mean, self.full, atol=AGREES, equal_nan=True)
-        return each if agree else None
+        return per_item if agree else None
 
     def _scores(self, truth: Floats) -> Floats:
         """Goodness of every model on every item against labels (classes, items)."""
         metric, aligned = self.task.metric, self.task.aligned
         assert metric.per_item is not None
-        each = [metric.per_item(truth.T, aligned.seen(m, metric)) for m in aligned.scores]
-        return self.sign * np.stack(each)
+        per_model = [metric.per_item(truth.T, aligned.seen(m, metric)) for m in aligned.scores]
+        return self.sign * np.stack(per_model)
 
     @cached_property
     def _block(self) -> Block:
@@ -351,7 +359,7 @@ class TaskMoves:
     @property
     def _truth(self) -> Floats:
         """Labels, (classes, items)."""
-        return np.stack([one.positive for one in self._block.classes])
+        return np.stack([class_block.positive for class_block in self._block.classes])
 
     @property
     def _counted(self) -> Floats:
@@ -364,11 +372,14 @@ class TaskMoves:
         if self.task.metric.influence is None:
             return None
         metric, truth = self.task.metric, self._truth
-        found = [influence_of(metric, one, truth) for one in self.task.prepared]
-        labels = np.stack([one.shares.T for one in found])
+        influences = [influence_of(metric, prepared, truth) for prepared in self.task.prepared]
+        labels = np.stack([influence.shares.T for influence in influences])
         if labels.shape[1] == 1:  # a yes/no question: by the share of the positive class
             labels = np.pad(labels, ((0, 0), (1, 0), (0, 0)))
-        return _Slopes(self.sign * np.stack([one.items for one in found]), self.sign * labels)
+        return _Slopes(
+            self.sign * np.stack([influence.items for influence in influences]),
+            self.sign * labels,
+        )
 
 
 class _Slopes(NamedTuple):
@@ -395,7 +406,7 @@ class SmallestSet:
     @property
     def size(self) -> int:
         """How many moves it has; 0 where none was found."""
-        return sum(len(one.which) for one in self.moves)
+        return sum(len(moves.which) for moves in self.moves)
 
 
 @dataclass(frozen=True, eq=False)
@@ -411,7 +422,7 @@ class LeaderSearch:
     @cached_property
     def full(self) -> Floats:
         """Goodness of every model on all data, (models,)."""
-        return np.asarray(np.mean([one.full for one in self.scorers], axis=0))
+        return np.asarray(np.mean([scorer.full for scorer in self.scorers], axis=0))
 
     @cached_property
     def leaders(self) -> list[int]:
@@ -433,57 +444,60 @@ class LeaderSearch:
     @property
     def number(self) -> int:
         """How many items, groups or votes there are."""
-        return sum(one.number for one in self.scorers)
+        return sum(scorer.number for scorer in self.scorers)
 
     def rescored(self, moves: tuple[Moves, ...]) -> Floats:
         """Goodness of every model after a set, everything made anew, (models,)."""
-        parts = [one.fresh(own) for one, own in zip(self.scorers, moves, strict=True)]
+        parts = [
+            scorer.fresh(task_moves)
+            for scorer, task_moves in zip(self.scorers, moves, strict=True)
+        ]
         return np.asarray(np.mean(parts, axis=0))
 
     def smallest(self, most: int) -> SmallestSet:
         """Find the smallest set of at most `most` moves over all rivals."""
-        best, every = SmallestSet(), True
-        additive = all(one.additive for one in self.scorers)
+        best, all_exact = SmallestSet(), True
+        additive = all(scorer.additive for scorer in self.scorers)
         search = self._added_up if additive else self._by_influence
         for rival in self.rivals:
             limit = best.size - 1 if best.size else most
             if not limit:
                 break
-            one = search(rival, limit)
-            every &= one.exact
-            best = one if one.size else best
-        return SmallestSet(best.moves, every or best.size == 1)
+            smallest_set = search(rival, limit)
+            all_exact &= smallest_set.exact
+            best = smallest_set if smallest_set.size else best
+        return SmallestSet(best.moves, all_exact or best.size == 1)
 
     def _added_up(self, rival: int, most: int) -> SmallestSet:
         """The smallest set where what moves take adds up; exact unless said otherwise."""
-        found = self._sorted_out(self.leaders, rival, most)
-        needed = [found.size]
+        smallest_set = self._sorted_out(self.leaders, rival, most)
+        needed = [smallest_set.size]
         if len(self.leaders) > 1:
-            needed = [self._sorted_out([one], rival, most).size for one in self.leaders]
+            needed = [self._sorted_out([leader], rival, most).size for leader in self.leaders]
         least = max(needed) if all(needed) else 0
         even = len(self.scorers) == 1 or self.scorers[0].unit != "groups"
-        return SmallestSet(found.moves, even and found.size == least)
+        return SmallestSet(smallest_set.moves, even and smallest_set.size == least)
 
     def _sorted_out(self, leaders: list[int], rival: int, most: int) -> SmallestSet:
         """The first moves, by their mean lead, after which a rival is ahead of some leaders."""
-        moves = [one.ranked(leaders, rival, most)[0] for one in self.scorers]
-        each = zip(self.scorers, moves, strict=True)
-        leads = [scorer.leads(leaders, rival, own) for scorer, own in each]
-        for split in _shared_out([one.mean(axis=0) for one in leads], most):
+        moves = [scorer.ranked(leaders, rival, most)[0] for scorer in self.scorers]
+        pairs = zip(self.scorers, moves, strict=True)
+        leads = [scorer.leads(leaders, rival, task_moves) for scorer, task_moves in pairs]
+        for split in _shared_out([lead.mean(axis=0) for lead in leads], most):
             after = sum(lead[:, k] for lead, k in zip(leads, split, strict=True))
             if np.max(after) / len(leads) < -AHEAD:
                 taken = zip(moves, split, strict=True)
-                return SmallestSet(tuple(own.first(int(k)) for own, k in taken))
+                return SmallestSet(tuple(task_moves.first(int(k)) for task_moves, k in taken))
         return SmallestSet()
 
     def _by_influence(self, rival: int, most: int) -> SmallestSet:
         """A small set of the moves that take most to first order, scored exactly."""
-        ranked = [one.ranked(self.leaders, rival, most) for one in self.scorers]
+        ranked = [scorer.ranked(self.leaders, rival, most) for scorer in self.scorers]
         gain = np.concatenate([taken for _, taken in ranked])
         task = np.repeat(np.arange(len(ranked)), [len(taken) for _, taken in ranked])
         order = np.argsort(-gain, kind="stable")[:most]
         order = order[gain[order] > 0]
-        moves, task = [own for own, _ in ranked], task[order]
+        moves, task = [task_moves for task_moves, _ in ranked], task[order]
         sizes = np.unique(np.minimum(2 ** np.arange(len(task).bit_length() + 1), len(task)))
         few = MANY * len(task) < self.number  # then all of them take more than some
         if not len(task) or (few and not self._overtaken(moves, task, rival, sizes[-1:])[0]):
@@ -498,15 +512,17 @@ class LeaderSearch:
             ahead = self._overtaken(moves, task, rival, np.array([middle]))[0]
             works, fails = (middle, fails) if ahead else (works, middle)
         held = np.bincount(task[:works], minlength=len(moves))
-        return SmallestSet(tuple(own.first(int(k)) for own, k in zip(moves, held, strict=True)))
+        return SmallestSet(
+            tuple(task_moves.first(int(k)) for task_moves, k in zip(moves, held, strict=True))
+        )
 
     def _overtaken(self, moves: list[Moves], task: Ints, rival: int, sizes: Ints) -> Bools:
         """Whether a rival is ahead after the first few moves, (sizes,); not where undefined."""
         models = [*self.leaders, rival]
         total = np.zeros((len(models), len(sizes)))
-        for place, (scorer, own) in enumerate(zip(self.scorers, moves, strict=True)):
+        for place, (scorer, task_moves) in enumerate(zip(self.scorers, moves, strict=True)):
             held = [int((task[:size] == place).sum()) for size in sizes]
-            total += scorer.after(own, held, models)
+            total += scorer.after(task_moves, held, models)
         with np.errstate(invalid="ignore"):  # of two infinite values: undefined
             return np.asarray((total[:-1].max(axis=0) - total[-1]) / len(moves) < -AHEAD)
 

@@ -309,8 +309,8 @@ def flips(
         ``progress``.
     """
     require_keywords(how, list(FlipKeywords.__annotations__))
-    options: dict[str, Any] = {"metric": metric, "replicates": 2, **how}
-    most = require_whole("flips, most", options.pop("most", 50), least=1, do="50 is usual")
+    keywords: dict[str, Any] = {"metric": metric, "replicates": 2, **how}
+    most = require_whole("flips, most", keywords.pop("most", 50), least=1, do="50 is usual")
     choice("flips, unit", unit, UNITS)
     if how.get("labels") == "hard" and unit != "items":
         raise InputError(
@@ -319,11 +319,13 @@ def flips(
             "soft labels: single votes rarely turn a majority",
             hint("choose {}, or take items away", Option("labels", "soft")),
         )
-    scorer = study(predictions, annotations, options)
+    scorer = study(predictions, annotations, keywords)
     if unit == "items" and scorer.plan.group is not None:
         unit = "groups"
     tasks = [_task_moves(task, unit, scorer, annotations) for task in scorer.subjects]
-    searches = [LeaderSearch(one.task.question.task, (one,)) for one in tasks]
+    searches = [
+        LeaderSearch(task_moves.task.question.task, (task_moves,)) for task_moves in tasks
+    ]
     if scorer.task == MACRO:
         searches.insert(0, LeaderSearch(MACRO, tuple(tasks)))
     done, ties = [], []
@@ -347,8 +349,8 @@ def _task_moves(
         return TaskMoves(task, unit, np.arange(len(task.question.items)), task.question.items)
     codes, group = np.unique(scorer.plan.group[task.question.place], return_inverse=True)
     names = annotations.groups or ()
-    known = tuple(names[code] if names else str(code) for code in codes)
-    return TaskMoves(task, unit, group, known)
+    member_names = tuple(names[code] if names else str(code) for code in codes)
+    return TaskMoves(task, unit, group, member_names)
 
 
 def _tied_notice(flip: Flip, scorer: StudyScorer) -> Notice:
@@ -367,17 +369,17 @@ def _tied_notice(flip: Flip, scorer: StudyScorer) -> Notice:
 
 def analyse(study: Study) -> Finding:
     """The three kinds of moves together; one that is refused is said in a notice."""
-    asked, given = study.settings, (study.predictions, study.annotations)
+    settings, data = study.settings, (study.predictions, study.annotations)
     how: FlipKeywords = {
-        "labels": asked.labels,
-        "most": asked.most,
-        "on_missing": asked.on_missing,
-        "ties": asked.ties,
+        "labels": settings.labels,
+        "most": settings.most,
+        "on_missing": settings.on_missing,
+        "ties": settings.ties,
     }
     results, refused = [], []
     for number, unit in enumerate(UNITS, 1):
         try:
-            results.append(flips(*given, metric=study.metrics[0], unit=unit, **how))
+            results.append(flips(*data, metric=study.metrics[0], unit=unit, **how))
         except InputError as error:
             if unit == "items":
                 raise
@@ -404,10 +406,14 @@ def _finding(results: Sequence[Flips]) -> Finding:
     sets = "Smallest sets found, and who is then first"
     parts = "Items and votes of the smallest sets found"
     shown = (("flips", sets, COLUMNS, rows), ("flips_members", parts, MEMBER_COLUMNS, members))
-    for name, caption, every, own in shown:
-        known = [column for column in every if column.key not in unnamed]
-        if own:
-            tables.append(Table(name=name, caption=caption, columns=known, rows=own, brief=()))
+    for name, caption, all_columns, table_rows in shown:
+        shown_columns = [column for column in all_columns if column.key not in unnamed]
+        if table_rows:
+            tables.append(
+                Table(
+                    name=name, caption=caption, columns=shown_columns, rows=table_rows, brief=()
+                )
+            )
     return Finding(
         key=KEY,
         title=TITLE,
@@ -483,11 +489,11 @@ def _chart(results: Sequence[Flips]) -> Dots:
 
 
 def _methods(results: Sequence[Flips]) -> str:
-    every = [(result.unit, flip) for result in results for flip in result.tasks]
-    units = list(dict.fromkeys(VERBS[unit][2] for unit, flip in every if not flip.idle))
+    all_flips = [(result.unit, flip) for result in results for flip in result.tasks]
+    units = list(dict.fromkeys(VERBS[unit][2] for unit, flip in all_flips if not flip.idle))
     if not units:
         return ""
-    verified = any(flip.members for _, flip in every)
+    verified = any(flip.members for _, flip in all_flips)
     return (
         f"We searched for the fewest {joined(units, 'or')} that put another model ahead of the "
         "best, trying every other model as the rival, in the order of what each takes from the "
@@ -533,8 +539,8 @@ def _flip(
     lead_after = _lead(search, after, b) if best.size else float("nan")
     members = [
         scorer.member(int(which), int(target), annotations)
-        for scorer, own in zip(search.scorers, best.moves, strict=bool(best.moves))
-        for which, target in zip(*own, strict=True)
+        for scorer, moves in zip(search.scorers, best.moves, strict=bool(best.moves))
+        for which, target in zip(*moves, strict=True)
     ]
     return Flip(
         task=search.task,

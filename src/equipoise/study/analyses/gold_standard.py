@@ -184,21 +184,21 @@ class Gold:
 
     def rows(self) -> list[dict[str, Cell]]:
         """One row per task and model or annotator."""
-        return [asdict(one) for one in self.scores]
+        return [asdict(score) for score in self.scores]
 
     def gain_rows(self) -> list[dict[str, Cell]]:
         """One row per task, model and annotator."""
-        return [asdict(one) for one in self.gains]
+        return [asdict(gain) for gain in self.gains]
 
     @property
     def finding(self) -> str:
         """What came out, as a sentence per task."""
-        tasks = dict.fromkeys(one.task for one in self.scores)
+        tasks = dict.fromkeys(score.task for score in self.scores)
         return " ".join(_sentence(self, task) for task in tasks)
 
     def report(self) -> Finding:
         """The finding for every surface."""
-        tasks = list(dict.fromkeys(one.task for one in self.scores))
+        tasks = list(dict.fromkeys(score.task for score in self.scores))
         first, *more = (_sentence(self, task) for task in tasks)
         return Finding(
             key=KEY,
@@ -218,12 +218,12 @@ class Gold:
         )
 
     def _score_table(self, kind: str) -> Table:
-        own = [one for one in self.scores if one.kind == kind]
-        yes_no = any(one.measure == "sensitivity" for one in self.gains)
+        scores = [score for score in self.scores if score.kind == kind]
+        yes_no = any(gain.measure == "sensitivity" for gain in self.gains)
         statistics = [
             spanned(key, head)
             for key, head in HEADS.items()
-            if any(math.isfinite(getattr(one, key)) for one in own)
+            if any(math.isfinite(getattr(score, key)) for score in scores)
         ]
         return Table(
             name=f"gold_{kind}s",
@@ -235,12 +235,12 @@ class Gold:
                 *(columns(positives="count") if yes_no else ()),
                 *statistics,
             ),
-            rows=[asdict(one) for one in own],
+            rows=[asdict(score) for score in scores],
             legend=BRACKETS,
         )
 
     def _gain_table(self) -> Table:
-        heads = {one.measure: GAINS[one.measure] for one in self.gains}
+        heads = {gain.measure: GAINS[gain.measure] for gain in self.gains}
         return Table(
             name="gold_gains",
             caption="Models against each annotator, on the items that the annotator read",
@@ -254,8 +254,8 @@ class Gold:
         )
 
     def _chart(self, task: str) -> Dots:
-        own = [one for one in self.gains if one.task == task]
-        what = GAINS[own[0].measure]
+        gains = [gain for gain in self.gains if gain.task == task]
+        what = GAINS[gains[0].measure]
         place = f" ({task})" if task else ""
         return Dots(
             name="-".join(filter(None, ["gold", task])),
@@ -263,8 +263,8 @@ class Gold:
             f"{exact_percent(self.level)} interval over items",
             axis=what,
             rows=[
-                Dot(one.annotator, one.gain, one.gain_low, one.gain_high, model=one.model)
-                for one in own
+                Dot(gain.annotator, gain.gain, gain.gain_low, gain.gain_high, model=gain.model)
+                for gain in gains
             ],
             zero=True,
         )
@@ -282,11 +282,13 @@ def gold(
     **how
         ``replicates``, ``seed``, ``settings`` and ``progress`` as in `ResamplingOptions`.
     """
-    told, given = checked_options(ResamplingOptions, how), as_predictions(predictions)
+    options, models_given = checked_options(ResamplingOptions, how), as_predictions(predictions)
     table = _checked(as_annotations(annotations))
-    aligned, notices = align(given, task_truths(table), on_missing=told.settings.on_missing)
-    plan = resample(table, "items", replicates=told.replicates, seed=told.seed)
-    tasks = [task for one in aligned for task in _tasks(one, table)]
+    aligned, notices = align(
+        models_given, task_truths(table), on_missing=options.settings.on_missing
+    )
+    plan = resample(table, "items", replicates=options.replicates, seed=options.seed)
+    tasks = [task for task_aligned in aligned for task in _tasks(task_aligned, table)]
     if not tasks:
         raise InputError(
             KEY,
@@ -297,13 +299,16 @@ def gold(
     scores: list[GoldScore] = []
     gains: list[GoldGain] = []
     for done, task in enumerate(tasks, 1):
-        own, versus = _scored(task, plan, told.settings.level)
-        scores += own
+        task_scores, versus = _scored(task, plan, options.settings.level)
+        scores += task_scores
         gains += versus
-        told.tell(done, len(tasks))
-    said = as_notices(notices, _left_aside(tasks))
+        options.tell(done, len(tasks))
+    all_notices = as_notices(notices, _left_aside(tasks))
     return Gold(
-        scores=tuple(scores), gains=tuple(gains), level=told.settings.level, notices=said
+        scores=tuple(scores),
+        gains=tuple(gains),
+        level=options.settings.level,
+        notices=all_notices,
     )
 
 
@@ -356,15 +361,15 @@ def _tasks(aligned: Aligned, table: Annotations) -> Iterator[_Task]:
     if not keep.any():
         return
     question = aligned.question.kept(keep)
-    settled = replace(
+    on_gold = replace(
         aligned,
         question=question,
-        scores={model: one[keep] for model, one in aligned.scores.items()},
+        scores={model: values[keep] for model, values in aligned.scores.items()},
     )
-    readers = sorted(_readers(table, question), key=lambda one: -len(one.rows))
+    readers = sorted(_readers(table, question), key=lambda reader: -len(reader.rows))
     if readers:
-        measures = _YesNo(settled) if len(question.classes) == 1 else _Classes(settled)
-        yield _Task(settled, readers[:MOST], len(readers) - MOST, measures)
+        measures = _YesNo(on_gold) if len(question.classes) == 1 else _Classes(on_gold)
+        yield _Task(on_gold, readers[:MOST], len(readers) - MOST, measures)
 
 
 def _readers(table: Annotations, question: TaskTruth) -> Iterator[_Reader]:
@@ -374,13 +379,13 @@ def _readers(table: Annotations, question: TaskTruth) -> Iterator[_Reader]:
     place = np.full(len(table.items), -1)
     place[question.place] = np.arange(len(question.items))
     use = table.in_task(question.task) & ~table.is_gold & (place[table.item] >= 0)
-    every = np.flatnonzero(use)
-    weight = row_weights(table, every)
-    for code in np.unique(table.annotator[every]):
-        own = table.annotator[every] == code
-        rows = every[own]
+    votes = np.flatnonzero(use)
+    weight = row_weights(table, votes)
+    for code in np.unique(table.annotator[votes]):
+        of_reader = table.annotator[votes] == code
+        rows = votes[of_reader]
         mass = np.zeros((len(question.items), len(table.classes)))
-        np.add.at(mass, (place[table.item[rows]], table.label[rows]), weight[own])
+        np.add.at(mass, (place[table.item[rows]], table.label[rows]), weight[of_reader])
         total = mass.sum(axis=1)
         read = np.flatnonzero(total > 0)
         names = table.annotators or ()
@@ -401,8 +406,8 @@ class _YesNo:
     def of_reader(self, reader: _Reader, counts: NDArray[np.uint8]) -> dict[str, Floats]:
         """Accuracy, sensitivity and specificity."""
         times, yes = counts[reader.rows].astype(np.float64), self.truth[reader.rows]
-        said = reader.said[:, 1]
-        right = np.where(yes == 1, said, 1 - said)
+        answers = reader.said[:, 1]
+        right = np.where(yes == 1, answers, 1 - answers)
         return {
             "accuracy": _ratio(right @ times, times.sum(axis=0)),
             "sensitivity": _ratio((right * yes) @ times, yes @ times),
@@ -414,15 +419,15 @@ class _YesNo:
         return {"auroc": self.scorer.scored(self.shares, counts)}
 
     def compared(
-        self, reader: _Reader, counts: NDArray[np.uint8], own: dict[str, Floats]
+        self, reader: _Reader, counts: NDArray[np.uint8], values: dict[str, Floats]
     ) -> Floats:
         """Sensitivity of every model at the specificity of the annotator."""
         rows, times = reader.rows, counts[reader.rows]
-        found = [
-            sensitivity_at(one[rows], self.truth[rows], times, own["specificity"])
-            for one in self.scores
+        sensitivities = [
+            sensitivity_at(scores[rows], self.truth[rows], times, values["specificity"])
+            for scores in self.scores
         ]
-        return np.stack(found)
+        return np.stack(sensitivities)
 
 
 class _Classes:
@@ -441,11 +446,11 @@ class _Classes:
 
     def of_reader(self, reader: _Reader, counts: NDArray[np.uint8]) -> dict[str, Floats]:
         """Accuracy, and kappa of grades."""
-        said = np.full((len(counts), reader.said.shape[1]), 1 / reader.said.shape[1])
-        said[reader.rows] = reader.said
+        answers = np.full((len(counts), reader.said.shape[1]), 1 / reader.said.shape[1])
+        answers[reader.rows] = reader.said
         times = _only(counts, reader)
         return {
-            name: scorer.scored(self.shares, times, [scorer.prepare(said)])[0]
+            name: scorer.scored(self.shares, times, [scorer.prepare(answers)])[0]
             for name, scorer in self.scorers.items()
         }
 
@@ -456,10 +461,10 @@ class _Classes:
         }
 
     def compared(
-        self, reader: _Reader, counts: NDArray[np.uint8], own: dict[str, Floats]
+        self, reader: _Reader, counts: NDArray[np.uint8], values: dict[str, Floats]
     ) -> Floats:
         """The measure of every model on the items of the annotator."""
-        del own
+        del values
         return self.scorers[self.measure].scored(self.shares, _only(counts, reader))
 
 
@@ -530,12 +535,12 @@ def _scored(
     question, measure = task.aligned.question, task.measures.measure
     *readers, models = _drawn(task, plan)
     scores, gains = [], []
-    for reader, own in zip(task.readers, readers, strict=True):
-        versus = own.pop(VERSUS)
+    for reader, statistics in zip(task.readers, readers, strict=True):
+        versus = statistics.pop(VERSUS)
         trials = _trials(question, plan, reader.rows)
-        scores.append(_score(question, (reader.name, "annotator"), own, trials, level))
+        scores.append(_score(question, (reader.name, "annotator"), statistics, trials, level))
         for model, reached in zip(task.aligned.scores, versus, strict=True):
-            low, high = _gain_ends(reached, own[measure], trials.get(measure), level)
+            low, high = _gain_ends(reached, statistics[measure], trials.get(measure), level)
             gains.append(
                 GoldGain(
                     task=question.task,
@@ -544,16 +549,16 @@ def _scored(
                     items=len(reader.rows),
                     measure=measure,
                     model_value=float(reached[0]),
-                    annotator_value=float(own[measure][0]),
-                    gain=float(reached[0] - own[measure][0]),
+                    annotator_value=float(statistics[measure][0]),
+                    gain=float(reached[0] - statistics[measure][0]),
                     gain_low=low,
                     gain_high=high,
                 )
             )
     trials = _trials(question, plan, np.arange(len(question.items)))
     for m, model in enumerate(task.aligned.scores):
-        own = {name: each[m] for name, each in models.items()}
-        scores.append(_score(question, (model, "model"), own, trials, level))
+        statistics = {name: replicates[m] for name, replicates in models.items()}
+        scores.append(_score(question, (model, "model"), statistics, trials, level))
     return scores, gains
 
 
@@ -573,11 +578,13 @@ def _drawn(task: _Task, plan: Resampling) -> list[dict[str, Floats]]:
 
 def _statistics(task: _Task, counts: NDArray[np.uint8]) -> list[dict[str, Floats]]:
     """Those of each annotator, with what models reach against it, and last of the models."""
-    made = []
+    statistics = []
     for reader in task.readers:
-        own = task.measures.of_reader(reader, counts)
-        made.append({**own, VERSUS: task.measures.compared(reader, counts, own)})
-    return [*made, task.measures.of_models(counts)]
+        of_reader = task.measures.of_reader(reader, counts)
+        statistics.append(
+            {**of_reader, VERSUS: task.measures.compared(reader, counts, of_reader)}
+        )
+    return [*statistics, task.measures.of_models(counts)]
 
 
 def _trials(question: TaskTruth, plan: Resampling, rows: Ints) -> dict[str, Trials]:
@@ -587,7 +594,7 @@ def _trials(question: TaskTruth, plan: Resampling, rows: Ints) -> dict[str, Tria
         yes = question.hard[0][rows] == 1
         of |= {"sensitivity": rows[yes], "specificity": rows[~yes]}
     unit = question.place if plan.group is None else plan.group[question.place]
-    return {name: Trials(len(each), len(np.unique(unit[each]))) for name, each in of.items()}
+    return {name: Trials(len(rows), len(np.unique(unit[rows]))) for name, rows in of.items()}
 
 
 def _score(
@@ -598,14 +605,14 @@ def _score(
     level: float,
 ) -> GoldScore:
     """A model or an annotator with its statistics."""
-    found: dict[str, float] = {}
+    numbers: dict[str, float] = {}
     for name, values in statistics.items():
         if name in trials:
             low, high = _share(values, trials[name], level)
         else:
             drawn = Estimate(float(values[0]), values[1:], "", (-1.0, 1.0))
             low, high = drawn.interval(level)
-        found |= {name: float(values[0]), f"{name}_low": low, f"{name}_high": high}
+        numbers |= {name: float(values[0]), f"{name}_low": low, f"{name}_high": high}
     positives = trials["sensitivity"].items if "sensitivity" in trials else 0
     return GoldScore(
         task=question.task,
@@ -613,7 +620,7 @@ def _score(
         kind=who[1],
         items=trials["accuracy"].items,
         positives=positives,
-        **found,
+        **numbers,
     )
 
 
@@ -631,8 +638,8 @@ def share_interval(
 ) -> tuple[float, float]:
     """Wilson's interval of a share, for as many trials as its variance stands for."""
     binomial = share * (1 - share)
-    known = variance > 0 and binomial > 0
-    number = min(binomial / variance, trials.items) if known else float(trials.units)
+    defined = variance > 0 and binomial > 0
+    number = min(binomial / variance, trials.items) if defined else float(trials.units)
     return wilson(share * number, number, level)
 
 
@@ -650,7 +657,7 @@ def _gain_ends(
     alike = float(np.corrcoef(both)[0, 1]) if varied else 0.0
     a, b = float(model[0]), float(annotator[0])
     (a_low, a_high), (b_low, b_high) = (
-        _share(one, trials, level) for one in (model, annotator)
+        _share(share, trials, level) for share in (model, annotator)
     )
     below = (a - a_low) ** 2 - 2 * alike * (a - a_low) * (b_high - b) + (b_high - b) ** 2
     above = (a_high - a) ** 2 - 2 * alike * (a_high - a) * (b - b_low) + (b - b_low) ** 2
@@ -660,37 +667,41 @@ def _gain_ends(
 # ---- words ---------------------------------------------------------------------------------
 
 
-def _sentence(found: Gold, task: str) -> str:
+def _sentence(result: Gold, task: str) -> str:
     """What came out for one task."""
-    scores = [one for one in found.scores if one.task == task]
-    gains = [one for one in found.gains if one.task == task]
-    people = [one for one in scores if one.kind == "annotator"]
-    models = [one for one in scores if one.kind == "model"]
+    scores = [score for score in result.scores if score.task == task]
+    gains = [gain for gain in result.gains if gain.task == task]
+    people = [score for score in scores if score.kind == "annotator"]
+    models = [score for score in scores if score.kind == "model"]
     measure = gains[0].measure
     place = f" for {task}" if task else ""
     size = count(models[0].items, "item")
     size += f", {count(models[0].positives)} positive" if measure == "sensitivity" else ""
-    values = [(float(getattr(one, measure)), one.who) for one in people]
-    known = sorted((one for one in values if math.isfinite(one[0])), key=lambda one: one[0])
+    values = [(float(getattr(score, measure)), score.who) for score in people]
+    ordered = sorted(
+        (pair for pair in values if math.isfinite(pair[0])), key=lambda pair: pair[0]
+    )
     words = HEADS[measure]
     span = f"the {words} of every annotator is undefined"
-    if known:
-        (low, first), (high, last) = known[0], known[-1]
+    if ordered:
+        (low, first), (high, last) = ordered[0], ordered[-1]
         ends = f"{number(low)} ({first}) to {number(high)} ({last})"
         span = f"annotators' {words} runs from {ends}"
-        if len(known) == 1:
+        if len(ordered) == 1:
             span = f"the {words} of {first} is {number(low)}"
-    said = [_standing([one for one in gains if one.model == model.who]) for model in models]
+    sentences = [
+        _standing([gain for gain in gains if gain.model == model.who]) for model in models
+    ]
     return (
-        f"Against adjudicated gold{place} ({size}), {span}; {'; '.join(said)}. "
+        f"Against adjudicated gold{place} ({size}), {span}; {'; '.join(sentences)}. "
         "It holds for items like these."
     )
 
 
 def _standing(gains: Sequence[GoldGain]) -> str:
     """Where one model stands among the annotators."""
-    more = sum(one.gain_low > 0 for one in gains)
-    fewer = sum(one.gain_high < 0 for one in gains)
+    more = sum(gain.gain_low > 0 for gain in gains)
+    fewer = sum(gain.gain_high < 0 for gain in gains)
     first, everyone = gains[0], count(len(gains), "annotator")
     at = " at their specificity" if first.measure == "sensitivity" else ""
     if not more and not fewer:
@@ -706,7 +717,7 @@ def _left_aside(tasks: Sequence[_Task]) -> list[Notice]:
     """Annotators beyond the limit."""
     text = "{others:count} annotators who read fewer gold items are not scored against gold."
     return [
-        notice("gold_readers", text, others=one.others).of(one.aligned.question.task)
-        for one in tasks
-        if one.others > 0
+        notice("gold_readers", text, others=task.others).of(task.aligned.question.task)
+        for task in tasks
+        if task.others > 0
     ]

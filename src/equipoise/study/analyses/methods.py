@@ -64,14 +64,18 @@ class StudyData:
     @classmethod
     def of(cls, evaluation: Evaluation, annotations: Annotations) -> "StudyData":
         """Count items, votes, people who are named, and groups."""
-        scored = np.unique(np.concatenate([one.place for one in evaluation.questions]))
-        votes = [one.votes for one in evaluation.questions if one.votes]
-        people = {int(code) for one in votes for code in np.unique(one.annotator)} - {-1}
+        scored = np.unique(
+            np.concatenate([question.place for question in evaluation.questions])
+        )
+        votes = [question.votes for question in evaluation.questions if question.votes]
+        people = {
+            int(code) for task_votes in votes for code in np.unique(task_votes.annotator)
+        } - {-1}
         group = annotations.group
         return cls(
             items=len(scored),
             left_out=len(annotations.items) - len(scored),
-            votes=sum(int(one.sizes.sum()) for one in votes),
+            votes=sum(int(task_votes.sizes.sum()) for task_votes in votes),
             annotators=0 if annotations.annotators is None else len(people),
             groups=0 if group is None else len(np.unique(group)),
             scored_groups=0 if group is None else len(np.unique(group[scored])),
@@ -82,7 +86,7 @@ class StudyData:
         single = [task for task in tasks if task != MACRO]
         more = f" ({count(self.left_out)} more had no votes or not the scores of every model)"
         people = f" of {count(self.annotators)} annotators" if self.annotators else ""
-        titles = [f"{one.title}{cite(*one.references)}" for one in metrics]
+        titles = [f"{metric.title}{cite(*metric.references)}" for metric in metrics]
         first = "; analyses of a single metric take the first" if len(titles) > 1 else ""
         return (
             f"We {what} on {count(self.items)} items{more * bool(self.left_out)}"
@@ -103,31 +107,31 @@ class StudyData:
 
 def study_report(study: Study) -> Report:
     """What every report of a study begins with: models, settings, notices and sources."""
-    asked, evaluation = study.settings, study.evaluation
-    every = (key for metric in evaluation.metrics for key in metric.references)
+    settings, evaluation = study.settings, study.evaluation
+    references = (key for metric in evaluation.metrics for key in metric.references)
     return Report(
         title="",
         findings=(),
         models=evaluation.models,
         settings=(
-            ("Labels", asked.labels),
+            ("Labels", settings.labels),
             ("Resamples", count(study.replicates)),
-            ("Level of the intervals", exact_percent(asked.level)),
+            ("Level of the intervals", exact_percent(settings.level)),
             ("Seed", str(study.seed)),
         ),
         notices=as_notices(evaluation.notices),
-        references=tuple(dict.fromkeys(every)),
+        references=tuple(dict.fromkeys(references)),
     )
 
 
 def labels_sentence(
-    annotations: Annotations, metrics: Sequence[Metric], asked: Settings
+    annotations: Annotations, metrics: Sequence[Metric], settings: Settings
 ) -> str:
     """How labels are made of votes."""
     classes = 1 if annotations.kind == "binary" else len(annotations.classes)
     kinds = [metric.labels for metric in metrics]
-    hard = hard_labels_rule(kinds, classes=classes, ties=asked.ties)
-    needed = f"Where one kind is needed, it is {asked.labels}."
+    hard = hard_labels_rule(kinds, classes=classes, ties=settings.ties)
+    needed = f"Where one kind is needed, it is {settings.labels}."
     return f"Soft labels: mean vote; hard labels: {hard}. {needed}"
 
 
@@ -140,12 +144,12 @@ def intervals_sentence(evaluation: Evaluation, *, sources: bool = True) -> str:
     """How intervals are made and models separated, and where shares of resamples come from."""
     plan = evaluation.plan
     both = (_OF_VALUES[evaluation.inference], _OF_PAIRS)
-    own, pairs = (cite(*keys) if sources else "" for keys in both)
+    values, pairs = (cite(*keys) if sources else "" for keys in both)
     return (
         f"{exact_percent(evaluation.level)} intervals of values and of paired differences are "
-        f"{evaluation.interval}, for {evaluation.population.whom}{own}, each of one number "
-        "by itself; models are separated, and ranks possible, by step-down max-t over all "
-        f"pairs{pairs}. Shares of resamples are from {count(plan.replicates)} "
+        f"{evaluation.interval}, for {evaluation.population.whom}{values}, each of one "
+        "number by itself; models are separated, and ranks possible, by step-down max-t over "
+        f"all pairs{pairs}. Shares of resamples are from {count(plan.replicates)} "
         f"resamples of {IN_FULL[plan.kind]} (seed {plan.seed})."
     )
 

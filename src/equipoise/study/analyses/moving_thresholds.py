@@ -155,13 +155,13 @@ class Grid:
 
 def _codes(group: object) -> Ints:
     """Groups as numbers, refused unless they are a list of names or of whole numbers."""
-    told = group.tolist() if isinstance(group, np.ndarray) else group
-    if not isinstance(told, Sequence) or isinstance(told, str):
-        told = [None]
-    if not all(isinstance(one, str | int | np.integer) for one in told):
+    names = group.tolist() if isinstance(group, np.ndarray) else group
+    if not isinstance(names, Sequence) or isinstance(names, str):
+        names = [None]
+    if not all(isinstance(name, str | int | np.integer) for name in names):
         expected, do = "the name of its group for every item", "leave it out"
         raise wrong_type("threshold sweep, group", group, expected, do)
-    return np.unique(np.array(told), return_inverse=True)[1].astype(np.int64)
+    return np.unique(np.array(names), return_inverse=True)[1].astype(np.int64)
 
 
 def called(values: PerItem, threshold: float, *, strict: bool = False) -> Bools:
@@ -227,34 +227,34 @@ class ThresholdSweep:
     def rows(self) -> list[dict[str, Cell]]:
         """One line per threshold, metric and model."""
         return [
-            {**one._asdict(), "spearman": self.agreement[one.threshold, one.metric]}
-            for one in self.moves
+            {**move._asdict(), "spearman": self.agreement[move.threshold, move.metric]}
+            for move in self.moves
         ]
 
     @property
     def metrics(self) -> tuple[str, ...]:
         """Names of the metrics; sentences are by the first."""
-        return tuple(dict.fromkeys(one.metric for one in self.moves))
+        return tuple(dict.fromkeys(move.metric for move in self.moves))
 
     def by(self, metric: str) -> list[Move]:
         """Moves by one metric."""
-        return [one for one in self.moves if one.metric == metric]
+        return [move for move in self.moves if move.metric == metric]
 
     @property
     def finding(self) -> str:
         """What the sweep comes to by its first metric, as a sentence."""
-        own = self.by(self.metrics[0])
-        begin, end = own[0].prevalence, own[-1].prevalence
+        moves = self.by(self.metrics[0])
+        begin, end = moves[0].prevalence, moves[-1].prevalence
         share = f"falls from {percent(begin, 1)} to {percent(end, 1)}"
         if begin == end:
             share = f"stays at {percent(begin, 1)}"
-        order = _Order.of(own).words(named(own[0].metric).title)
+        order = _Order.of(moves).words(named(moves[0].metric).title)
         return f"{self._start()}, the share of positives {share}, and {order}."
 
     def _start(self) -> str:
         more = "more than " if self.strict else ""
         start = f"Around a threshold of {more}{chosen(self.centre)}"
-        ends = sorted({one.threshold for one in self.moves})
+        ends = sorted({move.threshold for move in self.moves})
         if len(ends) == 1:
             return start
         return f"{start}, from {_step(ends[0])} to {_step(ends[-1])}"
@@ -280,23 +280,25 @@ class _Order(NamedTuple):
     anywhere: bool
 
     @classmethod
-    def of(cls, own: Sequence[Move]) -> "_Order":
+    def of(cls, moves: Sequence[Move]) -> "_Order":
         """Look at the moves of one metric."""
-        models = tuple(dict.fromkeys(one.model for one in own))
-        known = [one for one in own if not math.isnan(one.change)]
-        moved = {one.model for one in known if abs(one.change) > SAME}
-        tried = list(dict.fromkeys(one.threshold for one in own))
-        every = ({m.model: m.rank for m in known if m.threshold == t} for t in tried)
-        seen = [ranks for ranks in every if ranks]
-        leaders = [{m for m in one if one[m] <= min(one.values()) + SAME} for one in seen]
-        steady = bool(leaders) and all(one == leaders[0] for one in leaders)
+        models = tuple(dict.fromkeys(move.model for move in moves))
+        defined = [move for move in moves if not math.isnan(move.change)]
+        moved = {move.model for move in defined if abs(move.change) > SAME}
+        tried = list(dict.fromkeys(move.threshold for move in moves))
+        ranks_at = ({m.model: m.rank for m in defined if m.threshold == t} for t in tried)
+        seen = [ranks for ranks in ranks_at if ranks]
+        leaders = [
+            {m for m in ranks if ranks[m] <= min(ranks.values()) + SAME} for ranks in seen
+        ]
+        steady = bool(leaders) and all(leading == leaders[0] for leading in leaders)
         return cls(
             models,
             tuple(name for name in models if name in moved),
             tuple(sorted(leaders[0])) if steady else (),
             len(seen),
             len(tried),
-            any(not math.isnan(one.rank) for one in own),
+            any(not math.isnan(move.rank) for move in moves),
         )
 
     def words(self, title: str) -> str:
@@ -325,17 +327,17 @@ def _over_tasks(sweeps: Mapping[str, ThresholdSweep]) -> str:
     if len(sweeps) == 1:
         return first.finding
     start, title = first._start(), named(first.metrics[0]).title
-    orders = {task: _Order.of(one.by(one.metrics[0])) for task, one in sweeps.items()}
-    if all(len(one.models) == 1 for one in orders.values()):
+    orders = {task: _Order.of(sweep.by(sweep.metrics[0])) for task, sweep in sweeps.items()}
+    if all(len(order.models) == 1 for order in orders.values()):
         return f"{start}, there is one model in every task, so no order to change."
-    lost = [task for task, one in orders.items() if not one.seen]
+    lost = [task for task, order in orders.items() if not order.seen]
     words = f" (it is undefined in {joined(lost, most=NAMED)})" if lost else ""
     if len(lost) == len(orders):
         return f"{start}, the order by {title} is undefined in every task."
-    moved = [task for task, one in orders.items() if one.moved]
+    moved = [task for task, order in orders.items() if order.moved]
     if not moved:
         return f"{start}, the order by {title} stays the same in every task{words}."
-    new = [task for task, one in orders.items() if one.moved and not one.best]
+    new = [task for task, order in orders.items() if order.moved and not order.best]
     best = "the best stays best"
     if new:
         best = f"who is best changes in {len(new)} ({joined(new, most=NAMED)})"
@@ -352,7 +354,7 @@ def _finding(sweeps: Mapping[str, ThresholdSweep], *, with_task: bool = True) ->
         for row in sweep.rows()
     ]
     in_tasks = [
-        f"{task}: {one.finding}" if task else one.finding for task, one in sweeps.items()
+        f"{task}: {sweep.finding}" if task else sweep.finding for task, sweep in sweeps.items()
     ]
     front = (TASK,) if any(sweeps) else ()
     unit = "groups of items (each as a whole)" if first.groups else "items"
@@ -362,20 +364,24 @@ def _finding(sweeps: Mapping[str, ThresholdSweep], *, with_task: bool = True) ->
             "The share of positive votes that an item must exceed to be positive was moved "
             "around one half"
         )
-    every = Table(
+    all_moves = Table(
         name="threshold_sweep",
         caption="Value and rank of every model at every threshold",
         columns=(*front, *COLUMNS),
         rows=rows,
         brief=(),
     )
-    notices = (said.of(task) for task, one in sweeps.items() for said in one.notices)
+    notices = (
+        sweep_notice.of(task)
+        for task, sweep in sweeps.items()
+        for sweep_notice in sweep.notices
+    )
     return Finding(
         key=KEY,
         title=TITLE,
         sentence=_over_tasks(sweeps),
         more=tuple(in_tasks) if len(sweeps) > 1 else (),
-        tables=(_summary(sweeps, front), every),
+        tables=(_summary(sweeps, front), all_moves),
         charts=tuple(_every_chart(sweeps)),
         note=f"{STRICT_NOTE if first.strict else NOTE} {SCORED.format(unit=unit)}",
         methods=f"{methods} [@groger2025].",
@@ -430,13 +436,13 @@ def _every_chart(sweeps: Mapping[str, ThresholdSweep]) -> list[Lines]:
 
 def _charts(sweep: ThresholdSweep, metric: str, task: str, tail: str) -> list[Lines]:
     """Value and rank of the models over the threshold."""
-    own, title = sweep.by(metric), named(metric).title
-    steps = list(dict.fromkeys(one.threshold for one in own))
-    shares = {one.threshold: one.prevalence for one in own}
+    moves, title = sweep.by(metric), named(metric).title
+    steps = list(dict.fromkeys(move.threshold for move in moves))
+    shares = {move.threshold: move.prevalence for move in moves}
     few = steps[:: max(1, len(steps) // 5)]
-    models = list(dict.fromkeys(one.model for one in own))
+    models = list(dict.fromkeys(move.model for move in moves))
     centre = min(steps, key=lambda step: abs(step - sweep.centre))
-    rank = {one.model: one.rank for one in own if one.threshold == centre}
+    rank = {move.model: move.rank for move in moves if move.threshold == centre}
     order = sorted(models, key=lambda name: np.nan_to_num(rank[name], nan=len(models)))
     where = f" ({task})" if task else ""
     seen = f"of {count(len(models), 'model')} at {count(len(steps), 'threshold')}{where}."
@@ -450,7 +456,7 @@ def _charts(sweep: ThresholdSweep, metric: str, task: str, tail: str) -> list[Li
         alternative=f"{title} {seen}",
         x=axis,
         y=title,
-        lines=_lines(own, order[:DRAWN], "value", strict=sweep.strict),
+        lines=_lines(moves, order[:DRAWN], "value", strict=sweep.strict),
         ticks=ticks,
         bars=[Bar(_step(step), shares[step]) for step in few],
         bar_title="positive items",
@@ -463,7 +469,7 @@ def _charts(sweep: ThresholdSweep, metric: str, task: str, tail: str) -> list[Li
         f"their ranks; {same}",
         alternative=f"Rank by {title} {seen}",
         y=f"rank by {title}, 1 is best",
-        lines=_lines(own, order[:DRAWN], "rank", strict=sweep.strict),
+        lines=_lines(moves, order[:DRAWN], "rank", strict=sweep.strict),
         bars=(),
         bar_title="",
         y_range=(1.0, 1.0),
@@ -472,14 +478,18 @@ def _charts(sweep: ThresholdSweep, metric: str, task: str, tail: str) -> list[Li
     return [value, rank_chart]
 
 
-def _lines(own: Sequence[Move], models: Sequence[str], key: str, *, strict: bool) -> list[Line]:
+def _lines(
+    moves: Sequence[Move], models: Sequence[str], key: str, *, strict: bool
+) -> list[Line]:
     """Lines in steps."""
-    known = [one for one in own if math.isfinite(getattr(one, key))]
-    every = {
-        model: [(one.threshold, getattr(one, key)) for one in known if one.model == model]
+    defined = [move for move in moves if math.isfinite(getattr(move, key))]
+    points_of = {
+        model: [(move.threshold, getattr(move, key)) for move in defined if move.model == model]
         for model in models
     }
-    return distinct_lines((m, steps(points, before=not strict)) for m, points in every.items())
+    return distinct_lines(
+        (m, steps(points, before=not strict)) for m, points in points_of.items()
+    )
 
 
 def threshold_sweep(
@@ -518,7 +528,7 @@ def threshold_sweep(
         raise InputError(
             "threshold sweep, threshold", f"{threshold!r}", "a number in [0, 1]", do
         )
-    tried, given = how.thresholds(threshold), as_predictions(predictions)
+    tried, models = how.thresholds(threshold), as_predictions(predictions)
     plan = Resampling(
         kind="items",
         items=tuple(items),
@@ -526,13 +536,13 @@ def threshold_sweep(
         seed=how.seed,
         group=None if how.group is None else np.asarray(how.group),
     )
-    number, fewer = affordable_resamples(plan, len(items) * len(given))
-    steps = _scored(given, replace(plan, replicates=number), values, tried, how)
+    number, fewer = affordable_resamples(plan, len(items) * len(models))
+    steps = _scored(models, replace(plan, replicates=number), values, tried, how)
     centre = steps[int(np.argmin(np.abs(np.array(tried) - threshold)))]
     both = list(zip(tried, steps, strict=True))
     unlike = {id(step): step for step in steps}
-    own = {key: _moves(threshold, step, centre.ranks) for key, step in unlike.items()}
-    moves = [move._replace(threshold=t) for t, step in both for move in own[id(step)]]
+    moves_of = {key: _moves(threshold, step, centre.ranks) for key, step in unlike.items()}
+    moves = [move._replace(threshold=t) for t, step in both for move in moves_of[id(step)]]
     first = centre.done.values[0, :, 0]
     return ThresholdSweep(
         centre=float(threshold),
@@ -540,9 +550,9 @@ def threshold_sweep(
         strict=how.strict,
         moves=tuple(moves),
         agreement={
-            (t, metric.name): float(spearman(before, own))
+            (t, metric.name): float(spearman(before, values_here))
             for t, step in both
-            for metric, before, own in zip(
+            for metric, before, values_here in zip(
                 step.done.metrics, first, step.done.values[0, :, 0], strict=True
             )
         },
@@ -563,7 +573,7 @@ class _Scored(NamedTuple):
 
 
 def _scored(
-    given: list[Predictions],
+    models: list[Predictions],
     plan: Resampling,
     values: PerItem,
     tried: Sequence[float],
@@ -571,12 +581,12 @@ def _scored(
 ) -> list[_Scored]:
     """Every model against the labels of each threshold; equal labels are scored once."""
     settings = Settings(how.level, on_missing=how.on_missing, circular="keep")
-    known: dict[bytes, _Scored] = {}
+    by_labels: dict[bytes, _Scored] = {}
     steps = []
     for place, threshold in enumerate(tried, 1):
         label = called(values, threshold, strict=how.strict)
         key = label.tobytes()
-        if key not in known:
+        if key not in by_labels:
             truth = Annotations(
                 kind="binary",
                 items=plan.items,
@@ -585,15 +595,18 @@ def _scored(
                 label=label.astype(np.intp),
             )
             done = evaluate(
-                given, truth, metrics=how.metrics, resampling=plan, settings=settings
+                models, truth, metrics=how.metrics, resampling=plan, settings=settings
             )
             first, drawn = done.values[0, :, 0, :, None], done.replicates[0, :, 0]
-            every = zip(np.concatenate([first, drawn], axis=-1), done.metrics, strict=True)
+            values_by_metric = zip(
+                np.concatenate([first, drawn], axis=-1), done.metrics, strict=True
+            )
             ranks = [
-                average_ranks(higher_is_better(one, metric.better)) for one, metric in every
+                average_ranks(higher_is_better(scores, metric.better))
+                for scores, metric in values_by_metric
             ]
-            known[key] = _Scored(label, done, np.stack(ranks))
-        steps.append(known[key])
+            by_labels[key] = _Scored(label, done, np.stack(ranks))
+        steps.append(by_labels[key])
         if how.progress is not None:
             how.progress(place, len(tried))
     return steps
@@ -602,7 +615,7 @@ def _scored(
 def _moves(threshold: float, step: _Scored, before: Floats) -> list[Move]:
     """All models and metrics at one threshold with its labels."""
     done, label = step.done, step.label
-    lines = {(one.metric, one.model): one for one in done.table() if one.labels == "hard"}
+    lines = {(row.metric, row.model): row for row in done.table() if row.labels == "hard"}
     here = (threshold, int(label.sum()), float(label.mean()))
     moves = []
     for k, metric in enumerate(done.metrics):
@@ -623,7 +636,7 @@ def _cautions(tried: Sequence[float], how: Grid, moves: Sequence[Move]) -> Itera
             "outside of 0 to 1."
         )
         yield notice("sweep_cut", text, low=tried[0], high=tried[-1])
-    gone = sorted({one.threshold for one in moves if math.isnan(one.value)})
+    gone = sorted({move.threshold for move in moves if math.isnan(move.value)})
     if gone:
         text = (
             "Metrics are undefined at {where}: all items are of one class there, or too few "
@@ -646,23 +659,23 @@ def _step(threshold: float) -> str:
 
 def analyse(study: Study) -> Finding:
     """How large a share of yes makes an item positive, around the majority, in every task."""
-    asked = study.evaluation.questions
-    if any(len(question.classes) > 1 for question in asked):
+    questions = study.evaluation.questions
+    if any(len(question.classes) > 1 for question in questions):
         do = hint("ask about one class: {}", ONE_CLASS)
         got = f"votes of kind {study.voted.kind}"
         raise InputError("threshold sweep", got, "yes or no", do)
-    every = study.plan.group  # by the numbers that the plan of items draws
+    groups = study.plan.group  # by the numbers that the plan of items draws
     alone: list[str] = []
     sweeps = {}
     for done, (question, scores) in enumerate(
-        zip(asked, study.evaluation.scores, strict=True), 1
+        zip(questions, study.evaluation.scores, strict=True), 1
     ):
-        group = None if every is None else every[question.place]
+        group = None if groups is None else groups[question.place]
         if group is not None and len(set(group.tolist())) == 1:
             alone.append(question.task)
         else:
             sweeps[question.task] = _swept(study, question, scores, group)
-        study.tell(done, len(asked))
+        study.tell(done, len(questions))
     if not sweeps:
         raise InputError(
             "threshold sweep",
@@ -680,18 +693,22 @@ def _swept(
     study: Study, question: TaskTruth, scores: Mapping[str, Floats], group: Ints | None
 ) -> ThresholdSweep:
     """One task, on the items that were scored."""
-    asked, items = study.settings, question.items
+    settings, items = study.settings, question.items
     grid = Grid(
         metrics=[metric.name for metric in study.evaluation.metrics],
         replicates=study.replicates,
         seed=study.seed,
-        level=asked.level,
+        level=settings.level,
         strict=True,
         group=group,
     )
-    own = {one.model: one for one in study.predictions if one.task == question.task}
+    predictions = {
+        prediction.model: prediction
+        for prediction in study.predictions
+        if prediction.task == question.task
+    }
     models = [
-        Predictions(name, items, values, threshold=own[name].of_items(items).threshold)
+        Predictions(name, items, values, threshold=predictions[name].of_items(items).threshold)
         for name, values in scores.items()
     ]
     return threshold_sweep(models, question.shares[0], items, MAJORITY, grid)

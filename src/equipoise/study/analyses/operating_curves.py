@@ -133,7 +133,7 @@ class TaskCurves:
     @property
     def below(self) -> int:
         """How many readers lie below the curve of the best model."""
-        return sum(one.gain > 0 for one in self.readers)
+        return sum(reader.gain > 0 for reader in self.readers)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -147,14 +147,17 @@ class Curves:
     @property
     def finding(self) -> str:
         """What came out, as a sentence."""
-        read = [one for one in self.tasks if one.readers]
+        read = [task for task in self.tasks if task.readers]
         if not read:
-            best = joined(list(dict.fromkeys(one.best for one in self.tasks)), most=3)
+            best = joined(list(dict.fromkeys(task.best for task in self.tasks)), most=3)
             return f"The curve of {best} encloses the largest area; no reader can be compared."
         if len(read) == 1:
             return _sentence(read[0])
-        below, points = sum(one.below for one in read), sum(len(one.readers) for one in read)
-        all_ = [one.task for one in read if one.below == len(one.readers)]
+        below, points = (
+            sum(task.below for task in read),
+            sum(len(task.readers) for task in read),
+        )
+        all_ = [task.task for task in read if task.below == len(task.readers)]
         tail = f"; all of them for {joined(all_, most=4)}" if 0 < len(all_) < len(read) else ""
         return (
             f"Over {count(len(read), 'task')}, {count(below)} of {count(points)} points of "
@@ -167,14 +170,14 @@ class Curves:
             key=KEY,
             title=TITLE,
             sentence=self.finding,
-            more=tuple(_sentence(one) for one in self.tasks if one.readers)
+            more=tuple(_sentence(task) for task in self.tasks if task.readers)
             if len(self.tasks) > 1
             else (),
             tables=self._tables(),
             charts=tuple(
                 chart
-                for place, one in enumerate(self.tasks[:DRAWN], 1)
-                for chart in _charts(one, "" if place == 1 else f"-{place}")
+                for place, task in enumerate(self.tasks[:DRAWN], 1)
+                for chart in _charts(task, "" if place == 1 else f"-{place}")
             ),
             note=NOTE,
             methods=METHODS,
@@ -183,7 +186,7 @@ class Curves:
 
     def _tables(self) -> tuple[Table, ...]:
         rows: list[dict[str, Cell]] = [
-            one._asdict() for task in self.tasks for one in task.readers
+            reader._asdict() for task in self.tasks for reader in task.readers
         ]
         if not rows:
             return (self._areas(),)
@@ -216,23 +219,27 @@ class Curves:
                 Column("average_precision", "soft average precision", "number"),
             ),
             rows=[
-                {"task": one.task, "model": name, "auroc": area, "average_precision": mean}
-                for one in self.tasks
-                for name, (area, mean) in zip(one.models, one.areas, strict=True)
+                {"task": task.task, "model": name, "auroc": area, "average_precision": mean}
+                for task in self.tasks
+                for name, (area, mean) in zip(task.models, task.areas, strict=True)
             ],
         )
 
 
-def _sentence(one: TaskCurves) -> str:
+def _sentence(task_curves: TaskCurves) -> str:
     """How many readers lie below, and by how much; those that are surely below or above."""
-    where = f"{one.task}: " if one.task else ""
-    number = len(one.readers)
-    every = "all" if one.task else "All"
-    who = f"{every} {number}" if one.below == number else f"{one.below} of {number}"
-    best = max(one.readers, key=lambda row: row.gain)
-    worst = min(one.readers, key=lambda row: row.gain)
-    ahead = sum(row.gain_low > 0 for row in one.readers)
-    behind = sum(row.gain_high < 0 for row in one.readers)
+    where = f"{task_curves.task}: " if task_curves.task else ""
+    number = len(task_curves.readers)
+    all_of_them = "all" if task_curves.task else "All"
+    who = (
+        f"{all_of_them} {number}"
+        if task_curves.below == number
+        else f"{task_curves.below} of {number}"
+    )
+    best = max(task_curves.readers, key=lambda row: row.gain)
+    worst = min(task_curves.readers, key=lambda row: row.gain)
+    ahead = sum(row.gain_low > 0 for row in task_curves.readers)
+    behind = sum(row.gain_high < 0 for row in task_curves.readers)
     gains = [
         f"{estimate(row.gain, row.gain_low, row.gain_high, change)} ({row.reader})"
         for row in (worst, best)
@@ -240,21 +247,22 @@ def _sentence(one: TaskCurves) -> str:
     surely = f"surely so for {count(ahead)}" if ahead else "for none of them surely"
     above = f", and {count(behind)} surely above it" if behind else ""
     return (
-        f"{where}{who} readers lie below the curve of {one.best}, {surely}{above}; at a "
-        f"reader's own false positive rate its sensitivity differs by {gains[0]} to {gains[1]}."
+        f"{where}{who} readers lie below the curve of {task_curves.best}, {surely}{above}; at "
+        f"a reader's own false positive rate its sensitivity differs by {gains[0]} to "
+        f"{gains[1]}."
     )
 
 
-def _charts(one: TaskCurves, tail: str) -> Iterator[Lines]:
+def _charts(task_curves: TaskCurves, tail: str) -> Iterator[Lines]:
     """ROC and precision-recall of one task."""
-    where = f" ({one.task})" if one.task else ""
-    people = one.readers[:MOST]
+    where = f" ({task_curves.task})" if task_curves.task else ""
+    people = task_curves.readers[:MOST]
     rings = f"; rings: {count(len(people), 'reader')}" if people else ""
-    of = f"of {count(len(one.models), 'model')}{where}{rings}."
+    of = f"of {count(len(task_curves.models), 'model')}{where}{rings}."
 
     def lines(curves: Sequence[Floats]) -> list[Line]:
         points = ([(float(x), float(y)) for x, y in curve] for curve in curves)
-        return distinct_lines(zip(one.models, points, strict=True))
+        return distinct_lines(zip(task_curves.models, points, strict=True))
 
     roc = Lines(
         name=f"roc{tail}",
@@ -262,13 +270,13 @@ def _charts(one: TaskCurves, tail: str) -> Iterator[Lines]:
         alternative=f"Sensitivity over false positive rate {of}",
         x="false positive rate",
         y="sensitivity",
-        lines=lines(one.roc),
+        lines=lines(task_curves.roc),
         diagonal=True,
         x_range=(0.0, 1.0),
         y_range=(0.0, 1.0),
         points=[
             *(Point(r.reader, r.false_positive_rate, r.sensitivity) for r in people),
-            *(Point(name, x, y, model=name) for name, x, y, _ in one.decisions),
+            *(Point(name, x, y, model=name) for name, x, y, _ in task_curves.decisions),
         ],
     )
     yield roc
@@ -279,11 +287,11 @@ def _charts(one: TaskCurves, tail: str) -> Iterator[Lines]:
         alternative=f"Precision over sensitivity {of}",
         x="sensitivity (recall)",
         y="precision",
-        lines=lines(one.precision_recall),
+        lines=lines(task_curves.precision_recall),
         diagonal=False,
         points=[
             *(Point(r.reader, r.sensitivity, r.precision) for r in people),
-            *(Point(name, x, y, model=name) for name, _, x, y in one.decisions),
+            *(Point(name, x, y, model=name) for name, _, x, y in task_curves.decisions),
         ],
     )
 
@@ -305,17 +313,19 @@ def curves(
         As in `equipoise.study.Settings`.
     """
     require_number("level", level, above=0, below=1, do="try 0.95")
-    given, votes = as_predictions(predictions), as_annotations(annotations)
-    asked = task_truths(votes)
-    if any(len(one.classes) > 1 for one in asked):
+    models_given, votes = as_predictions(predictions), as_annotations(annotations)
+    questions = task_truths(votes)
+    if any(len(question.classes) > 1 for question in questions):
         do = hint("ask about one class: {}", ONE_CLASS)
         raise InputError("curves", f"votes of kind {votes.kind}", "yes or no", do)
-    if all(one.decides for one in given):
+    if all(prediction.decides for prediction in models_given):
         raise _decisions_only("curves")
-    aligned, notices = align(given, asked, on_missing=on_missing)
-    decide = {(one.task, one.model) for one in given if one.decides}
-    made = tuple(_task(one, votes, level, decide) for one in aligned)
-    return Curves(made, level, as_notices(votes.notices, notices))
+    aligned, notices = align(models_given, questions, on_missing=on_missing)
+    decide = {
+        (prediction.task, prediction.model) for prediction in models_given if prediction.decides
+    }
+    tasks = tuple(_task(task, votes, level, decide) for task in aligned)
+    return Curves(tasks, level, as_notices(votes.notices, notices))
 
 
 def _decisions_only(where: str) -> InputError:
@@ -325,9 +335,9 @@ def _decisions_only(where: str) -> InputError:
 
 def analyse(study: Study) -> Finding:
     """The curves of a study."""
-    asked = study.settings
-    given = study.predictions, study.annotations
-    return curves(*given, level=asked.level, on_missing=asked.on_missing).report()
+    settings = study.settings
+    data = study.predictions, study.annotations
+    return curves(*data, level=settings.level, on_missing=settings.on_missing).report()
 
 
 def _task(
@@ -405,17 +415,17 @@ def _readers(
     people = np.sort(np.array(order[:MOST], dtype=people.dtype))
     compared = compare_task(alone, laid, people)
     low, high = reader_intervals(compared, laid, votes, level)
-    for place, (who, one) in enumerate(zip(people, compared, strict=True)):
-        if one is None:
+    for place, (who, comparison) in enumerate(zip(people, compared, strict=True)):
+        if comparison is None:
             continue
-        gains = one.gains
+        gains = comparison.gains
         false = 1 - gains.specificity
         hits = gains.expert * gains.prevalence
         called = hits + false * (1 - gains.prevalence)
         yield ReaderPoint(
             task=aligned.question.task,
             reader=names[who],
-            items=len(one.item),
+            items=len(comparison.item),
             sensitivity=gains.expert,
             false_positive_rate=false,
             precision=hits / called if called > 0 else np.nan,
@@ -445,31 +455,38 @@ NET_BENEFIT_METHODS = (
 def analyse_net_benefit(study: Study) -> Finding:
     """Decision curves of all models in every yes/no task."""
     rows: list[dict[str, Cell]] = []
-    charts, said = [], []
+    charts, sentences = [], []
     done = study.evaluation
     for truth, scores in zip(done.questions, done.scores, strict=True):
         _refuse_no_probabilities(truth, scores)
-        curves = [decision_curve(truth.shares[0], one) for one in scores.values()]
-        everybody, own = curves[0].treat_all, np.stack([one.model for one in curves])
-        useful = own > np.maximum(everybody, 0.0)
+        curves = [
+            decision_curve(truth.shares[0], probabilities) for probabilities in scores.values()
+        ]
+        everybody, net_benefits = (
+            curves[0].treat_all,
+            np.stack([curve.model for curve in curves]),
+        )
+        useful = net_benefits > np.maximum(everybody, 0.0)
         rows += rows_of(
             {"task": truth.task},
             {"model": list(scores), "threshold": THRESHOLDS[SHOWN].tolist()},
             {
-                "net_benefit": own[:, SHOWN],
+                "net_benefit": net_benefits[:, SHOWN],
                 "treat_all": everybody[None, SHOWN],
                 "useful": useful[:, SHOWN],
             },
         )
         charts.append(
-            _net_benefit_chart(truth.task, dict(zip(scores, own, strict=True)), everybody)
+            _net_benefit_chart(
+                truth.task, dict(zip(scores, net_benefits, strict=True)), everybody
+            )
         )
-        said.append(_use_sentence(truth.task, dict(zip(scores, useful, strict=True))))
+        sentences.append(_use_sentence(truth.task, dict(zip(scores, useful, strict=True))))
     return Finding(
         key=NET_BENEFIT,
         title=NET_BENEFIT_TITLE,
-        sentence=" ".join(said[:3]),
-        more=tuple(said[3:]),
+        sentence=" ".join(sentences[:3]),
+        more=tuple(sentences[3:]),
         charts=tuple(charts),
         tables=(
             Table(
@@ -498,9 +515,13 @@ def _refuse_no_probabilities(truth: TaskTruth, scores: Mapping[str, Floats]) -> 
             "net_benefit", f"{len(truth.classes)} classes", "a yes/no question",
             "ask about one class",
         )  # fmt: skip
-    for name, one in scores.items():
-        if ((one < 0) | (one > 1)).any() or np.isin(one, (0, 1)).all():
-            what = "decisions" if np.isin(one, (0, 1)).all() else "scores outside [0, 1]"
+    for name, probabilities in scores.items():
+        if ((probabilities < 0) | (probabilities > 1)).any() or np.isin(
+            probabilities, (0, 1)
+        ).all():
+            what = (
+                "decisions" if np.isin(probabilities, (0, 1)).all() else "scores outside [0, 1]"
+            )
             where = f"net_benefit, {name!r}" + (f" for {truth.task!r}" if truth.task else "")
             raise InputError(where, what, "probabilities", "give probabilities")
 
@@ -531,11 +552,15 @@ def _use_sentence(task: str, useful: Mapping[str, Bools]) -> str:
     """In which range of thresholds the models are of use."""
     where = f"{task}: " if task else ""
     grid = THRESHOLDS[SHOWN]  # as in the table
-    known = {name: grid[one[SHOWN]] for name, one in useful.items() if one[SHOWN].any()}
-    if not known:
+    useful_at = {
+        name: grid[is_useful[SHOWN]]
+        for name, is_useful in useful.items()
+        if is_useful[SHOWN].any()
+    }
+    if not useful_at:
         return f"{where}no model is worth more than acting on everybody or on nobody."
-    widest = max(known, key=lambda name: len(known[name]))
-    ends = percent(float(known[widest].min())), percent(float(known[widest].max()))
-    never = [name for name in useful if name not in known]
+    widest = max(useful_at, key=lambda name: len(useful_at[name]))
+    ends = percent(float(useful_at[widest].min())), percent(float(useful_at[widest].max()))
+    never = [name for name in useful if name not in useful_at]
     rest = f"; {joined(never, most=3)} nowhere" if never else ""
     return f"{where}{widest} is of use at thresholds from {ends[0]} to {ends[1]}{rest}."

@@ -147,13 +147,13 @@ class PanelValues(NamedTuple):
 
     def half_widths(self, spread: Floats, times: float) -> tuple[Floats, Floats]:
         """Fitted variance of one annotator (models,), half-width by size (sizes, models)."""
-        told = np.flatnonzero(self.room > LEAST_ROOM)
-        if not len(told):
+        usable = np.flatnonzero(self.room > LEAST_ROOM)
+        if not len(usable):
             return np.full(spread.shape[1], np.nan), np.full(spread.shape, np.nan)
-        fresh = spread[told] ** 2 / self.room[told, None]
-        variance = (fresh * self.sizes[told, None]).mean(axis=0)
+        fresh = spread[usable] ** 2 / self.room[usable, None]
+        variance = (fresh * self.sizes[usable, None]).mean(axis=0)
         half = np.sqrt(variance / self.sizes[:, None])
-        half[told] = np.sqrt(fresh)
+        half[usable] = np.sqrt(fresh)
         return variance, np.asarray(times * half)
 
     def limit_ends(self, limit: Floats, scorer: StudyScorer) -> Floats:
@@ -172,14 +172,14 @@ class PanelValues(NamedTuple):
         """Mean rank correlation of separate panels, over the pairs that have one, (sizes,)."""
         if len(self.values[0]) < 2:
             return np.full(len(self.sizes), np.nan)
-        return np.array([_mean_correlation(one, two) for one, two in self.twins])
+        return np.array([_mean_correlation(first, two) for first, two in self.twins])
 
     def separate_ends(self, separate: Floats, level: float) -> tuple[float, float]:
         """Interval of the last correlation of separate panels that is known."""
-        known = np.flatnonzero(~np.isnan(separate))
-        if not len(known) or len(self.folds) < 2:
+        defined = np.flatnonzero(~np.isnan(separate))
+        if not len(defined) or len(self.folds) < 2:
             return float("nan"), float("nan")
-        last = int(known[-1])
+        last = int(defined[-1])
         times = float(self.sizes[last] / self.fold_size)
         student = quantile(level, len(self.folds) - 1)
         return correlation_ends(float(separate[last]), self.folds, times, student)
@@ -209,21 +209,27 @@ def smaller_panels(scorer: StudyScorer, active: Ints, people: int) -> PanelValue
     most = _affordable(scorer, len(sizes), scorer.plan.replicates)
     chosen = [_chosen(int(size), active, people, scorer.plan, most) for size in sizes]
     halves, fold_size = _halved_folds(scorer, active, people)
-    every = [*chosen, *halves]
-    unlike, place = np.unique(np.concatenate(every, axis=1), axis=1, return_inverse=True)
+    memberships = [*chosen, *halves]
+    unlike, place = np.unique(np.concatenate(memberships, axis=1), axis=1, return_inverse=True)
     scored, seen = _panel_values(scorer, np.ascontiguousarray(unlike), people)
-    spans = np.split(place.ravel(), np.cumsum([one.shape[1] for one in every])[:-1])
-    values = [scored[:, one] for one in spans[: len(sizes)]]
-    ends = [scored[:, one] for one in spans[len(sizes) :]]
+    spans = np.split(
+        place.ravel(), np.cumsum([members.shape[1] for members in memberships])[:-1]
+    )
+    values = [scored[:, span] for span in spans[: len(sizes)]]
+    ends = [scored[:, span] for span in spans[len(sizes) :]]
     return PanelValues(
         sizes=sizes,
-        coverage=np.array([seen[one].mean() for one in spans[: len(sizes)]]),
+        coverage=np.array([seen[span].mean() for span in spans[: len(sizes)]]),
         values=values,
         room=1 - sizes / len(active),
-        twins=[_separate(one, who) for one, who in zip(values, chosen, strict=True)],
+        twins=[
+            _separate(size_values, who) for size_values, who in zip(values, chosen, strict=True)
+        ],
         degrees=len(active) - 1,
-        limits=_limits_without(sizes, values, [one[active] for one in chosen]),
-        folds=np.array([_mean_correlation(*np.split(one, 2, axis=1)) for one in ends]),
+        limits=_limits_without(sizes, values, [members[active] for members in chosen]),
+        folds=np.array(
+            [_mean_correlation(*np.split(halves_of_fold, 2, axis=1)) for halves_of_fold in ends]
+        ),
         fold_size=fold_size,
         most=most,
     )
@@ -249,11 +255,11 @@ def _panel_values(scorer: StudyScorer, members: Members, people: int) -> tuple[F
 def _separate(values: Floats, members: Members) -> Floats:
     """Values of pairs of panels without a common member, (2, models, pairs)."""
     common = members.T.astype(np.float32) @ members.astype(np.float32)
-    one, two = np.nonzero(np.triu(common == 0))
-    if len(one) > MOST_TWINS:
-        some = np.linspace(0, len(one) - 1, MOST_TWINS).astype(np.int64)
-        one, two = one[some], two[some]
-    return np.stack([values[:, one], values[:, two]])
+    first, two = np.nonzero(np.triu(common == 0))
+    if len(first) > MOST_TWINS:
+        some = np.linspace(0, len(first) - 1, MOST_TWINS).astype(np.int64)
+        first, two = first[some], two[some]
+    return np.stack([values[:, first], values[:, two]])
 
 
 def _chosen(size: int, active: Ints, people: int, plan: Resampling, most: int) -> Members:
@@ -280,12 +286,12 @@ def _halved_folds(scorer: StudyScorer, active: Ints, people: int) -> tuple[list[
     number = HALVINGS if unlike <= HALVINGS else _affordable(scorer, 2 * folds, HALVINGS)
     random = np.random.default_rng(int(scorer.plan.key("halved panels")))
     order = np.argsort(random.random((len(active), number)), axis=0)
-    made = []
+    memberships = []
     for fold in range(folds):
         left = order.T[(groups[order] != fold).T].reshape(number, -1).T
         halves = [active[left[k * size : (k + 1) * size]] for k in range(2)]
-        made.append(np.concatenate([_members(who, people) for who in halves], axis=1))
-    return made, size
+        memberships.append(np.concatenate([_members(who, people) for who in halves], axis=1))
+    return memberships, size
 
 
 def _members(who: Ints, people: int) -> Members:
@@ -301,12 +307,12 @@ def _limits_without(
     """The limit by panels without each annotator, (annotators, models)."""
     without = []
     for person in range(len(members[0])):
-        left = [np.flatnonzero(one[person] == 0) for one in members]
-        told = [s for s, rows in enumerate(left) if len(rows)]
-        if len(told) < 2:
+        left = [np.flatnonzero(panel_members[person] == 0) for panel_members in members]
+        usable = [s for s, rows in enumerate(left) if len(rows)]
+        if len(usable) < 2:
             return np.empty((0, len(values[0])))
-        means = [values[s][:, left[s]].mean(axis=1) for s in told]
-        without.append(fitted(sizes[told], np.stack(means))[0])
+        means = [values[s][:, left[s]].mean(axis=1) for s in usable]
+        without.append(fitted(sizes[usable], np.stack(means))[0])
     return np.stack(without)
 
 
@@ -314,10 +320,10 @@ def fewer_votes(scorer: StudyScorer, most: int) -> PanelValues:
     """Score all models on labels of at most m votes of each item."""
     sizes = _some_sizes(most)
     number = _affordable(scorer, 2 * len(sizes) * (1 + FOLDS), scorer.plan.replicates)
-    parts = [_thinned(one, sizes, number, scorer) for one in scorer.subjects]
+    parts = [_thinned(task, sizes, number, scorer) for task in scorer.subjects]
     left = mean_over_tasks([part[0] for part in parts])
     halves = mean_over_tasks([part[1] for part in parts])
-    votes = np.concatenate([one.sizes for one in scorer.votes])
+    votes = np.concatenate([votes_of.sizes for votes_of in scorer.votes])
     fit = int((2 * sizes <= most).sum())
     twins = [halves[s, :, :, 0, : number if s < fit else 0] for s in range(len(sizes))]
     last = np.moveaxis(halves[fit - 1, :, :, 1:], 2, 0) if fit else halves[:0, 0, :, 0]
@@ -330,7 +336,7 @@ def fewer_votes(scorer: StudyScorer, most: int) -> PanelValues:
         twins=twins,
         degrees=np.inf,
         limits=fitted(sizes, left[:, :, 1:].mean(axis=-1))[0].T,
-        folds=np.array([_mean_correlation(one, two) for one, two in last if several]),
+        folds=np.array([_mean_correlation(first, two) for first, two in last if several]),
         fold_size=int(sizes[fit - 1]) if fit else 0,
         most=number,
     )
@@ -354,7 +360,9 @@ def _thinned(
     halves = np.empty((len(sizes), 2, *left.shape[1:]))
     for draw in range(number):
         for step, shares in enumerate(_some_votes(task, sizes, random).swapaxes(0, 1)):
-            some, *two = ([np.ascontiguousarray(one) for one in part] for part in shares)
+            some, *two = (
+                [np.ascontiguousarray(class_share) for class_share in part] for part in shares
+            )
             left[step, ..., draw] = task.scored(some, stay)
             halves[step, ..., draw] = [task.scored(half, both) for half in two]
         scorer.asked.tell(draw + 1, number)
@@ -408,11 +416,11 @@ def quantile(level: float, degrees: float) -> float:
     return float(stdtrit(degrees, 0.5 + level / 2))
 
 
-def _mean_correlation(one: Floats, two: Floats) -> float:
+def _mean_correlation(first: Floats, two: Floats) -> float:
     """Mean rank correlation of two sets of values (models, panels); nan where none has one."""
-    near = np.atleast_1d(spearman(one, two))
-    known = near[~np.isnan(near)]
-    return float(known.mean()) if len(known) else float("nan")
+    near = np.atleast_1d(spearman(first, two))
+    defined = near[~np.isnan(near)]
+    return float(defined.mean()) if len(defined) else float("nan")
 
 
 def correlation_ends(
@@ -554,13 +562,15 @@ class PanelSize(StudyResult):
         panels can be compared, or when they do not agree at all.
         """
         wanted = require_number("correlation", correlation, above=-1, below=1, do="try 0.95")
-        known = self._compared
-        if not len(known):
+        compared = self._compared
+        if not len(compared):
             return None
-        reached = known[self.separate[known] >= wanted - 1e-12]
+        reached = compared[self.separate[compared] >= wanted - 1e-12]
         if len(reached):
             return int(self.sizes[reached[0]])
-        return prophecy(int(self.sizes[known[-1]]), float(self.separate[known[-1]]), wanted)
+        return prophecy(
+            int(self.sizes[compared[-1]]), float(self.separate[compared[-1]]), wanted
+        )
 
     def range_for_order(self, correlation: float = CLOSE) -> Range | None:
         """From how many to how many annotators may be enough for such an order.
@@ -569,11 +579,11 @@ class PanelSize(StudyResult):
         nothing is known of how well they agree, or where some size was seen to be enough.
         """
         wanted = require_number("correlation", correlation, above=-1, below=1, do="try 0.95")
-        known, enough = self.sizes[self._compared], self.enough_for_order(wanted)
-        if not len(known) or (enough is not None and enough <= known[-1]):
+        sizes, enough = self.sizes[self._compared], self.enough_for_order(wanted)
+        if not len(sizes) or (enough is not None and enough <= sizes[-1]):
             return None
         ends = (self.separate_high, self.separate_low)
-        least, most = (prophecy(int(known[-1]), end, wanted) for end in ends)
+        least, most = (prophecy(int(sizes[-1]), end, wanted) for end in ends)
         return None if least is None else Range(max(2, least), most)
 
     @property
@@ -624,13 +634,13 @@ class PanelSize(StudyResult):
 
     def _order_words(self) -> str:
         """How many are enough for the order of the models, in words."""
-        known, models = self._compared, len(self.models)
-        if not len(known):
+        compared, models = self._compared, len(self.models)
+        if not len(compared):
             return (
                 "How many are enough cannot be told: no two separate panels can be compared by "
                 f"how they order the {models} models."
             )
-        enough, last = self.enough_for_order(), int(known[-1])
+        enough, last = self.enough_for_order(), int(compared[-1])
         if enough is not None and enough <= self.sizes[last]:
             last = int(np.flatnonzero(self.sizes == enough)[0])
         size = int(self.sizes[last])
@@ -680,7 +690,11 @@ class PanelSize(StudyResult):
 
     def report(self) -> Finding:
         """The finding for every surface."""
-        rows, one, ends = self.rows(), len(self.models) == 1, ("limit_low", "limit_high")
+        rows, single_model, ends = (
+            self.rows(),
+            len(self.models) == 1,
+            ("limit_low", "limit_high"),
+        )
         columns = (
             Column("size", self.unit, "count"),
             Column("coverage", "items reached", "percent"),
@@ -693,10 +707,10 @@ class PanelSize(StudyResult):
         table = Table(
             name="panel_size",
             caption=f"{capital(self.score)} by number of {self.unit}",
-            columns=[c for c in columns if not (one and c.key == "separate")],
+            columns=[c for c in columns if not (single_model and c.key == "separate")],
             rows=rows,
             brief=largest_by(rows, "size", "half_width"),
-            legend=WIDTH_LEGEND if one else f"{ORDER_LEGEND} {WIDTH_LEGEND}",
+            legend=WIDTH_LEGEND if single_model else f"{ORDER_LEGEND} {WIDTH_LEGEND}",
         )
         methods, references = self._methods()
         return Finding(
@@ -756,13 +770,13 @@ class PanelSize(StudyResult):
         keys: list[str] = []
         what = "smaller panels" if self.unit == "annotators" else "fewer votes per item"
         text = f"{scored_again(self.models)} on the labels of {what}"
-        known = self.sizes[self._compared]
-        if len(known):
+        sizes = self.sizes[self._compared]
+        if len(sizes):
             text += (
                 ", and the orders by separate parts of the votes compared by rank correlation"
             )
             enough = self.enough_for_order()
-            if enough is not None and enough > known[-1]:
+            if enough is not None and enough > sizes[-1]:
                 keys += ["spearman1910", "brown1910"]
                 text += (
                     ", extrapolated to larger ones by the Spearman-Brown formula "
@@ -796,7 +810,7 @@ def prophecy(size: int, correlation: float, wanted: float) -> int | None:
     )
 
 
-def _ticks(known: Sequence[int], more: Sequence[int]) -> list[tuple[float, str]]:
+def _ticks(sizes: Sequence[int], more: Sequence[int]) -> list[tuple[float, str]]:
     """Sizes to write under a chart, as many as have room.
 
     Examples
@@ -804,11 +818,11 @@ def _ticks(known: Sequence[int], more: Sequence[int]) -> list[tuple[float, str]]
     >>> [words for _, words in _ticks([2, 3, 4, 30], [37, 45, 52, 60])]
     ['2', '30', '37', '45', '52', '60']
     """
-    every = [*known, *more]
-    room = (every[-1] - every[0]) / TICKS
-    ticks = every[:1]
-    for size in every:
-        if size - ticks[-1] >= room - 1e-9 or size == known[-1]:
+    all_sizes = [*sizes, *more]
+    room = (all_sizes[-1] - all_sizes[0]) / TICKS
+    ticks = all_sizes[:1]
+    for size in all_sizes:
+        if size - ticks[-1] >= room - 1e-9 or size == sizes[-1]:
             ticks.append(size)
     return [(float(size), str(size)) for size in dict.fromkeys(ticks)]
 
@@ -828,8 +842,8 @@ def panel_size(
     """
     scorer = study(predictions, annotations, how)
     panels, unit = _panels(scorer, annotations)
-    mean = np.stack([one.mean(axis=1) for one in panels.values])
-    spread = np.stack([one.std(axis=1) for one in panels.values])
+    mean = np.stack([size_values.mean(axis=1) for size_values in panels.values])
+    spread = np.stack([size_values.std(axis=1) for size_values in panels.values])
     times = quantile(scorer.asked.level, panels.degrees)
     variance, half = panels.half_widths(spread, times)
     limit, slope = fitted(panels.sizes, mean)
@@ -839,7 +853,7 @@ def panel_size(
         unit=unit,
         degrees=panels.degrees,
         sizes=panels.sizes,
-        subsets=np.array([one.shape[1] for one in panels.values]),
+        subsets=np.array([size_values.shape[1] for size_values in panels.values]),
         coverage=panels.coverage,
         mean=mean,
         spread=spread,
@@ -860,7 +874,7 @@ def _panels(scorer: StudyScorer, annotations: Annotations) -> tuple[PanelValues,
             return smaller_panels(scorer, active, people), "annotators"
         got = count(len(active), "annotator")
     else:
-        most = int(np.median(np.concatenate([one.sizes for one in scorer.votes])))
+        most = int(np.median(np.concatenate([votes_of.sizes for votes_of in scorer.votes])))
         if most >= 3:
             return fewer_votes(scorer, most), "votes per item"
         got = f"anonymous votes, {most} on a typical item"
@@ -870,18 +884,18 @@ def _panels(scorer: StudyScorer, annotations: Annotations) -> tuple[PanelValues,
 
 def _cautions(panels: PanelValues, plan: Resampling) -> list[Notice]:
     """Say where panels leave items out, and where fewer were drawn than asked for."""
-    made: list[Notice] = []
+    notices: list[Notice] = []
     if panels.coverage[0] <= 0.95:
         text = (
             "Panels of {size:count} reach {share:percent} of the items on average: for small "
             "panels the spread is also that of the items they happen to rate."
         )
         where = {"size": int(panels.sizes[0]), "share": float(panels.coverage[0])}
-        made.append(Notice("panel_coverage", text, (), where))
-    drawn = max(one.shape[1] for one in panels.values)
+        notices.append(Notice("panel_coverage", text, (), where))
+    drawn = max(size_values.shape[1] for size_values in panels.values)
     if drawn == panels.most < plan.replicates:
-        made.append(fewer_drawn("panels of a size", plan, drawn))
-    return made
+        notices.append(fewer_drawn("panels of a size", plan, drawn))
+    return notices
 
 
 def _whole(size: int) -> int:

@@ -154,20 +154,20 @@ class RankStability(GridResult):
 
         The interval of the share counts the error of the simulation alone.
         """
-        found = []
+        rows = []
         for cell, names in self.cells():
             for m, model in enumerate(self.models):
                 shares = [float(share) for share in self.ranks[cell][m]]
                 off = _simulation_interval(shares[0], int(self.counted[cell]), self.level)
                 rank, possible = float(self.value_ranks[cell][m]), self.possible[cell][m]
-                found.append(
+                rows.append(
                     names
                     | {"model": model, "value": float(self.values[cell][m])}
                     | ends_of("rank", rank, possible.tolist())
                     | ends_of("p_best", shares[0], off)
                     | {"rank_shares": shares}
                 )
-        return found
+        return rows
 
     def pair_rows(self) -> list[dict[str, Any]]:
         """One row per pair of models: the difference, and how often the first is better."""
@@ -281,20 +281,20 @@ class RankStability(GridResult):
         """The two that are best most often, with their shares, and who may be the best."""
         share = self.ranks[cell][:, 0]
         first, second = np.argsort(-np.round(share, 12), kind="stable")[:2]
-        known = not np.isnan(share).any()
+        defined = not np.isnan(share).any()
         may = np.flatnonzero(self.possible[cell][:, 0] == 1)
         return {
-            "most_often_best": self.models[first] if known else None,
+            "most_often_best": self.models[first] if defined else None,
             "p_best": float(share[first]),
-            "runner_up": self.models[second] if known else None,
+            "runner_up": self.models[second] if defined else None,
             "p_runner_up": float(share[second]),
             "possibly_best": tuple(self.models[m] for m in may),
         }
 
     def _mean(self, replicates: Floats) -> tuple[float, tuple[float, float]]:
         """Mean of the defined replicates, and the middle of all."""
-        known = replicates[~np.isnan(replicates)]
-        value = float(known.mean()) if len(known) else np.nan
+        defined = replicates[~np.isnan(replicates)]
+        value = float(defined.mean()) if len(defined) else np.nan
         return value, Estimate(value, replicates, "", (-1.0, 1.0)).interval(self.level)
 
 
@@ -317,11 +317,13 @@ def rank_stability(
     **how
         ``replicates``, ``seed``, ``settings`` and ``progress`` as in `ResamplingOptions`.
     """
-    told = checked_options(ResamplingOptions, how)
-    given, chosen = as_predictions(predictions), as_metrics(metrics)
-    plan = told.plan(annotations, kind)
-    done = evaluate(given, annotations, metrics=chosen, resampling=plan, settings=told.settings)
-    told.tell(1, 1)
+    options = checked_options(ResamplingOptions, how)
+    models_given, chosen = as_predictions(predictions), as_metrics(metrics)
+    plan = options.plan(annotations, kind)
+    done = evaluate(
+        models_given, annotations, metrics=chosen, resampling=plan, settings=options.settings
+    )
+    options.tell(1, 1)
     return _stability_of(done)
 
 
@@ -331,11 +333,13 @@ def _stability_of(done: Evaluation) -> RankStability:
         raise InputError("rank stability", "fewer than two models", "at least two", "add some")
     drawn, shape = as_drawn(done), done.values.shape
     first, values = np.moveaxis(drawn, -2, 0), np.moveaxis(done.values, -1, 0)[..., None]
-    found = {}
+    correlations = {}
     for name, correlation in (("spearman", spearman), ("kendall", kendall_tau_b)):
-        each = correlation(values, first)
-        lost = np.isnan(each).any(axis=2, keepdims=True)
-        found[name] = np.where(lost & ~lost.all(axis=-1, keepdims=True), np.nan, each)
+        per_replicate = correlation(values, first)
+        lost = np.isnan(per_replicate).any(axis=2, keepdims=True)
+        correlations[name] = np.where(
+            lost & ~lost.all(axis=-1, keepdims=True), np.nan, per_replicate
+        )
     ranks = np.empty((*shape, shape[-1]))
     pairs: list[Difference] = []
     for t, k, label in np.ndindex(*shape[:-1]):
@@ -349,7 +353,7 @@ def _stability_of(done: Evaluation) -> RankStability:
         kind=done.plan.kind,
         population=done.population,
         tasks=done.tasks,
-        metrics=tuple(one.name for one in done.metrics),
+        metrics=tuple(metric.name for metric in done.metrics),
         models=done.models,
         values=done.values,
         value_ranks=np.array([row.rank for row in table]).reshape(shape),
@@ -359,7 +363,7 @@ def _stability_of(done: Evaluation) -> RankStability:
         counted=counted,
         level=done.level,
         notices=as_notices([SHARED_FIRST], done.notices),
-        **found,
+        **correlations,
     )
 
 

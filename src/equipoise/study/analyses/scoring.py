@@ -51,7 +51,7 @@ class _ChunkScorer(NamedTuple):
 
     def scored(self, part: slice) -> Floats:
         """Value of each prediction in some replicates, shape (predictions, replicates)."""
-        labels = [one if one.ndim == 1 else one[:, part] for one in self.shares]
+        labels = [share if share.ndim == 1 else share[:, part] for share in self.shares]
         times = np.ascontiguousarray(self.counts[:, part])
         whole = self.metric.labels == "distribution"
         block = pair(labels, times, whole=whole, ties=self.ties)[self.soft]
@@ -105,11 +105,11 @@ class TaskScorer:
         counts
             How often each item stands in each replicate, shape (items, replicates).
         """
-        given = self.prepared if prepared is None else prepared
+        predictions = self.prepared if prepared is None else prepared
         width = chunk_width(len(counts), len(shares))
         parts = [slice(a, a + width) for a in range(0, counts.shape[1], width)]
         chunk = _ChunkScorer(
-            self.metric, given, shares, counts, self.question.ties, self.labels == "soft"
+            self.metric, predictions, shares, counts, self.question.ties, self.labels == "soft"
         )
         return np.concatenate(current().map(chunk.scored, parts), axis=1)
 
@@ -163,19 +163,19 @@ class StudyScorer:
 
     def votes_given(self, annotators: int) -> Ints:
         """How many votes each annotator gave in all tasks, gold aside, (annotators,)."""
-        every = np.concatenate([votes.annotator for votes in self.votes])
-        return np.bincount(every[every >= 0], minlength=annotators)
+        voters = np.concatenate([votes.annotator for votes in self.votes])
+        return np.bincount(voters[voters >= 0], minlength=annotators)
 
     @property
     def votes(self) -> list[Votes]:
         """The votes of each subject."""
-        return [one.votes for one in self.subjects]
+        return [task.votes for task in self.subjects]
 
     @property
     def cells(self) -> int:
         """Labels of all items, times models: what scoring everything once costs."""
-        questions = [one.question for one in self.subjects]
-        labels = sum(len(one.items) * len(one.classes) for one in questions)
+        questions = [task.question for task in self.subjects]
+        labels = sum(len(question.items) * len(question.classes) for question in questions)
         return labels * len(self.models)
 
     def ends(self, value: Any, replicates: Any, *, difference: bool = False) -> Floats:
@@ -183,21 +183,21 @@ class StudyScorer:
         low, high = self.metric.bounds
         bounds = (low - high, high - low) if difference else (low, high)
         shape, number = np.shape(value), np.shape(replicates)[-1]
-        each = zip(np.ravel(value), np.reshape(replicates, (-1, number)), strict=True)
+        pairs = zip(np.ravel(value), np.reshape(replicates, (-1, number)), strict=True)
         ends = [
-            Estimate(float(one), drawn, "", bounds).interval(self.asked.level)
-            for one, drawn in each
+            Estimate(float(estimate), drawn, "", bounds).interval(self.asked.level)
+            for estimate, drawn in pairs
         ]
         return np.array(ends).reshape(-1, 2).T.reshape(2, *shape)
 
 
 def affordable(scorer: StudyScorer) -> StudyScorer:
     """The same with fewer resamples where the items are so many that all would take long."""
-    number, told = affordable_resamples(scorer.plan, scorer.cells)
-    if not told:
+    number, notices = affordable_resamples(scorer.plan, scorer.cells)
+    if not notices:
         return scorer
     plan = replace(scorer.plan, replicates=number)
-    return replace(scorer, plan=plan, notices=(*scorer.notices, *told))
+    return replace(scorer, plan=plan, notices=(*scorer.notices, *notices))
 
 
 def affordable_resamples(plan: Resampling, cells: int) -> tuple[int, list[Notice]]:
@@ -225,24 +225,26 @@ def study(predictions: Given, annotations: Annotations, how: Mapping[str, Any]) 
     """
     wanted = checked_options(AnalysisOptions, how)
     metric = wanted.scored
-    given, annotations = as_predictions(predictions), as_annotations(annotations)
+    models_given, annotations = as_predictions(predictions), as_annotations(annotations)
     if wanted.task is not None:
         annotations.in_task(wanted.task)
-        given = [one for one in given if one.task == wanted.task]
-    every = [replace(one, ties=wanted.ties) for one in task_truths(annotations)]
-    posed = [one for one in every if wanted.task in (None, one.task)]
-    aligned, notices = align(given, posed, on_missing=wanted.on_missing)
-    subjects = [_subject(one, metric, wanted.labels) for one in aligned]
-    kept, undefined = _defined(subjects)
+        models_given = [
+            prediction for prediction in models_given if prediction.task == wanted.task
+        ]
+    truths = [replace(truth, ties=wanted.ties) for truth in task_truths(annotations)]
+    posed = [truth for truth in truths if wanted.task in (None, truth.task)]
+    aligned, notices = align(models_given, posed, on_missing=wanted.on_missing)
+    subjects = [_subject(task_aligned, metric, wanted.labels) for task_aligned in aligned]
+    defined, undefined = _defined(subjects)
     plan = resample(annotations, "items", replicates=wanted.replicates, seed=wanted.seed)
-    if max(len(one.question.items) for one in kept) * plan.replicates > MOST_BYTES:
+    if max(len(task.question.items) for task in defined) * plan.replicates > MOST_BYTES:
         got = f"{plan.replicates:,} replicates of {len(plan.items):,} items"
         most = f"at most {MOST_BYTES:,} item counts"
         raise InputError("stability", got, most, "ask for fewer replicates")
     return StudyScorer(
         task=MACRO if len(posed) > 1 else posed[0].task,
         models=tuple(aligned[0].scores),
-        subjects=tuple(kept),
+        subjects=tuple(defined),
         plan=plan,
         asked=wanted,
         notices=as_notices(annotations.notices, notices, undefined),
@@ -273,16 +275,16 @@ def _defined(subjects: list[TaskScorer]) -> tuple[list[TaskScorer], list[Notice]
     """Leave tasks out of the average whose metric is undefined, and say so."""
     if len(subjects) == 1:
         return subjects, []
-    fine = [one for one in subjects if not np.isnan(one.full()).any()]
+    fine = [task for task in subjects if not np.isnan(task.full()).any()]
     if not fine:
         where, do = f"metric {subjects[0].metric.name}", "choose another metric"
         expected = "both classes among the labels of a task"
         raise InputError(where, "undefined in every task", expected, do)
     undefined = []
-    for one in subjects:
-        if one not in fine:
-            why = str(missing_classes(one.question, one.labels))
-            text, about = "Left out of the average: {why}.", (one.question.task,)
+    for task in subjects:
+        if task not in fine:
+            why = str(missing_classes(task.question, task.labels))
+            text, about = "Left out of the average: {why}.", (task.question.task,)
             undefined.append(Notice("undefined_task", text, about, {"why": why}))
     return fine, undefined
 

@@ -64,19 +64,19 @@ class ItemProbabilities(NamedTuple):
 
 
 def _prevalence_finding(
-    found: Threshold, probabilities: ItemProbabilities, reach: float
+    threshold: Threshold, probabilities: ItemProbabilities, reach: float
 ) -> Finding:
     """How many items are positive at a threshold, at its ends, and around it."""
     title = "How many items does that make positive?"
-    if math.isnan(found.value):
+    if math.isnan(threshold.value):
         return Finding(key="prevalence", title=title, sentence=NONE, left_out=True)
-    whole, ends = len(probabilities.items), [e for e in found.interval if not math.isnan(e)]
-    start = max(0.0, min(*ends, found.value, found.value - reach))
-    stop = min(1.0, max(*ends, found.value, found.value + reach))
-    at = sorted({*np.linspace(start, stop, FINE).tolist(), *ends, found.value})
+    whole, ends = len(probabilities.items), [e for e in threshold.interval if not math.isnan(e)]
+    start = max(0.0, min(*ends, threshold.value, threshold.value - reach))
+    stop = min(1.0, max(*ends, threshold.value, threshold.value + reach))
+    at = sorted({*np.linspace(start, stop, FINE).tolist(), *ends, threshold.value})
     positives = np.array([np.sum(called(probabilities.values, t)) for t in at])
     share = dict(zip(at, (positives / whole).tolist(), strict=True))
-    here = share[found.value]
+    here = share[threshold.value]
     low, high = sorted(share[end] for end in ends) if len(ends) == 2 else (math.nan, math.nan)
     written = estimate(here, low, high, lambda share: percent(share, 1))
     table = Table(
@@ -100,7 +100,7 @@ def _prevalence_finding(
         lines=(Line("positive items", steps(list(share.items()), before=True), dots=False),),
         marks=[
             *((end, "") for end in ends),
-            (found.value, f"threshold {chosen(found.value)}"),
+            (threshold.value, f"threshold {chosen(threshold.value)}"),
         ],
     )
     return Finding(
@@ -156,13 +156,13 @@ def threshold_report(
         level=how.level,
         group=probabilities.group,
     )
-    found = expert_threshold(sample, votes, how)
-    findings = [found.report(), _prevalence_finding(found, probabilities, moved.reach)]
+    threshold = expert_threshold(sample, votes, how)
+    findings = [threshold.report(), _prevalence_finding(threshold, probabilities, moved.reach)]
     if predictions:
-        findings.append(_models_finding(found, probabilities, predictions, moved))
-    models = tuple(dict.fromkeys(one.model for one in predictions))
-    scored = [named(one) if isinstance(one, str) else one for one in moved.metrics]
-    experts = count(found.experts, "expert") if found.experts else "anonymous experts"
+        findings.append(_models_finding(threshold, probabilities, predictions, moved))
+    models = tuple(dict.fromkeys(prediction.model for prediction in predictions))
+    scored = [named(metric) if isinstance(metric, str) else metric for metric in moved.metrics]
+    experts = count(threshold.experts, "expert") if threshold.experts else "anonymous experts"
     drawn = sample.report()
     return Report(
         title="From where on is an item positive?",
@@ -171,12 +171,12 @@ def threshold_report(
         models=models,
         known=(
             count(len(probabilities.items), "item"),
-            f"{count(int(found.bin_items.sum()))} labelled by experts",
+            f"{count(int(threshold.bin_items.sum()))} labelled by experts",
             experts,
             *([count(len(models), "model")] if models else []),
             count(how.replicates, "resample"),
         ),
-        terms=(*TERMS, *((one.title, one.definition) for one in scored if models)),
+        terms=(*TERMS, *((metric.title, metric.definition) for metric in scored if models)),
         settings=(
             ("Rule", how.name),
             ("Bins", count(len(sample.bin_mean))),
@@ -192,26 +192,29 @@ def threshold_report(
 
 
 def _models_finding(
-    found: Threshold,
+    threshold: Threshold,
     probabilities: ItemProbabilities,
     predictions: Sequence[Predictions],
     grid: Grid,
 ) -> Finding:
     """How models score as the threshold moves, or the reason why nothing is known."""
     title = "What would another threshold change?"
-    if math.isnan(found.value):
+    if math.isnan(threshold.value):
         return Finding(key="sweep", title=title, sentence=NONE, left_out=True)
-    known = (probabilities.values, probabilities.items)
+    items_and_values = (probabilities.values, probabilities.items)
     try:
-        sweep = threshold_sweep(predictions, *known, found.value, grid)
+        sweep = threshold_sweep(predictions, *items_and_values, threshold.value, grid)
     except InputError as error:
         where = f"models, {error.where}"
         raise InputError(where, error.got, error.expected, error.do) from None
-    made = sweep.report()
-    tables = [replace(one, name=one.name.replace(made.key, "models")) for one in made.tables]
+    finding = sweep.report()
+    tables = [
+        replace(table, name=table.name.replace(finding.key, "models"))
+        for table in finding.tables
+    ]
     unit = "groups of items" if sweep.groups else "items"
-    metrics = [named(one) for one in dict.fromkeys(one.metric for one in sweep.moves)]
-    scored = ", ".join(one.title for one in metrics)
+    metrics = [named(name) for name in dict.fromkeys(move.metric for move in sweep.moves)]
+    scored = ", ".join(metric.title for metric in metrics)
     methods = (
         f"We scored {count(len(predictions), 'model')} by {scored} against the labels of "
         f"thresholds up to {grid.reach:g} below and above, with {exact_percent(grid.level)} "
@@ -219,10 +222,13 @@ def _models_finding(
         "[@groger2025]."
     )
     return replace(
-        made,
+        finding,
         key="sweep",
         title=title,
         tables=tuple(tables),
         methods=methods,
-        references=(*made.references, *(key for one in metrics for key in one.references)),
+        references=(
+            *finding.references,
+            *(key for metric in metrics for key in metric.references),
+        ),
     )

@@ -111,15 +111,19 @@ class ExpertSample:
 
     def rows(self) -> list[dict[str, Cell]]:
         """One line per item, in the order of the bins; bins are counted from 1 here."""
-        known = {"bin": self.bin + 1, "probability": self.probability}
-        return rows_of({}, {"item": self.items}, known)
+        columns_of = {"bin": self.bin + 1, "probability": self.probability}
+        return rows_of({}, {"item": self.items}, columns_of)
 
     def bin_rows(self) -> list[dict[str, Cell]]:
         """One line per bin, counted from 1: its items, and those in the sample."""
         bins = range(1, len(self.bin_size) + 1)
         drawn = np.bincount(self.bin, minlength=len(bins))
-        known = {"mean probability": self.bin_mean, "items": self.bin_size, "sampled": drawn}
-        return rows_of({}, {"bin": bins}, known)
+        columns_of = {
+            "mean probability": self.bin_mean,
+            "items": self.bin_size,
+            "sampled": drawn,
+        }
+        return rows_of({}, {"bin": bins}, columns_of)
 
     @property
     def finding(self) -> str:
@@ -224,15 +228,15 @@ def sampling_plan(
         raise InputError("sampling plan", got, "no more bins than items", "choose fewer bins")
     random = np.random.default_rng(seed)
     parts = np.array_split(np.lexsort((_lots(items, seed), values)), bins)
-    drawn = [np.sort(random.permutation(len(one))[:per_bin]) for one in parts]
-    chosen = np.concatenate([one[rows] for one, rows in zip(parts, drawn, strict=True)])
+    drawn = [np.sort(random.permutation(len(part))[:per_bin]) for part in parts]
+    chosen = np.concatenate([part[rows] for part, rows in zip(parts, drawn, strict=True)])
     return ExpertSample(
         tuple(items[i] for i in chosen),
-        np.repeat(np.arange(bins), [len(one) for one in drawn]),
+        np.repeat(np.arange(bins), [len(rows) for rows in drawn]),
         values[chosen],
-        np.array([values[one].mean() for one in parts]),
-        np.array([len(one) for one in parts]),
-        notices=tuple(_notices([values[one] for one in parts], per_bin)),
+        np.array([values[part].mean() for part in parts]),
+        np.array([len(part) for part in parts]),
+        notices=tuple(_notices([values[part] for part in parts], per_bin)),
         seed=seed,
     )
 
@@ -248,7 +252,7 @@ def _lots(items: Sequence[str], seed: int) -> Ints:
 
 def _notices(parts: list[PerItem], per_bin: int) -> Iterator[Notice]:
     """Say which bins are short, and where a cut goes through equal probabilities."""
-    short = [len(one) for one in parts if len(one) < per_bin]
+    short = [len(part) for part in parts if len(part) < per_bin]
     if short:
         which = "The bin has" if len(parts) == 1 else "{short:count} of {bins:count} bins have"
         yield Notice(
@@ -270,7 +274,7 @@ def _notices(parts: list[PerItem], per_bin: int) -> Iterator[Notice]:
 
 def checked_probabilities(probabilities: Any, items: Sequence[str]) -> PerItem:
     """One probability per item, refused unless they are that."""
-    if not isinstance(items, Sequence) or not all(isinstance(one, str) for one in items):
+    if not isinstance(items, Sequence) or not all(isinstance(item, str) for item in items):
         raise wrong_type("probabilities, items", items, "a list of names", "give their names")
     try:
         values = np.asarray(probabilities, dtype=np.float64)
@@ -378,8 +382,8 @@ class Rule:
     @property
     def words(self) -> _Words:
         """What is said of it, with the number that it has."""
-        own = self.share if self.name == "isotonic" else self.margin
-        return _Words(*(text.format(f"{own:g}") for text in RULES[self.name]))
+        parameter = self.share if self.name == "isotonic" else self.margin
+        return _Words(*(text.format(f"{parameter:g}") for text in RULES[self.name]))
 
 
 class _Labelled(NamedTuple):
@@ -529,7 +533,7 @@ class Threshold:
         def place(probability: float) -> float:
             return float(np.interp(probability, self.bin_mean, bins))
 
-        known = np.vstack([bins, self._shares])[:, self.bin_items > 0].T.tolist()
+        labelled = np.vstack([bins, self._shares])[:, self.bin_items > 0].T.tolist()
         fit = [
             (place(x), float(y))
             for x, y in zip(self.fit_at, self.fit_share, strict=True)
@@ -549,8 +553,8 @@ class Threshold:
             lines=(
                 Line(
                     "share of positives",
-                    [(at, share) for at, share, *_ in known],
-                    band=Band([(at, low, high) for at, _, low, high in known]),
+                    [(at, share) for at, share, *_ in labelled],
+                    band=Band([(at, low, high) for at, _, low, high in labelled]),
                 ),
                 Line(self.rule.words.fit, steps(fit), dots=False, dashed=True),
             ),
@@ -644,8 +648,8 @@ def _cautions(how: Rule, experts: int, replicates: Floats) -> Iterator[Notice]:
 
 def _answers(plan: ExpertSample, votes: Annotations) -> tuple[TaskTruth, list[Notice]]:
     """The experts' question on the items of the sample."""
-    question, known = yes_no_truth(votes, "experts' votes"), set(plan.items)
-    inside = np.array([name in known for name in question.items])
+    question, sampled = yes_no_truth(votes, "experts' votes"), set(plan.items)
+    inside = np.array([name in sampled for name in question.items])
     if not inside.any():
         expected = "votes on the items of the plan"
         raise InputError("experts' votes", "no item of the sample", expected, "check the ids")
@@ -670,8 +674,8 @@ def _resampled(
     was drawn.
     """
     random, times = np.random.default_rng(how.seed), np.ones((len(bins), how.replicates))
-    for each in np.unique(bins):
-        rows = np.flatnonzero(bins == each)
+    for bin_code in np.unique(bins):
+        rows = np.flatnonzero(bins == bin_code)
         even = np.full(len(rows), 1 / len(rows))
         times[rows] = random.multinomial(len(rows), even, how.replicates).T
     if len(experts) < 2:
@@ -722,12 +726,12 @@ def _fitted(how: Rule, where: _Labelled, label: Floats) -> tuple[Floats, Floats]
     if how.name == "isotonic":
         return _isotonic(where.probability, label, once)
     share = _bin_shares(where, label[:, None], once[:, None])[:, 0]
-    known = ~np.isnan(share)
+    labelled = ~np.isnan(share)
     below = np.full(len(share), np.nan)
-    seen = share[known]
+    seen = share[labelled]
     if len(seen):
         means = np.cumsum(seen)[:-1] / np.arange(1, len(seen))
-        below[np.flatnonzero(known)[1:]] = means + how.margin
+        below[np.flatnonzero(labelled)[1:]] = means + how.margin
     return where.bin_mean, below
 
 
@@ -748,12 +752,12 @@ def rises(shares: Floats, mean: Floats, margin: float) -> Floats:
     >>> rises(np.array([[0.0], [0.05], [0.4], [0.9]]), np.array([0.1, 0.3, 0.5, 0.7]), 0.1)
     array([0.5])
     """
-    known = ~np.isnan(shares)
-    number = np.cumsum(known, axis=0) - known
-    whole = np.where(known, shares, 0.0)
+    labelled = ~np.isnan(shares)
+    number = np.cumsum(labelled, axis=0) - labelled
+    whole = np.where(labelled, shares, 0.0)
     below = (np.cumsum(whole, axis=0) - whole) / np.maximum(number, 1)
-    above = np.minimum.accumulate(np.where(known, shares, np.inf)[::-1], axis=0)[::-1]
-    risen = known & (number > 0) & (above > below + margin + SLACK)
+    above = np.minimum.accumulate(np.where(labelled, shares, np.inf)[::-1], axis=0)[::-1]
+    risen = labelled & (number > 0) & (above > below + margin + SLACK)
     return np.where(risen.any(axis=0), mean[np.argmax(risen, axis=0)], np.nan)
 
 
@@ -778,8 +782,8 @@ def _isotonic(probability: PerItem, label: Floats, times: Floats) -> tuple[Float
 
 def crossing(probability: PerItem, label: Floats, times: Floats, share: float) -> float:
     """Smallest probability whose isotonic share of positives is at least `share`."""
-    values, found = _isotonic(probability, label, times)
-    above = np.flatnonzero(found >= share - SLACK)
+    values, fit = _isotonic(probability, label, times)
+    above = np.flatnonzero(fit >= share - SLACK)
     return float(values[above[0]]) if len(above) else math.nan
 
 
@@ -793,7 +797,7 @@ def steps(
     >>> steps([(1, 0), (2, 5)]), steps([(1, 0), (2, 5)], before=True)
     ([(1, 0), (2, 0), (2, 5)], [(1, 0), (1, 5), (2, 5)])
     """
-    made = list(points[:1])
+    corners = list(points[:1])
     for (x, y), (later, other) in pairwise(points):
-        made += [(x, other) if before else (later, y), (later, other)]
-    return made
+        corners += [(x, other) if before else (later, y), (later, other)]
+    return corners

@@ -185,8 +185,9 @@ class _AmbiguousItem:
     def vote_words(self) -> str:
         """How many voted for which class, and who where that is known."""
         parts = [
-            f"{one.name}: {count(one.votes)}" + (f" ({', '.join(one.who)})" if one.who else "")
-            for one in self.counts[:LISTED]
+            f"{votes_for.name}: {count(votes_for.votes)}"
+            + (f" ({', '.join(votes_for.who)})" if votes_for.who else "")
+            for votes_for in self.counts[:LISTED]
         ]
         left = len(self.counts) - len(parts)
         parts += [f"{left} other class{'es' * (left > 1)}"] if left else []
@@ -247,8 +248,8 @@ class TaskCertainty:
     def report(self, meaning: str = MEANINGS["dirichlet"].sentence) -> Finding:
         """How certain the items are; `meaning` says what the certainty is."""
         edges, items = np.array(EDGES), np.array(self.counts)
-        known = {"to": edges[1:], "items": items, "share": items / (self.items or 1)}
-        rows = rows_of({"task": self.task}, {"above": EDGES[:-1]}, known)
+        columns_of = {"to": edges[1:], "items": items, "share": items / (self.items or 1)}
+        rows = rows_of({"task": self.task}, {"above": EDGES[:-1]}, columns_of)
         table = Table(
             name="certainty",
             caption="Certainty of the items (empty ranges left out)",
@@ -276,7 +277,7 @@ class TaskCertainty:
         """Histogram and sorted line; the uncertain items once more if they are few."""
         sure, share = f"{SURE:g}", percent(self.share_below)
         items = count(self.items, "item")
-        every = Histogram(
+        histogram = Histogram(
             name="certainty",
             caption="Items by certainty",
             alternative=f"Histogram of the certainty of {items}.",
@@ -285,7 +286,7 @@ class TaskCertainty:
             bars=_bars(self.counts),
             marks=[(SURE, sure)],
         )
-        yield every
+        yield histogram
         if self.curve:
             across = [(0.0, SURE), (1.0, SURE)]
             yield Lines(
@@ -303,7 +304,7 @@ class TaskCertainty:
             )
         if 0 < self.share_below < RARE and self.counts_below:
             yield replace(
-                every,
+                histogram,
                 name="certainty-below",
                 caption=f"Only items below {sure}",
                 alternative="",
@@ -323,8 +324,8 @@ class TaskCertainty:
                 f"class {item.plausible[0][0]} leads" if item.plausible else "no class leads"
             )
             return f"{head}: {leads}, with a certainty of {certain}."
-        (one, most), (other, next_) = item.plausible[:2]
-        first, second = f"{one} ({percent(most)})", f"{other} ({percent(next_)})"
+        (leading, most), (other, next_) = item.plausible[:2]
+        first, second = f"{leading} ({percent(most)})", f"{other} ({percent(next_)})"
         if next_ >= NEAR * most:
             how = f"classes {first} and {second} are nearly equally plausible"
         else:
@@ -336,11 +337,13 @@ class TaskCertainty:
         rows: list[dict[str, Cell]] = [
             {
                 "task": self.task,
-                **{key: getattr(one, key) for key in ("item", "certainty", "entropy", "votes")},
-                "plausible": one.class_words,
-                "counts": one.vote_words,
+                **{
+                    key: getattr(item, key) for key in ("item", "certainty", "entropy", "votes")
+                },
+                "plausible": item.class_words,
+                "counts": item.vote_words,
             }
-            for one in self.ambiguous
+            for item in self.ambiguous
         ]
         table = Table(
             name="ambiguous",
@@ -371,21 +374,23 @@ def _bars(counts: Sequence[int]) -> list[Bar]:
 
 def _ambiguous_chart(items: Sequence[_AmbiguousItem]) -> Chart:
     """Items close up: colours are classes where these are few, else their places."""
-    names = sorted({name for one in items for name, _ in one.plausible})
+    names = sorted({name for item in items for name, _ in item.plausible})
     if few := len(names) <= COLOURED:
         classes = names
-        shares = [[dict(one.plausible).get(name, 0.0) for name in names] for one in items]
+        shares = [[dict(item.plausible).get(name, 0.0) for name in names] for item in items]
     else:
-        most = max(len(one.plausible) for one in items)
+        most = max(len(item.plausible) for item in items)
         classes = ["most plausible", "second", "third", "fourth", "fifth"][:most]
-        masses = [[mass for _, mass in one.plausible] for one in items]
-        shares = [own + [0.0] * (most - len(own)) for own in masses]
-    if any(one.others > SEEN for one in items):
+        masses = [[mass for _, mass in item.plausible] for item in items]
+        shares = [item_masses + [0.0] * (most - len(item_masses)) for item_masses in masses]
+    if any(item.others > SEEN for item in items):
         classes.append("all others")
-        shares = [[*each, one.others] for each, one in zip(shares, items, strict=True)]
+        shares = [
+            [*item_shares, item.others] for item_shares, item in zip(shares, items, strict=True)
+        ]
     words = [
-        f"certainty {number(one.certainty)}" + ("" if few else f", {one.class_words}")
-        for one in items
+        f"certainty {number(item.certainty)}" + ("" if few else f", {item.class_words}")
+        for item in items
     ]
     return Cases(
         name="ambiguous",
@@ -394,25 +399,25 @@ def _ambiguous_chart(items: Sequence[_AmbiguousItem]) -> Chart:
         else "The item with the smallest certainty",
         classes=classes,
         rows=[
-            Case(one.item, each, remark=remark)
-            for one, each, remark in zip(items, shares, words, strict=True)
+            Case(item.item, item_shares, remark=remark)
+            for item, item_shares, remark in zip(items, shares, words, strict=True)
         ],
     )
 
 
 def certainty(annotations: Annotations, plausibilities: Plausibilities) -> TaskCertainty:
     """How certain what a model made of the annotations of a task is, with who voted how."""
-    made, sure = plausibilities, plausibilities.certainty
+    sure = plausibilities.certainty
     bins = np.clip(np.ceil(sure * BINS - 1e-9).astype(np.intp) - 1, 0, BINS - 1)
     return TaskCertainty(
-        task=made.task,
-        items=len(made.items),
+        task=plausibilities.task,
+        items=len(plausibilities.items),
         mean=float(sure.mean()),
         below=int((sure < SURE).sum()),
         counts=tuple(np.bincount(bins, minlength=BINS).tolist()),
         counts_below=tuple(np.bincount(bins[sure < SURE], minlength=BINS).tolist()),
         curve=tuple((share, value) for share, value in sorted_points(sure)),
-        ambiguous=tuple(_ambiguous(annotations, made)),
+        ambiguous=tuple(_ambiguous(annotations, plausibilities)),
     )
 
 
@@ -422,27 +427,38 @@ def ranked(plausibilities: Plausibilities) -> Ints:
     return np.lexsort((-entropy.round(9), sure.round(9)))
 
 
-def _ambiguous(annotations: Annotations, made: Plausibilities) -> Iterator[_AmbiguousItem]:
+def _ambiguous(
+    annotations: Annotations, plausibilities: Plausibilities
+) -> Iterator[_AmbiguousItem]:
     """The least certain items: a few at least, more where they are uncertain."""
-    sure, entropy, task = made.certainty, made.entropy, annotations.in_task(made.task)
+    sure, entropy, task = (
+        plausibilities.certainty,
+        plausibilities.entropy,
+        annotations.in_task(plausibilities.task),
+    )
     none: tuple[_VotesForClass, ...] = ()
     votes = None
     if annotations.kind != "interval":
-        votes = collect_votes(annotations, made.task)
-    for place, i in enumerate(ranked(made)[:MOST]):
+        votes = collect_votes(annotations, plausibilities.task)
+    for place, i in enumerate(ranked(plausibilities)[:MOST]):
         if place >= LEAST and not sure[i] < SURE:
             continue
-        entries = slice(int(made.start[i]), int(made.start[i + 1]))
-        mean, label = made.mass[:, entries].mean(axis=0), made.label[entries]
+        entries = slice(int(plausibilities.start[i]), int(plausibilities.start[i + 1]))
+        mean, label = (
+            plausibilities.mass[:, entries].mean(axis=0),
+            plausibilities.label[entries],
+        )
         order = np.argsort(-mean, kind="stable")[:CLASSES]
-        some = tuple((made.classes[label[k]], float(mean[k])) for k in order if mean[k] > 0)
-        code = annotations.items.index(made.items[i])
+        some = tuple(
+            (plausibilities.classes[label[k]], float(mean[k])) for k in order if mean[k] > 0
+        )
+        code = annotations.items.index(plausibilities.items[i])
         size, counts = (task & (annotations.item == code)).sum(), none
         if votes is not None:
             row = int(np.flatnonzero(votes.items == code)[0])
             size, counts = votes.sizes[row], _votes_for_classes(votes, annotations, row)
         yield _AmbiguousItem(
-            item=made.items[i],
+            item=plausibilities.items[i],
             certainty=float(sure[i]),
             entropy=float(entropy[i]),
             votes=int(size),
@@ -481,7 +497,9 @@ CONSENSUS_NOTE = (
 )
 
 
-def consensus_rows(annotations: Annotations, made: Plausibilities) -> list[dict[str, Cell]]:
+def consensus_rows(
+    annotations: Annotations, plausibilities: Plausibilities
+) -> list[dict[str, Cell]]:
     """One row per item: consensus, probability, certainty, votes, and gold where there is some.
 
     Examples
@@ -491,38 +509,41 @@ def consensus_rows(annotations: Annotations, made: Plausibilities) -> list[dict[
     >>> [(row["consensus"], row["votes"]) for row in consensus_rows(votes, dirichlet(votes))]
     [('no', 5), ('no', 9)]
     """
-    found, codes = made.consensus(), {name: k for k, name in enumerate(annotations.classes)}
-    items = positions(made.items, annotations.items, where="consensus")
+    consensus, codes = (
+        plausibilities.consensus(),
+        {name: k for k, name in enumerate(annotations.classes)},
+    )
+    items = positions(plausibilities.items, annotations.items, where="consensus")
     top = np.full(len(annotations.items), -1)
-    top[items] = [codes.get(one.label, -1) for one in found]
-    votes, votes_for_it = _votes(annotations, made.task, top)
-    known = _gold(annotations, made.task)
-    shares = made.mean if len(made.classes) <= WIDE else None
+    top[items] = [codes.get(row.label, -1) for row in consensus]
+    votes, votes_for_it = _votes(annotations, plausibilities.task, top)
+    gold = _gold(annotations, plausibilities.task)
+    shares = plausibilities.mean if len(plausibilities.classes) <= WIDE else None
     rows: list[dict[str, Cell]] = []
-    for row_of_item, (item, one) in enumerate(zip(items.tolist(), found, strict=True)):
+    for row_of_item, (item, agreed) in enumerate(zip(items.tolist(), consensus, strict=True)):
         row: dict[str, Cell] = {
-            "task": made.task,
-            "item": one.item,
-            "consensus": one.label,
-            "probability": one.probability,
-            "tied_with": one.tied_with,
-            "certainty": one.certainty,
-            "entropy": one.entropy,
+            "task": plausibilities.task,
+            "item": agreed.item,
+            "consensus": agreed.label,
+            "probability": agreed.probability,
+            "tied_with": agreed.tied_with,
+            "certainty": agreed.certainty,
+            "entropy": agreed.entropy,
             "votes": int(votes[item]),
             "votes_for_it": int(votes_for_it[item]) if annotations.kind in KINDS else None,
         }
-        if known:
-            row["gold"] = known.get(item, "")
+        if gold:
+            row["gold"] = gold.get(item, "")
         if shares is not None:
-            each = zip(made.classes, shares[row_of_item].tolist(), strict=True)
-            row |= {f"plausibility of {name}": value for name, value in each}
+            per_class = zip(plausibilities.classes, shares[row_of_item].tolist(), strict=True)
+            row |= {f"plausibility of {name}": value for name, value in per_class}
         rows.append(row)
     return rows
 
 
-def consensus_finding(annotations: Annotations, made: Plausibilities) -> Finding:
+def consensus_finding(annotations: Annotations, plausibilities: Plausibilities) -> Finding:
     """The consensus of every item of a task, as a table to take away."""
-    rows = consensus_rows(annotations, made)
+    rows = consensus_rows(annotations, plausibilities)
     open_items = sum(float(str(row["certainty"])) < SURE for row in rows)
     tied = sum(bool(row["tied_with"]) for row in rows)
     even = f" {count(tied, 'item')} {'has' if tied == 1 else 'have'} several." if tied else ""
@@ -564,11 +585,11 @@ def _votes(annotations: Annotations, task: str, top: Ints) -> tuple[Ints, Ints]:
     same = np.zeros(len(item), dtype=bool)
     if annotations.label is not None:
         same = annotations.label[rows] == top[item]
-    every, own = (
+    votes, votes_for_top = (
         np.bincount(item[use], weight[use], len(annotations.items)).astype(np.int64)
         for use in (slice(None), same)
     )
-    return every, own
+    return votes, votes_for_top
 
 
 def _gold(annotations: Annotations, task: str) -> dict[int, str]:

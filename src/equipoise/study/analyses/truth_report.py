@@ -107,26 +107,38 @@ class GoldAggregates:
 
     def rows(self) -> list[dict[str, Cell]]:
         """One row per aggregation model: accuracy, log score and Brier score with ends."""
-        found: dict[str, dict[str, Cell]] = {}
+        rows: dict[str, dict[str, Cell]] = {}
         for row in self.evaluation.table():
             if row.labels != "soft":
                 continue
-            own = found.setdefault(row.model, {"model": row.model, "items": self.items})
+            of_model = rows.setdefault(row.model, {"model": row.model, "items": self.items})
             low, high = row.low, row.high
             if row.metric == "accuracy":
                 trials = Trials(self.items, self.items)
                 level, variance = self.evaluation.level, row.standard_error**2
                 low, high = share_interval(row.value, variance, trials, level)
-            own |= {row.metric: row.value, f"{row.metric}_low": low, f"{row.metric}_high": high}
-        for one in self.against_majority():
-            gain = {"gain": one.value, "gain_low": one.low, "gain_high": one.high}
-            found[one.a] |= gain
-        return sorted(found.values(), key=lambda row: -float(str(row["accuracy"])))
+            of_model |= {
+                row.metric: row.value,
+                f"{row.metric}_low": low,
+                f"{row.metric}_high": high,
+            }
+        for difference in self.against_majority():
+            gain = {
+                "gain": difference.value,
+                "gain_low": difference.low,
+                "gain_high": difference.high,
+            }
+            rows[difference.a] |= gain
+        return sorted(rows.values(), key=lambda row: -float(str(row["accuracy"])))
 
     def against_majority(self) -> list[Difference]:
         """Accuracy of every other model less that of majority vote, paired."""
-        every = self.evaluation.differences("accuracy")
-        return [_turned(one) for one in every if MAJORITY in (one.a, one.b)]
+        differences = self.evaluation.differences("accuracy")
+        return [
+            _turned(difference)
+            for difference in differences
+            if MAJORITY in (difference.a, difference.b)
+        ]
 
     @property
     def finding(self) -> str:
@@ -134,18 +146,18 @@ class GoldAggregates:
         rows = {str(row["model"]): row for row in self.rows()}
         task = f"{self.task}: of" if self.task else "Of"
         start = f"{task} {count(self.items, 'item')} with gold"
-        said = {name: estimate(*_numbers(row, "accuracy")) for name, row in rows.items()}
-        own = said[self.best]
+        accuracy = {name: estimate(*_numbers(row, "accuracy")) for name, row in rows.items()}
+        best = accuracy[self.best]
         if len(rows) == 1:
-            return f"{start}, majority_vote is right in {own}."
-        gains = [one for one in self.against_majority() if one.value > 0]
+            return f"{start}, majority_vote is right in {best}."
+        gains = [gain for gain in self.against_majority() if gain.value > 0]
         if not gains:
-            return f"{start}, no model is right more often than majority_vote, {own}."
-        gain = max(gains, key=lambda one: one.value)
+            return f"{start}, no model is right more often than majority_vote, {best}."
+        gain = max(gains, key=lambda gain: gain.value)
         ends = interval(gain.low, gain.high, change)
         sure = "surely more" if gain.separated else "not surely more"
         return (
-            f"{start}, {gain.a} is right most often, {said[gain.a]}; that is "
+            f"{start}, {gain.a} is right most often, {accuracy[gain.a]}; that is "
             f"{change(gain.value)} {ends} against majority_vote, {sure}."
         )
 
@@ -182,12 +194,14 @@ class GoldAggregates:
         )
 
 
-def _turned(one: Difference) -> Difference:
+def _turned(difference: Difference) -> Difference:
     """The difference of a model to majority vote, whichever stood first."""
-    if one.b == MAJORITY:
-        return one
-    turned = one._replace(a=one.b, b=one.a, p_better=1 - one.p_better)
-    return turned._replace(value=-one.value, low=-one.high, high=-one.low)
+    if difference.b == MAJORITY:
+        return difference
+    turned = difference._replace(
+        a=difference.b, b=difference.a, p_better=1 - difference.p_better
+    )
+    return turned._replace(value=-difference.value, low=-difference.high, high=-difference.low)
 
 
 def _numbers(row: Mapping[str, Cell], name: str) -> tuple[float, float, float]:
@@ -221,22 +235,24 @@ def aggregates_against_gold(
     here, gold = annotations.in_task(task), annotations.is_gold
     if gold is None or not (here & gold).any() or annotations.kind not in KINDS:
         return None
-    known, voted = here & gold, annotations.rows(here & ~gold)
-    both = np.intersect1d(annotations.item[known], voted.item)
+    gold_rows, voted = here & gold, annotations.rows(here & ~gold)
+    both = np.intersect1d(annotations.item[gold_rows], voted.item)
     if not len(both):
         text = "Items with gold have no votes, so aggregation models are not scored against it."
         return notice("gold_without_votes", text)
-    every = {**models, **({} if MAJORITY in models else by_name([MAJORITY]))}
-    fits = fitted(replace(voted, is_gold=None), every, task)
-    settled = annotations.rows(known & np.isin(annotations.item, both))
-    truth = replace(settled, annotators=None, annotator=None, notices=())
+    all_models = {**models, **({} if MAJORITY in models else by_name([MAJORITY]))}
+    fits = fitted(replace(voted, is_gold=None), all_models, task)
+    gold_annotations = annotations.rows(gold_rows & np.isin(annotations.item, both))
+    truth = replace(gold_annotations, annotators=None, annotator=None, notices=())
     names = {annotations.items[i] for i in both}
-    given = []
-    for name, one in fits.items():
-        own = one.subset(np.flatnonzero([item in names for item in one.items]))
-        given.append(Predictions(name, own.items, own.mean, classes=one.classes, task=one.task))
+    predictions = []
+    for name, fit in fits.items():
+        on_gold = fit.subset(np.flatnonzero([item in names for item in fit.items]))
+        predictions.append(
+            Predictions(name, on_gold.items, on_gold.mean, classes=fit.classes, task=fit.task)
+        )
     one_task = replace(truth, tasks=(task,), task=None)
-    done = evaluate(given, one_task, metrics=METRICS, resampling="influence")
+    done = evaluate(predictions, one_task, metrics=METRICS, resampling="influence")
     return GoldAggregates(task=task, evaluation=done)
 
 
@@ -288,7 +304,7 @@ class FittedModels:
     @property
     def decided_otherwise(self) -> dict[str, int]:
         """How many items each model decides otherwise than the chosen one."""
-        return {name: int(differ(one, self.chosen).sum()) for name, one in self.models.items()}
+        return {name: int(differ(fit, self.chosen).sum()) for name, fit in self.models.items()}
 
 
 # ---- models beside each other --------------------------------------------------------------
@@ -298,15 +314,15 @@ def _comparison_rows(fits: FittedModels) -> list[dict[str, Cell]]:
     """A row per model."""
     rows: list[dict[str, Cell]] = []
     otherwise = fits.decided_otherwise
-    for name, one in fits.models.items():
-        meaning = certainty_meaning(one)
+    for name, fit in fits.models.items():
+        meaning = certainty_meaning(fit)
         rows.append(
             {
                 "model": name,
                 "held_out_log_likelihood": fits.scores.get(name),
                 "against_votes": _against_votes(fits.scores, name),
                 "other_top_class": otherwise[name],
-                "mean_certainty": float(one.certainty.mean()) if meaning.uncertain else None,
+                "mean_certainty": float(fit.certainty.mean()) if meaning.uncertain else None,
                 "certainty_is": meaning.words,
             }
         )
@@ -324,12 +340,12 @@ def _decision_rows(fits: FittedModels) -> list[dict[str, Cell]]:
     """A row per pair of models: how many items they decide differently."""
     return [
         {
-            "models": f"{one.first}, {one.second}",
-            "items": one.items,
-            "share": one.share,
-            "share_of_rarer_class": one.rarer,
+            "models": f"{pair.first}, {pair.second}",
+            "items": pair.items,
+            "share": pair.share,
+            "share_of_rarer_class": pair.rarer,
         }
-        for one in decisions(fits.models)
+        for pair in decisions(fits.models)
     ]
 
 
@@ -339,10 +355,10 @@ def models_finding(fits: FittedModels) -> Finding:
     most = max(other, key=lambda name: other[name])
     text = "All models decide every item alike."
     if other[most]:
-        every = ", the most of all models" if len(other) > 2 else ""
+        superlative = ", the most of all models" if len(other) > 2 else ""
         text = (
             f"Of {count(len(fits.chosen.items), 'item')}, {most} decides {count(other[most])} "
-            f"otherwise than {fits.name}{every}."
+            f"otherwise than {fits.name}{superlative}."
         )
     legend = (
         "Other top class: items whose most plausible class is another than by "
@@ -387,16 +403,16 @@ def models_finding(fits: FittedModels) -> Finding:
 
 def _unanimity_finding(fits: FittedModels) -> Finding | None:
     """Whether models of annotators expect the agreement that is seen; None without any."""
-    checked = {name: one.unanimity for name, one in fits.models.items() if one.unanimity}
+    checked = {name: fit.unanimity for name, fit in fits.models.items() if fit.unanimity}
     if not checked:
         return None
     name = fits.name if fits.name in checked else next(iter(checked))
-    own = checked[name]
-    inside = own.low <= own.observed <= own.high
+    check = checked[name]
+    inside = check.low <= check.observed <= check.high
     text = (
-        f"{name} expects {percent(own.expected, 1)} of the items to be unanimous "
-        f"({percent(own.low, 1)} to {percent(own.high, 1)}), observed "
-        f"{percent(own.observed, 1)}: {'that fits' if inside else 'that does not fit'}."
+        f"{name} expects {percent(check.expected, 1)} of the items to be unanimous "
+        f"({percent(check.low, 1)} to {percent(check.high, 1)}), observed "
+        f"{percent(check.observed, 1)}: {'that fits' if inside else 'that does not fit'}."
     )
     table = Table(
         name="unanimity",
@@ -406,7 +422,7 @@ def _unanimity_finding(fits: FittedModels) -> Finding | None:
             Column("expected", "expected", "percent", ("low", "high")),
             *columns(observed="percent", items="count"),
         ),
-        rows=[{"model": name, **asdict(one)} for name, one in checked.items()],
+        rows=[{"model": name, **asdict(check)} for name, check in checked.items()],
         legend="Expected: if the same annotators voted once more as the fitted model says, and "
         "where 95% of such data lie. Items with at least two votes.",
     )
@@ -446,17 +462,17 @@ def truth_notices(annotations: Annotations, fits: FittedModels) -> tuple[Notice,
 
 def task_report(annotations: Annotations, fits: FittedModels, *, title: str) -> Report:
     """Everything about the truth of one task, under a heading."""
-    made = fits.chosen
-    sure = certainty(annotations, made)
-    meaning = certainty_meaning(made)
-    how = f"The model is {made.method}; the certainty is the {meaning.words}."
+    chosen = fits.chosen
+    sure = certainty(annotations, chosen)
+    meaning = certainty_meaning(chosen)
+    how = f"The model is {chosen.method}; the certainty is the {meaning.words}."
     scored = [fits.gold.report()] if isinstance(fits.gold, GoldAggregates) else []
     findings = [
         replace(sure.report(meaning.sentence), more=(how,)),
         *scored,
         _with_distances(sure.ambiguous_report(), fits),
         _annotators(annotations, fits),
-        consensus_finding(annotations, made),
+        consensus_finding(annotations, chosen),
     ]
     if len(fits.models) > 1:
         findings.append(models_finding(fits))
@@ -469,20 +485,20 @@ def task_report(annotations: Annotations, fits: FittedModels, *, title: str) -> 
     people = annotations.annotators
     return Report(
         title=title,
-        findings=tuple(one.under() for one in findings),
+        findings=tuple(finding.under() for finding in findings),
         scope=f"Model: {fits.reason}",
         known=(
             fits.task,
-            count(len(made.items), "item"),
-            f"{count(len(made.classes))} classes",
+            count(len(chosen.items), "item"),
+            f"{count(len(chosen.classes))} classes",
             count(votes, what),
             "anonymous votes" if people is None else count(len(people), "annotator"),
-            made.method,
+            chosen.method,
         ),
-        settings=(("Method", made.method),),
+        settings=(("Method", chosen.method),),
         notices=truth_notices(annotations, fits),
         methods=(
-            f"The truth of {count(len(made.items), 'item')} was inferred by {made.method}",
+            f"The truth of {count(len(chosen.items), 'item')} was inferred by {chosen.method}",
         ),
     )
 
@@ -529,26 +545,26 @@ def _annotators(annotations: Annotations, fits: FittedModels) -> Finding:
 
 def truth_json(annotations: Annotations, fits: FittedModels) -> dict[str, object]:
     """Everything about every item, annotator and model, for people who asked for JSON."""
-    made = fits.chosen
-    sure, meaning = made.certainty, certainty_meaning(made)
+    chosen = fits.chosen
+    sure, meaning = chosen.certainty, certainty_meaning(chosen)
     gold = np.flatnonzero(gold_items(annotations, fits.task))
     return {
         "kind": annotations.kind,
-        "classes": list(made.classes),
+        "classes": list(chosen.classes),
         "gold_items": [annotations.items[i] for i in gold],
-        "settings": encode(made.parameters),
+        "settings": encode(chosen.parameters),
         "certainty_is": meaning.words,
         "mean_certainty": float(sure.mean()) if meaning.uncertain else None,
         "items_below_0.99": int((sure < SURE).sum()),
         "items": _items(fits),
-        "skill": None if made.skills is None else made.skills.meaning,
-        "annotators": skilled_rows(annotations, fits.task, made.skills),
+        "skill": None if chosen.skills is None else chosen.skills.meaning,
+        "annotators": skilled_rows(annotations, fits.task, chosen.skills),
         "comparison": _comparison_rows(fits),
         "against_gold": fits.gold.rows() if isinstance(fits.gold, GoldAggregates) else [],
         "unanimity": {
-            name: asdict(one.unanimity)
-            for name, one in fits.models.items()
-            if one.unanimity is not None
+            name: asdict(fit.unanimity)
+            for name, fit in fits.models.items()
+            if fit.unanimity is not None
         },
         "decisions": _decision_rows(fits),
     }
@@ -556,14 +572,16 @@ def truth_json(annotations: Annotations, fits: FittedModels) -> dict[str, object
 
 def _items(fits: FittedModels) -> list[dict[str, object]]:
     """A row per item: the classes that have any mass of their own, and all others together."""
-    made = fits.chosen
-    sure, entropy = made.certainty, made.entropy
-    mass, rest = made.mass.mean(axis=0), made.rest.mean(axis=0)
+    chosen = fits.chosen
+    sure, entropy = chosen.certainty, chosen.entropy
+    mass, rest = chosen.mass.mean(axis=0), chosen.rest.mean(axis=0)
     apart = disagreement(fits.models) if len(fits.models) > 1 else None
     rows: list[dict[str, object]] = []
-    for i, item in enumerate(made.items):
-        own = range(int(made.start[i]), int(made.start[i + 1]))
-        plausible = {made.classes[made.label[k]]: float(mass[k]) for k in own if mass[k] > 0}
+    for i, item in enumerate(chosen.items):
+        entries = range(int(chosen.start[i]), int(chosen.start[i + 1]))
+        plausible = {
+            chosen.classes[chosen.label[k]]: float(mass[k]) for k in entries if mass[k] > 0
+        }
         rows.append(
             {
                 "item": item,
@@ -580,15 +598,15 @@ def _items(fits: FittedModels) -> list[dict[str, object]]:
 # ---- several tasks -------------------------------------------------------------------------
 
 
-def _task_rows(every: Sequence[FittedModels]) -> list[dict[str, Cell]]:
+def _task_rows(all_fits: Sequence[FittedModels]) -> list[dict[str, Cell]]:
     """One row per task: items, certainty, where models differ, accuracy against gold."""
     rows: list[dict[str, Cell]] = []
-    for fits in every:
-        made, meaning = fits.chosen, certainty_meaning(fits.chosen)
-        sure = made.certainty
+    for fits in all_fits:
+        chosen, meaning = fits.chosen, certainty_meaning(fits.chosen)
+        sure = chosen.certainty
         row: dict[str, Cell] = {
             "task": fits.task,
-            "items": len(made.items),
+            "items": len(chosen.items),
             "model": fits.name,
             "mean_certainty": float(sure.mean()) if meaning.uncertain else None,
             "below": int((sure < SURE).sum()),
@@ -596,45 +614,47 @@ def _task_rows(every: Sequence[FittedModels]) -> list[dict[str, Cell]]:
             "decided_otherwise": max(fits.decided_otherwise.values()),
         }
         if isinstance(fits.gold, GoldAggregates):
-            own = next(one for one in fits.gold.rows() if one["model"] == fits.name)
-            row |= {f"accuracy{end}": own[f"accuracy{end}"] for end in ENDS}
+            gold_row = next(row for row in fits.gold.rows() if row["model"] == fits.name)
+            row |= {f"accuracy{end}": gold_row[f"accuracy{end}"] for end in ENDS}
             row |= {"gold_items": fits.gold.items}
         rows.append(row)
     return rows
 
 
 def tasks_report(
-    annotations: Annotations, every: Sequence[FittedModels], *, title: str
+    annotations: Annotations, all_fits: Sequence[FittedModels], *, title: str
 ) -> Report:
     """Everything about the truth of some tasks; of one alone it is that of `task_report`."""
-    reports = [task_report(annotations, fits, title=title) for fits in every]
+    reports = [task_report(annotations, fits, title=title) for fits in all_fits]
     if len(reports) == 1:
         return reports[0]
     first = reports[0]
     findings = [
         finding.under(task=fits.task)
-        for fits, report in zip(every, reports, strict=True)
+        for fits, report in zip(all_fits, reports, strict=True)
         for finding in report.findings
     ]
     notices = [
-        one if one in annotations.notices else one.of(fits.task)
-        for fits, report in zip(every, reports, strict=True)
-        for one in report.notices
+        notice if notice in annotations.notices else notice.of(fits.task)
+        for fits, report in zip(all_fits, reports, strict=True)
+        for notice in report.notices
     ]
     return replace(
         first,
-        findings=(_overview(every), *findings),
-        known=(count(len(every), "task"), *first.known[2:3], *first.known[4:5]),
+        findings=(_overview(all_fits), *findings),
+        known=(count(len(all_fits), "task"), *first.known[2:3], *first.known[4:5]),
         notices=tuple(dict.fromkeys(notices)),
-        methods=tuple(dict.fromkeys(said for one in reports for said in one.methods)),
-        task=every[0].task,
+        methods=tuple(
+            dict.fromkeys(sentence for report in reports for sentence in report.methods)
+        ),
+        task=all_fits[0].task,
     )
 
 
-def _overview(every: Sequence[FittedModels]) -> Finding:
+def _overview(all_fits: Sequence[FittedModels]) -> Finding:
     """Which task is least certain, and all tasks in a table."""
-    rows = _task_rows(every)
-    worst = max(every, key=lambda fits: float((fits.chosen.certainty < SURE).mean()))
+    rows = _task_rows(all_fits)
+    worst = max(all_fits, key=lambda fits: float((fits.chosen.certainty < SURE).mean()))
     below = worst.chosen.certainty < SURE
     text = (
         f"Least certain is {worst.task}: {count(int(below.sum()))} of "

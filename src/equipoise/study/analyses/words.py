@@ -94,8 +94,8 @@ def lowest_by(rows: Iterable[dict[str, Any]], by: str, key: str) -> list[dict[st
 
 def scored_again(models: Sequence[str]) -> str:
     """Begin a sentence of the methods."""
-    one = "The model was scored again"
-    return one if len(models) == 1 else "All models were scored again"
+    single = "The model was scored again"
+    return single if len(models) == 1 else "All models were scored again"
 
 
 def as_notices(*groups: Iterable[Notice | str]) -> tuple[Notice, ...]:
@@ -106,8 +106,8 @@ def as_notices(*groups: Iterable[Notice | str]) -> tuple[Notice, ...]:
     >>> [str(notice) for notice in as_notices(["Odd."], [], ["Odd.", "Even."])]
     ['Odd.', 'Even.']
     """
-    every = (as_notice(notice) for group in groups for notice in group)
-    return tuple({str(notice): notice for notice in every}.values())
+    notices = (as_notice(notice) for group in groups for notice in group)
+    return tuple({str(notice): notice for notice in notices}.values())
 
 
 def not_finite(
@@ -128,7 +128,7 @@ def not_finite(
     >>> not_finite(full, values, ["a", "b"], ("in all", "in some"))
     ['that of b is infinite in all and stays so']
     """
-    said = []
+    clauses = []
     whole, part = where
     with np.errstate(invalid="ignore"):
         never, ever = np.isinf(values).all(axis=0), np.isinf(values).any(axis=0)
@@ -143,5 +143,5 @@ def not_finite(
     for which, words in cases:
         names = [name for name, here in zip(models, which, strict=True) if here]
         if names:
-            said.append(f"that of {joined(names, most=NAMED)} is {words}")
-    return said
+            clauses.append(f"that of {joined(names, most=NAMED)} is {words}")
+    return clauses

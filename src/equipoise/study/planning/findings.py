@@ -19,7 +19,7 @@ from equipoise.study.planning.size import (
     RankingDesign,
     RankingPlan,
     Size,
-    of_pair,
+    pair_as_ranking,
     panel_words,
     size_words,
 )
@@ -98,16 +98,16 @@ def plan_findings(plan: RankingPlan) -> tuple[Finding, ...]:
 
 def _pilot_size(plan: RankingPlan) -> str:
     """Items of the pilot and who voted on them."""
-    one = plan.pairs[0]
-    items = count(one.pilot_items, "item")
-    if one.group_size:
-        items += f" in {count(round(one.pilot_units), 'group')}"
-    if not one.pilot_votes:
+    pair = plan.pairs[0]
+    items = count(pair.pilot_items, "item")
+    if pair.group_size:
+        items += f" in {count(round(pair.pilot_units), 'group')}"
+    if not pair.pilot_votes:
         return f"{items} with a known truth each"
-    votes = f"{items} with {count(one.pilot_votes, 'vote')} each"
-    if not one.pilot_annotators:
+    votes = f"{items} with {count(pair.pilot_votes, 'vote')} each"
+    if not pair.pilot_annotators:
         return votes
-    return f"{votes} by {count(one.pilot_annotators, 'annotator')}"
+    return f"{votes} by {count(pair.pilot_annotators, 'annotator')}"
 
 
 def _of_pair(plan: RankingPlan) -> str:
@@ -121,10 +121,10 @@ def _verdict(plan: RankingPlan) -> Finding:
     intervals, hard = _intervals(plan), plan.hardest
     title, best = titled(hard.metric), plan.recommended
     first = plan.pairs[0]
-    found = f"{len(plan.models)} models by {title}"
+    pilot_result = f"{len(plan.models)} models by {title}"
     if not plan.ranks:
         by = estimate(first.difference, first.low, first.high)
-        found = f"{first.a} scores higher than {first.b} by {by} in {title}"
+        pilot_result = f"{first.a} scores higher than {first.b} by {by} in {title}"
     expected = ", and what to expect of the planned study" if best else ""
     table = Table(
         name="plan_intervals",
@@ -134,21 +134,24 @@ def _verdict(plan: RankingPlan) -> Finding:
             *columns("count", "votes_per_item"),
             Column("value", "difference", "change", ("low", "high")),
         ),
-        rows=[one._asdict() for one in intervals],
+        rows=[interval._asdict() for interval in intervals],
     )
     chart = Dots(
         name="plan-interval",
         caption=f"Difference of {_of_pair(plan)} in {title}, with its "
         f"{exact_percent(plan.aim.level)} interval in the pilot{expected}",
         axis=f"difference in {title}; right of 0: {hard.a} is better",
-        rows=[Dot(one.study, *one[4:], remark=change(one.value)) for one in intervals],
+        rows=[
+            Dot(interval.study, *interval[4:], remark=change(interval.value))
+            for interval in intervals
+        ],
         zero=True,
     )
     return Finding(
         key="verdict",
         title="How many items and annotators?",
         sentence=plan.finding,
-        more=(f"Pilot: {found}, on {_pilot_size(plan)}.",),
+        more=(f"Pilot: {pilot_result}, on {_pilot_size(plan)}.",),
         tables=(table,),
         charts=(chart,),
         note=VERDICT_NOTE + PLANNED_NOTE * bool(best),
@@ -172,13 +175,13 @@ class _Interval(NamedTuple):
 
 def _intervals(plan: RankingPlan) -> list[_Interval]:
     """The difference in the pilot, and the interval that the study is to find."""
-    one, best = plan.hardest, plan.recommended
-    size = (one.pilot_items, one.pilot_annotators, one.pilot_votes)
-    pilot = _Interval("pilot", *size, one.difference, one.low, one.high)
+    pair, best = plan.hardest, plan.recommended
+    size = (pair.pilot_items, pair.pilot_annotators, pair.pilot_votes)
+    pilot = _Interval("pilot", *size, pair.difference, pair.low, pair.high)
     if best is None:
         return [pilot]
-    goal = one.resolved
-    half = one.components.spread(best.groups, best.shape).half_width(plan.aim.level)
+    goal = pair.resolved
+    half = pair.components.spread(best.groups, best.shape).half_width(plan.aim.level)
     size = (best.items, best.annotators, best.votes_per_item)
     return [pilot, _Interval("planned", *size, goal, goal - half, goal + half)]
 
@@ -194,21 +197,21 @@ def _methods(plan: RankingPlan) -> str:
             "for all pairs of neighbours together with a probability of at least "
             f"{exact_percent(target.power)} (1 minus the sum of the probabilities to miss one)"
         )
-    found = plan.finding
+    text = plan.finding
     if best is not None:
         difference = "the difference found in the pilot"
         if target.difference is not None:
             difference = f"a difference of {number(target.difference)}"
         bound = "above 0" if target.margin is None else f"above −{number(target.margin)}"
-        lost = [f"{one.a} and {one.b}" for one in plan.pairs if not one.designs]
+        lost = [f"{pair.a} and {pair.b}" for pair in plan.pairs if not pair.designs]
         rest = f" No size could be planned for {'; '.join(lost)}." if lost else ""
-        found = (
+        text = (
             f"The size was chosen so that the {exact_percent(target.level)} interval of "
             f"{difference} lies {bound} {reached}; this takes {size_words(best)}.{rest}"
         )
-    if any(not math.isnan(one.simulated) for one in plan.designs):
+    if any(not math.isnan(design.simulated) for design in plan.designs):
         which = " for the pair hardest to tell apart" if plan.ranks else ""
-        found += (
+        text += (
             f" Designs were checked{which} by {count(target.simulations)} studies each, "
             f"simulated from these components (seed {target.seed})."
         )
@@ -217,7 +220,7 @@ def _methods(plan: RankingPlan) -> str:
         f"{f' for {target.task}' if target.task else ''} from a pilot of {_pilot_size(plan)}. "
         "The variance of the paired difference was split into what items, annotators and "
         "single votes add (two-way, items and annotators random) [@owen2007; @roe1997]. "
-        f"{found}"
+        f"{text}"
     )
 
 
@@ -225,14 +228,14 @@ def _designs(plan: RankingPlan, best: RankingDesign) -> Finding:
     """Designs that reach the power asked for, and numbers of annotators that do not."""
     keys = [key for key in best._asdict() if plan.ranks or key not in OF_PAIR]
     power = exact_percent(plan.aim.power)
-    reached = {one.shape for one in plan.designs}
-    lost = [one for one in plan.planned[0].shapes() if one not in reached]
-    few = "; ".join(_shape_words(one) for one in lost)
+    reached = {design.shape for design in plan.designs}
+    lost = [shape for shape in plan.planned[0].shapes() if shape not in reached]
+    few = "; ".join(_shape_words(shape) for shape in lost)
     unit = "groups" if plan.pairs[0].group_size else "items"
     rows = [{key: row[key] for key in keys} for row in plan.rows()]
     if plan.pairs[0].group_size:
-        own = [one.shape.per_unit for one in plan.designs]
-        rows = [{**row, "items_per_group": k} for row, k in zip(rows, own, strict=True)]
+        per_unit = [design.shape.per_unit for design in plan.designs]
+        rows = [{**row, "items_per_group": k} for row, k in zip(rows, per_unit, strict=True)]
     more = [_groups_sentence(plan, best)]
     more += [f"No number of {unit} is enough for: {few}."] if lost else []
     return Finding(
@@ -278,7 +281,7 @@ def _design_columns(plan: RankingPlan) -> list[Column]:
     if plan.ranks:
         heads += [Column("a", "hardest pair", "model"), Column("b", "and", "model")]
         heads.append(Column("pair_power", "its power", "percent"))
-    if any(not math.isnan(one.simulated) for one in plan.designs):
+    if any(not math.isnan(design.simulated) for design in plan.designs):
         heads += columns("percent", "simulated")
         heads.append(Column("monte_carlo_error", "± Monte Carlo error", "percent"))
     return heads
@@ -287,11 +290,11 @@ def _design_columns(plan: RankingPlan) -> list[Column]:
 def _designs_sentence(plan: RankingPlan, best: RankingDesign) -> str:
     """Which design is cheapest, or what more annotators trade for items."""
     size = size_words(best)
-    rows = [one for one in plan.designs if one.shape.per_unit == best.shape.per_unit]
+    rows = [design for design in plan.designs if design.shape.per_unit == best.shape.per_unit]
     if len(plan.designs) == 1:
         return f"One design reaches it: {size}, {count(best.votes, 'vote')} in all."
     if plan.aim.price_item is not None:
-        dear = max(plan.designs, key=lambda one: one.cost)
+        dear = max(plan.designs, key=lambda design: design.cost)
         return (
             f"The cheapest of {len(plan.designs)} designs is {size}, at {count(best.cost)}; "
             f"the dearest is {size_words(dear)}, at {count(dear.cost)}."
@@ -312,13 +315,13 @@ def _designs_sentence(plan: RankingPlan, best: RankingDesign) -> str:
 def _groups_sentence(plan: RankingPlan, best: RankingDesign) -> str:
     """What fewer items of each group trade for more groups; empty without groups."""
     same = [
-        one
-        for one in plan.designs
-        if one.shape[:2] == best.shape[:2] and one.shape.per_unit != best.shape.per_unit
+        design
+        for design in plan.designs
+        if design.shape[:2] == best.shape[:2] and design.shape.per_unit != best.shape.per_unit
     ]
     if not plan.pairs[0].group_size or not same:
         return ""
-    other = min(same, key=lambda one: one.shape.per_unit)
+    other = min(same, key=lambda design: design.shape.per_unit)
     people = panel_words(best.shape)
     return (
         f"Items per group, {people}: {count(other.shape.per_unit)} take "
@@ -340,10 +343,10 @@ def _design_charts(plan: RankingPlan) -> tuple[Lines, ...]:
         return ()
     people = bool(plan.pairs[0].pilot_annotators)
     lines: dict[str, list[tuple[float, float]]] = {}
-    for one in plan.designs:
-        place = float(one.annotators if people else one.votes_per_item)
-        points = lines.setdefault(_line(one.shape, people=people), [])
-        points.append((place, float(one.items)))
+    for design in plan.designs:
+        place = float(design.annotators if people else design.votes_per_item)
+        points = lines.setdefault(_line(design.shape, people=people), [])
+        points.append((place, float(design.items)))
     chart = Lines(
         name="plan-items",
         caption=f"Items needed at a power of {exact_percent(plan.aim.power)}",
@@ -372,11 +375,11 @@ def _power(plan: RankingPlan, best: RankingDesign) -> Finding:
     shapes = _some_shapes(plan)
     sizes = [max(round(plan.pairs[0].pilot_units * size), 3) for size in SIZES]
     items = [size * shapes[0].per_unit for size in sizes]
-    powers = [[plan.power(size, one) for size in sizes] for one in shapes]
-    heads = [Column(f"power_{n}", _head(one), "percent") for n, one in enumerate(shapes)]
+    powers = [[plan.power(size, shape) for size in sizes] for shape in shapes]
+    heads = [Column(f"power_{n}", _head(shape), "percent") for n, shape in enumerate(shapes)]
     lines = [
-        Line(_head(one), list(zip(map(float, items), own, strict=True)), dots=False)
-        for one, own in zip(shapes, powers, strict=True)
+        Line(_head(shape), list(zip(map(float, items), power, strict=True)), dots=False)
+        for shape, power in zip(shapes, powers, strict=True)
     ]
     columns_of = dict(zip((head.key for head in heads), powers, strict=True))
     now = plan.power(plan.pairs[0].pilot_units, plan.pairs[0].pilot_shape)
@@ -412,8 +415,8 @@ def _power(plan: RankingPlan, best: RankingDesign) -> Finding:
 def _some_shapes(plan: RankingPlan) -> list[Shape]:
     """Designs to draw, those of the groups of the pilot."""
     usual = plan.pairs[0].pilot_shape.per_unit
-    every = plan.planned[0].shapes()
-    return ([one for one in every if one.per_unit == usual] or every)[:CURVES]
+    shapes = plan.planned[0].shapes()
+    return ([shape for shape in shapes if shape.per_unit == usual] or shapes)[:CURVES]
 
 
 def _head(shape: Shape) -> str:
@@ -450,7 +453,7 @@ def _sources(plan: RankingPlan) -> Finding:
         name="plan_components",
         caption=f"Standard error of the difference of {_of_pair(plan)} by source",
         columns=heads,
-        rows=[one._asdict() for one in sources],
+        rows=[source._asdict() for source in sources],
     )
     return Finding(
         key="uncertainty",
@@ -463,25 +466,25 @@ def _sources(plan: RankingPlan) -> Finding:
 
 def _source_errors(plan: RankingPlan) -> list[_Source]:
     """Standard errors by source, in the pilot and in the study; shares are of variances."""
-    one, best = plan.hardest, plan.recommended
-    parts = one.components
-    names = [name for name in SOURCES if name != "groups" or one.group_size]
+    pair, best = plan.hardest, plan.recommended
+    parts = pair.components
+    names = [name for name in SOURCES if name != "groups" or pair.group_size]
 
     def errors(units: float, shape: Shape) -> list[float]:
         noise = parts.cells + parts.votes / shape.per_unit
-        found = {
+        variances = {
             "groups": parts.groups / units,
             "items": parts.items / shape.per_unit / units,
             "annotators": parts.annotators / shape.annotators if shape.annotators else 0.0,
             "votes": noise / units / max(shape.votes, 1),
         }
-        return [math.sqrt(found[name]) for name in names]
+        return [math.sqrt(variances[name]) for name in names]
 
-    def shares(own: Sequence[float]) -> list[float]:
-        whole = sum(error**2 for error in own)
-        return [error**2 / whole if whole > 0 else math.nan for error in own]
+    def shares(standard_errors: Sequence[float]) -> list[float]:
+        whole = sum(error**2 for error in standard_errors)
+        return [error**2 / whole if whole > 0 else math.nan for error in standard_errors]
 
-    pilot = errors(one.pilot_units, one.pilot_shape)
+    pilot = errors(pair.pilot_units, pair.pilot_shape)
     planned = [math.nan] * len(names)
     if best is not None:
         planned = errors(best.groups, best.shape)
@@ -490,7 +493,7 @@ def _source_errors(plan: RankingPlan) -> list[_Source]:
 
 def _sources_sentence(plan: RankingPlan, sources: Sequence[_Source], *, several: bool) -> str:
     """Where the uncertainty of the pilot comes from, and what would lessen it."""
-    share = {one.source: one.pilot_share for one in sources}
+    share = {source.source: source.pilot_share for source in sources}
     pair = f"{plan.hardest.a} and {plan.hardest.b}"
     if all(math.isnan(part) for part in share.values()):
         return f"Every item of the pilot says the same about {pair}: no uncertainty to divide."
@@ -511,16 +514,16 @@ def _sources_sentence(plan: RankingPlan, sources: Sequence[_Source], *, several:
     )
 
 
-def _pair_row(one: Size, best: RankingDesign | None) -> dict[str, Cell]:
+def _pair_row(pair: Size, best: RankingDesign | None) -> dict[str, Cell]:
     """What one pair needs alone, and its power in the planned study."""
     names = ("a", "b", "difference", "low", "high", "resolved", "state")
-    row: dict[str, Cell] = {name: getattr(one, name) for name in names}
+    row: dict[str, Cell] = {name: getattr(pair, name) for name in names}
     row |= dict.fromkeys(("items", "power_in_study"))
-    if best is not None and one.designs:
-        own = next((each for each in one.designs if each.shape == best.shape), None)
-        row["items"] = None if own is None else own.items
-        row["power_in_study"] = one.power(best.groups, best.shape)
-    parts = one.components
+    if best is not None and pair.designs:
+        alone = next((design for design in pair.designs if design.shape == best.shape), None)
+        row["items"] = None if alone is None else alone.items
+        row["power_in_study"] = pair.power(best.groups, best.shape)
+    parts = pair.components
     return row | {
         "items_deviation": math.sqrt(parts.items),
         "annotators_deviation": math.sqrt(parts.annotators),
@@ -533,13 +536,13 @@ PAIR_STATES = {"not plannable": "open in this pilot: give a difference"}
 
 def _pairs(plan: RankingPlan) -> Finding:
     """Neighbours of a ranking: what each pair needs alone, and its power in the whole study."""
-    rows = [_pair_row(one, plan.recommended) for one in plan.pairs]
+    rows = [_pair_row(pair, plan.recommended) for pair in plan.pairs]
     named_rows = zip(plan.pairs, rows, strict=True)
     needed = {p.pair: row["items"] for p, row in named_rows if isinstance(row["items"], int)}
     few = f", first {PAIRS} of {len(rows)}" if len(rows) > PAIRS else ""
     dots = [
-        Dot(one.pair, one.difference, one.low, one.high, remark=change(one.difference))
-        for one in plan.pairs[:PAIRS]
+        Dot(pair.pair, pair.difference, pair.low, pair.high, remark=change(pair.difference))
+        for pair in plan.pairs[:PAIRS]
     ]
     table = Table(
         name="plan_pairs",
@@ -581,7 +584,7 @@ def _pairs_sentence(plan: RankingPlan, needed: Mapping[str, int]) -> str:
     left = len(plan.pairs) - len(plan.planned)
     rest = f"No size can be planned for {count(left, 'pair')}." if left else ""
     if plan.open:
-        open_ = sum(one.state == "not plannable" for one in plan.pairs)
+        open_ = sum(pair.state == "not plannable" for pair in plan.pairs)
         who = f"{open_} of them are" if open_ < left else "it is" if left == 1 else "they are"
         rest = hint(
             "{}: {} not surely apart in the pilot. Give the smallest difference that matters "
@@ -622,7 +625,7 @@ def plan_report(
     """
     if not isinstance(planned, Size | RankingPlan):
         raise wrong_type("plan", planned, "a plan", "give what plan_size or plan_ranking found")
-    plan = of_pair(planned) if isinstance(planned, Size) else planned
+    plan = pair_as_ranking(planned) if isinstance(planned, Size) else planned
     first, target, title = plan.pairs[0], plan.aim, titled(plan.pairs[0].metric)
     prices = {
         "Price of an item": target.price_item,
@@ -651,9 +654,9 @@ def plan_report(
         findings=(*plan_findings(plan), *([] if wanted is None else [wanted.report()])),
         models=plan.models,
         known=(count(len(plan.models), "model"), title, *task, f"pilot: {_pilot_size(plan)}"),
-        terms=tuple((one.title, one.definition) for one in metric),
+        terms=tuple((scored.title, scored.definition) for scored in metric),
         settings=tuple(settings.items()),
-        references=tuple(key for one in metric for key in one.references),
+        references=tuple(key for scored in metric for key in scored.references),
     )
 
 
@@ -670,15 +673,15 @@ def tasks_plan_report(
     failed
         Why there is no plan for other tasks.
     """
-    reports = [plan_report(one.planned, one.wanted) for one in plans]
+    reports = [plan_report(plan.planned, plan.wanted) for plan in plans]
     missing = [
         left_out("plan", f"Plan for {task}", error) for task, error in (failed or {}).items()
     ]
     if len(plans) == 1 and not missing:
         return reports[0]
     findings = [
-        _of_task(finding, one.task)
-        for one, report in zip(plans, reports, strict=True)
+        _of_task(finding, plan.task)
+        for plan, report in zip(plans, reports, strict=True)
         for finding in report.findings
     ]
     models = tuple(dict.fromkeys(name for report in reports for name in report.models))
@@ -693,14 +696,14 @@ def tasks_plan_report(
 
 def _of_task(finding: Finding, task: str) -> Finding:
     """A finding under the name of its task, which its notices say too."""
-    said = tuple(one.of(task) for one in finding.notices)
-    return replace(finding.under(task=task), notices=said)
+    notices = tuple(notice.of(task) for notice in finding.notices)
+    return replace(finding.under(task=task), notices=notices)
 
 
 def _overview(plans: Sequence[TaskPlan]) -> Finding:
     """Which task needs the largest study, and every task in a table."""
     first = plans[0].whole
-    named = any(one.whole.pairs[0].pilot_annotators for one in plans)
+    named = any(plan.whole.pairs[0].pilot_annotators for plan in plans)
     heads = [
         Column("task", "task"),
         Column("a", "hardest pair" if first.ranks else "pair", "model"),
@@ -713,7 +716,7 @@ def _overview(plans: Sequence[TaskPlan]) -> Finding:
         name="plan_tasks",
         caption=f"What each task needs for a power of {exact_percent(first.aim.power)}",
         columns=heads,
-        rows=[one.row() for one in plans],
+        rows=[plan.row() for plan in plans],
         legend="Each task by itself, in the design that is cheapest, or else nearest to the "
         "pilot; the same items can serve all tasks.",
         open=True,
@@ -722,12 +725,12 @@ def _overview(plans: Sequence[TaskPlan]) -> Finding:
 
 
 def _sentence(plans: Sequence[TaskPlan]) -> str:
-    known = [(one, best) for one in plans if (best := one.whole.recommended) is not None]
-    lost = len(plans) - len(known)
+    planned = [(plan, best) for plan in plans if (best := plan.whole.recommended) is not None]
+    lost = len(plans) - len(planned)
     rest = f" No size can be planned for {count(lost)} of {count(len(plans), 'task')}."
-    if not known:
+    if not planned:
         return f"No size can be planned for any of {count(len(plans), 'task')}."
-    priced = not math.isnan(known[0][1].cost)
-    most, design = max(known, key=lambda pair: pair[1].cost if priced else pair[1].votes)
+    priced = not math.isnan(planned[0][1].cost)
+    most, design = max(planned, key=lambda pair: pair[1].cost if priced else pair[1].votes)
     at = f", at {count(design.cost)}" if priced else f", {count(design.votes, 'vote')} in all"
     return f"{most.task} needs most: {size_words(design)}{at}.{rest if lost else ''}"

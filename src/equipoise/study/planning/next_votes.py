@@ -56,9 +56,9 @@ from numpy.typing import NDArray
 from equipoise.metrics import Metric, titled
 from equipoise.read.writing import replaced
 from equipoise.study.arguments import as_predictions
-from equipoise.study.planning.pilot import Pilot, neighbours, pilot, require_finite
+from equipoise.study.planning.pilot import Pilot, neighbours, pilot_of_two, require_finite
 from equipoise.study.planning.power import Progress
-from equipoise.study.planning.size import RankingPlan, Size, of_pair
+from equipoise.study.planning.size import RankingPlan, Size, pair_as_ranking
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import (
     Floats,
@@ -123,13 +123,13 @@ def _vote_shares(two: Pilot) -> tuple[Floats, PerItem, float]:
 
 
 def _check_keywords(
-    where: str, number: int, how: Mapping[str, Any], known: Sequence[str]
+    where: str, number: int, how: Mapping[str, Any], names: Sequence[str]
 ) -> None:
     """Check how many items are asked for, and the further keywords."""
     require_whole(f"{where}, number", number, least=1)
-    unknown = sorted(set(how) - set(known))
+    unknown = sorted(set(how) - set(names))
     if unknown:
-        raise InputError(where, f"{listed(unknown)}", joined(known, "or"), "correct it")
+        raise InputError(where, f"{listed(unknown)}", joined(names, "or"), "correct it")
     require_whole(f"{where}, seed", how.get("seed", 0), do="try 0")
     progress = how.get("progress")
     if progress is not None and not callable(progress):
@@ -233,8 +233,8 @@ class _NamedItems(ABC):
     def rows(self) -> list[dict[str, Cell]]:
         """One line per item."""
         ranks = np.arange(1, len(self.items) + 1)
-        known = zip(KNOWN, (self.votes, self.soft_label, self.gain), strict=True)
-        return rows_of({}, {"item": self.items}, {**dict(known), "rank": ranks, **self._more()})
+        facts = zip(KNOWN, (self.votes, self.soft_label, self.gain), strict=True)
+        return rows_of({}, {"item": self.items}, {**dict(facts), "rank": ranks, **self._more()})
 
     def sheet(self) -> list[dict[str, Cell]]:
         """The items as lines to fill in, which can be read as votes when they are.
@@ -245,7 +245,7 @@ class _NamedItems(ABC):
         task = {"task": self.task} if self.task else {}
         lines: list[dict[str, Cell]] = []
         for row in self.rows():
-            more = {name: one for name, one in row.items() if name not in ("item", "rank")}
+            more = {name: value for name, value in row.items() if name not in ("item", "rank")}
             lines.append({"item": row["item"], **task, "annotator": "", "label": "", **more})
         return lines
 
@@ -290,8 +290,8 @@ class _NamedItems(ABC):
             return whole
         most = float(self.gain.max())
         dots = [
-            Dot(item, float(each) / most, remark=significant(float(each)))
-            for item, each in zip(self.items[:DRAWN], self.gain, strict=False)
+            Dot(item, float(gain) / most, remark=significant(float(gain)))
+            for item, gain in zip(self.items[:DRAWN], self.gain, strict=False)
         ]
         table = Table(
             name="plan_next",
@@ -356,7 +356,7 @@ class NextItems(_NamedItems):
                 f"No vote on any item changes what tells {self.a} from {self.b} by "
                 f"{titled(self.metric)}."
             )
-        now, then = (significant(one) for one in self.standard_error())
+        now, then = (significant(error) for error in self.standard_error())
         goes = f"stays at {now}" if now == then else f"goes from {now} to {then}"
         share = float(self.gain.sum()) / float(self.part[0])
         return (
@@ -407,8 +407,8 @@ class NextForRanking(_NamedItems):
         """Neighbouring pairs that two studies like this put in different order, expected."""
         from scipy.special import ndtr
 
-        known = self.variance > 0
-        right = ndtr(self.difference[known] / np.sqrt(self.variance[known]))
+        varies = self.variance > 0
+        right = ndtr(self.difference[varies] / np.sqrt(self.variance[varies]))
         return float((2 * right * (1 - right)).sum())
 
     @property
@@ -471,11 +471,13 @@ def next_items(
     ('1', '2')
     """
     _check_keywords("next items", number, how, ("models", "task", "seed", "progress"))
-    two = pilot(predictions, annotations, metric, how.get("models"), task=how.get("task"))
+    two = pilot_of_two(
+        predictions, annotations, metric, how.get("models"), task=how.get("task")
+    )
     vote = _one_more_vote(two, how.get("progress"))
     chosen = _largest(vote.gain, number, how.get("seed", 0))
-    own = _named_items([two], [vote], vote.gain, chosen, number)
-    return NextItems(a=two.a, b=two.b, task=how.get("task") or "", **own)
+    fields = _named_items([two], [vote], vote.gain, chosen, number)
+    return NextItems(a=two.a, b=two.b, task=how.get("task") or "", **fields)
 
 
 def _named_items(
@@ -490,9 +492,9 @@ def _named_items(
     label = two.shares[0] if len(two.shares) == 1 else two.shares.max(axis=0)
     return {
         "metric": two.metric.name,
-        "difference": np.array([one.difference for one in pairs]),
+        "difference": np.array([pair.difference for pair in pairs]),
         "variance": _variances(pairs),
-        "part": np.array([one.part.sum() for one in votes]),
+        "part": np.array([vote.part.sum() for vote in votes]),
         "pilot_items": len(two.items),
         "asked": number,
         "imagined": votes[0].imagined,
@@ -506,9 +508,9 @@ def _named_items(
 
 def _variances(pairs: Sequence[Pilot]) -> Floats:
     """Two-way variance of every difference; 0 where models say the same."""
-    found = np.array([one.spread.variance for one in pairs])
-    same = np.array([one.spread.items <= NOISE for one in pairs])
-    return np.where(same, 0.0, found)
+    variances = np.array([pair.spread.variance for pair in pairs])
+    same = np.array([pair.spread.items <= NOISE for pair in pairs])
+    return np.where(same, 0.0, variances)
 
 
 def next_for_ranking(
@@ -544,7 +546,7 @@ def next_for_ranking(
         votes.append(_one_more_vote(two, None))
         if progress is not None:
             progress(done, len(pairs))
-    lowered = np.stack([one.gain for one in votes])
+    lowered = np.stack([vote.gain for vote in votes])
     apart = np.array([two.difference for two in pairs])
     gain = _weights(apart, _variances(pairs)) @ lowered
     chosen = _largest(gain, number, how.get("seed", 0))
@@ -558,10 +560,10 @@ def next_for_ranking(
 
 def _weights(difference: Floats, variance: Floats) -> Floats:
     """What lowering each variance by one lowers the uncertainty, shape (pairs,)."""
-    known = variance > 0
-    safe = np.where(known, variance, 1.0)
+    varies = variance > 0
+    safe = np.where(varies, variance, 1.0)
     density = np.exp(-(difference**2) / (2 * safe)) / math.sqrt(2 * math.pi)
-    return np.where(known, 2 * density**2 / safe, 0.0)
+    return np.where(varies, 2 * density**2 / safe, 0.0)
 
 
 STATES = {
@@ -584,7 +586,7 @@ class TaskPlan:
     @property
     def whole(self) -> RankingPlan:
         """The plan as one of a ranking."""
-        return of_pair(self.planned) if isinstance(self.planned, Size) else self.planned
+        return pair_as_ranking(self.planned) if isinstance(self.planned, Size) else self.planned
 
     def row(self) -> dict[str, Cell]:
         """The hardest pair, what the recommended design takes, and how far that is known."""
@@ -611,16 +613,18 @@ class TaskPlan:
 
 def write_next(plans: Sequence[TaskPlan], path: Path) -> None:
     """Write the items that come next, of all tasks, as one CSV to fill in."""
-    lists = [one.wanted for one in plans if one.wanted is not None]
+    lists = [plan.wanted for plan in plans if plan.wanted is not None]
     if len(lists) == 1:
         lists[0].write(path)
         return
     rows = [
-        {"item": row["item"], "task": one.task, **row}
-        for one in plans
-        if one.wanted is not None
-        for row in one.wanted.sheet()
+        {"item": row["item"], "task": plan.task, **row}
+        for plan in plans
+        if plan.wanted is not None
+        for row in plan.wanted.sheet()
     ]
     names = list(dict.fromkeys(name for row in rows for name in row))
     with replaced(path) as file:
-        file.write(csv_text(names, ([row.get(one) for one in names] for row in rows)).encode())
+        file.write(
+            csv_text(names, ([row.get(name) for name in names] for row in rows)).encode()
+        )

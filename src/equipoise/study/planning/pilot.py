@@ -120,8 +120,8 @@ class Pilot:
         apart = self.difference > self.spread.half_width(evaluation.level)
         if len(evaluation.models) == 2:
             return apart
-        found = evaluation.family(self.metric.name).better[self._place]
-        return apart and bool(found)
+        better = evaluation.family(self.metric.name).better[self._place]
+        return apart and bool(better)
 
     @cached_property
     def gold(self) -> Bools:
@@ -163,7 +163,7 @@ class Pilot:
             return DifferenceVariances(0.0)
         whole, alone = self._parts(grouped=True), self._parts(grouped=False)
         number = len(self.items)
-        each, loads = self._loads()
+        panel_sizes, loads = self._loads()
         people = max(whole.annotators - whole.cells, 0.0) / loads if loads else 0.0
         cells = alone.cells * (1 - 1 / number if self.people else 1.0)
         shared = mixed = 0.0  # by units, and by annotators within them
@@ -171,14 +171,14 @@ class Pilot:
             few = float(((self.group_sizes / number) ** 2).sum())
             shared = max(whole.items - alone.items, 0.0) / (few - 1 / number)
             excess = whole.cells * (1 - few if self.people else 1.0) - cells
-            mixed = max(excess / (few - 1 / number) * each - people, 0.0)
-        votes = max(number * each * cells - mixed - people, 0.0)
+            mixed = max(excess / (few - 1 / number) * panel_sizes - people, 0.0)
+        votes = max(number * panel_sizes * cells - mixed - people, 0.0)
         units = len(self.group_sizes) or number
         return DifferenceVariances(
-            items=max(number * alone.items - shared - votes / each, 0.0),
+            items=max(number * alone.items - shared - votes / panel_sizes, 0.0),
             annotators=people,
             votes=votes,
-            groups=max(shared - mixed / each, 0.0),
+            groups=max(shared - mixed / panel_sizes, 0.0),
             cells=mixed,
             tails=min(self.spread.df_items / max(units - 1, 1), 1.0),
         )
@@ -202,8 +202,8 @@ class Pilot:
         if self.spread.population.annotators and (grouped or not len(self.group_sizes)):
             return self.spread
         items = "random" if self.spread.population.annotators else "fixed"
-        made = self.study.again(items=items, grouped=grouped)
-        return made.two_way(self.metric.name).between(*self._place)
+        parts = self.study.again(items=items, grouped=grouped)
+        return parts.two_way(self.metric.name).between(*self._place)
 
     # ---- labels other than those that were found ---------------------------------------------
 
@@ -213,9 +213,13 @@ class Pilot:
 
     @cached_property
     def _prepared(self) -> list[object]:
-        found = self.study.evaluation
-        one = Aligned(self.question, found.scores[0], found.decided[0] if found.decided else {})
-        return [self.metric.prepare(one.seen(m, self.metric)) for m in (self.a, self.b)]
+        evaluation = self.study.evaluation
+        aligned = Aligned(
+            self.question,
+            evaluation.scores[0],
+            evaluation.decided[0] if evaluation.decided else {},
+        )
+        return [self.metric.prepare(aligned.seen(m, self.metric)) for m in (self.a, self.b)]
 
     def difference_with(self, whole: Floats) -> float:
         """The difference with other soft labels of all classes, shape (classes, items)."""
@@ -228,8 +232,10 @@ class Pilot:
             return self._numeric(whole, progress)
         labels = whole if self.metric.labels == "distribution" else self._scored(whole)
         sign = 1.0 if self.metric.better == "higher" else -1.0
-        made = [influence_of(self.metric, one, labels).shares for one in self._prepared]
-        slope = sign * (made[0] - made[1])
+        derivatives = [
+            influence_of(self.metric, prepared, labels).shares for prepared in self._prepared
+        ]
+        slope = sign * (derivatives[0] - derivatives[1])
         wide = slope[:, None] if slope.ndim == 1 else slope
         if wide.shape[1] == 1:
             wide = np.concatenate([np.zeros_like(wide), wide], axis=1)
@@ -248,8 +254,10 @@ class Pilot:
                 towards = (klass[part] == code) - whole[code, item[part]]
                 share[item[part], column] += STEP * towards
             counts = np.ones(moved[0].shape, dtype=np.uint8)
-            found = self._differences(moved[1:] if len(self.shares) == 1 else moved, counts)
-            out[klass[part], item[part]] = (found - here) / STEP
+            differences = self._differences(
+                moved[1:] if len(self.shares) == 1 else moved, counts
+            )
+            out[klass[part], item[part]] = (differences - here) / STEP
             _tell(progress, min(first + WIDTH, len(item)), len(item))
         return out
 
@@ -260,7 +268,7 @@ class Pilot:
         """First model minus second in each column, positive when the first is better."""
         metric = self.metric
         block = pair(shares, counts, whole=metric.labels == "distribution")[1]
-        a, b = (metric.finish(metric.reduce(one, block)) for one in self._prepared)
+        a, b = (metric.finish(metric.reduce(prepared, block)) for prepared in self._prepared)
         return np.asarray(a - b if metric.better == "higher" else b - a)
 
 
@@ -304,33 +312,39 @@ def _pilot_study(
 ) -> _PilotStudy:
     """Evaluate the models of one task: all, or the two that are named."""
     chosen = usable_metric(*as_metrics([metric]))
-    given, annotations = as_predictions(predictions), as_annotations(annotations)
-    known, asked = annotations.tasks, annotations.tasks[0] if task is None else task
-    if task is None and len(known) > 1:
-        do = hint("choose one ({}): {}", Option("task"), ", ".join(known))
-        raise InputError("annotations", f"{len(known)} tasks", "one", do)
-    if asked not in known:
-        raise InputError("task", f"{task!r}", "a task of these", nearest(str(task), known))
-    mine = [one for one in given if one.task == asked]
-    if not mine and len(known) == 1:
-        mine = [replace(one, task=asked) for one in given if not one.task]
-    names = tuple(one.model for one in mine)
+    models_given, annotations = as_predictions(predictions), as_annotations(annotations)
+    tasks, asked_task = annotations.tasks, annotations.tasks[0] if task is None else task
+    if task is None and len(tasks) > 1:
+        do = hint("choose one ({}): {}", Option("task"), ", ".join(tasks))
+        raise InputError("annotations", f"{len(tasks)} tasks", "one", do)
+    if asked_task not in tasks:
+        raise InputError("task", f"{task!r}", "a task of these", nearest(str(task), tasks))
+    mine = [prediction for prediction in models_given if prediction.task == asked_task]
+    if not mine and len(tasks) == 1:
+        mine = [
+            replace(prediction, task=asked_task)
+            for prediction in models_given
+            if not prediction.task
+        ]
+    names = tuple(prediction.model for prediction in mine)
     for name in models or ():
         if name not in names:
             raise InputError("models", f"{name!r}", "models of these", nearest(name, names))
     if models is not None:
-        mine = [one for one in mine if one.model in models]
-    if len({one.model for one in mine}) < 2:
+        mine = [prediction for prediction in mine if prediction.model in models]
+    if len({prediction.model for prediction in mine}) < 2:
         raise InputError("models", "a single one", "two to compare", "name two models")
     how = Settings(level=level, on_missing="drop")
-    made = evaluate(mine, annotations, metrics=[chosen], resampling="influence", settings=how)
-    _check(made, annotations)
-    return _PilotStudy(tuple(mine), annotations, made)
+    evaluation = evaluate(
+        mine, annotations, metrics=[chosen], resampling="influence", settings=how
+    )
+    _check(evaluation, annotations)
+    return _PilotStudy(tuple(mine), annotations, evaluation)
 
 
-def _check(made: Evaluation, annotations: Annotations) -> None:
+def _check(evaluation: Evaluation, annotations: Annotations) -> None:
     """Refuse pilots that are too small, and values that are undefined or infinite."""
-    question, metric = made.questions[0], made.metrics[0]
+    question, metric = evaluation.questions[0], evaluation.metrics[0]
     if len(question.items) < 3:
         got = f"{len(question.items)} items"
         raise InputError("pilot", got, "at least 3", "collect a larger pilot")
@@ -339,12 +353,12 @@ def _check(made: Evaluation, annotations: Annotations) -> None:
         raise InputError(
             "pilot", "a single group", "at least two groups of items", "leave the group out"
         )
-    if np.isnan(made.two_way(metric.name).values).any():
+    if np.isnan(evaluation.two_way(metric.name).values).any():
         where, got = f"metric {metric.name}", "undefined on the pilot"
         raise InputError(where, got, "votes for every class", "collect a larger pilot")
 
 
-def pilot(
+def pilot_of_two(
     predictions: Predictions | Iterable[Predictions],
     annotations: Annotations,
     metric: str | Metric,
@@ -359,18 +373,18 @@ def pilot(
     """
     named = _two_names(models)
     study = _pilot_study(predictions, annotations, metric, models=named, task=task, level=level)
-    good, every = study.good(), study.evaluation.models
+    good, names = study.good(), study.evaluation.models
     order = np.argsort(-good, kind="stable")
     below = [m for m in order[1:] if named is not None or good[m] < good[order[0]]]
     best, rival = order[0], (below or order[1:])[0]
     require_finite(
-        study.evaluation.metrics[0], [every[m] for m in (best, rival) if np.isinf(good[m])]
+        study.evaluation.metrics[0], [names[m] for m in (best, rival) if np.isinf(good[m])]
     )
-    same = tuple(every[m] for m in order[1:] if m != rival and good[m] == good[best])
+    same = tuple(names[m] for m in order[1:] if m != rival and good[m] == good[best])
     text = "Passed over, with exactly the value of {best!r}: {same:names}."
-    passed = Notice("passed_over", text, values={"best": every[best], "same": same})
-    told = (passed,) if same and below else ()
-    return Pilot(study, every[best], every[rival], (*_told(study), *told))
+    passed = Notice("passed_over", text, values={"best": names[best], "same": same})
+    notices = (passed,) if same and below else ()
+    return Pilot(study, names[best], names[rival], (*_pilot_notices(study), *notices))
 
 
 def neighbours(
@@ -383,17 +397,17 @@ def neighbours(
 ) -> list[Pilot]:
     """Every model with the next, best first."""
     study = _pilot_study(predictions, annotations, metric, task=task, level=level)
-    good, every = study.good(), study.evaluation.models
+    good, names = study.good(), study.evaluation.models
     require_finite(
         study.evaluation.metrics[0],
-        [m for m, x in zip(every, good, strict=True) if np.isinf(x)],
+        [m for m, x in zip(names, good, strict=True) if np.isinf(x)],
     )
-    order = [every[m] for m in np.argsort(-good, kind="stable")]
-    return [Pilot(study, a, b, _told(study)) for a, b in pairwise(order)]
+    order = [names[m] for m in np.argsort(-good, kind="stable")]
+    return [Pilot(study, a, b, _pilot_notices(study)) for a, b in pairwise(order)]
 
 
-def _told(study: _PilotStudy) -> tuple[Notice, ...]:
-    return tuple(one for one in study.evaluation.notices if one.code in TOLD)
+def _pilot_notices(study: _PilotStudy) -> tuple[Notice, ...]:
+    return tuple(notice for notice in study.evaluation.notices if notice.code in TOLD)
 
 
 def with_single_votes(two: Pilot, seed: int = 0) -> float | None:
@@ -408,12 +422,12 @@ def with_single_votes(two: Pilot, seed: int = 0) -> float | None:
     if (whole.max(axis=0) >= 1).all():
         return None
     random, bounds = np.random.default_rng(seed), np.cumsum(whole, axis=0)
-    found = []
+    differences = []
     for _ in range(DRAWS):
         chosen = (random.random(len(two.items)) * bounds[-1] >= bounds[:-1]).sum(axis=0)
         single = (np.arange(len(whole))[:, None] == chosen).astype(np.float64)
-        found.append(two.difference_with(single))
-    mean, error = float(np.mean(found)), float(np.std(found)) / math.sqrt(DRAWS)
+        differences.append(two.difference_with(single))
+    mean, error = float(np.mean(differences)), float(np.std(differences)) / math.sqrt(DRAWS)
     moved = abs(mean - two.difference)
     same = moved <= max(SURE * error, MATTERS * abs(two.difference))
     return None if same else mean
@@ -424,7 +438,7 @@ def _two_names(models: object) -> tuple[str, str] | None:
     if models is None:
         return None
     several = models if isinstance(models, Sequence) and not isinstance(models, str) else ()
-    names = [one for one in several if isinstance(one, str)]
+    names = [name for name in several if isinstance(name, str)]
     if len(names) != 2 or len(several) != 2:
         raise wrong_type("models", models, "the names of two models", "name two of them")
     return names[0], names[1]
@@ -440,8 +454,8 @@ def usable_metric(metric: Metric) -> Metric:
         "a fixed number k of items": metric.min_items > 1,
         "bins, whose value depends on the number of items": metric.family.startswith(BINS),
     }
-    for what, found in why.items():
-        if found:
+    for what, refused in why.items():
+        if refused:
             expected = "one that means the same for any number of items"
             do = "plan by auroc, average_precision, brier_score or another such metric"
             raise InputError(f"metric {metric.name}", f"a metric of {what}", expected, do)

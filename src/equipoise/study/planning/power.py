@@ -128,11 +128,11 @@ class PowerTarget:
                 "try a power of 0.8 and a level of 0.95",
             )
         for name in ("annotators", "votes", "items_per_group"):
-            where, found, do = f"plan, {name}", getattr(self, name), "try (3, 5, 8)"
-            if isinstance(found, str) or not isinstance(found, Sequence):
-                raise wrong_type(where, found, "a list of whole numbers", do)
+            where, numbers, do = f"plan, {name}", getattr(self, name), "try (3, 5, 8)"
+            if isinstance(numbers, str) or not isinstance(numbers, Sequence):
+                raise wrong_type(where, numbers, "a list of whole numbers", do)
             least = LEAST if name == "annotators" else 1
-            whole = {require_whole(where, one, least=least, do=do) for one in found}
+            whole = {require_whole(where, number, least=least, do=do) for number in numbers}
             object.__setattr__(self, name, tuple(sorted(whole)))
         if not self.annotators:
             raise InputError("plan, annotators", "none", "at least one number", "try 3, 5, 8")
@@ -153,23 +153,25 @@ class PowerTarget:
     def _check_prices(self) -> None:
         prices = (self.price_item, self.price_vote)
         named = {"plan, price of an item": prices[0], "plan, price of a vote": prices[1]}
-        known = [require_number(n, one) for n, one in named.items() if one is not None]
-        if len(known) == 1 or any(one < 0 for one in known):
+        prices_given = [
+            require_number(n, price) for n, price in named.items() if price is not None
+        ]
+        if len(prices_given) == 1 or any(price < 0 for price in prices_given):
             got = f"item {prices[0]}, vote {prices[1]}"
             do = "say what one more item and one more vote cost"
             raise InputError("plan, prices", got, "two numbers of at least 0, or none", do)
         if require_number("plan, price of an annotator", self.price_annotator) < 0:
             got = f"{self.price_annotator}"
             raise InputError("plan, prices", got, "at least 0", "leave it out")
-        if known and not sum(known) > 0:
+        if prices_given and not sum(prices_given) > 0:
             raise InputError("plan, prices", "both 0", "a price above 0", "leave prices out")
 
     def cost(self, items: int, votes: int, annotators: int) -> float:
         """What a design costs, votes all together; nan without prices."""
         if self.price_item is None or self.price_vote is None:
             return math.nan
-        own = items * self.price_item + votes * self.price_vote
-        return own + annotators * self.price_annotator
+        total = items * self.price_item + votes * self.price_vote
+        return total + annotators * self.price_annotator
 
 
 def power_target(how: Mapping[str, Any]) -> PowerTarget:
@@ -182,7 +184,7 @@ def power_target(how: Mapping[str, Any]) -> PowerTarget:
     ...
     equipoise.InputError: keyword 'simulation': unknown, expected one of ...
     """
-    require_keywords(how, [one.name for one in fields(PowerTarget)])
+    require_keywords(how, [option.name for option in fields(PowerTarget)])
     return PowerTarget(**how)
 
 
@@ -271,8 +273,8 @@ def power(expected: Spread, effect: float, level: float) -> float:
         if df >= 1e6 or far > 30:
             return float(ndtr(far - critical))
         return float(1 - nctdtr(df, far, critical))
-    known = np.ones(1) if df > SURE else _mean_squares(df, UNITS)
-    units = expected.items * (known / known.mean())[:, None]
+    unit_squares = np.ones(1) if df > SURE else _mean_squares(df, UNITS)
+    units = expected.items * (unit_squares / unit_squares.mean())[:, None]
     people = expected.annotators * _mean_squares(expected.df_annotators, POINTS)[None, :]
     half = half_widths(expected, units, people, level)
     return float(ndtr((effect - half) / error).mean())
@@ -290,12 +292,12 @@ def half_widths(expected: Spread, units: Floats, people: Floats, level: float) -
         df = np.maximum(variance**2 / np.maximum(below, 1e-300), 1.0)
         return np.asarray(stdtrit(df, 0.5 + level / 2) * np.sqrt(variance))
     factor = 1 / _mean_squares(df_people, PIVOT)
-    each = np.sqrt(units[..., None] + np.maximum(people[..., None] * factor - cells, 0.0))
-    each = np.maximum(each, 1e-300)
-    low, high = np.zeros(variance.shape), 40 * each.max(axis=-1)
+    deviations = np.sqrt(units[..., None] + np.maximum(people[..., None] * factor - cells, 0.0))
+    deviations = np.maximum(deviations, 1e-300)
+    low, high = np.zeros(variance.shape), 40 * deviations.max(axis=-1)
     for _ in range(STEPS):
         middle = (low + high) / 2
-        outside = 2 * _tail(middle[..., None] / each, df_units).mean(axis=-1) > 1 - level
+        outside = 2 * _tail(middle[..., None] / deviations, df_units).mean(axis=-1) > 1 - level
         low, high = np.where(outside, middle, low), np.where(outside, high, middle)
     return np.asarray(high)
 
@@ -335,12 +337,14 @@ def simulated_power(
     studies = aim.simulations
     random = np.random.default_rng([aim.seed, units, *shape])
     readers = _readers(units, shape, random)
-    design, found, left = _design(readers, units), 0, studies
+    design, resolved, left = _design(readers, units), 0, studies
     while left:
         number = min(left, max(1, BATCH // readers.size))
-        found += _resolved(parts, readers, design, (number, shape, effect, aim.level), random)
+        resolved += _resolved(
+            parts, readers, design, (number, shape, effect, aim.level), random
+        )
         left -= number
-    share = found / studies
+    share = resolved / studies
     return share, math.sqrt(max(share * (1 - share), 1 / (4 * studies)) / studies)
 
 
@@ -374,15 +378,15 @@ def _resolved(
     parts: DifferenceVariances,
     readers: Ints,
     design: Design,
-    asked: tuple[int, Shape, float, float],
+    question: tuple[int, Shape, float, float],
     random: np.random.Generator,
 ) -> int:
     """How many of some studies find the difference."""
-    number, shape, effect, level = asked
+    number, shape, effect, level = question
     units, votes = readers.shape
-    own = math.sqrt(parts.groups + parts.items / shape.per_unit)
+    unit_deviation = math.sqrt(parts.groups + parts.items / shape.per_unit)
     noise = math.sqrt(parts.cells + parts.votes / shape.per_unit)
-    between = own * _effects(parts.tails, (number, units), random)
+    between = unit_deviation * _effects(parts.tails, (number, units), random)
     cast = between[:, :, None] + noise * random.standard_normal((number, units, votes))
     people = max(shape.annotators, votes)
     if shape.annotators:
@@ -393,7 +397,7 @@ def _resolved(
     influence = (mean - value[:, None]) / units
     moved = (cast - mean[:, :, None]) / (votes * units)
     population = parts.spread(units, shape).population
-    found = 0
+    resolved = 0
     for study in range(number):
         sums = None
         if shape.annotators:
@@ -408,15 +412,15 @@ def _resolved(
             votes=sums,
         )
         gap = float(value[study]) + effect
-        found += gap > 0 and cell.of(0).p_value(gap) < 1 - level
-    return found
+        resolved += gap > 0 and cell.of(0).p_value(gap) < 1 - level
+    return resolved
 
 
 def _effects(tails: float, size: tuple[int, int], random: np.random.Generator) -> Floats:
     """Effects of units, of variance 1: normal, or 0 for so many that tails are as heavy."""
     kurtosis = 1 + 2 / max(tails, 1e-3)
-    found = random.standard_normal(size)
+    effects = random.standard_normal(size)
     if kurtosis > NORMAL:
         some = 3 / kurtosis
-        found *= (random.random(size) < some) / math.sqrt(some)
-    return found
+        effects *= (random.random(size) < some) / math.sqrt(some)
+    return effects

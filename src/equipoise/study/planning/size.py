@@ -26,7 +26,7 @@ from equipoise.inference import Reason
 from equipoise.metrics import Metric, titled
 from equipoise.scale.engine import current
 from equipoise.study.arguments import as_predictions
-from equipoise.study.planning.pilot import Pilot, neighbours, pilot, with_single_votes
+from equipoise.study.planning.pilot import Pilot, neighbours, pilot_of_two, with_single_votes
 from equipoise.study.planning.power import (
     LEAST,
     VOTES,
@@ -192,9 +192,9 @@ class Size:
             panels = [
                 (people, votes)
                 for people in aim.annotators
-                for votes in sorted({min(one, people) for one in aim.votes or (people,)})
+                for votes in sorted({min(number, people) for number in aim.votes or (people,)})
             ]
-        return [Shape(*panel, one) for panel in panels for one in per_unit]
+        return [Shape(*panel, items) for panel in panels for items in per_unit]
 
     def standard_error(self, units: float, shape: Shape) -> float:
         """Of the difference in a study of this size."""
@@ -224,7 +224,7 @@ class Size:
 
     def rows(self) -> list[dict[str, Cell]]:
         """The designs, one per line."""
-        return [dict(one._asdict()) for one in self.designs]
+        return [dict(design._asdict()) for design in self.designs]
 
     @property
     def finding(self) -> str:
@@ -293,11 +293,11 @@ class Size:
         if self.designs or least is None:
             return None
         people = sorted({min(round(least * times), PEOPLE) for times in WIDER})
-        units = sorted({one.per_unit for one in self.shapes()})
-        every = [Shape(one, one, per_unit) for one in people for per_unit in units]
+        units = sorted({shape.per_unit for shape in self.shapes()})
+        shapes = [Shape(number, number, per_unit) for number in people for per_unit in units]
         alone = replace(self, aim=replace(self.aim, simulations=0))
-        made = [one for shape in every if (one := _design(alone, shape)) is not None]
-        return cheapest(made) or min(made, key=lambda one: one.votes, default=None)
+        designs = [design for shape in shapes if (design := _design(alone, shape)) is not None]
+        return cheapest(designs) or min(designs, key=lambda design: design.votes, default=None)
 
     def beyond_words(self) -> str:
         """What that design is, and what it costs, as a sentence; empty where there is none."""
@@ -310,9 +310,9 @@ class Size:
 
     def reports(self) -> tuple[Finding, ...]:
         """Everything that the plan says: size, power, designs, sources of uncertainty."""
-        from equipoise.study.planning.size import of_pair
+        from equipoise.study.planning.size import pair_as_ranking
 
-        return of_pair(self).reports()
+        return pair_as_ranking(self).reports()
 
 
 def plan_size(
@@ -347,7 +347,9 @@ def plan_size(
     [3, 5, 8, 12, 20]
     """
     target = power_target(how)
-    two = pilot(predictions, annotations, metric, models, task=target.task, level=target.level)
+    two = pilot_of_two(
+        predictions, annotations, metric, models, task=target.task, level=target.level
+    )
     if target.margin is not None and models is not None:
         two = replace(two, a=models[0], b=models[1])
     return plan_pair(two, target)
@@ -357,14 +359,14 @@ def plan_pair(two: Pilot, target: PowerTarget) -> Size:
     """Plan for the two models of a pilot."""
     low, high = two.metric.bounds
     for name in ("difference", "margin"):
-        asked = getattr(target, name)
-        if asked is not None and asked > high - low:
+        numbers = getattr(target, name)
+        if numbers is not None and numbers > high - low:
             why = f"because {two.metric.title} lies between {low:g} and {high:g}"
-            got, expected = f"{asked:g}", f"at most {high - low:g}, {why}"
+            got, expected = f"{numbers:g}", f"at most {high - low:g}, {why}"
             do = "say how much better, or worse, a model must be to matter"
             raise InputError(f"plan, {name}", got, expected, do)
     half = two.spread.half_width(target.level)
-    given = target.difference is not None or target.margin is not None
+    assumed = target.difference is not None or target.margin is not None
     sizes = two.group_sizes
     plan = Size(
         metric=two.metric.name,
@@ -373,7 +375,7 @@ def plan_pair(two: Pilot, target: PowerTarget) -> Size:
         difference=two.difference,
         low=two.difference - half,
         high=two.difference + half,
-        decided=given or two.decided,
+        decided=assumed or two.decided,
         pilot_items=len(two.items),
         pilot_votes=two.votes_each,
         pilot_annotators=two.people,
@@ -399,9 +401,9 @@ def with_designs(
     are given does not hold anybody's progress.
     """
     quiet = replace(plan, aim=replace(plan.aim, progress=None))
-    told = plan.aim.progress if plan.aim.simulations else None
-    made = current().map(partial(design, quiet), shapes, progress=told)
-    return replace(plan, designs=tuple(one for one in made if one is not None))
+    progress = plan.aim.progress if plan.aim.simulations else None
+    designs = current().map(partial(design, quiet), shapes, progress=progress)
+    return replace(plan, designs=tuple(design for design in designs if design is not None))
 
 
 def _design(plan: Size, shape: Shape) -> Design | None:
@@ -463,17 +465,17 @@ AnyDesign = TypeVar("AnyDesign", Design, "RankingDesign")
 
 def cheapest(designs: Sequence[AnyDesign]) -> AnyDesign | None:
     """The design that costs least; None without prices."""
-    known = [one for one in designs if not math.isnan(one.cost)]
-    return min(known, key=lambda one: one.cost) if known else None
+    priced = [design for design in designs if not math.isnan(design.cost)]
+    return min(priced, key=lambda design: design.cost) if priced else None
 
 
 def nearest_to_pilot(designs: Sequence[AnyDesign], plan: Size) -> AnyDesign | None:
     """The design whose annotators, votes and groups are nearest to those of the pilot."""
     usual = plan.pilot_shape
 
-    def away(one: AnyDesign) -> float:
-        own = zip(one.shape, usual, strict=True)
-        return sum(abs(math.log(max(x, 1) / max(y, 1))) for x, y in own)
+    def away(design: AnyDesign) -> float:
+        numbers = zip(design.shape, usual, strict=True)
+        return sum(abs(math.log(max(x, 1) / max(y, 1))) for x, y in numbers)
 
     return min(designs, key=away) if designs else None
 
@@ -484,7 +486,7 @@ def reason(designs: Sequence[AnyDesign], best: AnyDesign, aim: PowerTarget) -> s
         return ""
     if aim.price_item is not None:
         return f" (the cheapest of these designs: {count(best.cost)})"
-    fewest = min(designs, key=lambda one: one.votes)
+    fewest = min(designs, key=lambda design: design.votes)
     other = f"fewest votes in all: {size_words(fewest)}"
     if fewest is best:
         other = "the fewest votes in all"
@@ -495,7 +497,7 @@ def reason(designs: Sequence[AnyDesign], best: AnyDesign, aim: PowerTarget) -> s
     )
 
 
-def size_words(one: "Design | RankingDesign") -> str:
+def size_words(design: "Design | RankingDesign") -> str:
     """A design in words.
 
     Examples
@@ -503,10 +505,10 @@ def size_words(one: "Design | RankingDesign") -> str:
     >>> size_words(Design(8, 8, 500, 500, 4000, 0.0, 0.8, 0.8, 0.0))
     '500 items read by 8 annotators each'
     """
-    items = count(one.items, "item")
-    if one.groups != one.items:
-        items = f"{count(one.groups, 'group')} of {count(one.shape.per_unit, 'item')}"
-    return f"{items} {panel_words(one.shape)}"
+    items = count(design.items, "item")
+    if design.groups != design.items:
+        items = f"{count(design.groups, 'group')} of {count(design.shape.per_unit, 'item')}"
+    return f"{items} {panel_words(design.shape)}"
 
 
 def panel_words(shape: Shape) -> str:
@@ -542,9 +544,9 @@ def _notices(plan: Size, two: Pilot) -> Iterator[Notice]:
             "known at best: plan again once more have voted.",
             values={"people": plan.pilot_annotators},
         )
-    known = int(two.gold.sum())
-    if known and plan.designs:
-        which = "all" if known == plan.pilot_items else count(known)
+    gold_items = int(two.gold.sum())
+    if gold_items and plan.designs:
+        which = "all" if gold_items == plan.pilot_items else count(gold_items)
         yield Notice(
             "known_truths",
             "The truth of {which} of the {items:count} items of the pilot is known. The plan "
@@ -572,16 +574,16 @@ def simulation_notices(
 ) -> Iterator[Notice]:
     """Where simulated studies do not bear the formula out, or were not run."""
     off = [
-        one for one in designs
-        if one.simulated < one.pair_power - 3 * one.monte_carlo_error - 0.03
+        design for design in designs
+        if design.simulated < design.pair_power - 3 * design.monte_carlo_error - 0.03
     ]  # fmt: skip
     if off:
         yield Notice(
             "simulation_differs",
             "Simulated studies find less than was promised for {designs}: take more items.",
-            values={"designs": "; ".join(size_words(one) for one in off)},
+            values={"designs": "; ".join(size_words(design) for design in off)},
         )
-    if simulations and any(math.isnan(one.simulated) for one in designs):
+    if simulations and any(math.isnan(design.simulated) for design in designs):
         yield Notice(
             "not_simulated", "Some designs are too large to be simulated with so many studies."
         )
@@ -646,12 +648,12 @@ class RankingPlan:
     @property
     def models(self) -> tuple[str, ...]:
         """All models, best first."""
-        return (self.pairs[0].a, *(one.b for one in self.pairs))
+        return (self.pairs[0].a, *(pair.b for pair in self.pairs))
 
     @property
     def planned(self) -> tuple[Size, ...]:
         """The pairs that a size can be planned for."""
-        return tuple(one for one in self.pairs if one.designs)
+        return tuple(pair for pair in self.pairs if pair.designs)
 
     @property
     def recommended(self) -> RankingDesign | None:
@@ -670,16 +672,16 @@ class RankingPlan:
         """The pair that is hardest to tell apart; without a plan, one that cannot be."""
         best = self.recommended
         if best is None:
-            return min(self.pairs, key=lambda one: one.difference)
-        return next(one for one in self.pairs if (one.a, one.b) == (best.a, best.b))
+            return min(self.pairs, key=lambda pair: pair.difference)
+        return next(pair for pair in self.pairs if (pair.a, pair.b) == (best.a, best.b))
 
     def power(self, units: float, shape: Shape) -> float:
         """Least probability that a study of this size tells all planned pairs apart."""
-        return max(0.0, 1 - sum(1 - one.power(units, shape) for one in self.planned))
+        return max(0.0, 1 - sum(1 - pair.power(units, shape) for pair in self.planned))
 
     def rows(self) -> list[dict[str, Cell]]:
         """The designs, one per line."""
-        return [dict(one._asdict()) for one in self.designs]
+        return [dict(design._asdict()) for design in self.designs]
 
     @property
     def finding(self) -> str:
@@ -695,7 +697,7 @@ class RankingPlan:
         }
         sentences = []
         for state, text in why.items():
-            lost = [f"{one.a} and {one.b}" for one in self.pairs if one.state == state]
+            lost = [f"{pair.a} and {pair.b}" for pair in self.pairs if pair.state == state]
             more = len(lost) - NAMED
             rest = f"; and {more:,} more pair{'s' * (more > 1)}" if more > 0 else ""
             if lost:
@@ -727,18 +729,18 @@ class RankingPlan:
 
     def _beyond(self) -> list[str]:
         """What the pair that is furthest out of reach takes with more annotators."""
-        lost = [one for one in self.pairs if one.state == "out of reach"]
-        known = [(made.votes, one) for one in lost if (made := one.beyond()) is not None]
-        if not known:
+        lost = [pair for pair in self.pairs if pair.state == "out of reach"]
+        sizes = [(design.votes, pair) for pair in lost if (design := pair.beyond()) is not None]
+        if not sizes:
             return []
-        hard = max(known, key=lambda pair: pair[0])[1]
+        hard = max(sizes, key=lambda pair: pair[0])[1]
         return [f"{hard.a} and {hard.b} alone: {hard.beyond_words()[0].lower()}"
                 f"{hard.beyond_words()[1:]}"]  # fmt: skip
 
     @property
     def open(self) -> bool:
         """Whether the pilot left some pair open."""
-        return any(one.state == "not plannable" for one in self.pairs)
+        return any(pair.state == "not plannable" for pair in self.pairs)
 
     def reports(self) -> tuple[Finding, ...]:
         """Everything that the plan says: size, power, designs, uncertainty, every pair."""
@@ -751,11 +753,11 @@ def _joined(sentences: list[str]) -> str:
     return hint(" ".join(["{}"] * len(sentences)), *sentences)
 
 
-def of_pair(size: Size) -> RankingPlan:
+def pair_as_ranking(size: Size) -> RankingPlan:
     """A plan for two models as the plan of a ranking of two."""
     designs = [
-        RankingDesign(**one._asdict(), a=size.a, b=size.b, pair_power=one.power)
-        for one in size.designs
+        RankingDesign(**design._asdict(), a=size.a, b=size.b, pair_power=design.power)
+        for design in size.designs
     ]
     return RankingPlan(
         aim=size.aim, pairs=(size,), designs=tuple(designs), notices=size.notices
@@ -803,7 +805,7 @@ def _ranking_design(plan: RankingPlan, shape: Shape) -> RankingDesign | None:
     if size is None:
         return None
     units = size[2]
-    hard = min(plan.planned, key=lambda one: one.power(units, shape))
+    hard = min(plan.planned, key=lambda pair: pair.power(units, shape))
     return RankingDesign(
         *(*size, hard.a, hard.b, plan.power(units, shape), hard.power(units, shape)),
         *simulated(replace(hard, aim=plan.aim), units, shape),
@@ -813,17 +815,17 @@ def _ranking_design(plan: RankingPlan, shape: Shape) -> RankingDesign | None:
 def _ranking_notices(plan: RankingPlan) -> tuple[Notice, ...]:
     """Every notice once, with the pairs it is about where it is not about all."""
     about: dict[tuple[str, str], tuple[Notice, list[str]]] = {}
-    for one in plan.pairs:
-        for notice in one.notices:
+    for pair in plan.pairs:
+        for notice in pair.notices:
             shared = SHARED.get(notice.code) if plan.ranks else None
             same = Notice(notice.code, shared) if shared else notice
-            about.setdefault((same.code, str(same)), (same, []))[1].append(one.pair)
+            about.setdefault((same.code, str(same)), (same, []))[1].append(pair.pair)
     merged = [
         notice if len(pairs) == len(plan.pairs) else notice.of(*pairs)
         for notice, pairs in about.values()
     ]
     merged += simulation_notices(plan.designs, plan.aim.simulations)
-    least = min((one.items for one in plan.designs), default=0)
+    least = min((design.items for design in plan.designs), default=0)
     far = plan.ranks and least > FAR * plan.pairs[0].pilot_items
     if far and plan.aim.difference is None:
         far_text = (
