@@ -86,7 +86,7 @@ NARROW = 0.1  # least spread of a share that the width of a secant is taken from
 ROUNDING = 1e-9
 
 
-class _Gains(NamedTuple):
+class _Comparison(NamedTuple):
     """One expert next to all models, on the items that the expert read.
 
     Attributes
@@ -104,6 +104,8 @@ class _Gains(NamedTuple):
         Derivative of the gain by the mean vote of the others, (models or 1, items, classes).
     prevalence
         Mean vote of the others on these items; nan for several classes.
+    item, pair
+        Which items these are in the task, and which pairs of expert and item.
     """
 
     expert: float
@@ -114,14 +116,16 @@ class _Gains(NamedTuple):
     mass: Floats
     by_share: Floats
     prevalence: float = np.nan
+    item: Ints = np.arange(0)
+    pair: Ints = np.arange(0)
 
 
-def at_specificity(answers: Floats, others: Floats, scores: Floats) -> _Gains | None:
+def at_specificity(answers: Floats, others: Floats, scores: Floats) -> _Comparison | None:
     """Models at the expert's own specificity; None where a class is empty.
 
     Parameters
     ----------
-    own, others
+    answers, others
         The expert's answers and the mean votes of the others, (items,).
     scores
         Of every model, (models, items).
@@ -147,7 +151,7 @@ def at_specificity(answers: Floats, others: Floats, scores: Floats) -> _Gains | 
         slope.append(steep)
     gain, ahead = np.array(values) - sensitivity, np.array(called)
     first, second = (ahead - gain[:, None]) / yes, np.array(slope)[:, None] * ahead / no
-    return _Gains(
+    return _Comparison(
         sensitivity,
         1 - wrong / no,
         np.array(values),
@@ -182,12 +186,12 @@ def _called(score: Floats, truth: Floats, wrong: float) -> tuple[Floats, float]:
 
 def agreement_gains(
     answers: Floats, others: Floats, decided: Floats, *, grades: bool
-) -> _Gains:
+) -> _Comparison:
     """Agreement with the expert: of the models' decisions, and of the other experts.
 
     Parameters
     ----------
-    own, others
+    answers, others
         The expert's answers and the mean votes of the others, (items, classes).
     decided
         The class that each model decides for, tied ones sharing, (models, items, classes).
@@ -208,7 +212,7 @@ def agreement_gains(
     theirs, their_influence, by_share = _agreement(answers, others, far, chance=grades)
     ours = [_agreement(answers, decisions, far, chance=grades) for decisions in decided]
     values = np.array([value for value, _, _ in ours])
-    return _Gains(
+    return _Comparison(
         theirs,
         np.nan,
         values,
@@ -311,21 +315,13 @@ def answers_of(aligned: Aligned) -> Answers:
     return Answers.of_pairs(truth.place, annotator, item, weight, mass)
 
 
-class _Compared(NamedTuple):
-    """One expert in one task: the gains, on these items, at these places among the pairs."""
-
-    gains: _Gains
-    item: Ints
-    pair: Ints
-
-
-def compare_task(aligned: Aligned, laid: Answers, people: Ints) -> list[_Compared | None]:
+def compare_task(aligned: Aligned, laid: Answers, people: Ints) -> list[_Comparison | None]:
     """Every expert next to all models in one task; None where nothing can be compared."""
     several, scores = len(aligned.question.classes) > 1, aligned.scores
     predicted = [
         decide(aligned.distributions(model)) if several else scores[model] for model in scores
     ]
-    models, comparisons = np.stack(predicted), list[_Compared | None]()
+    models, comparisons = np.stack(predicted), list[_Comparison | None]()
     for who in people:
         pair = np.arange(*np.searchsorted(laid.annotator, [who, who + 1]))
         left = laid.whole[laid.item[pair]] - laid.weight[pair]
@@ -339,28 +335,20 @@ def compare_task(aligned: Aligned, laid: Answers, people: Ints) -> list[_Compare
             gains = agreement_gains(answer, others, models[:, item], grades=grades)
         elif len(pair):
             gains = at_specificity(answer[:, 0], others[:, 0], models[:, item])
-        defined = gains is not None and not np.isnan(gains.gain).any()
-        comparisons.append(
-            _Compared(gains, item, pair) if gains is not None and defined else None
-        )
+        if gains is None or np.isnan(gains.gain).any():
+            comparisons.append(None)
+        else:
+            comparisons.append(gains._replace(item=item, pair=pair))
     return comparisons
 
 
-def averages(compared: Sequence[Sequence[_Compared | None]], models: int) -> dict[str, Any]:
+def averages(compared: Sequence[Sequence[_Comparison | None]], models: int) -> dict[str, Any]:
     """Every expert and the models there, on average over the tasks that are known."""
     nothing = [np.nan, np.nan, *[np.nan] * 2 * models]
     rows, items = [], []
     for of_expert in zip(*compared, strict=True):
         comparisons = [comparison for comparison in of_expert if comparison is not None]
-        numbers = [
-            [
-                comparison.gains.expert,
-                comparison.gains.specificity,
-                *comparison.gains.models,
-                *comparison.gains.gain,
-            ]
-            for comparison in comparisons
-        ]
+        numbers = [[row.expert, row.specificity, *row.models, *row.gain] for row in comparisons]
         rows.append(np.mean(numbers, axis=0) if numbers else nothing)
         items.append(sum(len(comparison.item) for comparison in comparisons))
     table = np.array(rows)
@@ -374,7 +362,7 @@ def averages(compared: Sequence[Sequence[_Compared | None]], models: int) -> dic
 
 
 def uncertainty(
-    compared: Sequence[Sequence[_Compared | None]],
+    compared: Sequence[Sequence[_Comparison | None]],
     laid: Sequence[Answers],
     annotations: Annotations,
     gain: Floats,
@@ -395,13 +383,13 @@ def uncertainty(
     for in_task, answers, where in zip(compared, laid, parts, strict=True):
         for comparison, share in zip(in_task, weight, strict=True):
             if comparison is not None:
-                influence[:, where[comparison.pair]] += share * comparison.gains.influence
+                influence[:, where[comparison.pair]] += share * comparison.influence
         votes.append((answers, where, _by_vote(in_task, answers, weight, len(gain))))
     return _covariances(gain, influence, used, votes, annotations)
 
 
 def reader_intervals(
-    compared: Sequence[_Compared | None],
+    compared: Sequence[_Comparison | None],
     laid: Answers,
     annotations: Annotations,
     level: float,
@@ -412,18 +400,18 @@ def reader_intervals(
     others to set the truth.
     """
     models = next(
-        (len(comparison.gains.gain) for comparison in compared if comparison is not None), 0
+        (len(comparison.gain) for comparison in compared if comparison is not None), 0
     )
     ends = np.full((2, len(compared), models), np.nan)
     for place, comparison in enumerate(compared):
         if comparison is not None:
             spread = _alone(comparison, laid, annotations)
-            for m, gain in enumerate(comparison.gains.gain):
+            for m, gain in enumerate(comparison.gain):
                 ends[:, place, m] = spread.of(m).interval(float(gain), level, (-1.0, 1.0))
     return ends
 
 
-def _alone(comparison: _Compared, laid: Answers, annotations: Annotations) -> TwoWay:
+def _alone(comparison: _Comparison, laid: Answers, annotations: Annotations) -> TwoWay:
     """Covariances of one expert's gains, (models,): its own votes make no truth here."""
     where = np.full(len(laid.whole), -1)
     where[comparison.item] = np.arange(len(comparison.item))
@@ -432,10 +420,8 @@ def _alone(comparison: _Compared, laid: Answers, annotations: Annotations) -> Tw
     others = Answers.of_pairs(
         place, laid.annotator[keep], item, laid.weight[keep], laid.mass[keep]
     )
-    votes = [(others, item, others.by_truth(comparison.gains.by_share))]
-    return _covariances(
-        comparison.gains.gain, comparison.gains.influence, place, votes, annotations
-    )
+    votes = [(others, item, others.by_truth(comparison.by_share))]
+    return _covariances(comparison.gain, comparison.influence, place, votes, annotations)
 
 
 def _covariances(
@@ -474,7 +460,7 @@ def _covariances(
 
 
 def _by_vote(
-    comparisons: Sequence[_Compared | None], answers: Answers, weight: Floats, models: int
+    comparisons: Sequence[_Comparison | None], answers: Answers, weight: Floats, models: int
 ) -> Floats:
     """What every vote adds: by being the expert, and by being in the truth of the others.
 
@@ -492,14 +478,14 @@ def _by_vote(
         if comparison is not None
     ]
     for comparison, share in weighted:  # an item is there once
-        gains, pair = comparison.gains, comparison.pair
+        pair = comparison.pair
         left = answers.whole[comparison.item] - answers.weight[pair]
         back = apart[pair] * (answers.weight[pair] / left)[:, None]
-        alike = gains.influence + gains.gain[:, None] * gains.mass
-        psi[:, pair] = (alike + (gains.by_share * back).sum(axis=2)) * len(pair)
+        alike = comparison.influence + comparison.gain[:, None] * comparison.mass
+        psi[:, pair] = (alike + (comparison.by_share * back).sum(axis=2)) * len(pair)
         rival[:, comparison.item] += psi[:, pair]
         readers[comparison.item] += 1
-        slope[:, comparison.item] += share * gains.by_share
+        slope[:, comparison.item] += share * comparison.by_share
     rival /= np.maximum(readers, 1)
     for comparison, share in weighted:
         psi[:, comparison.pair] = (
@@ -752,7 +738,7 @@ class Experts(StudyResult):
             scale="signed",
             row_models=True,
             x="expert",
-            texts=[[change(gain_cell, 2) for gain_cell in line] for line in values.tolist()],
+            texts=[[change(gain, 2) for gain in line] for line in values.tolist()],
         )
         return dots, heat
 
@@ -779,29 +765,25 @@ def experts(
         As in `equipoise.study.Settings`.
     """
     AnalysisOptions(task=task, level=level, on_missing=on_missing)  # checks them
-    models_given, annotations = as_predictions(predictions), as_annotations(annotations)
+    models, annotations = as_predictions(predictions), as_annotations(annotations)
     _refuse(annotations)
     if task is not None:
         annotations.in_task(task)
-        models_given = [prediction for prediction in models_given if prediction.task == task]
-    questions = [
-        question for question in task_truths(annotations) if task in (None, question.task)
-    ]
-    aligned, notices = align(models_given, questions, on_missing=on_missing)
-    laid = [answers_of(task_aligned) for task_aligned in aligned]
+        models = [model for model in models if model.task == task]
+    truths = [truth for truth in task_truths(annotations) if task in (None, truth.task)]
+    aligned, notices = align(models, truths, on_missing=on_missing)
+    laid = [answers_of(scores) for scores in aligned]
     people, more = _compared(laid, len(annotations.annotators or ()))
-    compared = [
-        compare_task(*task_and_answers, people)
-        for task_and_answers in zip(aligned, laid, strict=True)
-    ]
+    pairs = zip(aligned, laid, strict=True)
+    compared = [compare_task(scores, answers, people) for scores, answers in pairs]
     several = len(aligned[0].question.classes) > 1
     by_class = "quadratic_weighted_kappa" if aligned[0].question.ordered else "accuracy"
-    models = tuple(aligned[0].scores)
-    means = averages(compared, len(models))
+    model_names = tuple(aligned[0].scores)
+    means = averages(compared, len(model_names))
     gain = _known_mean(means["gap"])
     spread = uncertainty(compared, laid, annotations, gain)
     best = int(np.nanargmax(gain)) if not np.isnan(gain).all() else 0
-    behind, all_models = gain[best] - gain, range(len(models))
+    behind, all_models = gain[best] - gain, range(len(model_names))
     most = 2.0 if several and aligned[0].question.ordered else 1.0  # kappa goes down to -1
     within = (level, (-most, most))
     ends = [spread.of(m).interval(float(gain[m]), *within) for m in all_models]
@@ -814,7 +796,7 @@ def experts(
         task=MACRO if len(aligned) > 1 else aligned[0].question.task,
         metric=by_class if several else SENSITIVITY,
         labels="soft",
-        models=models,
+        models=model_names,
         level=level,
         experts=tuple(names[who] for who in people),
         **means,

@@ -418,20 +418,19 @@ def _readers(
     for place, (who, comparison) in enumerate(zip(people, compared, strict=True)):
         if comparison is None:
             continue
-        gains = comparison.gains
-        false = 1 - gains.specificity
-        hits = gains.expert * gains.prevalence
-        called = hits + false * (1 - gains.prevalence)
+        false = 1 - comparison.specificity
+        hits = comparison.expert * comparison.prevalence
+        called = hits + false * (1 - comparison.prevalence)
         yield ReaderPoint(
             task=aligned.question.task,
             reader=names[who],
             items=len(comparison.item),
-            sensitivity=gains.expert,
+            sensitivity=comparison.expert,
             false_positive_rate=false,
             precision=hits / called if called > 0 else np.nan,
             model=best,
-            model_sensitivity=float(gains.models[0]),
-            gain=float(gains.gain[0]),
+            model_sensitivity=float(comparison.models[0]),
+            gain=float(comparison.gain[0]),
             gain_low=float(low[place, 0]),
             gain_high=float(high[place, 0]),
         )
