@@ -63,9 +63,9 @@ def joint_design(designs: Sequence[Design], whole: Design) -> Design:
         return designs[0]
     return replace(
         whole,
-        annotators=max(one.annotators for one in designs),
-        annotator_factor=float(np.mean([one.annotator_factor for one in designs])),
-        df_annotators=min(one.df_annotators for one in designs),
+        annotators=max(design.annotators for design in designs),
+        annotator_factor=float(np.mean([design.annotator_factor for design in designs])),
+        df_annotators=min(design.df_annotators for design in designs),
     )
 
 
@@ -177,8 +177,8 @@ class Ballots:
         rising = bool((np.diff(unit) >= 0).all())
         if not rising:
             keep = keep[np.argsort(unit[item[keep]], kind="stable")]
-        every = rising and len(keep) == len(item)
-        chosen: Any = slice(None) if every else keep
+        all_rising = rising and len(keep) == len(item)
+        chosen: Any = slice(None) if all_rising else keep
         who = votes.annotator
         if not named:  # strangers: the first, second, ... of each item
             who = np.where(who < 0, who, np.arange(len(item)) - votes.start[item])
@@ -217,7 +217,11 @@ class Ballots:
         number = np.bincount(self.item, minlength=len(self.labels))
         safe = np.maximum(number, 1)
         mean = np.stack(
-            [np.bincount(self.item, one, len(number)) / safe for one in left.T], axis=1
+            [
+                np.bincount(self.item, labels_of_class, len(number)) / safe
+                for labels_of_class in left.T
+            ],
+            axis=1,
         )
         factor = ((number - 1) / safe)[self.item] * self._scale
         return np.asarray(factor[:, None] * (mean[self.item] - left))
@@ -248,9 +252,9 @@ class Ballots:
         code = self.vote_unit.astype(np.int64) * len(people) + who
         order = np.argsort(code, kind="stable")
         number = distinct(code[order])[1]
-        own = np.add.reduceat(self.share[order], np.cumsum(number) - number)
-        cells = float((own**2).sum())
-        within = float((own**2 * (1 - own / number)).sum())
+        cell_share = np.add.reduceat(self.share[order], np.cumsum(number) - number)
+        cells = float((cell_share**2).sum())
+        within = float((cell_share**2 * (1 - cell_share / number)).sum())
         size = np.bincount(self.unit)
         u = float(((size / size.sum()) ** 2).sum())
         return crossed_design(units, Crossing(weight, trace, square, cells, within), u)
@@ -299,42 +303,44 @@ class Layout:
 
     def __init__(self, ballots: Sequence[Ballots]) -> None:
         self.ballots = tuple(ballots)
-        self.units = 1 + max(int(one.unit.max()) for one in ballots)
+        self.units = 1 + max(int(task.unit.max()) for task in ballots)
         self.people = 1 + max(
-            (int(one.annotator.max()) for one in ballots if len(one.item)), default=0
+            (int(task.annotator.max()) for task in ballots if len(task.item)), default=0
         )
 
     @cached_property
     def blocks(self) -> list[_Block]:
         """Blocks of about equally many votes."""
         number = np.zeros(self.units + 1, dtype=np.int64)
-        for one in self.ballots:
-            number[1:] += np.bincount(one.vote_unit, minlength=self.units)
+        for task in self.ballots:
+            number[1:] += np.bincount(task.vote_unit, minlength=self.units)
         before = np.cumsum(number)
-        first, made = 0, []
+        first, blocks = 0, []
         while first < self.units:
             last = int(np.searchsorted(before, before[first] + BLOCK, side="right")) - 1
             last = min(max(last, first + 1), self.units)
-            made.append(self._block(first, last))
+            blocks.append(self._block(first, last))
             first = last
-        return made
+        return blocks
 
     def _block(self, first: int, last: int) -> _Block:
         votes, codes = [], []
-        for one in self.ballots:
-            start, stop = np.searchsorted(one.vote_unit, (first, last))
+        for task in self.ballots:
+            start, stop = np.searchsorted(task.vote_unit, (first, last))
             votes.append(slice(int(start), int(stop)))
-            code = (one.vote_unit[start:stop] - first).astype(np.int64) * self.people
-            codes.append(code + one.annotator[start:stop])
-        every = np.concatenate(codes)
-        nobody = not all(one.named for one in self.ballots)  # then every vote is by itself
-        if nobody or len(distinct(every)[0]) == len(every):
-            return _Block(tuple(votes), None, len(every))
-        cells, inverse = np.unique(every, return_inverse=True)
+            code = (task.vote_unit[start:stop] - first).astype(np.int64) * self.people
+            codes.append(code + task.annotator[start:stop])
+        all_codes = np.concatenate(codes)
+        nobody = not all(task.named for task in self.ballots)  # then every vote is by itself
+        if nobody or len(distinct(all_codes)[0]) == len(all_codes):
+            return _Block(tuple(votes), None, len(all_codes))
+        cells, inverse = np.unique(all_codes, return_inverse=True)
         ends = np.cumsum([len(code) for code in codes])[:-1]
         return _Block(tuple(votes), tuple(np.split(inverse, ends)), len(cells))
 
-    def sums(self, slopes: Sequence[Floats], labels: str) -> tuple[Floats, Floats]:
+    def annotator_and_cell_covariances(
+        self, slopes: Sequence[Floats], labels: str
+    ) -> tuple[Floats, Floats]:
         """Covariances over annotators and over cells, uncorrected, both (models, models).
 
         Parameters
@@ -347,15 +353,15 @@ class Layout:
         people, cells = np.zeros((models, self.people)), np.zeros((models, models))
         for block in self.blocks:
             parts, who = [], []
-            for one, slope, votes in zip(self.ballots, slopes, block.votes, strict=True):
-                parts.append(_moved(slope, one, votes, labels))
-                who.append(one.annotator[votes])
+            for task, slope, votes in zip(self.ballots, slopes, block.votes, strict=True):
+                parts.append(_moved(slope, task, votes, labels))
+                who.append(task.annotator[votes])
             psi, person = np.concatenate(parts, axis=1), np.concatenate(who)
             for m in range(models):
                 people[m] += np.bincount(person, psi[m], self.people)
             if block.cells is not None:
                 cell = np.concatenate(block.cells)
-                psi = np.stack([np.bincount(cell, one, block.number) for one in psi])
+                psi = np.stack([np.bincount(cell, moves, block.number) for moves in psi])
             cells += psi @ psi.T
         return people @ people.T, cells
 

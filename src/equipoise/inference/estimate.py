@@ -106,29 +106,29 @@ class Estimate:
     @property
     def shift(self) -> float:
         """How far the defined replicates lie from the value on average."""
-        known = self._defined()
-        return self._mean(known) - self.value if len(known) else math.nan
+        defined = self._defined()
+        return self._mean(defined) - self.value if len(defined) else math.nan
 
     @property
     def standard_error(self) -> float:
         """Of the value; where only resamples tell, their standard deviation."""
         if self.spread is not None:
             return self.spread.standard_error
-        known = self._defined()
-        if np.isinf(known).any():
+        defined = self._defined()
+        if np.isinf(defined).any():
             return math.inf
-        if not len(known):
+        if not len(defined):
             return math.nan
-        return math.sqrt(self._mean((known - self._mean(known)) ** 2))
+        return math.sqrt(self._mean((defined - self._mean(defined)) ** 2))
 
     def _defined(self) -> Floats:
         return np.asarray(self.replicates[~np.isnan(self.replicates)])
 
-    def _mean(self, known: Floats) -> float:
+    def _mean(self, values: Floats) -> float:
         """Mean of something about the defined replicates."""
         if self.weights is None:
-            return float(known.mean())
-        return float(np.average(known, weights=self.weights[~np.isnan(self.replicates)]))
+            return float(values.mean())
+        return float(np.average(values, weights=self.weights[~np.isnan(self.replicates)]))
 
     @property
     def undefined(self) -> float:
@@ -190,16 +190,16 @@ def wilson(successes: float, trials: float, level: float = 0.95) -> tuple[float,
     return low, high
 
 
-def _quantiles(known: Floats, number: int, tail: float) -> tuple[float, float]:
+def _quantiles(defined: Floats, number: int, tail: float) -> tuple[float, float]:
     """Linear quantiles of replicates, the undefined ones below all, then above all.
 
     nan where a quantile falls on an undefined replicate.
     """
-    missing = number - len(known)
+    missing = number - len(defined)
     places = tail * (number - 1) - missing, (1 - tail) * (number - 1)
     around = [math.floor(place) + step for place in places for step in (0, 1)]
-    kept = sorted({place for place in around if 0 <= place < len(known)})
-    ordered = np.partition(known, kept) if kept else known
+    needed = sorted({place for place in around if 0 <= place < len(defined)})
+    ordered = np.partition(defined, needed) if needed else defined
     return _between(ordered, places[0]), _between(ordered, places[1])
 
 

@@ -116,14 +116,14 @@ class TwoWay:
 
     def of(self, model: int) -> Spread:
         """Uncertainty of one model's value."""
-        parts = [float(one[model, model]) for one in self._sources]
+        parts = [float(matrix[model, model]) for matrix in self._sources]
         return self._spread(parts, (model, model), self.floor)
 
     def between(self, a: int, b: int) -> Spread:
         """Uncertainty of the difference of two models."""
-        every = self._sources
-        parts = [float(one[a, a] + one[b, b] - 2 * one[a, b]) for one in every]
-        scale = [float(one[a, a] + one[b, b]) for one in every]
+        matrices = self._sources
+        parts = [float(matrix[a, a] + matrix[b, b] - 2 * matrix[a, b]) for matrix in matrices]
+        scale = [float(matrix[a, a] + matrix[b, b]) for matrix in matrices]
         parts = [
             0.0 if part < 1e-12 * size else part
             for part, size in zip(parts, scale, strict=True)
@@ -133,8 +133,8 @@ class TwoWay:
 
     @property
     def _sources(self) -> list[Floats]:
-        every = (self.items, self.annotators, self.cells, self.draws, self.seeds)
-        return [one for one in every if one is not None]
+        matrices = (self.items, self.annotators, self.cells, self.draws, self.seeds)
+        return [matrix for matrix in matrices if matrix is not None]
 
     def _spread(self, parts: Sequence[float], place: tuple[int, int], floor: float) -> Spread:
         items, annotators, cells, draws, *seeds = parts
@@ -169,9 +169,9 @@ class TwoWay:
         """The same of some models, in their order."""
         rows = np.asarray(models, dtype=np.int64)
         square = np.ix_(rows, rows)
-        parts = {one: getattr(self, one) for one in MATRICES}
-        known = {name: one[square] for name, one in parts.items() if one is not None}
-        return replace(self, values=self.values[rows], **known)
+        parts = {name: getattr(self, name) for name in MATRICES}
+        there = {name: matrix[square] for name, matrix in parts.items() if matrix is not None}
+        return replace(self, values=self.values[rows], **there)
 
 
 def two_way(
@@ -194,12 +194,12 @@ def two_way(
     unit
         Unit of every item, shape (items,); None where each is its own.
     votes
-        Uncorrected covariances over annotators and over cells (`Layout.sums`).
+        Uncorrected covariances over annotators and over cells, from a `Layout`.
     """
     sums = influence
     if unit is not None and not _each_alone(unit):
         units = 1 + int(unit.max())
-        sums = np.stack([np.bincount(unit, one, units) for one in influence])
+        sums = np.stack([np.bincount(unit, of_model, units) for of_model in influence])
     number = len(values)
     zero = np.zeros((number, number))
     people, cells = (zero, zero) if votes is None else votes
@@ -250,8 +250,8 @@ def item_degrees(
     excess = units * fourth / np.where(moves, total, 1.0) ** 2 - 1
     few = moves & (excess > 0)
     fewer = np.maximum(2 * units / np.where(few, excess, 1.0), 1.0)
-    found = np.where(few, np.minimum(design.df_units, fewer), design.df_units)
-    return np.asarray(np.triu(found) + np.triu(found, 1).T)
+    df = np.where(few, np.minimum(design.df_units, fewer), design.df_units)
+    return np.asarray(np.triu(df) + np.triu(df, 1).T)
 
 
 def population_of(
@@ -295,21 +295,21 @@ def normal_replicates(cell: TwoWay, replicates: int, key: int, models: Sequence[
     """
     out = np.full((len(cell.values), replicates), np.nan)
     covariance = cell.covariance()
-    known = np.flatnonzero(np.isfinite(cell.values) & np.isfinite(np.diag(covariance)))
-    if not len(known):
+    defined = np.flatnonzero(np.isfinite(cell.values) & np.isfinite(np.diag(covariance)))
+    if not len(defined):
         return out
-    order = name_order([models[m] for m in known.tolist()])
-    known = known if order is None else known[order]
-    size, direction = np.linalg.eigh(covariance[np.ix_(known, known)])
+    order = name_order([models[m] for m in defined.tolist()])
+    defined = defined if order is None else defined[order]
+    size, direction = np.linalg.eigh(covariance[np.ix_(defined, defined)])
     size = np.where(size > 1e-12 * max(float(size.max()), 1e-300), size, 0.0)
     factor = (direction * np.sqrt(size)) @ direction.T
     random = np.random.default_rng(np.random.Philox(key=key))
-    noise = random.standard_normal((replicates, len(known)))
+    noise = random.standard_normal((replicates, len(defined)))
     noise -= noise.mean(axis=0)
     if noise.shape[1] and replicates > noise.shape[1] + 1:
         root = np.linalg.cholesky(noise.T @ noise / replicates)
         noise = np.linalg.solve(root, noise.T).T
-    out[known] = cell.values[known, None] + factor @ noise.T
+    out[defined] = cell.values[defined, None] + factor @ noise.T
     return out
 
 
@@ -362,22 +362,22 @@ def seed_means(cell: TwoWay, runs: Sequence[Sequence[int]], *, shared: bool = Fa
 
 def _means(covariance: Floats, runs: Sequence[Sequence[int]]) -> Floats:
     """Covariance of means over runs."""
-    sizes = np.array([len(one) for one in runs])
+    sizes = np.array([len(run) for run in runs])
     return _by_runs(np.add, covariance, runs) / np.outer(sizes, sizes)
 
 
 def _by_runs(function: np.ufunc, matrix: Floats, runs: Sequence[Sequence[int]]) -> Floats:
     """Reduce rows and columns of a matrix to one per competitor."""
-    order = [place for one in runs for place in one]
-    start = np.cumsum([0, *(len(one) for one in runs[:-1])])
+    order = [place for run in runs for place in run]
+    start = np.cumsum([0, *(len(run) for run in runs[:-1])])
     rows = function.reduceat(matrix[np.ix_(order, order)], start, axis=0)
     return np.asarray(function.reduceat(rows, start, axis=1))
 
 
 def _covariance(values: Floats, runs: Sequence[Sequence[int]], *, shared: bool) -> Floats:
     """Covariance of the means by seeds, shape (competitors, competitors)."""
-    found = np.zeros((len(runs), len(runs)))
-    several = [place for place, own in enumerate(runs) if len(own) > 1]
+    covariance = np.zeros((len(runs), len(runs)))
+    several = [place for place, run in enumerate(runs) if len(run) > 1]
     sizes = sorted({len(runs[place]) for place in several})
     if shared and len(sizes) > 1:
         raise InputError(
@@ -387,28 +387,28 @@ def _covariance(values: Floats, runs: Sequence[Sequence[int]], *, shared: bool) 
             "run every method with the same seeds",
         )
     if shared and several:
-        each = np.stack([values[list(runs[place])] for place in several])
-        found[np.ix_(several, several)] = np.cov(each) / sizes[0]
-        return found
+        of_seeds = np.stack([values[list(runs[place])] for place in several])
+        covariance[np.ix_(several, several)] = np.cov(of_seeds) / sizes[0]
+        return covariance
     for place in several:
-        found[place, place] = np.var(values[list(runs[place])], ddof=1) / len(runs[place])
-    return found
+        covariance[place, place] = np.var(values[list(runs[place])], ddof=1) / len(runs[place])
+    return covariance
 
 
 def _freedom(seeds: Floats, runs: Sequence[Sequence[int]], *, shared: bool) -> Floats:
     """Degrees of freedom of seeds, of values on the diagonal and of differences elsewhere."""
-    own, own_df = np.diag(seeds), np.array([len(one) - 1.0 for one in runs])
-    found = np.full(seeds.shape, np.inf)
+    variances, own_df = np.diag(seeds), np.array([len(run) - 1.0 for run in runs])
+    df = np.full(seeds.shape, np.inf)
     for a in range(len(runs)):
         for b in range(len(runs)):
-            moving = [m for m in {a, b} if own[m] > 0]
+            moving = [m for m in {a, b} if variances[m] > 0]
             if not moving:
                 continue
-            below = sum(own[m] ** 2 / own_df[m] for m in moving)
-            found[a, b] = sum(own[m] for m in moving) ** 2 / below
+            below = sum(variances[m] ** 2 / own_df[m] for m in moving)
+            df[a, b] = sum(variances[m] for m in moving) ** 2 / below
             if shared and len(moving) == 2:
-                found[a, b] = own_df[a]
-    return found
+                df[a, b] = own_df[a]
+    return df
 
 
 DRAWS = 20_000
@@ -457,24 +457,24 @@ def family(cell: TwoWay, *, higher: bool = True, level: float = 0.95) -> Family:
     """
     number = len(cell.values)
     p = np.full((number, number), np.nan)
-    known = np.flatnonzero(np.isfinite(cell.values) & np.isfinite(np.diag(cell.covariance())))
+    defined = np.flatnonzero(np.isfinite(cell.values) & np.isfinite(np.diag(cell.covariance())))
     ranks = np.zeros((number, 2), dtype=np.int64)
     better = np.zeros((number, number), dtype=bool)
-    p[known, known] = 1.0
-    ranks[known] = 1, len(known)
-    if len(known) < 2 or not cell.population.decides:
+    p[defined, defined] = 1.0
+    ranks[defined] = 1, len(defined)
+    if len(defined) < 2 or not cell.population.decides:
         return Family(better, p, ranks, np.nan)
-    order = known[
-        np.lexsort((_rounded(np.diag(cell.items)[known]), -_rounded(cell.values[known])))
+    order = defined[
+        np.lexsort((_rounded(np.diag(cell.items)[defined]), -_rounded(cell.values[defined])))
     ]
-    found, critical = _adjusted(cell, order, level)
-    p[np.ix_(order, order)] = found
+    adjusted, critical = _adjusted(cell, order, level)
+    p[np.ix_(order, order)] = adjusted
     sign = 1.0 if higher else -1.0
     with np.errstate(invalid="ignore"):
         gap = sign * (cell.values[:, None] - cell.values[None, :])
         better = (p < 1 - level) & (gap > 0)
-    ranks[known, 0] = 1 + better[np.ix_(known, known)].sum(axis=0)
-    ranks[known, 1] = len(known) - better[np.ix_(known, known)].sum(axis=1)
+    ranks[defined, 0] = 1 + better[np.ix_(defined, defined)].sum(axis=0)
+    ranks[defined, 1] = len(defined) - better[np.ix_(defined, defined)].sum(axis=1)
     return Family(better, p, ranks, critical)
 
 
@@ -491,7 +491,7 @@ def _adjusted(cell: TwoWay, order: Ints, level: float) -> tuple[Floats, float]:
         cell.between(int(order[a]), int(order[b])) for a, b in zip(first, second, strict=True)
     ]
     gaps = cell.values[order[first]] - cell.values[order[second]]
-    error = np.array([one.standard_error for one in spreads])
+    error = np.array([spread.standard_error for spread in spreads])
     moving = error > 0
     with np.errstate(divide="ignore", invalid="ignore"):
         t = np.where(
@@ -500,8 +500,8 @@ def _adjusted(cell: TwoWay, order: Ints, level: float) -> tuple[Floats, float]:
             np.where(gaps == 0, 0.0, np.inf),
         )
     covariance = cell.covariance()[np.ix_(order, order)]
-    own = np.diag(covariance)
-    variance = own[first] + own[second] - 2 * covariance[first, second]
+    variances = np.diag(covariance)
+    variance = variances[first] + variances[second] - 2 * covariance[first, second]
     scale = np.sqrt(np.maximum(variance, 1e-300))
     down = np.argsort(-t, kind="stable")
     exceed = np.zeros(len(t))
@@ -516,8 +516,8 @@ def _adjusted(cell: TwoWay, order: Ints, level: float) -> tuple[Floats, float]:
     p = np.empty(len(t))
     p[down] = np.maximum.accumulate((1 + exceed) / (1 + DRAWS))
     p[t == 0] = 1.0
-    for place, one in enumerate(spreads):  # never surer than the pair by itself
-        p[place] = max(p[place], one.p_value(float(gaps[place])))
+    for place, spread in enumerate(spreads):  # never surer than the pair by itself
+        p[place] = max(p[place], spread.p_value(float(gaps[place])))
     square = np.eye(len(order))
     square[first, second] = square[second, first] = np.minimum(p, 1.0)
     return square, float(np.quantile(np.concatenate(largest), level))
@@ -525,8 +525,8 @@ def _adjusted(cell: TwoWay, order: Ints, level: float) -> tuple[Floats, float]:
 
 def _draws(covariance: Floats, random: np.random.Generator) -> Iterator[Floats]:
     """Chunks of normal values with this covariance, shape (draws, models)."""
-    own = np.maximum(np.diag(covariance), 1e-300)
-    jitter = np.diag(own) * 1e-10  # models that are the same have no root
+    variances = np.maximum(np.diag(covariance), 1e-300)
+    jitter = np.diag(variances) * 1e-10  # models that are the same have no root
     size, direction = np.linalg.eigh((covariance + covariance.T) / 2 + jitter)
     # the symmetric root: rounding cannot turn it, however alike models are
     root = (direction * np.sqrt(np.maximum(size, 0.0))) @ direction.T
@@ -539,17 +539,20 @@ def _widths(spreads: Sequence[Spread], random: np.random.Generator) -> Iterator[
 
     Of few annotators the mean square is a pivot, the same draw of it for all pairs.
     """
-    if not any(one.pivotal for one in spreads):
-        usual = float(np.median([one.df for one in spreads]))
+    if not any(spread.pivotal for spread in spreads):
+        usual = float(np.median([spread.df for spread in spreads]))
         while True:
             yield _student(usual, random)
-    items, annotators, cells = np.array([one.parts for one in spreads]).T
-    df, usual = spreads[0].df_annotators, float(np.median([one.df_rest for one in spreads]))
-    found = items + np.maximum(annotators - cells, 0.0)
+    items, annotators, cells = np.array([spread.parts for spread in spreads]).T
+    df, usual = (
+        spreads[0].df_annotators,
+        float(np.median([spread.df_rest for spread in spreads])),
+    )
+    estimated = items + np.maximum(annotators - cells, 0.0)
     while True:
         square = annotators * df / random.chisquare(df, (_CHUNK, 1))
         wide = items + np.maximum(square - cells, 0.0)
-        ratio = np.where(found > 0, wide / np.where(found > 0, found, 1.0), 1.0)
+        ratio = np.where(estimated > 0, wide / np.where(estimated > 0, estimated, 1.0), 1.0)
         yield np.sqrt(ratio) * _student(usual, random)
 
 
@@ -592,15 +595,15 @@ def obuchowski_rockette(theta: Floats, covariance: Floats) -> _ReaderAnalysis:
     apart = ~np.eye(readers, dtype=bool)
     variance, df = np.empty((models, models)), np.empty((models, models))
     for k in range(models):
-        own = float(theta[k].var(ddof=1))
+        variance_of_readers = float(theta[k].var(ddof=1))
         shared = readers * max(_mean(covariance, k, k, apart), 0.0)
-        variance[k, k], df[k, k] = _hillis(own, shared, readers)
+        variance[k, k], df[k, k] = _hillis(variance_of_readers, shared, readers)
         for other in range(k):
             gap = float((theta[k] - theta[other]).var(ddof=1)) / 2
             same = (_mean(covariance, k, k, apart) + _mean(covariance, other, other, apart)) / 2
             crossed = _mean(covariance, k, other, apart)
-            found, freedom = _hillis(gap, readers * max(same - crossed, 0.0), readers)
-            variance[k, other] = variance[other, k] = 2 * found
+            mean_variance, freedom = _hillis(gap, readers * max(same - crossed, 0.0), readers)
+            variance[k, other] = variance[other, k] = 2 * mean_variance
             df[k, other] = df[other, k] = freedom
     return _ReaderAnalysis(theta.mean(axis=1), variance, df)
 

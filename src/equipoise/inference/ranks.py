@@ -60,10 +60,10 @@ def rank_probabilities(good: Floats, weights: Floats | None = None) -> Floats:
            [0.333, 0.667]])
     """
     models = len(good)
-    known, counts = _defined(good, weights)
-    if not known.shape[1]:
+    defined, counts = _defined(good, weights)
+    if not defined.shape[1]:
         return np.full((models, models), np.nan)
-    above, level = _standing(known)
+    above, level = _standing(defined)
     times = np.stack([_held(a, n, counts, models) for a, n in zip(above, level, strict=True)])
     return np.asarray(times / counts.sum())
 
@@ -96,17 +96,20 @@ def beats(good: Floats, weights: Floats | None = None) -> Floats:
     >>> float(beats(np.array([[0.9, 0.7], [0.8, 0.7]]))[0, 1])
     0.75
     """
-    known, counts = _defined(good, weights)
-    if not known.shape[1]:
+    defined, counts = _defined(good, weights)
+    if not defined.shape[1]:
         return np.full((len(good), len(good)), np.nan)
-    wins = [(one > known) @ counts + (one == known) @ counts / 2 for one in known]
+    wins = [
+        (of_model > defined) @ counts + (of_model == defined) @ counts / 2
+        for of_model in defined
+    ]
     return np.asarray(np.stack(wins) / counts.sum())
 
 
 def _standing(good: Floats) -> tuple[Ints, Ints]:
     """How many models stand above each one, and how many beside it with itself."""
-    above = [_times(good > one) for one in good]
-    return np.stack(above), np.stack([_times(good == one) for one in good])
+    above = [_times(good > of_model) for of_model in good]
+    return np.stack(above), np.stack([_times(good == of_model) for of_model in good])
 
 
 def _times(true: Bools) -> Ints:

@@ -313,9 +313,9 @@ def distinct_panels(size: int) -> tuple[NDArray[np.uint8], Floats]:
     >>> weights
     array([0.25, 0.5 , 0.25])
     """
-    every = list(combinations_with_replacement(range(size), size))
-    counts = np.stack([np.bincount(one, minlength=size) for one in every], axis=1)
-    ways = [factorial(size) // prod(map(factorial, one)) for one in counts.T.tolist()]
+    panels = list(combinations_with_replacement(range(size), size))
+    counts = np.stack([np.bincount(panel, minlength=size) for panel in panels], axis=1)
+    ways = [factorial(size) // prod(map(factorial, panel)) for panel in counts.T.tolist()]
     return frozen(counts.astype(np.uint8)), frozen(np.array(ways) / size**size)
 
 
@@ -359,14 +359,14 @@ def resample(
     else:
         chosen = normalised(kind)
         reason = f"{chosen} was asked for."
-    voters, settled = None, False
+    voters, all_gold = None, False
     if isinstance(truth, Annotations):
-        settled = _settled(truth)
-        voters = _possible(truth, chosen, settled=settled)
+        all_gold = _settled(truth)
+        voters = _possible(truth, chosen, all_gold=all_gold)
         annotators = 0 if truth.annotators is None else len(truth.annotators)
-        known, draws = truth.group, 0
+        group_of_truth, draws = truth.group, 0
     else:
-        annotators, known, draws = 0, None, truth.draws
+        annotators, group_of_truth, draws = 0, None, truth.draws
         if chosen.endswith("posterior") and draws == 1:
             raise InputError(
                 f"resampling {chosen}",
@@ -381,7 +381,7 @@ def resample(
                 "items, posterior or items x posterior",
                 "evaluate the annotations instead",
             )
-    own = None if group is None else _groups_of(group, truth.items)
+    group_given = None if group is None else _groups_of(group, truth.items)
     number = usual_replicates(len(truth.items), chosen) if replicates is None else replicates
     weights = _panel_weights(annotators if voters is None else len(voters), number)
     weights = weights if chosen == "panel" else None
@@ -390,14 +390,14 @@ def resample(
         items=truth.items,
         replicates=number if weights is None else len(weights),
         seed=seed,
-        group=known if own is None else own,
+        group=group_of_truth if group_given is None else group_given,
         annotators=annotators,
         draws=draws,
         reason=reason,
         voters=voters,
         ranks=_ranks(truth),
         weights=weights,
-        gold=settled,
+        gold=all_gold,
     )
 
 
@@ -408,10 +408,10 @@ def _groups_of(group: Any, items: tuple[str, ...]) -> Ints:
     array([1, 0])
     """
     index = getattr(group, "index", ())  # of a series; of a list it is a method
-    if not callable(index) and len(index) and all(isinstance(one, str) for one in index):
+    if not callable(index) and len(index) and all(isinstance(name, str) for name in index):
         group = dict(zip(index, group, strict=True))  # numbers would only count the rows
     if isinstance(group, Mapping):
-        named = {str(item): one for item, one in group.items()}
+        named = {str(item): group_of_item for item, group_of_item in group.items()}
         lacking = [item for item in items if item not in named]
         if lacking:
             raise InputError(
@@ -454,9 +454,9 @@ def normalised(kind: str) -> str:
     'items x panel'
     """
     letters = "".join(c for c in kind.lower().replace("*", "x") if c.isalpha())
-    for known in KINDS:
-        if letters == known.replace(" ", ""):
-            return known
+    for usual in KINDS:
+        if letters == usual.replace(" ", ""):
+            return usual
     return choice("resampling, kind", kind, KINDS)
 
 
@@ -524,17 +524,17 @@ def _votes_per_item(truth: Annotations) -> float:
     return votes / len(distinct(task.astype(np.int64) * len(truth.items) + truth.item)[0])
 
 
-def _possible(truth: Annotations, kind: str, *, settled: bool) -> Ints | None:
+def _possible(truth: Annotations, kind: str, *, all_gold: bool) -> Ints | None:
     """Refuse kinds that these annotations cannot be resampled by; who of them can be drawn."""
     part = kind.split(" x ")[-1]
-    if settled and part in ("panel", "votes"):
+    if all_gold and part in ("panel", "votes"):
         raise InputError(
             f"resampling {kind}",
             "adjudicated gold for every item",
             "votes that count",
             hint("choose items instead, or score against the votes: {}", VOTES),
         )
-    if truth.is_gold is not None and truth.is_gold.any() and not settled:
+    if truth.is_gold is not None and truth.is_gold.any() and not all_gold:
         truth = truth.rows(counted_votes(truth))
     voters = (
         np.empty(0, int)

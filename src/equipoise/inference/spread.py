@@ -172,8 +172,8 @@ class Spread:
     @property
     def parts(self) -> tuple[float, float, float]:
         """The parts that count: items (draws, seeds), annotators, cells; 0 for rounding."""
-        found, limit = self._counted(), _NOTHING * self.floor
-        return (0.0, 0.0, 0.0) if all(one <= limit for one in found) else found
+        parts, limit = self._counted(), _NOTHING * self.floor
+        return (0.0, 0.0, 0.0) if all(part <= limit for part in parts) else parts
 
     def _counted(self) -> tuple[float, float, float]:
         whom, rest = self.population, self.draws + self.seeds
@@ -203,8 +203,8 @@ class Spread:
     def variance(self) -> float:
         """Variance of the number."""
         items, annotators, cells = self.parts
-        found = items + max(annotators - cells, 0.0)
-        return self.floor if found <= _NOTHING * self.floor else found
+        variance = items + max(annotators - cells, 0.0)
+        return self.floor if variance <= _NOTHING * self.floor else variance
 
     @property
     def standard_error(self) -> float:
@@ -269,13 +269,13 @@ class Spread:
             low, high = high, 2 * high
         width = (low + high) / 2
         for _ in range(_STEPS):
-            found = _tails(width, errors, df)
-            if abs(found - alpha) < _CLOSE:
+            tails = _tails(width, errors, df)
+            if abs(tails - alpha) < _CLOSE:
                 break
-            low, high = (width, high) if found > alpha else (low, width)
+            low, high = (width, high) if tails > alpha else (low, width)
             step = 1e-5 * width
-            slope = (_tails(width + step, errors, df) - found) / step
-            width -= (found - alpha) / slope if slope < 0 else 0.0
+            slope = (_tails(width + step, errors, df) - tails) / step
+            width -= (tails - alpha) / slope if slope < 0 else 0.0
             if not low < width < high:
                 width = (low + high) / 2
         return width

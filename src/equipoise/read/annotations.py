@@ -112,15 +112,15 @@ def annotations_of_tables(tables: Sequence[NamedTable], options: VoteFormat) -> 
     >>> both.annotators, both.tasks, both.label
     (('ana', 'bo'), ('edema',), array([0, 1, 1, 1]))
     """
-    parts = _laid_out(tables, options)
+    parts = _with_layouts(tables, options)
     first = parts[0]
     if first.layout == "counts":
         beside, others = _split_items(first.table, first.options)
         return _count_annotations(beside, _cells(first.table, others), others, first.options)
     if len(parts) == 1:
-        table = _tidied(first)
+        table = _tidy_table(first)
     else:
-        table = _stacked([_with_reader(one, _tidied(one)) for one in parts])
+        table = _stack_tables([_with_reader(part, _tidy_table(part)) for part in parts])
     # columns that the caller named have our names by now, and are not in doubt
     sure = {ours: ours for ours in ("item", "annotator") if ours in options.columns}
     return tidy_annotations(table, replace(options, columns=sure))
@@ -128,49 +128,49 @@ def annotations_of_tables(tables: Sequence[NamedTable], options: VoteFormat) -> 
 
 def layouts_of(tables: Sequence[NamedTable], options: VoteFormat) -> list[str]:
     """How each of some tables is laid out, read alone or as one."""
-    return [one.layout for one in _laid_out(tables, options)]
+    return [part.layout for part in _with_layouts(tables, options)]
 
 
-def _laid_out(tables: Sequence[NamedTable], options: VoteFormat) -> list[_Reading]:
+def _with_layouts(tables: Sequence[NamedTable], options: VoteFormat) -> list[_Reading]:
     """Find the columns that go by other names, and the layout of every table."""
-    parts = [_by_header(one, options) for one in tables]
+    parts = [_with_headers(table, options) for table in tables]
     if len(parts) > 1 and _are_tasks(parts, options.layout):
-        return [one._replace(layout="tasks", guessed=True) for one in parts]
+        return [part._replace(layout="tasks", guessed=True) for part in parts]
     if options.layout != "auto":
         return [
-            one._replace(layout=choice(f"{one.table.name}, layout", options.layout, _LAYOUTS))
-            for one in parts
+            part._replace(layout=choice(f"{part.table.name}, layout", options.layout, _LAYOUTS))
+            for part in parts
         ]
-    guesses = [_guess_layout(one.table, one.options) for one in parts]
+    guesses = [_guess_layout(part.table, part.options) for part in parts]
     return [
-        one._replace(layout=guess, guessed=guess != "tidy")
-        for one, guess in zip(parts, guesses, strict=True)
+        part._replace(layout=guess, guessed=guess != "tidy")
+        for part, guess in zip(parts, guesses, strict=True)
     ]
 
 
-def _by_header(one: NamedTable, options: VoteFormat) -> _Reading:
+def _with_headers(source: NamedTable, options: VoteFormat) -> _Reading:
     """Find the columns that go by other names, and say so."""
-    known = annotation_headers(one.table, options)
+    headers = annotation_headers(source.table, options)
     if options.layout == "auto":
-        require_header(one.table, known.columns)
-    own = replace(options, columns=known.columns)
-    return _Reading(one.table.noting(*known.notices), one.reader, own)
+        require_header(source.table, headers.columns)
+    format_found = replace(options, columns=headers.columns)
+    return _Reading(source.table.noting(*headers.notices), source.reader, format_found)
 
 
-def _are_tasks(parts: Sequence[_Reading], asked: str) -> bool:
+def _are_tasks(parts: Sequence[_Reading], layout: str) -> bool:
     """Whether several tables are tasks: alike without labels, about the same items."""
-    if asked == "counts":
+    if layout == "counts":
         raise InputError(
             "annotations",
             f"{len(parts)} files of counts",
             "one",
             "put the counts of all items into one table",
         )
-    if asked != "auto" or any(
-        one.table.column_of("label", one.options.columns) for one in parts
+    if layout != "auto" or any(
+        part.table.column_of("label", part.options.columns) for part in parts
     ):
         return False
-    split = [_split_items(one.table, one.options) for one in parts]
+    split = [_split_items(part.table, part.options) for part in parts]
     if len({frozenset(others) for _, others in split}) > 1:
         return False
     items = [set(code_names(beside, "item").names) for beside, _ in split]
@@ -185,15 +185,15 @@ def _are_tasks(parts: Sequence[_Reading], asked: str) -> bool:
     return True
 
 
-def _tidied(one: _Reading) -> Table:
+def _tidy_table(part: _Reading) -> Table:
     """A table in the tidy layout with our names."""
-    table, options = one.table, one.options
-    if one.layout == "tidy":
+    table, options = part.table, part.options
+    if part.layout == "tidy":
         return name_columns(table, options)
-    if one.layout == "tasks":
-        return _tasks(one)
+    if part.layout == "tasks":
+        return _tidy_tasks(part)
     beside, others = _split_items(table, options)
-    if one.guessed:
+    if part.guessed:
         _refuse_nonsense(beside, table, others, options)
         first = table.column_of("item", options.columns) or next(iter(table.columns))
         text = (
@@ -202,21 +202,21 @@ def _tidied(one: _Reading) -> Table:
         )
         guess = notice("read_as_wide", text, column=first, annotators=others, tasks=_TASKS)
         beside = replace(beside, notices=(guess, *beside.notices))
-    return _melted(beside, table, others, "annotator")
+    return _melt_columns(beside, table, others, "annotator")
 
 
-def _tasks(one: _Reading) -> Table:
+def _tidy_tasks(part: _Reading) -> Table:
     """One annotator's answers, a column per task."""
     import pyarrow as pa
 
-    table = one.table
-    known = {ours: table.column_of(ours, one.options.columns) for ours in _BESIDE_TASKS}
-    columns = {ours: table.columns[name] for ours, name in known.items() if name is not None}
+    table = part.table
+    theirs = {ours: table.column_of(ours, part.options.columns) for ours in _BESIDE_TASKS}
+    columns = {ours: table.columns[name] for ours, name in theirs.items() if name is not None}
     notices: list[Notice] = []
-    taken = {name for name in known.values() if name is not None}
+    taken = {name for name in theirs.values() if name is not None}
     if "item" not in columns:
-        item, said = _item_column(table)
-        columns, notices = {"item": item[1], **columns}, [said]
+        item, items_notice = _item_column(table)
+        columns, notices = {"item": item[1], **columns}, [items_notice]
         taken.add(item[0])
     tasks = tuple(name for name in table.columns if name not in taken)
     if not tasks or is_missing(tasks).any():
@@ -226,16 +226,16 @@ def _tasks(one: _Reading) -> Table:
             "a named column per task beside the items",
             "check the header and the delimiter",
         )
-    if "annotator" not in columns and one.reader:
-        columns["annotator"] = pa.array([one.reader] * len(table))
-    if one.guessed:
+    if "annotator" not in columns and part.reader:
+        columns["annotator"] = pa.array([part.reader] * len(table))
+    if part.guessed:
         text = (
             "each file is read as one annotator's, named like the file, with a column per "
             "task: {tasks:names}"
         )
         notices.insert(0, notice("read_as_tasks", text, tasks=tasks))
     beside = replace(table, columns=columns, notices=(*notices, *table.notices))
-    return _melted(beside, table, tasks, "task")
+    return _melt_columns(beside, table, tasks, "task")
 
 
 def _item_column(table: Table) -> tuple[tuple[str, Any], Notice]:
@@ -248,14 +248,14 @@ def _item_column(table: Table) -> tuple[tuple[str, Any], Notice]:
     return ("", row_numbers(len(table))), ITEMS_BY_ROW
 
 
-def _with_reader(one: _Reading, tidy: Table) -> Table:
+def _with_reader(part: _Reading, tidy: Table) -> Table:
     """Name the annotator of a file that names none."""
     import pyarrow as pa
 
-    if "annotator" in tidy.columns or not one.reader:
+    if "annotator" in tidy.columns or not part.reader:
         return tidy
     twice = _repeated_item(tidy)
-    if twice is not None and not one.options.exchangeable:
+    if twice is not None and not part.options.exchangeable:
         row, name = twice
         raise InputError(
             tidy.where(row),
@@ -266,7 +266,7 @@ def _with_reader(one: _Reading, tidy: Table) -> Table:
     text = (
         "files without a column of annotators are read as one annotator's, named like the file"
     )
-    who = pa.array([one.reader] * len(tidy))
+    who = pa.array([part.reader] * len(tidy))
     return replace(
         tidy,
         columns={**tidy.columns, "annotator": who},
@@ -282,27 +282,28 @@ def _repeated_item(table: Table) -> tuple[int, str] | None:
     return (int(twice[0]), item.names[item.codes[twice[0]]]) if len(twice) else None
 
 
-def _stacked(tables: Sequence[Table]) -> Table:
+def _stack_tables(tables: Sequence[Table]) -> Table:
     """Tables one below the other; a column that some lack is blank there."""
     starts = np.cumsum([0, *map(len, tables)])
     columns = {
         name: _one_column(
-            words_of(one, name) if name in one.columns else (np.full(len(one), -1), [])
-            for one in tables
+            words_of(table, name) if name in table.columns else (np.full(len(table), -1), [])
+            for table in tables
         )
-        for name in dict.fromkeys(name for one in tables for name in one.columns)
+        for name in dict.fromkeys(name for table in tables for name in table.columns)
     }
 
     def place(row: int) -> str:
         number = int(np.searchsorted(starts, row, side="right")) - 1
         return tables[number].where(row - int(starts[number]))
 
-    said: dict[Notice, list[str]] = {}
-    for one in tables:
-        for each in one.notices:
-            said.setdefault(each, []).append(one.name)
+    files_saying: dict[Notice, list[str]] = {}
+    for table in tables:
+        for note in table.notices:
+            files_saying.setdefault(note, []).append(table.name)
     notices = tuple(
-        each if len(names) == len(tables) else each.of(*names) for each, names in said.items()
+        note if len(names) == len(tables) else note.of(*names)
+        for note, names in files_saying.items()
     )
     return Table(name=f"{len(tables)} files", columns=columns, place=place, notices=notices)
 
@@ -313,8 +314,8 @@ def _one_column(parts: Iterable[tuple[Ints, list[str]]], *, across: bool = False
 
     words: list[str] = []
     codes = []
-    for own, some in parts:
-        codes.append(np.where(own < 0, -1, own + len(words)))
+    for part_codes, some in parts:
+        codes.append(np.where(part_codes < 0, -1, part_codes + len(words)))
         words += some
     flat = np.column_stack(codes).ravel() if across else np.concatenate(codes)
     return pa.DictionaryArray.from_arrays(
@@ -340,7 +341,7 @@ def _refuse_nonsense(
         return
     held = {name: set(code_names(table, name).names) for name in others}
     for name, words in held.items():
-        rest = set().union(*(own for other, own in held.items() if other != name))
+        rest = set().union(*(values for other, values in held.items() if other != name))
         many = (
             len(words) >= _MANY_WORDS and len(words) > 0.9 * len(table) and not _numeric(words)
         )
@@ -479,8 +480,8 @@ def _split_items(table: Table, options: VoteFormat) -> tuple[Table, tuple[str, .
         ours: table.column_of(ours, options.columns) for ours in ("item", "task", "group")
     }
     theirs["item"] = theirs["item"] or next(iter(table.columns))
-    known = {ours: name for ours, name in theirs.items() if name is not None}
-    others = tuple(name for name in table.columns if name not in known.values())
+    names = {ours: name for ours, name in theirs.items() if name is not None}
+    others = tuple(name for name in table.columns if name not in names.values())
     if not others:
         raise InputError(
             table.name,
@@ -488,11 +489,11 @@ def _split_items(table: Table, options: VoteFormat) -> tuple[Table, tuple[str, .
             "a column 'label', or one column per annotator",
             "check the header and delimiter",
         )
-    beside = {ours: table.columns[name] for ours, name in known.items()}
+    beside = {ours: table.columns[name] for ours, name in names.items()}
     return replace(table, columns=beside), others
 
 
-def _melted(beside: Table, table: Table, names: tuple[str, ...], ours: str) -> Table:
+def _melt_columns(beside: Table, table: Table, names: tuple[str, ...], ours: str) -> Table:
     """Make a row of every cell, item by item; the name of its column goes into `ours`."""
     import pyarrow as pa
 
@@ -502,7 +503,7 @@ def _melted(beside: Table, table: Table, names: tuple[str, ...], ours: str) -> T
         np.tile(np.arange(size), len(table)), pa.array(names)
     )
     source = np.repeat(np.arange(len(table)), size)
-    columns = {name: each.take(source) for name, each in beside.columns.items()}
+    columns = {name: values.take(source) for name, values in beside.columns.items()}
     place = beside.place
     return replace(
         beside,
@@ -539,7 +540,7 @@ def _count_annotations(
     _check_counts(beside, matrix, classes)
     row, column = np.nonzero(matrix)
     label = pa.DictionaryArray.from_arrays(column, pa.array(classes))
-    columns = {name: each.take(row) for name, each in beside.columns.items()}
+    columns = {name: values.take(row) for name, values in beside.columns.items()}
     columns |= {"label": label, "count": pa.array(matrix[row, column].astype(np.int64))}
     place = beside.place
     table = replace(beside, columns=columns, place=lambda number: place(int(row[number])))
@@ -678,8 +679,8 @@ def _from_array(file: Content, options: VoteFormat) -> Annotations:
 
 
 def _from_json(file: Content, options: VoteFormat) -> Annotations:
-    known = ("auto", "rankings", "label-studio")
-    layout = choice(f"{file.name}, layout", options.layout, known)
+    layouts = ("auto", "rankings", "label-studio")
+    layout = choice(f"{file.name}, layout", options.layout, layouts)
     parsed = read_json(file)
     if layout == "label-studio" or (layout == "auto" and is_label_studio(parsed)):
         return label_studio_annotations(parsed, options, name=file.name)

@@ -81,7 +81,7 @@ def write_study(
     if not suffix:
         raise unknown_ending(Content(str(path), "", "", b""), ENDINGS)
     try:
-        table, facts = _encoded(annotations, predictions)
+        table, facts = _table_and_facts(annotations, predictions)
     except UnicodeEncodeError as error:
         raise InputError(
             "study", "a name with half a character", "whole characters", "correct the name"
@@ -116,14 +116,14 @@ def study_of(file: Content) -> tuple[Annotations, tuple[Predictions, ...]]:
         )
     try:
         table, facts = _read_parquet(file) if file.suffix != ".csv" else _read_text(file)
-        return _decoded(table, facts)
+        return _study_of_table(table, facts)
     except InputError as error:
-        raise _damaged(file, str(error)) from error
+        raise _damaged_study(file, str(error)) from error
     except (pa.ArrowException, ValueError, LookupError, TypeError, AttributeError) as error:
-        raise _damaged(file, f"{type(error).__name__}: {error}") from error
+        raise _damaged_study(file, f"{type(error).__name__}: {error}") from error
 
 
-def _damaged(file: Content, why: str) -> InputError:
+def _damaged_study(file: Content, why: str) -> InputError:
     return InputError(
         file.name,
         f"a study that is damaged or was changed ({why.splitlines()[0][:200]})",
@@ -132,7 +132,7 @@ def _damaged(file: Content, why: str) -> InputError:
     )
 
 
-def _encoded(
+def _table_and_facts(
     annotations: Annotations, predictions: Sequence[Predictions]
 ) -> tuple[Any, dict[str, Any]]:
     """One arrow table, and the facts that it cannot hold."""
@@ -141,15 +141,20 @@ def _encoded(
     columns, facts = parquet.annotation_columns(annotations)
     votes = pa.table(columns)
     parts = [votes.append_column("role", pa.array(["annotation"] * len(votes)))]
-    said: list[dict[str, Any]] = []
-    for one in predictions:
-        part = _prediction_rows(one)
-        said.append(
-            {"model": one.model, "task": one.task, "classes": one.classes, "rows": len(part)}
+    models: list[dict[str, Any]] = []
+    for prediction in predictions:
+        part = _prediction_rows(prediction)
+        models.append(
+            {
+                "model": prediction.model,
+                "task": prediction.task,
+                "classes": prediction.classes,
+                "rows": len(part),
+            }
         )
         parts.append(part)
     if facts["kind"] == "interval":
-        parts[0] = _renamed(parts[0], {"label": "value"})
+        parts[0] = _with_column_names(parts[0], {"label": "value"})
     texts = ("role", "task", "item", "annotator", "model", "label", "class", "group")
     plain = [_as_text(part, texts) for part in parts]
     table = pa.concat_tables(plain, promote_options="permissive")
@@ -157,11 +162,11 @@ def _encoded(
         table = table.select([name for name in table.column_names if name != "score"])
     names = [name for name in _FIRST if name in table.column_names]
     rest = [name for name in table.column_names if name not in names]
-    whole = {"format": 1, "rows": len(votes), "annotations": facts, "predictions": said}
+    whole = {"format": 1, "rows": len(votes), "annotations": facts, "predictions": models}
     return table.select([*names, *rest]), whole
 
 
-def _renamed(table: Any, names: Mapping[str, str]) -> Any:
+def _with_column_names(table: Any, names: Mapping[str, str]) -> Any:
     return table.rename_columns([names.get(name, name) for name in table.column_names])
 
 
@@ -175,19 +180,28 @@ def _as_text(table: Any, names: Sequence[str]) -> Any:
     return table
 
 
-def _prediction_rows(one: Predictions) -> Any:
+def _prediction_rows(predictions: Predictions) -> Any:
     import pyarrow as pa
 
     columns: dict[str, Any] = {}
-    if one.classes:
-        row, place = np.nonzero(one.values)
-        items, scores = np.array(one.items, dtype=object)[row], one.values[row, place]
-        columns["label"] = pa.array(np.array(one.classes, dtype=object)[place], pa.string())
+    if predictions.classes:
+        row, place = np.nonzero(predictions.values)
+        items, scores = (
+            np.array(predictions.items, dtype=object)[row],
+            predictions.values[row, place],
+        )
+        columns["label"] = pa.array(
+            np.array(predictions.classes, dtype=object)[place], pa.string()
+        )
     else:
-        items, scores = np.array(one.items, dtype=object), one.values
+        items, scores = np.array(predictions.items, dtype=object), predictions.values
     size = len(scores)
     columns |= {"item": pa.array(items, pa.string()), "score": pa.array(scores)}
-    for name, word in (("role", "prediction"), ("model", one.model), ("task", one.task)):
+    for name, word in (
+        ("role", "prediction"),
+        ("model", predictions.model),
+        ("task", predictions.task),
+    ):
         columns[name] = pa.array([word] * size, pa.string())
     return pa.table(columns)
 
@@ -197,14 +211,14 @@ def _write_text(sink: Any, table: Any, facts: Mapping[str, Any]) -> None:
     text.write(f"{_TITLE}\n# {json.dumps(facts)}\n")
     text.write(csv_line(table.column_names))
     for batch in table.to_batches(max_chunksize=1 << 16):
-        rows = zip(*map(_values, batch.columns), strict=True)
+        rows = zip(*map(_cell_values, batch.columns), strict=True)
         text.write("".join(map(csv_line, rows)))
     text.detach()
 
 
-def _values(column: Any) -> list[Any]:
+def _cell_values(column: Any) -> list[Any]:
     """Values of a column; nan is a word here, because an empty cell is nothing at all."""
-    return ["nan" if one != one else one for one in column.to_pylist()]
+    return ["nan" if value != value else value for value in column.to_pylist()]
 
 
 def _read_parquet(file: Content) -> tuple[Any, Mapping[str, Any]]:
@@ -232,31 +246,31 @@ def _read_text(file: Content) -> tuple[Any, Mapping[str, Any]]:
     return pa.table(columns, names=table.column_names), facts
 
 
-def _decoded(
+def _study_of_table(
     table: Any, facts: Mapping[str, Any]
 ) -> tuple[Annotations, tuple[Predictions, ...]]:
     """Cut the table into what it was made of."""
     if facts["format"] != 1:
         message = f"format {facts['format']!r} of a later version"
         raise ValueError(message)
-    rows = [int(facts["rows"]), *(int(one["rows"]) for one in facts["predictions"])]
+    rows = [int(facts["rows"]), *(int(model["rows"]) for model in facts["predictions"])]
     if sum(rows) != len(table):
         message = f"{len(table)} rows in place of {sum(rows)}"
         raise ValueError(message)
     about = facts["annotations"]
-    votes = _typed(table.slice(0, rows[0]), about["types"])
+    votes = _with_number_types(table.slice(0, rows[0]), about["types"])
     if about["kind"] == "interval":
-        kept = [name for name in votes.column_names if name != "label"]
-        votes = _renamed(votes.select(kept), {"value": "label"})
+        numeric = [name for name in votes.column_names if name != "label"]
+        votes = _with_column_names(votes.select(numeric), {"value": "label"})
     annotations = Annotations(**parquet.annotation_fields(votes, about))
     starts = np.cumsum(rows)
     parts = zip(facts["predictions"], starts[:-1], rows[1:], strict=True)
     return annotations, tuple(
-        _prediction(table.slice(int(start), size), one) for one, start, size in parts
+        _prediction(table.slice(int(start), size), model) for model, start, size in parts
     )
 
 
-def _typed(table: Any, types: Mapping[str, str]) -> Any:
+def _with_number_types(table: Any, types: Mapping[str, str]) -> Any:
     """Columns of numbers as numbers, where they were read as text."""
     import pyarrow as pa
 
@@ -278,7 +292,7 @@ def _typed(table: Any, types: Mapping[str, str]) -> Any:
 
 
 def _prediction(table: Any, about: Mapping[str, Any]) -> Predictions:
-    values = np.asarray(_typed(table, {"score": "f8"})["score"], dtype=np.float64)
+    values = np.asarray(_with_number_types(table, {"score": "f8"})["score"], dtype=np.float64)
     names, classes = table["item"].to_pylist(), tuple(about["classes"])
     items = tuple(dict.fromkeys(names))
     if classes:

@@ -122,23 +122,24 @@ class CheckedFiles:
         """Annotated tasks without predictions, where there are predictions."""
         if self.annotations is None or not self.predictions:
             return ()
-        known = {one.task for one in self.predictions}
-        return tuple(task for task in self.annotations.tasks if task not in known)
+        predicted = {prediction.task for prediction in self.predictions}
+        return tuple(task for task in self.annotations.tasks if task not in predicted)
 
-    def unmatched(self, one: Predictions) -> tuple[int, int]:
+    def unmatched(self, prediction: Predictions) -> tuple[int, int]:
         """Annotated items of a task without a prediction, and predictions without votes."""
-        table, known = self.annotations, set[str]()
-        if table is not None and one.task in table.tasks:
-            known = {
-                table.items[code] for code in np.unique(table.item[table.in_task(one.task)])
+        table, voted = self.annotations, set[str]()
+        if table is not None and prediction.task in table.tasks:
+            voted = {
+                table.items[code]
+                for code in np.unique(table.item[table.in_task(prediction.task)])
             }
-        return len(known - set(one.items)), len(set(one.items) - known)
+        return len(voted - set(prediction.items)), len(set(prediction.items) - voted)
 
     @property
     def matches(self) -> bool:
         """Whether every annotated item of every task has predictions, and no other."""
         return not self.silent_tasks and not any(
-            any(self.unmatched(one)) for one in self.predictions
+            any(self.unmatched(prediction)) for prediction in self.predictions
         )
 
 
@@ -146,9 +147,9 @@ def check_files(wanted: FilesToCheck) -> CheckedFiles:
     """Read files, and say how."""
     taken = [role for role in ("annotations", "predictions") if getattr(wanted, role)]
     files = [
-        _opened(path).with_role(role, "as given")
+        _open_file(path).with_role(role, "as given")
         for role in taken
-        for path in _listed(getattr(wanted, role))
+        for path in _all_paths(getattr(wanted, role))
     ]
     files += roles_of(wanted.any, taken)
     order = ("study", "annotations", "predictions")
@@ -174,7 +175,9 @@ def roles_of(paths: Sequence[AnyPath], taken: Sequence[str] = ()) -> list[Checke
     taken
         Sides that other files hold: ``annotations`` or ``predictions``.
     """
-    files = [file.with_role(*_sign(file)) for file in map(_opened, _listed(paths))]
+    files = [
+        file.with_role(*_role_and_sign(file)) for file in map(_open_file, _all_paths(paths))
+    ]
     roles_seen = {*taken, *(file.role for file in files)}
     alike = len({file.table and frozenset(file.columns) for file in files}) == 1
     roles: list[CheckedFile] = []
@@ -190,7 +193,7 @@ def roles_of(paths: Sequence[AnyPath], taken: Sequence[str] = ()) -> list[Checke
     return roles
 
 
-def _listed(paths: Sequence[AnyPath]) -> list[AnyPath]:
+def _all_paths(paths: Sequence[AnyPath]) -> list[AnyPath]:
     return listed_paths(list(paths)) if paths else []
 
 
@@ -234,12 +237,12 @@ def _read_both(
     return annotations, read._replace(predictions=(*models.predictions, *read.predictions))
 
 
-def _opened(path: AnyPath) -> CheckedFile:
+def _open_file(path: AnyPath) -> CheckedFile:
     """Open a file once."""
     file = content(path)
     if is_study(file):
         annotations, predictions = study_of(file)
-        rows = len(annotations) + sum(len(one.items) for one in predictions)
+        rows = len(annotations) + sum(len(prediction.items) for prediction in predictions)
         return CheckedFile(path, file, None, rows, "study", "its first line says so")
     if file.suffix in NUMPY:
         return CheckedFile(path, file, None, len(np.atleast_1d(read_array(file))))
@@ -249,7 +252,7 @@ def _opened(path: AnyPath) -> CheckedFile:
     return CheckedFile(path, file, table, len(table))
 
 
-def _sign(file: CheckedFile) -> tuple[str, str]:
+def _role_and_sign(file: CheckedFile) -> tuple[str, str]:
     """The side of a file by what stands in it, and by which sign; empty where nothing tells."""
     if file.content.suffix in JSON:
         return "annotations", "rankings and exports of votes are JSON"
@@ -270,8 +273,8 @@ def _has_fractions(table: Table, column: str) -> bool:
         values = numbers(table, column)
     except InputError:
         return False
-    known = values[np.isfinite(values)]
-    return bool(len(known)) and bool((known != np.floor(known)).any())
+    finite = values[np.isfinite(values)]
+    return bool(len(finite)) and bool((finite != np.floor(finite)).any())
 
 
 def _layouts(

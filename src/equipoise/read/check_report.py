@@ -40,7 +40,7 @@ def check_report(check: CheckedFiles, *, command: bool = False) -> Report:
                 key="decided",
                 title="What was decided while reading?",
                 sentence="",
-                more=tuple(f"- {capital(one)}" for one in guesses),
+                more=tuple(f"- {capital(guess)}" for guess in guesses),
             )
         )
     if check.annotations is not None:
@@ -49,31 +49,31 @@ def check_report(check: CheckedFiles, *, command: bool = False) -> Report:
         findings.append(_models(check))
     findings += [_twins(check), _preview(check)]
     return Report(
-        title=f"{joined([one.name for one in check.files], most=3)}: how they are read",
+        title=f"{joined([file.name for file in check.files], most=3)}: how they are read",
         findings=tuple(findings),
-        models=tuple(dict.fromkeys(one.model for one in check.predictions)),
+        models=tuple(dict.fromkeys(prediction.model for prediction in check.predictions)),
     )
 
 
 def _files(check: CheckedFiles) -> Finding:
     rows: list[Row] = [
         {
-            "file": one.name,
-            "role": one.role,
-            "layout": one.layout,
-            "rows": one.rows,
-            "columns": listed(one.columns, most=6).replace("'", ""),
-            "why": one.why,
+            "file": file.name,
+            "role": file.role,
+            "layout": file.layout,
+            "rows": file.rows,
+            "columns": listed(file.columns, most=6).replace("'", ""),
+            "why": file.why,
         }
-        for one in check.files
+        for file in check.files
     ]
     sides = [
         f"{count(len(names), 'file')} of {side} ({joined(names, most=3)})"
         for side in ("annotations", "predictions")
-        if (names := [one.name for one in check.files if one.role == side])
+        if (names := [file.name for file in check.files if file.role == side])
     ]
-    whole = [f"a whole study ({one.name})" for one in check.files if one.role == "study"]
-    said = joined([*whole, *sides])
+    whole = [f"a whole study ({file.name})" for file in check.files if file.role == "study"]
+    sides_read = joined([*whole, *sides])
     table = Table(
         name="files",
         caption="How each file was read",
@@ -87,9 +87,9 @@ def _files(check: CheckedFiles) -> Finding:
         rows=rows,
     )
     raw = [
-        {"file": one.name, **dict(zip(one.columns, row, strict=True))}
-        for one in check.files
-        for row in one.preview
+        {"file": file.name, **dict(zip(file.columns, row, strict=True))}
+        for file in check.files
+        for row in file.preview
     ]
     names = list(dict.fromkeys(name for row in raw for name in row))
     lines = [{name: row.get(name, "") for name in names} for row in raw]
@@ -102,7 +102,7 @@ def _files(check: CheckedFiles) -> Finding:
     return Finding(
         key="files",
         title="How were the files read?",
-        sentence=f"{capital(said)}.",
+        sentence=f"{capital(sides_read)}.",
         tables=(table, first) if raw else (table,),
     )
 
@@ -171,13 +171,13 @@ def _task_row(table: Annotations, task: str) -> Row:
     use = here & ~gold
     item, votes = table.item[use], _counts(table)[use]
     seen, place = np.unique(item, return_inverse=True)
-    each: Floats = np.bincount(place, votes, len(seen)).astype(np.float64)
+    votes_per_item: Floats = np.bincount(place, votes, len(seen)).astype(np.float64)
     row: dict[str, str | float | int | None] = {
         "task": task,
         "items": len(np.unique(table.item[here])),
         "annotators": "",
         "votes": int(votes.sum()),
-        "votes_per_item": _range(each),
+        "votes_per_item": _range(votes_per_item),
         "unanimous": "",
         "tied": "",
         "repeats": "",
@@ -185,20 +185,22 @@ def _task_row(table: Annotations, task: str) -> Row:
         "gold": len(np.unique(table.item[here & gold])),
     }
     if len(seen):
-        row |= _agreement(table, use, each)
+        row |= _agreement(table, use, votes_per_item)
         row |= _people(table, use, len(seen))
     return row
 
 
-def _range(each: Floats) -> str:
-    if not len(each):
+def _range(votes_per_item: Floats) -> str:
+    if not len(votes_per_item):
         return "none"
-    low, high = int(each.min()), int(each.max())
-    mean = number(float(each.mean()), 1)
+    low, high = int(votes_per_item.min()), int(votes_per_item.max())
+    mean = number(float(votes_per_item.mean()), 1)
     return count(low) if low == high else f"{count(low)} to {count(high)}, mean {mean}"
 
 
-def _agreement(table: Annotations, use: Bools, each: Floats) -> dict[str, float | int | None]:
+def _agreement(
+    table: Annotations, use: Bools, votes_per_item: Floats
+) -> dict[str, float | int | None]:
     """Items on which all agree, and those tied between classes; unknown of ratings."""
     if table.label is None or table.kind == "interval":
         return {}
@@ -212,7 +214,11 @@ def _agreement(table: Annotations, use: Bools, each: Floats) -> dict[str, float 
     whole = np.add.reduceat(mass, start)
     level = np.isclose(mass, np.repeat(top, np.diff([*start, len(cells)])), rtol=1e-12)
     several = np.add.reduceat(level.astype(np.int64), start) > 1
-    many = each > 1 if len(each) == len(items) else np.ones(len(items), dtype=bool)
+    many = (
+        votes_per_item > 1
+        if len(votes_per_item) == len(items)
+        else np.ones(len(items), dtype=bool)
+    )
     alone = np.isclose(top, whole, rtol=1e-12)[many]
     return {
         "unanimous": float(alone.mean()) if len(alone) else None,
@@ -243,10 +249,15 @@ def _class_table(table: Annotations) -> tuple[Table, ...]:
     for task in table.tasks:
         here = table.in_task(task)
         votes = np.ones(len(table)) if table.count is None else table.count
-        each = np.bincount(table.label[here], votes[here], len(table.classes))
+        votes_per_class = np.bincount(table.label[here], votes[here], len(table.classes))
         rows += [
-            {"task": task, "class": name, "votes": int(size), "share": size / each.sum()}
-            for name, size in zip(table.classes, each, strict=True)
+            {
+                "task": task,
+                "class": name,
+                "votes": int(size),
+                "share": size / votes_per_class.sum(),
+            }
+            for name, size in zip(table.classes, votes_per_class, strict=True)
         ]
     shown = (
         *columns("text", "task", "class"),
@@ -263,8 +274,8 @@ def _annotator_table(table: Annotations) -> tuple[Table, ...]:
     pairs = np.unique(table.annotator.astype(np.int64) * len(table.items) + table.item)
     items = np.bincount(pairs // len(table.items), minlength=len(table.annotators))
     rows: list[Row] = [
-        {"annotator": name, "items": int(seen), "votes": int(given)}
-        for name, seen, given in zip(table.annotators, items, votes, strict=True)
+        {"annotator": name, "items": int(seen), "votes": int(cast)}
+        for name, seen, cast in zip(table.annotators, items, votes, strict=True)
     ]
     shown = (Column("annotator", "annotator"), *columns("count", "items", "votes"))
     return (Table(name="annotators", caption="Votes by annotator", columns=shown, rows=rows),)
@@ -272,17 +283,17 @@ def _annotator_table(table: Annotations) -> tuple[Table, ...]:
 
 def _models(check: CheckedFiles) -> Finding:
     """What models say, and for which of the items."""
-    rows = [_model_row(one, check) for one in check.predictions]
-    names = list(dict.fromkeys(one.model for one in check.predictions))
-    said = f"{count(len(names), 'model')}: {joined(names, most=6)}."
+    rows = [_model_row(prediction, check) for prediction in check.predictions]
+    names = list(dict.fromkeys(prediction.model for prediction in check.predictions))
+    sentence = f"{count(len(names), 'model')}: {joined(names, most=6)}."
     if check.silent_tasks:
-        said += f" No predictions for {joined(check.silent_tasks, most=4)}."
+        sentence += f" No predictions for {joined(check.silent_tasks, most=4)}."
     if check.annotations is not None and not check.matches:
-        said += " `--on-missing drop` keeps what matches."
+        sentence += " `--on-missing drop` keeps what matches."
     return Finding(
         key="predictions",
         title="What did models say?",
-        sentence=said,
+        sentence=sentence,
         tables=(
             Table(
                 name="models",
@@ -301,60 +312,68 @@ def _models(check: CheckedFiles) -> Finding:
     )
 
 
-def _model_row(one: Predictions, check: CheckedFiles) -> Row:
-    kind = "decisions" if one.decides else "probabilities" if one.classes else "scores"
+def _model_row(prediction: Predictions, check: CheckedFiles) -> Row:
+    kind = (
+        "decisions"
+        if prediction.decides
+        else "probabilities"
+        if prediction.classes
+        else "scores"
+    )
     alone = check.annotations is None
-    without, unknown = ("", "") if alone else check.unmatched(one)
+    without, unknown = ("", "") if alone else check.unmatched(prediction)
     return {
-        "model": one.model,
-        "task": one.task,
+        "model": prediction.model,
+        "task": prediction.task,
         "kind": kind,
-        "items": len(one.items),
+        "items": len(prediction.items),
         "without": without,
         "unknown": unknown,
-        "lowest": "" if one.decides else float(one.values.min()),
-        "highest": "" if one.decides else float(one.values.max()),
+        "lowest": "" if prediction.decides else float(prediction.values.min()),
+        "highest": "" if prediction.decides else float(prediction.values.max()),
     }
 
 
 def _twins(check: CheckedFiles) -> Finding:
     """Whatever is there twice."""
-    said = []
+    twins = []
     table = check.annotations
     if table is not None:
-        said += [f"{a} and {b} gave the same votes on {count(n, 'item')}."
+        twins += [f"{a} and {b} gave the same votes on {count(n, 'item')}."
                  for a, b, n in _same_annotators(table)]  # fmt: skip
         vocabularies = (("items", table.items), ("annotators", table.annotators or ()),
                         ("classes", table.classes))  # fmt: skip
-        said += [
+        twins += [
             f"{capital(what)} {joined([repr(name) for name in names])} differ only in case, "
             "spaces or signs that nobody sees."
-            for what, every in vocabularies
-            for names in alike_names(every)
+            for what, vocabulary in vocabularies
+            for names in alike_names(vocabulary)
         ]
     copies = duplicate_models(_by_task(check.predictions))
-    said += [f"Models with identical predictions: {one}." for one in copies]
-    said += [
+    twins += [
+        f"Models with identical predictions: {copies_of_one}." for copies_of_one in copies
+    ]
+    twins += [
         f"Items {joined([repr(name) for name in names], most=4)} have the same votes, and the "
         "same scores from every model: they may be one item."
         for names in _same_items(check.predictions, table)
     ]
     most = 8
-    more = [f"... and {len(said) - most} more."] if len(said) > most else []
+    more = [f"... and {len(twins) - most} more."] if len(twins) > most else []
     return Finding(
         key="twins",
         title="Is anything there twice?",
-        sentence="" if said else "No annotator, model or item looks like a copy of another.",
-        more=(*(f"- {one}" for one in said[:most]), *more),
+        sentence="" if twins else "No annotator, model or item looks like a copy of another.",
+        more=(*(f"- {twin}" for twin in twins[:most]), *more),
         tables=(
             Table(
                 name="twins",
                 caption="Whatever is there twice",
                 columns=(Column("what", "what"),),
-                rows=[{"what": one} for one in said],
+                rows=[{"what": twin} for twin in twins],
                 brief=(),
             ),
-        ) if said else (),
+        ) if twins else (),
     )  # fmt: skip
 
 
@@ -374,8 +393,8 @@ def _same_annotators(table: Annotations) -> Iterator[tuple[str, str, int]]:
     ]
     for a, b in combinations(range(len(people)), 2):
         both, mine, other = np.intersect1d(votes[a][0], votes[b][0], return_indices=True)
-        said, again = votes[a][1][mine], votes[b][1][other]
-        if len(both) >= _SAME_VOTES and (said == again).all() and len(np.unique(said)) > 1:
+        first, again = votes[a][1][mine], votes[b][1][other]
+        if len(both) >= _SAME_VOTES and (first == again).all() and len(np.unique(first)) > 1:
             yield people[a], people[b], len(both)
 
 
@@ -390,9 +409,11 @@ def _by_task(
 ) -> list[tuple[str, dict[str, Floats]]]:
     """Models of each task that predict for the same items, in one order of these."""
     tasks: dict[tuple[str, frozenset[str]], dict[str, Floats]] = {}
-    for one in predictions:
-        key = (one.task, frozenset(one.items))
-        tasks.setdefault(key, {})[one.model] = one.aligned(sorted(one.items))
+    for prediction in predictions:
+        key = (prediction.task, frozenset(prediction.items))
+        tasks.setdefault(key, {})[prediction.model] = prediction.aligned(
+            sorted(prediction.items)
+        )
     return [(task, models) for (task, _), models in tasks.items()]
 
 
@@ -400,11 +421,17 @@ def _same_items(
     predictions: Sequence[Predictions], table: Annotations | None
 ) -> list[list[str]]:
     """Items with the same scores from every model and for every task, and the same votes."""
-    scores = [one for one in predictions if len(np.unique(one.values)) > _FEW_VALUES]
-    if not scores or len({frozenset(one.items) for one in scores}) > 1:
+    scores = [
+        prediction
+        for prediction in predictions
+        if len(np.unique(prediction.values)) > _FEW_VALUES
+    ]
+    if not scores or len({frozenset(predicted.items) for predicted in scores}) > 1:
         return []
     items = sorted(scores[0].items)
-    rows = np.column_stack([one.aligned(items).reshape(len(items), -1) for one in scores])
+    rows = np.column_stack(
+        [predicted.aligned(items).reshape(len(items), -1) for predicted in scores]
+    )
     groups: dict[tuple[bytes, object], list[str]] = {}
     votes = _votes_by_item(table)
     for name, row in zip(items, np.ascontiguousarray(rows + 0.0), strict=True):
@@ -417,12 +444,12 @@ def _votes_by_item(table: Annotations | None) -> dict[str, tuple[tuple[float, ..
     """Who said what of each item, in one order."""
     if table is None:
         return {}
-    said = [one for one in (table.task, table.annotator, table.label, table.value, table.rank,
-                            table.count) if one is not None]  # fmt: skip
-    found: dict[int, list[tuple[float, ...]]] = {}
-    for item, row in zip(table.item.tolist(), np.column_stack(said).tolist(), strict=True):
-        found.setdefault(item, []).append(tuple(row))
-    return {table.items[item]: tuple(sorted(rows)) for item, rows in found.items()}
+    fields = (table.task, table.annotator, table.label, table.value, table.rank, table.count)
+    present = [column for column in fields if column is not None]
+    votes: dict[int, list[tuple[float, ...]]] = {}
+    for item, row in zip(table.item.tolist(), np.column_stack(present).tolist(), strict=True):
+        votes.setdefault(item, []).append(tuple(row))
+    return {table.items[item]: tuple(sorted(rows)) for item, rows in votes.items()}
 
 
 def _by_accident(rows: Floats) -> float:
@@ -456,13 +483,13 @@ def _preview(check: CheckedFiles) -> Finding:
     table = check.annotations
     if table is not None:
         rows += [_vote_row(table, row) for row in range(min(_SHOWN, len(table)))]
-    for one in check.predictions[:_SHOWN]:
+    for prediction in check.predictions[:_SHOWN]:
         rows.append(
             {
-                "task": one.task,
-                "item": one.items[0],
-                "who": one.model,
-                "says": _says(one),
+                "task": prediction.task,
+                "item": prediction.items[0],
+                "who": prediction.model,
+                "says": _says(prediction),
                 "as": "prediction",
             }
         )
@@ -503,11 +530,11 @@ def _vote_row(table: Annotations, row: int) -> Row:
     }
 
 
-def _says(one: Predictions) -> str:
-    first = one.values[0]
-    if not one.classes:
+def _says(prediction: Predictions) -> str:
+    first = prediction.values[0]
+    if not prediction.classes:
         return f"{float(first):g}"
     top = int(np.argmax(first))
-    if one.decides:
-        return one.classes[top]
-    return f"{one.classes[top]} with probability {percent(float(first[top]))}"
+    if prediction.decides:
+        return prediction.classes[top]
+    return f"{prediction.classes[top]} with probability {percent(float(first[top]))}"

@@ -40,19 +40,23 @@ def encode(value: Any) -> Any:
     if hasattr(value, "to_json"):
         return value.to_json()
     if is_dataclass(value):
-        made = {one.name.rstrip("_"): _field(value, one) for one in written(value)}
+        plain_fields = {part.name.rstrip("_"): _field(value, part) for part in written(value)}
         tagged = getattr(type(value), "TAGGED", False)
-        return {"kind": type(value).__name__, **made} if tagged else made
+        return {"kind": type(value).__name__, **plain_fields} if tagged else plain_fields
     if hasattr(value, "_asdict"):
         value = value._asdict()
     if isinstance(value, Mapping):
-        return {str(name): encode(one) for name, one in value.items()}
+        return {str(name): encode(part) for name, part in value.items()}
     if isinstance(value, np.ndarray):
         value = value.tolist()
-    return [encode(one) for one in value] if isinstance(value, tuple | list) else _one(value)
+    return (
+        [encode(part) for part in value]
+        if isinstance(value, tuple | list)
+        else _plain_value(value)
+    )
 
 
-def _one(value: Any) -> Any:
+def _plain_value(value: Any) -> Any:
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float) and not math.isfinite(value):
@@ -63,9 +67,9 @@ def _one(value: Any) -> Any:
     return str(value) if isinstance(value, str) else value
 
 
-def _field(value: Any, one: Field[Any]) -> Any:
-    own = getattr(value, one.name)
-    return _rows(own) if one.metadata.get("cells") else encode(own)
+def _field(value: Any, part: Field[Any]) -> Any:
+    content = getattr(value, part.name)
+    return _rows(content) if part.metadata.get("cells") else encode(content)
 
 
 def _rows(rows: Any) -> Any:
@@ -85,19 +89,19 @@ def _cell(cell: Any) -> Any:
 def written(record: Any) -> list[Field[Any]]:
     """Fields that are part of the file."""
     return [
-        one
-        for one in fields(record)
-        if not one.metadata.get("maybe") or getattr(record, one.name) != one.default
+        part
+        for part in fields(record)
+        if not part.metadata.get("maybe") or getattr(record, part.name) != part.default
     ]
 
 
 def read(kind: type[Read], value: object, where: str = "run.json") -> Read:
     """Read a record of some kind from plain JSON."""
     try:
-        made: Read = _record(kind, value, where)
+        record: Read = _record(kind, value, where)
     except RecursionError as error:
         raise InputError(where, "nested too deeply", "a record of ours", AGAIN) from error
-    return made
+    return record
 
 
 @cache
@@ -110,18 +114,18 @@ def _record(kind: Any, value: object, where: str) -> Any:
         raise wrong(where, value, "an object with keys")
     if hasattr(kind, "from_json"):
         return kind.from_json(value, where)
-    made = {}
-    for one in fields(kind):
-        key = one.name.rstrip("_")
+    arguments = {}
+    for part in fields(kind):
+        key = part.name.rstrip("_")
         if key in value:
             place = f"{where}, {key}"
-            if one.metadata.get("cells"):
-                made[one.name] = _read_rows(value[key], place, maybe=one.default is None)
+            if part.metadata.get("cells"):
+                arguments[part.name] = _read_rows(value[key], place, maybe=part.default is None)
             else:
-                made[one.name] = read_value(_hints(kind)[one.name], value[key], place)
-        elif one.default is MISSING and one.default_factory is MISSING:
+                arguments[part.name] = read_value(_hints(kind)[part.name], value[key], place)
+        elif part.default is MISSING and part.default_factory is MISSING:
             raise InputError(f"{where}, key {key!r}", "absent", "present", AGAIN)
-    return kind(**made)
+    return kind(**arguments)
 
 
 def _read_rows(rows: Any, where: str, *, maybe: bool) -> Any:
@@ -142,7 +146,7 @@ def _read_cell(cell: Any, where: str) -> Any:
     if isinstance(cell, Mapping):
         return _number(cell.get("number"), where)
     if isinstance(cell, list):
-        return tuple(_read_cell(one, where) for one in cell)
+        return tuple(_read_cell(part, where) for part in cell)
     return cell
 
 
@@ -205,7 +209,7 @@ def _mapping(inner: Sequence[Any], value: Any, where: str) -> dict[str, Any]:
     hint = inner[1] if len(inner) == 2 else Any
     if hint not in (str, int, float, bool):
         return dict(value)
-    return {name: read_value(hint, one, f"{where}, {name}") for name, one in value.items()}
+    return {name: read_value(hint, part, f"{where}, {name}") for name, part in value.items()}
 
 
 def _array(hint: Any, value: Any, where: str) -> Any:
@@ -222,7 +226,7 @@ def _array(hint: Any, value: Any, where: str) -> Any:
 
 def _nested(value: Any, where: str) -> Any:
     if isinstance(value, list):
-        return [_nested(one, where) for one in value]
+        return [_nested(part, where) for part in value]
     return _number(value, where)
 
 
@@ -234,15 +238,15 @@ def _list(inner: Sequence[Any], value: Any, where: str) -> tuple[Any, ...]:
         raise wrong(where, value, f"a list of {len(inner)}")
     hints = inner if several else [inner[0]] * len(value)
     return tuple(
-        read_value(hint, one, f"{where}[{i}]")
-        for i, (hint, one) in enumerate(zip(hints, value, strict=True))
+        read_value(hint, part, f"{where}[{i}]")
+        for i, (hint, part) in enumerate(zip(hints, value, strict=True))
     )
 
 
 def _union(kinds: Sequence[Any], value: Any, where: str) -> Any:
     if value is None:
         return math.nan if float in kinds and type(None) not in kinds else None
-    tagged = {one.__name__: one for one in kinds if getattr(one, "TAGGED", False)}
+    tagged = {option.__name__: option for option in kinds if getattr(option, "TAGGED", False)}
     if tagged:
         name = value.get("kind") if isinstance(value, Mapping) else None
         if not isinstance(name, str) or name not in tagged:
@@ -278,12 +282,12 @@ def _plain(hint: Any, value: Any, where: str) -> Any:
 def _advice(value: Any, where: str) -> str:
     """Advice that names options, see `equipoise.types.words.Hint`."""
     try:
-        made = value_from_json(value) if "hint" in value else None
+        advice = value_from_json(value) if "hint" in value else None
     except (KeyError, TypeError, AttributeError):
-        made = None
-    if not isinstance(made, Hint):
+        advice = None
+    if not isinstance(advice, Hint):
         raise wrong(where, value, "text")
-    return made
+    return advice
 
 
 def _number(value: Any, where: str) -> float:

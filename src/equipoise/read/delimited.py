@@ -134,7 +134,7 @@ def read_delimited(file: Content) -> Table:
 
     data, notices = _utf8(file)
     data = _without_comments(data)
-    text = _headed(file, data, lambda: StringIO(data.decode(errors="ignore"), newline=""))
+    text = _with_header(file, data, lambda: StringIO(data.decode(errors="ignore"), newline=""))
     ended = data if data.endswith((b"\n", b"\r")) else data + b"\n"
     quotes = data.count(b'"')
     try:
@@ -226,7 +226,7 @@ def _no_text(file: Content, error: UnicodeDecodeError) -> InputError:
     )
 
 
-def _headed(file: Content, data: bytes, opener: Callable[[], TextIO]) -> _Text:
+def _with_header(file: Content, data: bytes, opener: Callable[[], TextIO]) -> _Text:
     """Find the delimiter and the names of the columns in the first bytes."""
     start = _without_comments(data[:_BLOCK_OF_HEADER]).lstrip(b"\r\n")
     line = re.split(rb"[\r\n]", start, maxsplit=1)[0].decode(errors="ignore")
@@ -274,7 +274,7 @@ def batched_text(file: Content, path: Path) -> BatchedTable:
         encoding = survey.encoding
         return TextIOWrapper(_unpacked(path), encoding=encoding, errors="ignore", newline="")
 
-    text = _headed(file, survey.start, opener)
+    text = _with_header(file, survey.start, opener)
     names = {unguarded(name.strip()): name for name in text.header}
     notices = (_read_as_windows(file),) if survey.encoding == "cp1252" else ()
     return BatchedTable(

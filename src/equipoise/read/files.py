@@ -113,15 +113,15 @@ def listed_paths(paths: AnyPath | Sequence[AnyPath]) -> list[AnyPath]:
     """One path or several as a list, with the tables of a folder, by name, in its place."""
     if not isinstance(paths, list | tuple):
         paths = cast(list[AnyPath], [paths])
-    every: list[AnyPath] = []
+    listed: list[AnyPath] = []
     for path in paths:
         if not isinstance(path, str | os.PathLike) or not Path(path).is_dir():
-            every.append(path)
+            listed.append(path)
             continue
         inside = sorted(
-            one
-            for one in Path(path).iterdir()
-            if Content.of(one).suffix in TABLES and not one.name.startswith(".")
+            path_inside
+            for path_inside in Path(path).iterdir()
+            if Content.of(path_inside).suffix in TABLES and not path_inside.name.startswith(".")
         )
         if not inside:
             raise InputError(
@@ -130,10 +130,10 @@ def listed_paths(paths: AnyPath | Sequence[AnyPath]) -> list[AnyPath]:
                 f"files ending in {', '.join(TABLES)}",
                 "name a file, or a folder with one file per annotator or model",
             )
-        every += inside
-    if not every:
+        listed += inside
+    if not listed:
         raise InputError("paths", "an empty list", "at least one file", "name a file")
-    return every
+    return listed
 
 
 def unreadable(path: AnyPath, error: OSError | ValueError) -> InputError:
@@ -246,22 +246,22 @@ def read_arrays(path: AnyPath | Content) -> dict[str, NDArray[Any]]:
 
 def _member(packed: zipfile.ZipFile, name: str) -> NDArray[Any]:
     with packed.open(name) as file:
-        made: NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
-        return made
+        array: NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
+        return array
 
 
 def _check_claims(name: str, packed: zipfile.ZipFile) -> None:
     """Refuse arrays that are larger, or smaller, than the file says they are."""
-    if sum(one.file_size for one in packed.infolist()) > MOST_UNPACKED:
+    if sum(member.file_size for member in packed.infolist()) > MOST_UNPACKED:
         raise InputError(
             name,
             "more than 16 GB when unpacked",
             "arrays that fit into memory",
             "write them in several files",
         )
-    for one in packed.infolist():
-        with packed.open(one) as file:
-            _check_claim(one.filename, file, one.file_size)
+    for member in packed.infolist():
+        with packed.open(member) as file:
+            _check_claim(member.filename, file, member.file_size)
 
 
 def _check_claim(name: str, file: IO[bytes], size: int) -> None:
@@ -294,7 +294,7 @@ def _similar(place: Path) -> str:
     if not place.parent.is_dir():
         return f"the folder {str(place.parent)!r} does not exist"
     try:
-        beside = [each.name for each in place.parent.iterdir()]
+        beside = [neighbour.name for neighbour in place.parent.iterdir()]
     except OSError:  # a folder that may not be listed
         return ""
     near = get_close_matches(place.name, beside)

@@ -132,30 +132,34 @@ def annotation_headers(table: Table, options: VoteFormat) -> _Headers:
     """
     if _is_crowd_kit(table, options):
         return _Headers(options.columns, ())
-    found = _found(table, options.columns, _ANNOTATIONS)
+    synonyms = _columns_by_synonym(table, options.columns, _ANNOTATIONS)
     if options.layout == "tasks":
-        found = {ours: one for ours, one in found.items() if ours not in _OF_VOTES}
-    elif not _label_is_sure(table, found, options.columns):
-        found = {ours: one for ours, one in found.items() if ours in ("item", "task", "group")}
-    return _headers(table, options.columns, found, Option("columns"))
+        synonyms = {ours: names for ours, names in synonyms.items() if ours not in _OF_VOTES}
+    elif not _label_is_sure(table, synonyms, options.columns):
+        synonyms = {
+            ours: names for ours, names in synonyms.items() if ours in ("item", "task", "group")
+        }
+    return _headers(table, options.columns, synonyms, Option("columns"))
 
 
 def prediction_headers(table: Table, options: ScoreFormat) -> _Headers:
     """Our columns in a table of predictions; columns named like tasks are theirs."""
     tasks = options.tasks or ()
-    columns = {name: one for name, one in table.columns.items() if name not in tasks}
-    found = _found(replace(table, columns=columns), options.columns, _PREDICTIONS)
+    columns = {name: values for name, values in table.columns.items() if name not in tasks}
+    synonyms = _columns_by_synonym(
+        replace(table, columns=columns), options.columns, _PREDICTIONS
+    )
     for ours in ("model", "task"):
-        if ours in found and any(_all_numbers(table, name) for name in found[ours]):
-            del found[ours]  # a wide table whose model has such a name
+        if ours in synonyms and any(_all_numbers(table, name) for name in synonyms[ours]):
+            del synonyms[ours]  # a wide table whose model has such a name
     used = {*options.columns.values(), *(ours for ours in _PREDICTIONS if ours in columns)}
-    used |= {name for alike in found.values() for name in alike}
-    scores = found.get("score", [])
+    used |= {name for alike in synonyms.values() for name in alike}
+    scores = synonyms.get("score", [])
     more = len(scores) > 1 or any(name not in used for name in columns)
     if scores and more and plain(scores[0]) != "score":
-        del found["score"]  # a wide table whose models have such names
-    own = Option("columns", flag="prediction_columns")
-    return _headers(table, options.columns, found, own)
+        del synonyms["score"]  # a wide table whose models have such names
+    option = Option("columns", flag="prediction_columns")
+    return _headers(table, options.columns, synonyms, option)
 
 
 def is_named_like(header: str, ours: str) -> bool:
@@ -166,8 +170,8 @@ def is_named_like(header: str, ours: str) -> bool:
     >>> is_named_like("Reader ID", "annotator"), is_named_like("resnet", "item")
     (True, False)
     """
-    known = _ANNOTATIONS.get(ours) or _PREDICTIONS[ours]
-    return any(key in known.sure | known.unsure for key in _keys(header))
+    words = _ANNOTATIONS.get(ours) or _PREDICTIONS[ours]
+    return any(key in words.sure | words.unsure for key in _keys(header))
 
 
 def side_of(table: Table) -> tuple[str, str] | None:
@@ -185,9 +189,9 @@ def side_of(table: Table) -> tuple[str, str] | None:
         ("annotations", "label", "holds labels"),
     )
     for side, ours, what in signs:
-        known = (_ANNOTATIONS if side == "annotations" else _PREDICTIONS)[ours].sure
+        words = (_ANNOTATIONS if side == "annotations" else _PREDICTIONS)[ours].sure
         for name in table.columns:
-            if any(key in known for key in _keys(name)):
+            if any(key in words for key in _keys(name)):
                 return side, f"column {name!r} {what}"
     return None
 
@@ -202,11 +206,13 @@ def group_hint(unused: Iterable[str]) -> tuple[Notice, ...]:
     return (notice("possible_group", text, column=near[0], columns=option),)
 
 
-def require_header(table: Table, known: Mapping[str, str]) -> None:
+def require_header(table: Table, named: Mapping[str, str]) -> None:
     """Refuse a table whose names of columns are a row of data."""
     names = list(table.columns)
     ours = {*_ANNOTATIONS, *_PREDICTIONS}
-    if known or any(any(is_named_like(name, one) for one in ours) for name in names):
+    if named or any(
+        any(is_named_like(name, name_of_ours) for name_of_ours in ours) for name in names
+    ):
         return
     inside = [_among_own_values(table, name) for name in names]
     words = [
@@ -226,29 +232,32 @@ def require_header(table: Table, known: Mapping[str, str]) -> None:
 def _keys(header: str) -> list[str]:
     """A header as words are looked up: whole, and without an ending such as ``id``."""
     whole = plain(header)
-    return [whole, *(whole.removesuffix(one) for one in _ENDINGS if whole.endswith(one))]
+    return [
+        whole,
+        *(whole.removesuffix(ending) for ending in _ENDINGS if whole.endswith(ending)),
+    ]
 
 
-def _found(
-    table: Table, named: Mapping[str, str], known: Mapping[str, _Words]
+def _columns_by_synonym(
+    table: Table, named: Mapping[str, str], vocabulary: Mapping[str, _Words]
 ) -> dict[str, list[str]]:
     """Columns that go by another name than ours, by ours; several where all could be meant."""
-    exact = {ours: ours for ours in known if ours in table.columns and ours not in named}
+    exact = {ours: ours for ours in vocabulary if ours in table.columns and ours not in named}
     free = [name for name in table.columns if name not in exact and name not in named.values()]
-    found: dict[str, list[str]] = {}
-    for ours, words in known.items():
+    synonyms: dict[str, list[str]] = {}
+    for ours, words in vocabulary.items():
         if ours in named or ours in exact:
             continue
         for tier in ({plain(ours)}, words.sure, words.unsure):
             alike = [name for name in free if any(key in tier for key in _keys(name))]
             if alike:
-                found[ours] = alike
+                synonyms[ours] = alike
                 free = [name for name in free if name not in alike]
                 break
-    return found
+    return synonyms
 
 
-def _single(table: Table, ours: str, alike: Sequence[str]) -> str:
+def _only_column(table: Table, ours: str, alike: Sequence[str]) -> str:
     """The one column that is meant."""
     if len(alike) == 1:
         return alike[0]
@@ -261,39 +270,45 @@ def _single(table: Table, ours: str, alike: Sequence[str]) -> str:
 
 
 def _label_is_sure(
-    table: Table, found: Mapping[str, Sequence[str]], named: Mapping[str, str]
+    table: Table, synonyms: Mapping[str, Sequence[str]], named: Mapping[str, str]
 ) -> bool:
     """Whether a label that goes by a synonym is one, and no annotator of a wide table."""
-    if "label" not in found:
+    if "label" not in synonyms:
         return "label" in table.columns or "label" in named
-    if plain(found["label"][0]) == "label":
+    if plain(synonyms["label"][0]) == "label":
         return True
-    people = "annotator" in found or "annotator" in named or "annotator" in table.columns
-    used = {*named.values(), *_ANNOTATIONS, *(name for one in found.values() for name in one)}
-    return people or (len(found["label"]) == 1 and all(name in used for name in table.columns))
+    people = "annotator" in synonyms or "annotator" in named or "annotator" in table.columns
+    used = {
+        *named.values(),
+        *_ANNOTATIONS,
+        *(name for alike in synonyms.values() for name in alike),
+    }
+    return people or (
+        len(synonyms["label"]) == 1 and all(name in used for name in table.columns)
+    )
 
 
 def _is_crowd_kit(table: Table, options: VoteFormat) -> bool:
-    own = any(
+    ours_there = any(
         name in table.columns or name in options.columns for name in ("item", "annotator")
     )
-    return {"task", "worker", "label"} <= set(table.columns) and not own
+    return {"task", "worker", "label"} <= set(table.columns) and not ours_there
 
 
 def _headers(
     table: Table,
     named: Mapping[str, str],
-    found: Mapping[str, Sequence[str]],
+    synonyms: Mapping[str, Sequence[str]],
     option: Option,
 ) -> _Headers:
-    if not found:
+    if not synonyms:
         return _Headers(named, ())
-    single = {ours: _single(table, ours, alike) for ours, alike in found.items()}
+    single = {ours: _only_column(table, ours, alike) for ours, alike in synonyms.items()}
     side = "predictions are " if option.flag else ""
     text = f"{side}read by their headers: {{pairs}}; {{columns}} says otherwise"
     pairs = joined([f"{theirs!r} as {ours}" for ours, theirs in single.items()])
-    said = notice("columns_by_synonym", text, pairs=pairs, columns=option)
-    return _Headers({**named, **single}, (said,))
+    note = notice("columns_by_synonym", text, pairs=pairs, columns=option)
+    return _Headers({**named, **single}, (note,))
 
 
 def _all_numbers(table: Table, column: str) -> bool:
@@ -326,7 +341,7 @@ def swapped_notices(
     """
     people, things = len(annotator.names), len(item.names)
     odd = people >= max(_LEAST, _MANY * things)
-    backwards = people > things and _settled_by_annotator(item, annotator, label, task)
+    backwards = people > things and _annotators_tell_labels(item, annotator, label, task)
     if (odd and backwards) or _named_like_people(item.names, annotator.names):
         why = f"{things:,} items such as {listed(item.names[:2])} and {people:,} annotators"
         raise InputError(
@@ -342,15 +357,15 @@ def swapped_notices(
         "swapped, say {columns}"
     )
     more = ", and labels that hang on the annotator rather than on the item" * backwards
-    said = notice(
+    note = notice(
         "many_annotators", text, annotators=people, items=things, more=more, columns=_COLUMNS
     )
-    return (said,)
+    return (note,)
 
 
 def refuse_swapped_items(annotations: Annotations, predictions: "list[Predictions]") -> None:
     """Refuse annotations whose annotators are what the models predict for."""
-    predicted = {name for one in predictions for name in one.items}
+    predicted = {name for prediction in predictions for name in prediction.items}
     if annotations.annotators is None or predicted & set(annotations.items):
         return
     both = predicted & set(annotations.annotators)
@@ -363,7 +378,7 @@ def refuse_swapped_items(annotations: Annotations, predictions: "list[Prediction
         )
 
 
-def _settled_by_annotator(
+def _annotators_tell_labels(
     item: CodedNames, annotator: CodedNames, label: Ints | None, task: Ints | None
 ) -> bool:
     """Whether annotators tell the label better than items do; not known of ratings."""
@@ -388,8 +403,8 @@ def _equal_share(key: Ints, label: Ints) -> float:
     """
     width = int(label.max()) + 1
     equal = np.unique(key.astype(np.int64) * width + label, return_counts=True)[1]
-    every = np.unique(key, return_counts=True)[1]
-    pairs = float((every * (every - 1)).sum())
+    sizes = np.unique(key, return_counts=True)[1]
+    pairs = float((sizes * (sizes - 1)).sum())
     return float((equal * (equal - 1)).sum()) / pairs if pairs else np.nan
 
 

@@ -122,10 +122,14 @@ def _collect_replies(
     for task in tasks:
         where = f"{name}, task {task.get('id')!r}"
         annotations = _checked_list(task.get("annotations"), where, "annotations")
-        valid = [each for each in annotations if not _flag(each, "was_cancelled", where)]
+        valid = [
+            annotation
+            for annotation in annotations
+            if not _flag(annotation, "was_cancelled", where)
+        ]
         cancelled += len(annotations) - len(valid)
         silent += not valid
-        replies += [_reply(task, each, options, where) for each in valid]
+        replies += [_reply(task, annotation, options, where) for annotation in valid]
     notices = []
     if cancelled:
         text = "{annotations:count} cancelled annotations are left out"
@@ -171,7 +175,7 @@ def _reply(
     group = options.columns.get("group")
     lead = _finite(annotation.get("lead_time"))
     if lead is None and annotation.get("lead_time") is not None:
-        raise _odd(where, annotation, "lead_time", "a finite number of seconds")
+        raise _odd_field(where, annotation, "lead_time", "a finite number of seconds")
     return _Reply(
         task=str(task.get("id")),
         item=_value_at(task, options.columns.get("item", "id"), where),
@@ -197,7 +201,7 @@ def _is_name(value: Any) -> bool:
     return isinstance(value, str) or _finite(value) is not None
 
 
-def _odd(where: str, record: Mapping[str, Any], field: str, expected: str) -> InputError:
+def _odd_field(where: str, record: Mapping[str, Any], field: str, expected: str) -> InputError:
     """Say that a field of an export holds something else."""
     got = f"{field} {shortened(repr(record.get(field)), WORDS)}"
     return InputError(where, got, expected, "export in the format 'JSON', and do not edit it")
@@ -207,7 +211,7 @@ def _flag(record: Mapping[str, Any], field: str, where: str) -> bool:
     """True or false; what is not there is false."""
     value = record.get(field)
     if value is not None and not isinstance(value, bool):
-        raise _odd(where, record, field, "true or false")
+        raise _odd_field(where, record, field, "true or false")
     return bool(value)
 
 
@@ -217,7 +221,7 @@ def _who(annotation: Mapping[str, Any], where: str) -> str | None:
     if isinstance(who, Mapping):
         who = who.get("email") or who.get("id")
     if who is not None and not _is_name(who):
-        raise _odd(where, annotation, "completed_by", "an address or a number")
+        raise _odd_field(where, annotation, "completed_by", "an address or a number")
     return None if who is None else str(who)
 
 
@@ -225,7 +229,7 @@ def _moment(annotation: Mapping[str, Any], where: str) -> str | None:
     """When: text, or milliseconds since 1970."""
     when = annotation.get("created_at")
     if when is not None and not _is_name(when):
-        raise _odd(where, annotation, "created_at", "a time as text, or a number")
+        raise _odd_field(where, annotation, "created_at", "a time as text, or a number")
     return None if when is None else str(when)
 
 
@@ -234,21 +238,21 @@ def _by_control(
 ) -> dict[str, list[tuple[str, Any]]]:
     """Sort the results by control; entries without one, such as relations, are no answers."""
     answers: dict[str, list[tuple[str, Any]]] = {}
-    for each in results:
-        control, kind, value = each.get("from_name"), each.get("type"), each.get("value")
+    for result in results:
+        control, kind, value = result.get("from_name"), result.get("type"), result.get("value")
         if control is None or kind is None:
             continue
         for field in ("from_name", "type"):
-            if not isinstance(each[field], str):
-                raise _odd(where, each, field, "text")
+            if not isinstance(result[field], str):
+                raise _odd_field(where, result, field, "text")
         if not isinstance(value, Mapping):
-            raise _odd(where, each, "value", f"{{{quoted(kind)}: ...}}")
+            raise _odd_field(where, result, "value", f"{{{quoted(kind)}: ...}}")
         answers.setdefault(control, []).append((kind, value.get(kind)))
     return answers
 
 
 def _checked_list(value: Any, where: str, what: str) -> list[Mapping[str, Any]]:
-    if not isinstance(value, list) or not all(isinstance(each, Mapping) for each in value):
+    if not isinstance(value, list) or not all(isinstance(entry, Mapping) for entry in value):
         raise InputError(
             where, f"no list of {what}", f"'{what}': [...]", "export in the format 'JSON'"
         )
@@ -371,23 +375,23 @@ def _ticks(questions: _Questions) -> _Answers:
     for control in questions.controls:
         answers = [(reply, ticks or []) for reply, ticks in questions.answers(control)]
         blank += sum(control not in reply.answers for reply, _ in answers)
-        seen = dict.fromkeys(str(each) for _, ticks in answers for each in ticks)
+        seen = dict.fromkeys(str(tick) for _, ticks in answers for tick in ticks)
         prefix = "" if len(questions.controls) == 1 else f"{control}: "
         for reply, ticks in answers:
-            mine = {str(each) for each in ticks}
+            mine = {str(tick) for tick in ticks}
             rows += [
-                _Row(reply, prefix + each, "yes" if each in mine else "no")
-                for each in classes or seen
+                _Row(reply, prefix + option, "yes" if option in mine else "no")
+                for option in classes or seen
             ]
             unknown = mine - set(classes or seen)
             if unknown:
                 got, expected = f"choice {min(unknown)!r}", f"one of {listed(classes or ())}"
                 raise questions.fault(reply, control, got, expected)
     text = "{annotations:count} annotations tick nothing and are read as no to every choice"
-    said = notice("nothing_ticked", text, annotations=blank)
+    note = notice("nothing_ticked", text, annotations=blank)
     kind = questions.options.kind or "binary"
     options = replace(questions.options, kind=kind, classes=("no", "yes"))
-    return _Answers(rows, options, (said,) if blank else ())
+    return _Answers(rows, options, (note,) if blank else ())
 
 
 def _numbers(questions: _Questions) -> list[_Row]:
@@ -422,8 +426,8 @@ def _rating(questions: _Questions) -> _Answers:
         "are more"
     )
     scale = Option("classes", python="classes=[...]")
-    said = notice("highest_rating", text, highest=int(highest), scale=scale)
-    return _Answers(rows, replace(options, kind="ordinal", classes=classes), (said,))
+    note = notice("highest_rating", text, highest=int(highest), scale=scale)
+    return _Answers(rows, replace(options, kind="ordinal", classes=classes), (note,))
 
 
 def _ranker(questions: _Questions) -> _Answers:
@@ -436,7 +440,7 @@ def _ranker(questions: _Questions) -> _Answers:
                 got = f"ranks of {shortened(repr(ranked), WORDS)}"
                 raise questions.fault(reply, control, got, "a ranked list of names")
             rows += [
-                _Row(reply, control, str(each), rank) for rank, each in enumerate(ranked or [])
+                _Row(reply, control, str(name), rank) for rank, name in enumerate(ranked or [])
             ]
             rows += [] if ranked else [_Row(reply, control, None)]
     return _Answers(rows, questions.options)

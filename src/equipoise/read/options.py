@@ -152,7 +152,7 @@ def _class_names(classes: Iterable[Any] | None) -> tuple[str, ...] | None:
         raise InputError(
             "classes", f"{classes!r}", "a list of names, in order", f"write [{classes!r}, ...]"
         )
-    names = tuple(_name(each) for each in classes)
+    names = tuple(_name(name) for name in classes)
     if not names or len(set(names)) != len(names):
         twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
         raise InputError(
@@ -169,7 +169,7 @@ def _name(name: Any) -> str:
     return f"{name:.0f}" if whole else str(name).strip()
 
 
-def _mapping(columns: Any, known: Sequence[str]) -> Mapping[str, str]:
+def _mapping(columns: Any, allowed: Sequence[str]) -> Mapping[str, str]:
     """Check that `columns` maps our names to theirs."""
     if not isinstance(columns, Mapping):
         raise InputError(
@@ -179,6 +179,6 @@ def _mapping(columns: Any, known: Sequence[str]) -> Mapping[str, str]:
             hint("write for example {}", Option("columns", {"item": "Case ID"})),
         )
     for ours in columns:
-        if ours not in known:
-            raise unknown_name(f"columns, name {ours!r}", "unknown", ours, known, most=12)
+        if ours not in allowed:
+            raise unknown_name(f"columns, name {ours!r}", "unknown", ours, allowed, most=12)
     return MappingProxyType({str(ours): str(theirs) for ours, theirs in columns.items()})

@@ -94,13 +94,13 @@ def batched_parquet(file: Content, path: Path) -> BatchedTable:
         notes = (schema.metadata or {}).get(_KEY)
     names = {name.strip(): name for name in schema.names}
     unique_names([name.strip() for name in schema.names], where=file.name)
-    texts = [each.name for each in schema if pa.types.is_string(each.type)]
+    texts = [field.name for field in schema if pa.types.is_string(field.type)]
     return BatchedTable(
         header=Table(name=file.name, columns=names),
         rows=rows,
         batches=partial(_batches, file, path, texts),
         coded=frozenset(
-            each.name.strip() for each in schema if pa.types.is_dictionary(each.type)
+            field.name.strip() for field in schema if pa.types.is_dictionary(field.type)
         ),
         **_facts(file, notes),
     )
@@ -130,7 +130,7 @@ def _batches(
             for batch in opened.iter_batches(batch_size=ROWS, columns=names):
                 batch.validate(full=True)
                 waiting.append(batch)
-                if sum(len(each) for each in waiting) >= ROWS:
+                if sum(len(part) for part in waiting) >= ROWS:
                     yield _columns(waiting)
                     waiting = []
             if waiting:
@@ -227,9 +227,11 @@ def annotation_columns(table: Annotations) -> tuple[dict[str, Any], dict[str, An
     columns: dict[str, Any] = {}
     for column, names in _NAMES.items():
         if column in present:
-            known = getattr(table, names)
-            columns[column] = _texts(present[column], known)
-            facts.setdefault(names, None if _plain(present[column], len(known)) else known)
+            vocabulary = getattr(table, names)
+            columns[column] = _texts(present[column], vocabulary)
+            facts.setdefault(
+                names, None if _plain(present[column], len(vocabulary)) else vocabulary
+            )
     labels, numbers = _answers(table.kind)
     if "label" in present:
         columns[labels] = _texts(present["label"], table.classes)
@@ -259,8 +261,8 @@ def annotation_fields(arrow: Any, facts: Mapping[str, Any]) -> dict[str, Any]:
     }
     for column, names in _NAMES.items():
         if column in facts["types"]:
-            known = facts[names] or arrow[column].unique().to_pylist()
-            columns |= {names: tuple(known), column: _codes(arrow[column], known)}
+            vocabulary = facts[names] or arrow[column].unique().to_pylist()
+            columns |= {names: tuple(vocabulary), column: _codes(arrow[column], vocabulary)}
     labels, numbers = _answers(facts["kind"])
     if "label" in facts["types"]:
         columns["label"] = _codes(arrow[labels], facts["classes"])
@@ -296,8 +298,8 @@ def _codes(column: Any, names: Sequence[str]) -> Ints:
     import pyarrow as pa
     from pyarrow import compute
 
-    found = compute.index_in(column.cast(pa.string()), value_set=pa.array(names, pa.string()))
-    return np.asarray(found.fill_null(-1), dtype=np.int64)
+    codes = compute.index_in(column.cast(pa.string()), value_set=pa.array(names, pa.string()))
+    return np.asarray(codes.fill_null(-1), dtype=np.int64)
 
 
 def _native(column: Any) -> Any:

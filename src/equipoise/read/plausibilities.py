@@ -56,8 +56,8 @@ def write_plausibilities(plausibilities: Plausibilities, path: str | Path) -> No
             "meaning": plausibilities.skills.meaning,
         }
         arrays |= {
-            f"skills_{key}": one
-            for key, one in _parts(plausibilities.skills, np.ndarray).items()
+            f"skills_{key}": array
+            for key, array in _parts(plausibilities.skills, np.ndarray).items()
         }
     text = json.dumps(header, default=_plain)
     sealed = np.frombuffer(_seal(text.encode(), arrays), dtype=np.uint8)
@@ -120,7 +120,7 @@ def read_plausibilities(path: str | Path) -> Plausibilities:
     except InputError:
         raise
     except (TypeError, ValueError, IndexError) as error:  # arrays of old files that do not fit
-        raise _strange(where, str(error)) from error
+        raise _damaged_file(where, str(error)) from error
 
 
 def _read_header(where: str, arrays: dict[str, NDArray[Any]]) -> _Header:
@@ -129,7 +129,7 @@ def _read_header(where: str, arrays: dict[str, NDArray[Any]]) -> _Header:
     try:
         plain = json.loads(stored)
     except (ValueError, RecursionError) as error:
-        raise _strange(where, "no header that can be read") from error
+        raise _damaged_file(where, "no header that can be read") from error
     schema = plain.get("schema") if isinstance(plain, dict) else None
     if type(schema) is not int or schema not in SCHEMAS:
         raise InputError(
@@ -154,16 +154,16 @@ def _read_header(where: str, arrays: dict[str, NDArray[Any]]) -> _Header:
 
 def _check_arrays(where: str, header: _Header, arrays: Mapping[str, NDArray[Any]]) -> None:
     """Refuse arrays that are missing, unknown, or hold something else than numbers."""
-    own = {"start": True, "label": True, "mass": True, "rest": True, "difficulty": False}
+    expected = {"start": True, "label": True, "mass": True, "rest": True, "difficulty": False}
     if header.law:
-        own |= _array_fields(POSTERIORS[header.law], "law_", set(header.law_numbers))
+        expected |= _array_fields(POSTERIORS[header.law], "law_", set(header.law_numbers))
     if header.skills:
-        own |= _array_fields(Skills, "skills_", {"annotators", "meaning"})
-    absent = [name for name, needed in own.items() if needed and name not in arrays]
-    other = [name for name in arrays if name not in own]
+        expected |= _array_fields(Skills, "skills_", {"annotators", "meaning"})
+    absent = [name for name, needed in expected.items() if needed and name not in arrays]
+    other = [name for name in arrays if name not in expected]
     if absent or other:
         what = f"no array {absent[0]!r}" if absent else f"an array {other[0]!r:.40}"
-        raise InputError(where, what, f"the arrays {', '.join(own)}", "write it again")
+        raise InputError(where, what, f"the arrays {', '.join(expected)}", "write it again")
     for name, array in arrays.items():
         kinds = "iu" if name in ("start", "label") else "iuf"
         if array.dtype.kind not in kinds or not array.ndim:
@@ -178,27 +178,27 @@ def _check_arrays(where: str, header: _Header, arrays: Mapping[str, NDArray[Any]
 def _array_fields(kind: type[Any], prefix: str, but: set[str]) -> dict[str, bool]:
     """Names of the arrays that a record has, and whether each must be there."""
     return {
-        f"{prefix}{one.name}": one.default is MISSING
-        for one in fields(kind)
-        if one.name not in but and one.init
+        f"{prefix}{field.name}": field.default is MISSING
+        for field in fields(kind)
+        if field.name not in but and field.init
     }
 
 
 def _seal(header: bytes, arrays: Mapping[str, NDArray[Any]]) -> bytes:
     """A hash of the header and of all arrays, with their names, kinds and shapes."""
-    made = hashlib.sha256(header)
+    digest = hashlib.sha256(header)
     for name in sorted(arrays):
         array = arrays[name]
-        made.update(f"{name} {array.dtype.str} {array.shape}".encode())
-        made.update(array.tobytes())
-    return made.digest()
+        digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
+        digest.update(array.tobytes())
+    return digest.digest()
 
 
-def _strange(where: str, why: str) -> InputError:
-    said = why.splitlines()[0][:80] if why else "cut"
+def _damaged_file(where: str, why: str) -> InputError:
+    reason = why.splitlines()[0][:80] if why else "cut"
     return InputError(
         where,
-        f"damaged or something else ({said})",
+        f"damaged or something else ({reason})",
         "a file written by write_plausibilities",
         "write it again",
     )
@@ -214,7 +214,7 @@ def _model(method: str) -> str:
 
 def _parts(thing: Posterior | Skills, kind: type) -> dict[str, Any]:
     """The arrays, or the plain numbers, that a law or skills consist of."""
-    names = [each.name for each in fields(thing)] if is_dataclass(thing) else []
+    names = [field.name for field in fields(thing)] if is_dataclass(thing) else []
     parts = {name: getattr(thing, name) for name in names}
     return {name: part for name, part in parts.items() if isinstance(part, kind)}
 

@@ -114,20 +114,24 @@ def predictions_read(
     origin: dict[tuple[str, str], str] = {}
     for path in paths:
         read = _read_file(path, options)
-        for each in read.predictions:
-            key = (each.model, each.task)
+        for prediction in read.predictions:
+            key = (prediction.model, prediction.task)
             if key in origin:
                 raise InputError(
-                    f"{path}, {each.where}",
+                    f"{path}, {prediction.where}",
                     f"already given by {origin[key]}",
                     "each model and task once",
                     "rename one of the models",
                 )
-            everything.append(each)
+            everything.append(prediction)
         notices += read.notices
         layouts += read.layouts
-        origin |= {(each.model, each.task): str(path) for each in read.predictions}
-    notices += alike_notices("models", tuple(dict.fromkeys(one.model for one in everything)))
+        origin |= {
+            (prediction.model, prediction.task): str(path) for prediction in read.predictions
+        }
+    notices += alike_notices(
+        "models", tuple(dict.fromkeys(prediction.model for prediction in everything))
+    )
     return PredictionsRead(tuple(everything), tuple(dict.fromkeys(notices)), tuple(layouts))
 
 
@@ -159,10 +163,10 @@ def table_predictions(
     >>> table_predictions(chosen, ScoreFormat(classes=("0", "1"))).predictions[0].values
     array([2., 0.])
     """
-    known = prediction_headers(table, options)
+    headers = prediction_headers(table, options)
     if options.layout == "auto":
-        require_header(table, known.columns)
-    table, options = table.noting(*known.notices), replace(options, columns=known.columns)
+        require_header(table, headers.columns)
+    table, options = table.noting(*headers.notices), replace(options, columns=headers.columns)
     rows = _Rows.of(table, options)
     layout = _guess_layout(rows, options) if options.layout == "auto" else options.layout
     _refuse_names(rows, options, layout)
@@ -175,11 +179,11 @@ def table_predictions(
     elif layout == "wide":
         answers = _by_model(rows, options)
     elif layout == "tasks":
-        answers, said = _by_task(rows, options, who)
-        notices += said
+        answers, task_notices = _by_task(rows, options, who)
+        notices += task_notices
     else:
         answers = [_by_class(rows, options, who)]
-    parts = tuple(part for each in answers for part in rows.split(each))
+    parts = tuple(part for answer in answers for part in rows.split(answer))
     return PredictionsRead(parts, notices, (layout,))
 
 
@@ -193,8 +197,8 @@ def _read_file(path: AnyPath, options: ScoreFormat) -> PredictionsRead:
     if _is_tasks(np.asarray(array), options):
         table = array_table(array, file.name, options.tasks)
         return table_predictions(table, replace(options, layout="tasks"), model=file.stem)
-    one = _from_array(array, options, name=file.name, model=file.stem)
-    return PredictionsRead((one,), (), ("classes" if one.classes else "long",))
+    prediction = _from_array(array, options, name=file.name, model=file.stem)
+    return PredictionsRead((prediction,), (), ("classes" if prediction.classes else "long",))
 
 
 def _is_tasks(array: Any, options: ScoreFormat) -> bool:
@@ -395,17 +399,17 @@ def _guess_layout(rows: _Rows, options: ScoreFormat) -> str:
 
 def _about_tasks(rows: _Rows, tasks: Sequence[str]) -> bool:
     """Whether the columns are the annotated tasks, or some of them, or these and others."""
-    known = [name for name in rows.others if name in tasks]
-    if not known or tasks == ("",) or rows.task is not None:
+    tasks_here = [name for name in rows.others if name in tasks]
+    if not tasks_here or tasks == ("",) or rows.task is not None:
         return False
-    if len(known) in (len(rows.others), len(tasks)):
+    if len(tasks_here) in (len(rows.others), len(tasks)):
         return True
     odd = next(name for name in rows.others if name not in tasks)
-    if len(known) == 1:
+    if len(tasks_here) == 1:
         return False
     raise InputError(
         f"{rows.table.name}, column {odd!r}",
-        f"no annotated task beside {listed(known)}",
+        f"no annotated task beside {listed(tasks_here)}",
         f"columns of {listed(tasks, most=8)}",
         meant(odd, tasks, "rename or remove the column"),
     )
@@ -432,7 +436,7 @@ def _by_task(
     answers = []
     for column in chosen:
         part = _scores_or_decisions(rows, replace(options, task=None), {who: column})
-        answers += [replace(one, task=column) for one in part]
+        answers += [replace(answer, task=column) for answer in part]
     return answers, notices
 
 
@@ -485,7 +489,9 @@ def _scores_or_decisions(
     task, classes = options.task or "", _classes_named(rows.table, columns, options)
     codes = _decisions(rows, columns, classes)
     if codes is None:
-        return [_Answers(rows.numbers(each, who), who, task) for who, each in columns.items()]
+        return [
+            _Answers(rows.numbers(column, who), who, task) for who, column in columns.items()
+        ]
     each_class = np.eye(len(classes))
     return [
         _Answers(each_class[chosen], who, task, classes)
@@ -612,19 +618,21 @@ def _may_have_more(annotations: Annotations, paths: Sequence[AnyPath]) -> bool:
         return False
     for path in paths:
         columns = set(prediction_columns(path)) - _IDS
-        known = any(
+        all_there = any(
             {prefix + name for name in annotations.classes} <= columns for prefix in PREFIXES
         )
-        if not known or len(columns) == len(annotations.classes):
+        if not all_there or len(columns) == len(annotations.classes):
             return False
     return True
 
 
 def _with_classes(annotations: Annotations, read: PredictionsRead) -> Annotations:
     """Add the classes that only the predictions name, and say so."""
-    named = dict.fromkeys(name for one in read.predictions for name in one.classes)
+    named = dict.fromkeys(
+        name for prediction in read.predictions for name in prediction.classes
+    )
     extra = tuple(name for name in named if name not in annotations.classes)
     text = "Classes that nobody named are taken from the predictions: {classes:names}."
-    said = notice("classes_of_predictions", text, classes=extra)
+    note = notice("classes_of_predictions", text, classes=extra)
     classes = (*annotations.classes, *extra)
-    return replace(annotations, classes=classes, notices=(*annotations.notices, said))
+    return replace(annotations, classes=classes, notices=(*annotations.notices, note))

@@ -82,8 +82,8 @@ def ranking_annotations(
     annotators, annotator = None, None
     if source.annotators is not None and not options.exchangeable:
         annotators = tuple(dict.fromkeys(source.annotators))
-        code = {each: number for number, each in enumerate(annotators)}
-        annotator = np.array([code[each] for each in source.annotators])[reading]
+        code = {reader: number for number, reader in enumerate(annotators)}
+        annotator = np.array([code[reader] for reader in source.annotators])[reading]
     return Annotations(
         kind="ranking",
         items=source.items,
@@ -165,11 +165,11 @@ def _misshapen(source: _Cases) -> InputError:
     kinds: set[type] = set()
     for case, readings in enumerate(source.nested):
         try:
-            ids = [each for blocks in readings for block in blocks for each in block]
+            ids = [label for blocks in readings for block in blocks for label in block]
             flat = any(isinstance(block, str) for blocks in readings for block in blocks)
         except TypeError:
             ids, flat = [], True
-        kinds |= {type(each) for each in ids}
+        kinds |= {type(label) for label in ids}
         if flat or len(kinds) > 1 or not kinds <= {int, str}:
             return InputError(
                 source.where(case),

@@ -248,9 +248,9 @@ class Tally:
 
     def _missing_labels(self) -> Bools:
         """Which labels mean that there is none, by code."""
-        known = self.words["label"].values
-        if len(self.missing) < len(known):
-            fresh = Table(name="", columns={"label": known[len(self.missing) :]})
+        labels_seen = self.words["label"].values
+        if len(self.missing) < len(labels_seen):
+            fresh = Table(name="", columns={"label": labels_seen[len(self.missing) :]})
             labels = code_names(fresh, "label")
             gone = np.append(is_missing(labels.names), True)[labels.codes]
             self.missing = np.append(self.missing, gone)
@@ -356,14 +356,14 @@ def _distinct(key: Ints) -> tuple[Ints, Ints]:
     """Return the distinct keys in order, and which of them each is."""
     size = int(key.max()) + 1
     if size > _SPARSE * len(key) + 1024:
-        known, code = np.unique(key, return_inverse=True)
-        return known, code
+        keys, code = np.unique(key, return_inverse=True)
+        return keys, code
     there = np.zeros(size, dtype=bool)
     there[key] = True
-    known = np.flatnonzero(there)
+    keys = np.flatnonzero(there)
     place = np.empty(size, dtype=np.int64)
-    place[known] = np.arange(len(known))
-    return known, place[key]
+    place[keys] = np.arange(len(keys))
+    return keys, place[key]
 
 
 def _pack_codes(codes: Mapping[str, Ints], bits: Mapping[str, int]) -> Ints:
@@ -457,8 +457,8 @@ def stream_votes(
     votes = tally.annotations(header, whole, replace(options, columns={}))
     assert votes.count is not None  # a tally always has it
     text = "{votes:count} votes are counted by item and class; who gave them is not kept"
-    said = notice("votes_counted", text, votes=int(votes.count.sum()))
-    return replace(votes, notices=(*votes.notices, said))
+    note = notice("votes_counted", text, votes=int(votes.count.sum()))
+    return replace(votes, notices=(*votes.notices, note))
 
 
 def stream_ratings(
@@ -539,10 +539,10 @@ def _header(source: BatchedTable, options: VoteFormat) -> Table:
     """Find the columns: ours -> the name in the file, only those that are read."""
     name = source.header.name
     otherwise = f"; for other layouts {WHOLE}"
-    known = annotation_headers(source.header, options)
-    options = replace(options, columns=known.columns)
+    headers = annotation_headers(source.header, options)
+    options = replace(options, columns=headers.columns)
     source.header.required("label", options.columns, otherwise=otherwise)
-    header = name_columns(source.header.noting(*known.notices), options)
+    header = name_columns(source.header.noting(*headers.notices), options)
     if "rank" in header.columns:
         raise InputError(f"{name}, column 'rank'", "rankings", "one label per row", WHOLE)
     idle = tuple(ours for ours in header.columns if ours not in _READ)
@@ -593,10 +593,10 @@ class RatingSums:
             np.append(part, np.zeros(more)) for part in (self.number, self.mean, self.squares)
         )
         fresh = np.bincount(item, weight, size)
-        own = np.bincount(item, weight * value, size) / np.where(fresh > 0, fresh, 1.0)
-        around = np.bincount(item, weight * (value - own[item]) ** 2, size)
+        fresh_mean = np.bincount(item, weight * value, size) / np.where(fresh > 0, fresh, 1.0)
+        around = np.bincount(item, weight * (value - fresh_mean[item]) ** 2, size)
         total = np.where(fresh > 0, number + fresh, 1.0)
-        apart = np.where(fresh > 0, own - mean, 0.0)
+        apart = np.where(fresh > 0, fresh_mean - mean, 0.0)
         self.mean = mean + apart * fresh / total
         self.squares = squares + around + apart**2 * number * fresh / total
         self.number = number + fresh
@@ -665,10 +665,12 @@ class _RatingSums:
 
     def _joined(self, code: Ints, raw: Ints, size: int) -> tuple[Floats, Floats, Floats]:
         """Join the sums of items that have one name."""
-        own, mean = self.sums.number[raw], self.sums.mean[raw]
-        number = np.bincount(code, own, size).astype(np.float64)
-        centre = np.bincount(code, own * mean, size) / np.where(number > 0, number, 1.0)
-        around = self.sums.squares[raw] + own * (mean - centre[code]) ** 2
+        number_of_raw, mean = self.sums.number[raw], self.sums.mean[raw]
+        number = np.bincount(code, number_of_raw, size).astype(np.float64)
+        centre = np.bincount(code, number_of_raw * mean, size) / np.where(
+            number > 0, number, 1.0
+        )
+        around = self.sums.squares[raw] + number_of_raw * (mean - centre[code]) ** 2
         return number, centre, np.bincount(code, around, size).astype(np.float64)
 
     def _note_first_rows(self, item: Ints, there: Bools) -> None:

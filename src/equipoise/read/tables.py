@@ -253,7 +253,7 @@ def _arrow(series: Any) -> Column:
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         missing = series.is_null().to_list()
         rows = enumerate(zip(series.to_list(), missing, strict=True))
-        texts = [None if gone else _object_text(each, row) for row, (each, gone) in rows]
+        texts = [None if gone else _object_text(value, row) for row, (value, gone) in rows]
         return pa.array(texts, pa.string())
 
 
@@ -341,9 +341,9 @@ def joint_codes(*ids: CodedNames | None) -> Ints:
     array([ 8,  9, 11])
     """
     key = np.zeros(1, dtype=np.int64)
-    for one in ids:
-        if one is not None:
-            key = key * len(one.names) + one.codes
+    for coded in ids:
+        if coded is not None:
+            key = key * len(coded.names) + coded.codes
     return key
 
 
@@ -410,8 +410,8 @@ def numbers(table: Table, column: str, where: Callable[[int], str] | None = None
         comma = "write a decimal point" if "," in word else "correct the value"
         place = (where or table.where)(row)
         raise InputError(place, f"{column} {word!r}", "a number", comma)
-    known = [np.nan if value is None else value for value in values]
-    lookup = np.array([*known, np.nan], dtype=np.float64)
+    filled = [np.nan if value is None else value for value in values]
+    lookup = np.array([*filled, np.nan], dtype=np.float64)
     return np.asarray(lookup[codes])
 
 

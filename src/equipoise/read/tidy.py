@@ -122,7 +122,9 @@ def tidy_annotations(table: Table, options: VoteFormat) -> Annotations:
         )
         table, labels = table.noting(*notices).subset(keep), labels.subset(keep)
         ids = ids if keep.all() else _RowIds.of(table)
-    table = table.noting(*_doubts(table, ids, labels, options), *_alike(ids, labels, options))
+    table = table.noting(
+        *_doubts(table, ids, labels, options), *_alike_names(ids, labels, options)
+    )
     extras, notices = optional_columns(table, ids.item)
     return Annotations(
         kind=labels.kind,
@@ -136,13 +138,13 @@ def tidy_annotations(table: Table, options: VoteFormat) -> Annotations:
     ).by_name()
 
 
-def _alike(ids: _RowIds, labels: _Labels, options: VoteFormat) -> tuple[Notice, ...]:
+def _alike_names(ids: _RowIds, labels: _Labels, options: VoteFormat) -> tuple[Notice, ...]:
     """Say which names of people, questions and classes look alike."""
     classes = labels.classes if options.classes is None else ()
     annotators = () if ids.annotator is None else ids.annotator.names
     tasks = () if ids.task is None else ids.task.names
     named = (("annotators", annotators), ("tasks", tasks), ("classes", classes))
-    return tuple(said for what, names in named for said in alike_notices(what, names))
+    return tuple(note for what, names in named for note in alike_notices(what, names))
 
 
 def _doubts(
@@ -158,8 +160,8 @@ def _doubts(
 def name_columns(table: Table, options: VoteFormat) -> Table:
     """Give every column that is used our name, and say which ones are not used."""
     chosen = options.columns
-    own = any(name in table.columns or name in chosen for name in ("item", "annotator"))
-    if "worker" in table.columns and not own:
+    ours_there = any(name in table.columns or name in chosen for name in ("item", "annotator"))
+    if "worker" in table.columns and not ours_there:
         chosen = _CROWD_KIT | dict(chosen)
         text = (
             "columns 'task' and 'worker' are read as item and annotator, as crowd-kit has them"
@@ -259,8 +261,8 @@ def _read_labels(table: Table, options: VoteFormat) -> tuple[_Labels, Bools]:
     scale = scale_of(words, options, name=table.name)
     position = {name: code for code, name in enumerate(words)}
     lookup = np.array([*(position.get(name, -1) for name in labels.names), -1])
-    known = CodedNames(lookup[labels.codes], tuple(words))
-    codes = class_codes(known, scale, where=table.where, kind=options.kind)
+    present = CodedNames(lookup[labels.codes], tuple(words))
+    codes = class_codes(present, scale, where=table.where, kind=options.kind)
     return _Labels(scale.kind, scale.classes, codes, notices=scale.notices), ~gone
 
 

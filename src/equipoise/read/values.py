@@ -99,12 +99,16 @@ def scale_of(words: Sequence[str], options: VoteFormat, *, name: str) -> ClassSc
         )
     pair = pair_of(words)
     if options.kind == "binary" and pair is None:
-        known = ", ".join("/".join(each) for each in _PAIRS)
-        odd = [word for word in words if not any(word.lower() in each for each in _PAIRS)]
+        pairs = ", ".join("/".join(known_pair) for known_pair in _PAIRS)
+        odd = [
+            word
+            for word in words
+            if not any(word.lower() in known_pair for known_pair in _PAIRS)
+        ]
         raise InputError(
             f"{name}, kind 'binary'",
             f"unknown labels {listed(odd or words)}",
-            f"labels of one of the pairs {known}",
+            f"labels of one of the pairs {pairs}",
             hint("say {}", _TWO_CLASSES),
         )
     if pair is not None and options.kind in (None, "binary"):
@@ -156,22 +160,26 @@ def _binary_scale(words: Sequence[str], pair: tuple[str, str]) -> ClassScale:
         spelt.setdefault(word.lower(), word)
     style = next(iter(spelt.values()))
     recase = str.upper if style.isupper() else str.title if style[0].isupper() else str.lower
-    classes = tuple(spelt.get(each, recase(each)) for each in pair)
+    classes = tuple(spelt.get(word_of_pair, recase(word_of_pair)) for word_of_pair in pair)
     label = np.array([pair.index(word.lower()) for word in words], dtype=np.int64)
     odd = tuple(word for word in words if word not in classes)
     text = "labels {labels:names} are read as {classes:names}, apart from upper case"
-    said = notice("case_of_labels", text, labels=odd, classes=classes)
-    return ClassScale("binary", classes, label, (said,) if odd else ())
+    note = notice("case_of_labels", text, labels=odd, classes=classes)
+    return ClassScale("binary", classes, label, (note,) if odd else ())
 
 
 def _nominal_scale(words: Sequence[str], options: VoteFormat, *, name: str) -> ClassScale:
     """Sort the labels, numbers by value; numbers with fractions need to be explained."""
     values = [_value(word) for word in words]
-    known = [value for value in values if value is not None]
-    numeric = len(known) == len(words)
-    whole = numeric and all(value.is_integer() for value in known)
+    numbers_read = [value for value in values if value is not None]
+    numeric = len(numbers_read) == len(words)
+    whole = numeric and all(value.is_integer() for value in numbers_read)
     if options.kind is None and numeric and not whole:
-        odd = [word for word, value in zip(words, known, strict=True) if not value.is_integer()]
+        odd = [
+            word
+            for word, value in zip(words, numbers_read, strict=True)
+            if not value.is_integer()
+        ]
         raise InputError(
             f"{name}, column 'label'",
             f"numbers with fractions such as {odd[0]!r}",
@@ -183,7 +191,7 @@ def _nominal_scale(words: Sequence[str], options: VoteFormat, *, name: str) -> C
                 GRADES,
             ),
         )
-    pairs = zip(known, words, strict=True) if whole else [(0.0, word) for word in words]
+    pairs = zip(numbers_read, words, strict=True) if whole else [(0.0, word) for word in words]
     classes = tuple(word for _, word in sorted(pairs))
     position = {word: code for code, word in enumerate(classes)}
     label = np.array([position[word] for word in words], dtype=np.int64)
@@ -205,7 +213,7 @@ def _other_readings(
             "the numbers {classes:names} are read as unordered classes; say {ordinal} with "
             "{scale} for grades, or {interval} for amounts"
         )
-        said = notice(
+        note = notice(
             "numbers_as_classes",
             text,
             classes=classes,
@@ -213,7 +221,7 @@ def _other_readings(
             scale=Option("classes", classes) if are_steps(classes) else GRADES,
             interval=Option("kind", "interval"),
         )
-        notices.append(said)
+        notices.append(note)
     return tuple(notices)
 
 
@@ -275,14 +283,16 @@ def times(table: Table, column: str) -> _Times:
     codes, words = words_of(table, column)
     used = np.bincount(codes[codes >= 0], minlength=len(words)) > 0
     there = used & ~is_missing(words) if words else used
-    known = [word for word, has in zip(words, there, strict=True) if has]
-    numeric = _leading(known, lambda some: all(word_number(word) is not None for word in some))
-    if numeric == len(known):
-        moment, order = _numbers(table, column, known, _rows_of(codes, there))
+    present = [word for word, has in zip(words, there, strict=True) if has]
+    numeric = _leading(
+        present, lambda some: all(word_number(word) is not None for word in some)
+    )
+    if numeric == len(present):
+        moment, order = _numbers(table, column, present, _rows_of(codes, there))
     else:
-        moment, order = _texts(table, column, known, (_rows_of(codes, there), numeric))
+        moment, order = _texts(table, column, present, (_rows_of(codes, there), numeric))
     place = np.full(len(words) + 1, -1, dtype=np.int64)
-    place[np.flatnonzero(there)] = np.arange(len(known))
+    place[np.flatnonzero(there)] = np.arange(len(present))
     spot = place[codes]
     moment, order = np.append(moment, 0), np.append(order, 0)
     return _Times(moment[spot], order[spot], spot >= 0)
@@ -340,12 +350,15 @@ def _exact(word: str) -> Decimal:
 
 
 def _texts(
-    table: Table, column: str, words: Sequence[str], found: tuple[Ints, int]
+    table: Table, column: str, words: Sequence[str], rows_and_numeric: tuple[Ints, int]
 ) -> tuple[Ints, Ints]:
-    """Milliseconds and order of ISO 8601 text; `found`: rows, and how many are numbers."""
+    """Milliseconds and order of ISO 8601 text.
+
+    `rows_and_numeric`: the first row of every word, and how many words are numbers.
+    """
     import pyarrow as pa
 
-    rows, numeric = found
+    rows, numeric = rows_and_numeric
     by_row = np.argsort(rows, kind="stable")
     text = pa.array([words[code] for code in by_row], pa.string())
     longest = 0
@@ -427,5 +440,5 @@ def _look(name: str) -> str:
     """What a reader sees of a name."""
     if name.isascii():
         return " ".join(name.casefold().split())
-    seen = "".join(one for one in name if unicodedata.category(one) != "Cf")
+    seen = "".join(letter for letter in name if unicodedata.category(letter) != "Cf")
     return " ".join(unicodedata.normalize("NFKC", seen).casefold().split())

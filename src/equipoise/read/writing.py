@@ -47,7 +47,7 @@ def whole_file(target: Path, *, flush: bool = True) -> Iterator[IO[bytes]]:
     handle = os.open(scratch, flags | getattr(os, "O_BINARY", 0), 0o666)
     try:
         with os.fdopen(handle, "wb") as file:
-            _own(file.fileno())
+            _lock_handle(file.fileno())
             yield file
             file.flush()
             if flush:
@@ -77,7 +77,7 @@ def whole_folder(target: Path) -> Iterator[Path]:
     replacing = target.is_dir() and any(target.iterdir())
     scratch = _scratch_name(target)
     scratch.mkdir()
-    lock = _locked(scratch)
+    lock = _lock_folder(scratch)
     try:
         yield scratch
         for folder, _, _ in os.walk(scratch):
@@ -129,11 +129,11 @@ def _put(scratch: Path, target: Path) -> None:
             raise
 
 
-def _exchange(one: Path, other: Path) -> None:
+def _exchange(first: Path, other: Path) -> None:
     """Let two folders change places, in one step where the system can."""
     with suppress(OSError, AttributeError):
         library = ctypes.CDLL(None, use_errno=True)
-        a, b = os.fsencode(one), os.fsencode(other)
+        a, b = os.fsencode(first), os.fsencode(other)
         if sys.platform == "darwin":
             failed = library.renamex_np(a, b, EXCHANGE)
         else:
@@ -143,11 +143,11 @@ def _exchange(one: Path, other: Path) -> None:
     aside = _scratch_name(other)
     other.rename(aside)
     try:
-        one.rename(other)
+        first.rename(other)
     except OSError:
         aside.rename(other)
         raise
-    aside.rename(one)
+    aside.rename(first)
 
 
 # ---- names and owners ----------------------------------------------------------------------
@@ -170,23 +170,23 @@ def _remove_unowned(path: Path) -> None:
     with suppress(OSError):
         handle = os.open(path, os.O_RDONLY)
         try:
-            if _own(handle):
+            if _lock_handle(handle):
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
         finally:
             os.close(handle)
 
 
-def _locked(folder: Path) -> int | None:
+def _lock_folder(folder: Path) -> int | None:
     """Own a folder until the returned handle is closed; None where the system has no locks."""
     with suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
-        if _own(handle):
+        if _lock_handle(handle):
             return handle
         os.close(handle)
     return None
 
 
-def _own(handle: int) -> bool:
+def _lock_handle(handle: int) -> bool:
     """Lock an open file or folder, unless somebody has it."""
     try:
         import fcntl
@@ -232,10 +232,10 @@ def check_folder(folder: Path, names: tuple[str, ...], *, overwrite: bool = Fals
             f"{folder}", f"already holds {', '.join(there)}", "a new folder",
             "name another folder, or allow overwriting (--overwrite)",
         )  # fmt: skip
-    ground = next(one for one in (folder, *folder.absolute().parents) if one.exists())
+    ground = next(path for path in (folder, *folder.absolute().parents) if path.exists())
     if not ground.is_dir() or not _writable(ground):
         why = "cannot be written to" if ground.is_dir() else "is a file"
-        raise _unwritable(folder, f"{ground} {why}")
+        raise _cannot_write(folder, f"{ground} {why}")
 
 
 def _writable(folder: Path) -> bool:
@@ -247,7 +247,7 @@ def _writable(folder: Path) -> bool:
     return True
 
 
-def _unwritable(folder: Path, why: str) -> InputError:
+def _cannot_write(folder: Path, why: str) -> InputError:
     return InputError(
         f"{folder}", f"cannot be written ({why})", "a folder to write into",
         "name another folder",
@@ -263,8 +263,8 @@ def write_folder(
     them in its mark. A folder in which the program runs cannot change places: there the mark
     goes first and comes back last.
     """
-    stale = {name for name in _earlier(folder, mark) if name not in texts}
-    before = _identity(folder, mark)
+    stale = {name for name in _files_of_earlier_writing(folder, mark) if name not in texts}
+    before = _mark_identity(folder, mark)
     try:
         if Path.cwd().is_relative_to(folder.absolute()) and folder.is_dir():
             return _refill(folder, texts, mark, stale)
@@ -278,20 +278,20 @@ def write_folder(
                     os.fsync(out.fileno())
             if folder.is_dir():
                 carry_over(folder, scratch, but=stale)
-            if _identity(folder, mark) != before:
+            if _mark_identity(folder, mark) != before:
                 raise FileExistsError(errno.EEXIST, "somebody else wrote it meanwhile")
     except OSError as error:
-        raise _unwritable(folder, error.strerror or type(error).__name__) from error
+        raise _cannot_write(folder, error.strerror or type(error).__name__) from error
     return folder
 
 
-def _identity(folder: Path, mark: str | None) -> tuple[int, int] | None:
+def _mark_identity(folder: Path, mark: str | None) -> tuple[int, int] | None:
     """By which a mark is known; None where there is none."""
     try:
-        known = (folder / mark).stat() if mark else None
+        stat = (folder / mark).stat() if mark else None
     except OSError:
         return None
-    return known and (known.st_ino, known.st_mtime_ns)
+    return stat and (stat.st_ino, stat.st_mtime_ns)
 
 
 def _refill(
@@ -303,7 +303,7 @@ def _refill(
     for name in stale:
         with suppress(OSError):
             (folder / name).unlink()
-    for name in sorted(texts, key=lambda one: one == mark):
+    for name in sorted(texts, key=lambda name: name == mark):
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         write_text(path, texts[name])
@@ -334,7 +334,7 @@ def write_text(path: Path, text: str | bytes) -> None:
         out.write(text if isinstance(text, bytes) else text.encode("utf-8"))
 
 
-def _earlier(folder: Path, mark: str | None) -> list[str]:
+def _files_of_earlier_writing(folder: Path, mark: str | None) -> list[str]:
     """Tables, figures and pictures that an earlier writing named; nothing else is removed."""
     if mark is None:
         return []
@@ -344,8 +344,8 @@ def _earlier(folder: Path, mark: str | None) -> list[str]:
         return []
     paths = [PurePosixPath(str(name)) for name in names]
     return [
-        str(one)
-        for one in paths
-        if (len(one.parts) == 2 and one.parts[0] in PLACES)
-        or (len(one.parts) == 1 and one.suffix == ".csv")
+        str(path)
+        for path in paths
+        if (len(path.parts) == 2 and path.parts[0] in PLACES)
+        or (len(path.parts) == 1 and path.suffix == ".csv")
     ]

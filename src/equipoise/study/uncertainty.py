@@ -225,7 +225,7 @@ class Uncertainty:
         layout, population = self._layout(tasks), self._population(tasks, design)
         if layout is not None:
             slopes = [share * part.slopes for part in parts if part.slopes is not None]
-            votes = layout.sums(slopes, labels)
+            votes = layout.annotator_and_cell_covariances(slopes, labels)
         unit = np.concatenate([self.unit[t] for t in tasks])
         influence = np.concatenate([share * part.items for part in parts], axis=1)
         return two_way(

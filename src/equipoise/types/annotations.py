@@ -257,14 +257,14 @@ class Annotations:
         if self.kind == "ranking":
             return self._first_choices(positive)
         label = np.asarray(self.label == self.classes.index(positive), dtype=np.intp)
-        made = self._as_binary(label, (f"not {positive}", positive))
-        known = np.asarray(self.label)[label == 0]
-        others = tuple(self.classes[code] for code in np.unique(known))
+        yes_no = self._as_binary(label, (f"not {positive}", positive))
+        others_named = np.asarray(self.label)[label == 0]
+        others = tuple(self.classes[code] for code in np.unique(others_named))
         if len(others) < 2:
-            return made
+            return yes_no
         text = "Votes for {others:listed} count as not {positive}."
-        said = notice("other_classes", text, others=others, positive=positive)
-        return replace(made, notices=(*made.notices, said))
+        note = notice("other_classes", text, others=others, positive=positive)
+        return replace(yes_no, notices=(*yes_no.notices, note))
 
     def at_least(self, threshold: str | float) -> "Annotations":
         """Turn grades or ratings into a yes/no question: is it at least `threshold`?
@@ -279,10 +279,10 @@ class Annotations:
         if self.kind == "interval" and self.value is not None:
             yes = self.value >= _as_number(threshold)
         elif self.kind == "ordinal" and self.label is not None:
-            known = nearest(str(threshold), self.classes)
+            advice = nearest(str(threshold), self.classes)
             if str(threshold) not in self.classes:
                 raise InputError(
-                    "annotations, threshold", f"{threshold!r}", "a grade of the scale", known
+                    "annotations, threshold", f"{threshold!r}", "a grade of the scale", advice
                 )
             yes = self.label >= self.classes.index(str(threshold))
         else:
@@ -387,8 +387,8 @@ class Annotations:
         order = "the order of the rows" if self.timestamp is None else "their timestamps"
         left = int((~keep).sum())
         part = self.rows(keep)
-        said = notice("first_votes", text, votes=number, order=order, left=left)
-        return replace(part, notices=(*part.notices, said))
+        note = notice("first_votes", text, votes=number, order=order, left=left)
+        return replace(part, notices=(*part.notices, note))
 
     def rows(self, keep: Bools | Ints) -> "Annotations":
         """Only some rows, marked or by position, with all names as they were."""

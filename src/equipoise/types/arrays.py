@@ -64,14 +64,14 @@ class InputError(ValueError):
         >>> print(InputError("a.csv", "3.5", "a class", do).in_command())
         a.csv: 3.5, expected a class; read it with --kind interval
         """
-        expected, do = (in_command(one, options) for one in (self.expected, self.do))
+        expected, do = (in_command(part, options) for part in (self.expected, self.do))
         return _message(self.where, self.got, expected, do)
 
     def renamed(self, flags: Mapping[str, str]) -> "InputError":
         """The same for a command whose options for some keywords have other names."""
         expected, do = (
-            one.renamed(flags) if isinstance(one, Hint) else one
-            for one in (self.expected, self.do)
+            part.renamed(flags) if isinstance(part, Hint) else part
+            for part in (self.expected, self.do)
         )
         return InputError(self.where, self.got, expected, do)
 
@@ -155,9 +155,9 @@ def require_number(
     equipoise.InputError: level: '0.95', expected a number between 0 and 1; try 0.95
     """
     real = isinstance(value, int | float | np.integer | np.floating)
-    found = float(str(value)) if real and not isinstance(value, bool) else math.nan
-    if math.isfinite(found) and above < found < below:
-        return found
+    number = float(str(value)) if real and not isinstance(value, bool) else math.nan
+    if math.isfinite(number) and above < number < below:
+        return number
     expected = "a finite number"
     if math.isfinite(above):
         expected = f"a number above {above:g}"
@@ -190,17 +190,17 @@ def short_repr(record: Any) -> str:
     >>> Resampling(kind="items", items=("a", "b", "c"), replicates=20)
     Resampling(kind='items', items: 3, replicates=20, seed=0, ...)
     """
-    names = [one.name for one in fields(record)] if is_dataclass(record) else record._fields
-    told: list[str] = []
+    names = [part.name for part in fields(record)] if is_dataclass(record) else record._fields
+    shown_fields: list[str] = []
     for name in names:
         value = getattr(record, name)
         public = not name.startswith("_")
         shown = _shown(value) if public and type(value) is not bool else ""
-        if sum(map(len, told)) + len(name) + len(shown) > LONGEST:
-            told.append("...")
+        if sum(map(len, shown_fields)) + len(name) + len(shown) > LONGEST:
+            shown_fields.append("...")
             break
-        told += [f"{name}{shown}"] if shown else []
-    return f"{type(record).__name__}({', '.join(told)})"
+        shown_fields += [f"{name}{shown}"] if shown else []
+    return f"{type(record).__name__}({', '.join(shown_fields)})"
 
 
 def _shown(value: object) -> str:
@@ -235,12 +235,12 @@ def listed(names: Iterable[object], *, most: int = 3) -> str:
     >>> listed(["a", "b", "c", "d", "e"])
     "'a', 'b', 'c' and 2 more"
     """
-    every = list(names)
-    shown = ", ".join(quoted(name) for name in every[:most])
-    return shown if len(every) <= most else f"{shown} and {len(every) - most} more"
+    all_names = list(names)
+    shown = ", ".join(quoted(name) for name in all_names[:most])
+    return shown if len(all_names) <= most else f"{shown} and {len(all_names) - most} more"
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
+def nearest(name: str, candidates: Iterable[str]) -> str:
     """Say which of the known names was probably meant.
 
     Examples
@@ -250,11 +250,11 @@ def nearest(name: str, known: Iterable[str]) -> str:
     >>> nearest("x", ["item", "label"])
     "known are 'item', 'label'"
     """
-    everything = list(known)
+    everything = list(candidates)
     return meant(name, everything, f"known are {listed(everything, most=8)}")
 
 
-def meant(name: str, known: Iterable[str], otherwise: str = "choose one of these") -> str:
+def meant(name: str, candidates: Iterable[str], otherwise: str = "choose one of these") -> str:
     """Say which of the names that were listed was probably meant.
 
     Examples
@@ -262,14 +262,14 @@ def meant(name: str, known: Iterable[str], otherwise: str = "choose one of these
     >>> meant("lable", ["item", "label"]), meant("x", ["item", "label"])
     ("did you mean 'label'?", 'choose one of these')
     """
-    every = list(known)
-    few = len(name) <= _LONGEST_MEANT and len(every) <= _MOST_MEANT
-    match = get_close_matches(name, every, n=1) if few else []
+    names = list(candidates)
+    few = len(name) <= _LONGEST_MEANT and len(names) <= _MOST_MEANT
+    match = get_close_matches(name, names, n=1) if few else []
     return f"did you mean {quoted(match[0])}?" if match else otherwise
 
 
 def unknown_name(
-    where: str, got: str, name: object, known: Iterable[str], *, most: int = 8
+    where: str, got: str, name: object, candidates: Iterable[str], *, most: int = 8
 ) -> InputError:
     """The error for a name that is none of those known, to be raised by the caller.
 
@@ -278,20 +278,20 @@ def unknown_name(
     >>> print(unknown_name("column x", "unknown", "lable", ["item", "label"]))
     column x: unknown, expected one of 'item', 'label'; did you mean 'label'?
     """
-    every = list(known)
-    expected = f"one of {listed(every, most=most)}"
-    return InputError(where, got, expected, meant(str(name), every))
+    names = list(candidates)
+    expected = f"one of {listed(names, most=most)}"
+    return InputError(where, got, expected, meant(str(name), names))
 
 
-def choice(name: str, value: str, known: Sequence[str]) -> str:
+def choice(name: str, value: str, allowed: Sequence[str]) -> str:
     """Return `value` if it is one of the known words, else say which was meant."""
-    if not isinstance(value, str) or value not in known:
-        expected = f"one of {', '.join(known)}"
-        raise InputError(name, f"{value!r}", expected, meant(str(value), known))
+    if not isinstance(value, str) or value not in allowed:
+        expected = f"one of {', '.join(allowed)}"
+        raise InputError(name, f"{value!r}", expected, meant(str(value), allowed))
     return value
 
 
-def require_keywords(how: Iterable[str], known: Sequence[str]) -> None:
+def require_keywords(how: Iterable[str], allowed: Sequence[str]) -> None:
     """Refuse keywords of a caller that are not known.
 
     Examples
@@ -302,8 +302,8 @@ def require_keywords(how: Iterable[str], known: Sequence[str]) -> None:
     equipoise.InputError: keyword 'sed': unknown, expected one of 'level', 'seed'; did...
     """
     for name in how:
-        if name not in known:
-            raise unknown_name(f"keyword {name!r}", "unknown", name, known, most=len(known))
+        if name not in allowed:
+            raise unknown_name(f"keyword {name!r}", "unknown", name, allowed, most=len(allowed))
 
 
 def positions(names: Sequence[str], within: Sequence[str], *, where: str) -> Ints:
@@ -319,16 +319,16 @@ def positions(names: Sequence[str], within: Sequence[str], *, where: str) -> Int
     equipoise.InputError: items: 'd' unknown, expected one of 'a', 'b'; correct the ...
     """
     index = {name: position for position, name in enumerate(within)}
-    found = np.fromiter((index.get(name, -1) for name in names), dtype=np.intp)
-    if (found < 0).any():
-        unknown = [names[int(i)] for i in np.flatnonzero(found < 0)]
+    places = np.fromiter((index.get(name, -1) for name in names), dtype=np.intp)
+    if (places < 0).any():
+        unknown = [names[int(i)] for i in np.flatnonzero(places < 0)]
         raise InputError(
             where,
             f"{listed(unknown)} unknown",
             f"one of {listed(within)}",
             "correct the names or leave these rows out",
         )
-    return found
+    return places
 
 
 def name_order(names: Sequence[str]) -> Ints | None:
@@ -347,9 +347,9 @@ def name_order(names: Sequence[str]) -> Ints | None:
     """
     ordered = sorted(names)
     both = zip(*ordered[:1], *ordered[-1:], strict=False)
-    alike = "".join(one for one, _ in takewhile(lambda pair: pair[0] == pair[1], both))
+    alike = "".join(pair for pair, _ in takewhile(lambda pair: pair[0] == pair[1], both))
     begin = len(alike.rstrip("0123456789"))
-    ends = [one[begin:] for one in ordered]
+    ends = [pair[begin:] for pair in ordered]
     numbered = all(ends) and "".join(ends).isdecimal()
     if numbered:
         ordered.sort(key=len)

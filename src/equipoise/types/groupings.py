@@ -121,10 +121,10 @@ class Grouping:
         equipoise.InputError: grouping, class 'melanoma': group 'hihg', expected one ...
         """
         order = tuple(dict.fromkeys(mapping.values())) if groups is None else tuple(groups)
-        for one, group in mapping.items():
+        for label, group in mapping.items():
             if group not in order:
                 raise InputError(
-                    f"grouping, class {one!r}",
+                    f"grouping, class {label!r}",
                     f"group {group!r}",
                     f"one of {listed(order, most=8)}",
                     nearest(str(group), order),
@@ -160,8 +160,8 @@ class Grouping:
                 "a group for every class",
                 f"add {len(without)} to the mapping; {nearest(without[0], self.classes)}",
             )
-        known = set(classes)
-        unknown = [name for name in self.classes if name not in known]
+        there = set(classes)
+        unknown = [name for name in self.classes if name not in there]
         if unknown:
             raise InputError(
                 "grouping",
@@ -241,12 +241,12 @@ def group_chance(plausibilities: Plausibilities, grouping: Grouping, group: str)
     """
     from equipoise.kernels.tops import overlaps
 
-    one = plausibilities
-    inside = grouping.codes(one.classes) == grouping.code(group)
+    truth = plausibilities
+    inside = grouping.codes(truth.classes) == grouping.code(group)
     size = int(inside.sum())  # the group as the first classes of a model that puts it first
-    member = inside[one.label].astype(np.float64)[None]
-    chance = np.empty((len(one.items), one.draws))
-    overlaps(one.packed, member, (np.array([1]), np.array([size]), np.ones(1)), chance)
+    member = inside[truth.label].astype(np.float64)[None]
+    chance = np.empty((len(truth.items), truth.draws))
+    overlaps(truth.packed, member, (np.array([1]), np.array([size]), np.ones(1)), chance)
     return np.clip(chance, 0.0, 1.0)
 
 
@@ -334,8 +334,8 @@ class GroupValue:
     def over(cls, items: tuple[str, ...], table: Floats) -> "GroupValue":
         """Sum up a table (items, draws)."""
         low, high = np.quantile(table, (0.05, 0.95), axis=1)
-        found = (table.mean(axis=1), low, high, table.min(axis=1), table.max(axis=1))
-        return cls(items, *(frozen(one) for one in found))
+        summaries = (table.mean(axis=1), low, high, table.min(axis=1), table.max(axis=1))
+        return cls(items, *(frozen(summary) for summary in summaries))
 
 
 def expected_group_value(

@@ -67,7 +67,7 @@ class Notice:
 
     def of(self, *about: str) -> "Notice":
         """The same, said of some tasks or models; an empty name adds nothing."""
-        named = (*(one for one in about if one), *self.about)
+        named = (*(name for name in about if name), *self.about)
         return Notice(self.code, self.text, tuple(dict.fromkeys(named)), self.values)
 
 
@@ -82,7 +82,7 @@ def notice(code: str, text: str, /, **values: Value) -> Notice:
     return Notice(code, text, (), values)
 
 
-def as_notice(said: Notice | str) -> Notice:
+def as_notice(thing: Notice | str) -> Notice:
     """A notice itself, or plain text as one.
 
     Examples
@@ -90,10 +90,10 @@ def as_notice(said: Notice | str) -> Notice:
     >>> as_notice("Items are odd.").code
     'plain'
     """
-    return said if isinstance(said, Notice) else Notice(PLAIN, "{text}", (), {"text": said})
+    return thing if isinstance(thing, Notice) else Notice(PLAIN, "{text}", (), {"text": thing})
 
 
-def as_notices(said: Iterable["str | Notice"]) -> tuple[Notice, ...]:
+def as_notices(things: Iterable["str | Notice"]) -> tuple[Notice, ...]:
     """Notices as they are, and plain sentences as notices of their own.
 
     Examples
@@ -101,7 +101,7 @@ def as_notices(said: Iterable["str | Notice"]) -> tuple[Notice, ...]:
     >>> [str(one) for one in as_notices(["Few votes."])]
     ['Few votes.']
     """
-    return tuple(map(as_notice, said))
+    return tuple(map(as_notice, things))
 
 
 def to_json(notice: Notice) -> str | dict[str, Any]:
@@ -130,11 +130,16 @@ def from_json(record: str | Mapping[str, Any]) -> Notice:
     if isinstance(record, str):
         return as_notice(record)
     values = {name: value_from_json(value) for name, value in record["values"].items()}
-    made = Notice(record["code"], record["text"], tuple(record["about"]), values)
-    if not all(isinstance(one, str) for one in (made.code, made.text, *made.about)):
+    notice_read = Notice(record["code"], record["text"], tuple(record["about"]), values)
+    if not all(
+        isinstance(text, str)
+        for text in (notice_read.code, notice_read.text, *notice_read.about)
+    ):
         raise TypeError("a notice of something else than text")
-    worded([made], command=True)  # which stumbles over a template that does not fit its values
-    return made
+    worded(
+        [notice_read], command=True
+    )  # which stumbles over a template that does not fit its values
+    return notice_read
 
 
 def value_to_json(value: Value) -> Any:
@@ -184,16 +189,16 @@ def worded(
     (['3 items are odd (a and b).'], ['3 items are odd.'])
     """
     groups: dict[tuple[str, str, tuple[str, ...]], list[Notice]] = {}
-    for one in notices:
+    for note in notices:
         fixed = tuple(
             repr(value)
-            for value in one.values.values()
+            for value in note.values.values()
             if isinstance(value, bool) or not isinstance(value, float | int)
         )
-        groups.setdefault((one.code, one.text, fixed), []).append(one)
+        groups.setdefault((note.code, note.text, fixed), []).append(note)
     write = _Words(command=command, options=options)
-    every = (said for same in groups.values() for said in _said(same, write))
-    return list(dict.fromkeys(shortened(said, LONGEST) for said in every))
+    sentences = (sentence for same in groups.values() for sentence in _said(same, write))
+    return list(dict.fromkeys(shortened(sentence, LONGEST) for sentence in sentences))
 
 
 def _said(same: Sequence[Notice], write: "_Words") -> list[str]:
@@ -202,19 +207,21 @@ def _said(same: Sequence[Notice], write: "_Words") -> list[str]:
     moving = [
         key for key in first.values if any(n.values[key] != first.values[key] for n in same[1:])
     ]
-    if len(moving) > 1 or (moving and not all(one.about for one in same)):
-        return [said for one in same for said in _said([one], write)]
+    if len(moving) > 1 or (moving and not all(note.about for note in same)):
+        return [sentence for note in same for sentence in _said([note], write)]
     if not moving:
-        about = list(dict.fromkeys(name for one in same for name in one.about))
-        everything = any(not one.about for one in same)
+        about = list(dict.fromkeys(name for note in same for name in note.about))
+        everything = any(not note.about for note in same)
         return [
             _sentence(write.format(first.text, **first.values), [] if everything else about)
         ]
     (key,) = moving
-    ordered = sorted(same, key=lambda one: float(str(one.values[key])))
-    low, high = (write.fill(first.text, key, one) for one in (ordered[0], ordered[-1]))
+    ordered = sorted(same, key=lambda note: float(str(note.values[key])))
+    low, high = (write.fill(first.text, key, note) for note in (ordered[0], ordered[-1]))
     text = write.format(first.text, **{**first.values, key: Range(f"{low} to {high}")})
-    behind = [f"{joined(_short(one.about))} {write.fill(one.text, key, one)}" for one in same]
+    behind = [
+        f"{joined(_short(note.about))} {write.fill(note.text, key, note)}" for note in same
+    ]
     return [f"{text.removesuffix('.')} ({', '.join(behind)})."]
 
 
@@ -263,7 +270,7 @@ class _Words(Formatter):
         if format_spec in WRITERS:
             return WRITERS[format_spec](value)
         if format_spec == "names":
-            return joined([repr(one) for one in _short(value)], most=MOST)
+            return joined([repr(name) for name in _short(value)], most=MOST)
         if format_spec == "listed":
             return joined(_short(value), most=MOST)
         if not PLAIN_FORMAT.fullmatch(format_spec):

@@ -178,8 +178,8 @@ def count(total: float | None, noun: str = "") -> str:
     >>> count(2000), count(1, "model"), count(3, "vote per item"), count(None), count(math.inf)
     ('2,000', '1 model', '3 votes per item', 'undefined', '∞')
     """
-    known = total is not None and math.isfinite(total)
-    text = f"{total:,.1f}".removesuffix(".0") if known else number(total)
+    total_known = total is not None and math.isfinite(total)
+    text = f"{total:,.1f}".removesuffix(".0") if total_known else number(total)
     if not noun:
         return text
     head, *rest = noun.split(" ")

@@ -106,7 +106,7 @@ def _codes(ranking: Ranking, classes: Sequence[str], where: str) -> list[list[in
         )
     for name in names:
         if name not in index:
-            known = nearest(str(name), map(str, classes))
-            raise InputError(where, f"class {name!r} unknown", "one of the classes", known)
+            advice = nearest(str(name), map(str, classes))
+            raise InputError(where, f"class {name!r} unknown", "one of the classes", advice)
     require_unique(names, where=where, do="rank every class once")
     return [[index[name] for name in block] for block in ranking]

@@ -119,9 +119,11 @@ class Dirichlet:
         if self.prior is None:
             return self
         item, votes = _item_of(start), self.concentration - self.prior
-        own = np.bincount(item, votes, len(self.rest))
+        votes_of_item = np.bincount(item, votes, len(self.rest))
         total = np.bincount(item, self.concentration, len(self.rest)) + self.rest
-        scale = np.divide(total, own, out=np.ones(len(own)), where=own > 0)
+        scale = np.divide(
+            total, votes_of_item, out=np.ones(len(votes_of_item)), where=votes_of_item > 0
+        )
         return Dirichlet(votes * scale[item], np.zeros(len(self.rest)))
 
     def mean(self, start: Ints) -> tuple[Floats, Floats]:
@@ -151,7 +153,7 @@ class Dirichlet:
         >>> law.top(np.array([0, 2]), np.array([0]))[0]
         array([0.75, 0.25])
         """
-        each = np.divide(self.rest, others, out=np.zeros(len(self.rest)), where=others > 0)
+        share = np.divide(self.rest, others, out=np.zeros(len(self.rest)), where=others > 0)
         chance, spare = np.zeros(len(self.concentration)), np.zeros(len(self.rest))
         sizes = np.diff(start)
         for size in np.unique(sizes):
@@ -160,7 +162,7 @@ class Dirichlet:
             shape = self.concentration[entry]
             order = np.argsort(shape, axis=1)
             sorted_ = np.take_along_axis(shape, order, axis=1)
-            pattern = np.column_stack([sorted_, each[items], others[items]])
+            pattern = np.column_stack([sorted_, share[items], others[items]])
             kinds, kind = np.unique(pattern, axis=0, return_inverse=True)
             values, left = _of_patterns(kinds)
             kind = kind.ravel()
@@ -328,15 +330,15 @@ def _some(kinds: Floats, largest: Floats) -> tuple[Floats, Floats]:
     shapes, code = np.unique(kinds[:, :-1], return_inverse=True)
     code = code.reshape(len(kinds), -1)
     table = _Table.of(shapes, float(largest.min()), float(largest.max()))
-    own, other, many = code[:, :-1], code[:, -1], kinds[:, -1]
-    log_all, total = table.log_cdf[own].sum(axis=1), shapes[own].sum(axis=1)
+    mentioned, other, many = code[:, :-1], code[:, -1], kinds[:, -1]
+    log_all, total = table.log_cdf[mentioned].sum(axis=1), shapes[mentioned].sum(axis=1)
     spare, rows = np.zeros(len(kinds)), np.flatnonzero((many > 0) & (kinds[:, -2] > 0))
     if len(rows):
         log_all[rows] += many[rows, None] * table.log_cdf[other[rows]]
         total[rows] += many[rows] * shapes[other[rows]]
-        found = table.integrals(other[rows, None], log_all[rows], total[rows])
-        spare[rows] = many[rows] * found[:, 0]
-    return table.integrals(own, log_all, total), spare
+        masses = table.integrals(other[rows, None], log_all[rows], total[rows])
+        spare[rows] = many[rows] * masses[:, 0]
+    return table.integrals(mentioned, log_all, total), spare
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -379,10 +381,10 @@ class _Table:
         """
         rise, product = self.rise[shapes], np.exp(log_all)
         first = rise[..., 0] * product[:, :1]
-        found = (np.einsum("psg,pg->ps", rise, product) - first / 2) * self.step
+        integral = (np.einsum("psg,pg->ps", rise, product) - first / 2) * self.step
         if self.whole:
-            found += first / total[:, None] + first * total[:, None] * self.step**2 / 12
-        return np.asarray(found)
+            integral += first / total[:, None] + first * total[:, None] * self.step**2 / 12
+        return np.asarray(integral)
 
 
 def packed(mass: Floats, rest: Floats, start: Ints, others: Ints, split: Split) -> Any:
@@ -657,8 +659,10 @@ class Plausibilities:
             )
         require_drawn("plausibilities, draws", draws, least=1)
         require_whole("plausibilities, seed", seed)
-        made = replace(self, on_demand=draws, split_seed=seed, **_mean_of(self.law, self.start))
-        return made if made._bytes > STORED else made.stored()
+        drawn = replace(
+            self, on_demand=draws, split_seed=seed, **_mean_of(self.law, self.start)
+        )
+        return drawn if drawn._bytes > STORED else drawn.stored()
 
     def stored(self) -> "Plausibilities":
         """Return the same with every draw in memory, or say that they are too many."""
@@ -687,8 +691,8 @@ class Plausibilities:
         if not isinstance(self.law, Dirichlet) or self.law.prior is None:
             return self
         law = self.law.centred(self.start)
-        made = replace(self, law=law, on_demand=0, **_mean_of(law, self.start))
-        return made if self.draws == 1 else made.drawn(self.draws, seed=self.split_seed)
+        centred = replace(self, law=law, on_demand=0, **_mean_of(law, self.start))
+        return centred if self.draws == 1 else centred.drawn(self.draws, seed=self.split_seed)
 
     @property
     def soft(self) -> ItemsByClasses:
@@ -712,8 +716,8 @@ class Plausibilities:
     def averaged(self) -> "Plausibilities":
         """Return their mean as the one possible truth."""
         mass, rest = self.mass.mean(axis=0), self.rest.mean(axis=0)
-        settled: dict[str, Any] = {"law": None, "rest_shape": None, "on_demand": 0}
-        return replace(self, mass=mass[None], rest=rest[None], **settled)
+        without_law: dict[str, Any] = {"law": None, "rest_shape": None, "on_demand": 0}
+        return replace(self, mass=mass[None], rest=rest[None], **without_law)
 
     def noted(self, *, task: str, notices: tuple[Notice, ...] = ()) -> "Plausibilities":
         """Return the same with a task and sentences for the user."""
@@ -768,9 +772,9 @@ class Plausibilities:
         share = rest / np.maximum(self.others, 1)
         sure, entropy, rows = self.certainty, self.entropy, []
         for i, item in enumerate(self.items):
-            own = slice(int(self.start[i]), int(self.start[i + 1]))
-            top = float(mass[own].max(initial=0.0))
-            tied = np.sort(self.label[own][mass[own] >= top - TIED])
+            entries = slice(int(self.start[i]), int(self.start[i + 1]))
+            top = float(mass[entries].max(initial=0.0))
+            tied = np.sort(self.label[entries][mass[entries] >= top - TIED])
             names = [self.classes[code] for code in tied if top > share[i] - TIED]
             label, *others = names or [""]
             facts = float(sure[i]), float(entropy[i])
@@ -806,8 +810,8 @@ class Plausibilities:
     @property
     def packed(self) -> Any:
         """All draws, as the kernels of `equipoise.kernels.tops` want them."""
-        split, made = (self.rest_shape, self.split_seed), self.stored()
-        return packed(made.mass, made.rest, self.start, self.others, split)
+        split, packed_draws = (self.rest_shape, self.split_seed), self.stored()
+        return packed(packed_draws.mass, packed_draws.rest, self.start, self.others, split)
 
     @property
     def draws(self) -> int:

@@ -87,15 +87,15 @@ class Predictions:
 
     def _checked_threshold(self) -> Floats:
         """One threshold per item, refused unless they are numbers."""
-        each = np.asarray(self.threshold, dtype=np.float64)
-        if each.shape not in ((), (len(self.items),)) or np.isnan(each).any():
+        limits = np.asarray(self.threshold, dtype=np.float64)
+        if limits.shape not in ((), (len(self.items),)) or np.isnan(limits).any():
             raise InputError(
                 f"{self.where}, threshold",
                 f"{self.threshold!r}",
                 "a number, or one per item",
                 "correct it, or leave it out",
             )
-        return frozen(np.broadcast_to(each, len(self.items)).copy())
+        return frozen(np.broadcast_to(limits, len(self.items)).copy())
 
     @property
     def decides(self) -> bool:
@@ -158,10 +158,10 @@ class Predictions:
             return np.asarray(self.values[rows])
         if self.classes and self.decides and not set(classes) <= set(self.classes):
             place = {name: code for code, name in enumerate(self.classes)}
-            known = [code for code, name in enumerate(classes) if name in place]
+            there = [code for code, name in enumerate(classes) if name in place]
             values = np.zeros((len(rows), len(classes)))
-            own = [place[classes[code]] for code in known]
-            values[:, known] = self.values[rows][:, own]
+            places = [place[classes[code]] for code in there]
+            values[:, there] = self.values[rows][:, places]
             return values
         columns: Ints = positions(classes, self.classes, where=f"{self.where}, classes")
         return np.asarray(self.values[rows][:, columns])
@@ -240,9 +240,9 @@ def duplicate_models(
     (Duplicates(models=('a', 'b'), tasks=('lung',), everywhere=False),)
     """
     tasks: dict[tuple[str, ...], list[str]] = {}
-    every = 0
+    number_of_tasks = 0
     for task, models in scores:
-        every += 1
+        number_of_tasks += 1
         same: dict[bytes, list[str]] = {}
         for model, values in models.items():
             key = np.ascontiguousarray(values + 0.0).tobytes()  # 0 and -0 are the same
@@ -251,7 +251,8 @@ def duplicate_models(
             if len(names) > 1:
                 tasks.setdefault(tuple(sorted(names)), []).append(task)
     return tuple(
-        Duplicates(models, tuple(where), len(where) == every) for models, where in tasks.items()
+        Duplicates(models, tuple(where), len(where) == number_of_tasks)
+        for models, where in tasks.items()
     )
 
 

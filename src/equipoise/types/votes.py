@@ -152,13 +152,13 @@ def _vote_order(
         return np.arange(len(key))
     vote, label, share = entries
     if len(vote) > len(item):  # tied first choices: numbered by the sets that occur
-        each = [tuple(one) for one in np.split(*_by_vote(vote, label))]
-        number = {one: code for code, one in enumerate(sorted(set(each)))}
-        said, part = np.array([number[one] for one in each]), weight
+        choices = [tuple(part_of_vote) for part_of_vote in np.split(*_by_vote(vote, label))]
+        number = {choice: code for code, choice in enumerate(sorted(set(choices)))}
+        spoken, part = np.array([number[choice] for choice in choices]), weight
     else:
-        said, part = np.empty_like(label), np.empty_like(share)
-        said[vote], part[vote] = label, share
-    key = key * (int(said.max(initial=0)) + 1) + said
+        spoken, part = np.empty_like(label), np.empty_like(share)
+        spoken[vote], part[vote] = label, share
+    key = key * (int(spoken.max(initial=0)) + 1) + spoken
     if np.ptp(part) or np.ptp(weight):
         return np.lexsort((weight, part, key))
     return np.argsort(key, kind="stable")
@@ -227,28 +227,28 @@ def added_votes(annotations: Annotations) -> list[Notice]:
         return []
     if annotations.count is not None:
         return []
-    place, found = annotations.vote_places, []
+    place, notices = annotations.vote_places, []
     for task in annotations.tasks:
         rows = annotations.in_task(task)
         if annotations.is_gold is not None:
             rows = rows & ~annotations.is_gold
         if rows.any():
-            own = annotations.item[rows], annotations.label[rows], place[rows]
+            of_task = annotations.item[rows], annotations.label[rows], place[rows]
             timed = annotations.timestamp is not None
-            found += [one.of(task) for one in _added(*own, timed=timed)]
-    return found
+            notices += [note.of(task) for note in _added(*of_task, timed=timed)]
+    return notices
 
 
 def _added(item: Ints, label: Ints, place: Ints, *, timed: bool) -> list[Notice]:
     """The strongest sign in one task that votes were added after disagreement."""
     sizes = np.bincount(item)
-    every = sizes[sizes > 0]
+    votes_per_item = sizes[sizes > 0]
     numbers = [
         int(k)
-        for k in np.flatnonzero(np.bincount(every))
-        if k >= 2 and (every == k).mean() >= ENOUGH
+        for k in np.flatnonzero(np.bincount(votes_per_item))
+        if k >= 2 and (votes_per_item == k).mean() >= ENOUGH
     ]
-    numbers = [k for k in numbers if (every > k).any()]
+    numbers = [k for k in numbers if (votes_per_item > k).any()]
     signs = []
     for k in numbers:
         early = place < k
@@ -267,7 +267,7 @@ def _added(item: Ints, label: Ints, place: Ints, *, timed: bool) -> list[Notice]
         "{others:percent} (p < 0.001; by {order}). Votes added after disagreement bias scores: "
         "use the planned first votes alone, {advice}."
     )
-    said = notice(
+    note = notice(
         "added_votes",
         text,
         k=k,
@@ -276,7 +276,7 @@ def _added(item: Ints, label: Ints, place: Ints, *, timed: bool) -> list[Notice]
         order="timestamps" if timed else "the order of the rows",
         advice=Option("first_votes", k, python=f"annotations.first_votes({k})"),
     )
-    return [said]
+    return [note]
 
 
 def _fisher(a: int, b: int, c: int, d: int) -> float:
@@ -352,10 +352,10 @@ def _opinions(annotations: Annotations, task: str) -> Bools:
 
 def gold_items(annotations: Annotations, task: str = "") -> Bools:
     """Which items of one task gold settles, shape (items,)."""
-    settled = np.zeros(len(annotations.items), dtype=bool)
+    by_gold = np.zeros(len(annotations.items), dtype=bool)
     if annotations.is_gold is not None:
-        settled[annotations.item[annotations.in_task(task) & annotations.is_gold]] = True
-    return settled
+        by_gold[annotations.item[annotations.in_task(task) & annotations.is_gold]] = True
+    return by_gold
 
 
 def counted_votes(annotations: Annotations) -> Bools:

@@ -141,8 +141,8 @@ def csv_line(cells: Iterable[object]) -> str:
     >>> csv_line(["a,b", 0.1, None, True]), csv_line([""])
     ('"a,b",0.1,,True\n', '""\n')
     """
-    every = [_cell(value) for value in cells]
-    return ('""' if every == [""] else ",".join(every)) + "\n"
+    texts = [_cell(value) for value in cells]
+    return ('""' if texts == [""] else ",".join(texts)) + "\n"
 
 
 def guarded(text: str) -> str:
@@ -274,10 +274,12 @@ class Hint(str):
 
     def __new__(cls, parts: Sequence[Part]) -> "Hint":
         """Write the parts one after another."""
-        words = "".join(one.in_python() if isinstance(one, Option) else one for one in parts)
-        made = super().__new__(cls, words)
-        made.parts = tuple(parts)
-        return made
+        words = "".join(
+            part.in_python() if isinstance(part, Option) else part for part in parts
+        )
+        hint_text = super().__new__(cls, words)
+        hint_text.parts = tuple(parts)
+        return hint_text
 
     def __reduce__(self) -> tuple[type["Hint"], tuple[tuple[Part, ...]]]:
         """Pickle with all parts."""
@@ -286,12 +288,12 @@ class Hint(str):
     def in_command(self, options: Collection[str] | None = None) -> str:
         """The same in the words of a command that has these options; None is all of them."""
         return "".join(
-            one
-            if isinstance(one, str)
-            else one.in_command()
-            if options is None or one.option in options
-            else one.in_python()
-            for one in self.parts
+            part
+            if isinstance(part, str)
+            else part.in_command()
+            if options is None or part.option in options
+            else part.in_python()
+            for part in self.parts
         )
 
     def renamed(self, flags: Mapping[str, str]) -> "Hint":
@@ -305,10 +307,10 @@ class Hint(str):
         """
         return Hint(
             [
-                replace(one, flag=flags.get(one.name, one.flag))
-                if isinstance(one, Option)
-                else one
-                for one in self.parts
+                replace(part, flag=flags.get(part.name, part.flag))
+                if isinstance(part, Option)
+                else part
+                for part in self.parts
             ]
         )
 
@@ -332,7 +334,7 @@ def hint(template: str, /, *values: Part) -> Hint:
     for value, text in zip(values, texts[1:], strict=True):
         parts += [*value.parts] if isinstance(value, Hint) else [value]
         parts.append(text)
-    return Hint([one for one in parts if one != ""])
+    return Hint([part for part in parts if part != ""])
 
 
 def in_command(text: str, options: Collection[str] | None = None) -> str:
@@ -409,7 +411,9 @@ def printable(text: str) -> str:
     """
     if text.isascii() and text.isprintable():
         return "".join(text)  # plain, whatever kind of text it was
-    return "".join("\N{REPLACEMENT CHARACTER}" if _unsafe(one) else one for one in text)
+    return "".join(
+        "\N{REPLACEMENT CHARACTER}" if _unsafe(letter) else letter for letter in text
+    )
 
 
 def _unsafe(character: str) -> bool:

@@ -82,8 +82,10 @@ def columns(kind: Kind = "text", /, *keys: str, **kinds: Kind) -> tuple[Column, 
     >>> [(one.head, one.kind) for one in columns(model="model", net_benefit="number")]
     [('model', 'model'), ('net benefit', 'number')]
     """
-    every = {**dict.fromkeys(keys, kind), **kinds}
-    return tuple(Column(key, key.replace("_", " "), one) for key, one in every.items())
+    kind_of = {**dict.fromkeys(keys, kind), **kinds}
+    return tuple(
+        Column(key, key.replace("_", " "), kind_of_key) for key, kind_of_key in kind_of.items()
+    )
 
 
 def spanned(key: str, head: str = "", kind: Kind = "number", *, brief: bool = True) -> Column:
@@ -132,8 +134,12 @@ class Table:
     download: bool = False
 
     def __post_init__(self) -> None:
-        said = [one for one in self.columns if any(row.get(one.key) != "" for row in self.rows)]
-        object.__setattr__(self, "columns", tuple(said or self.columns))
+        filled = [
+            column
+            for column in self.columns
+            if any(row.get(column.key) != "" for row in self.rows)
+        ]
+        object.__setattr__(self, "columns", tuple(filled or self.columns))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -270,12 +276,15 @@ class Report:
     @property
     def all_notices(self) -> tuple[Notice, ...]:
         """What the reader should know about everything and about each finding."""
-        return (*self.notices, *(notice for one in self.findings for notice in one.notices))
+        return (
+            *self.notices,
+            *(notice for finding in self.findings for notice in finding.notices),
+        )
 
     @property
     def in_front(self) -> tuple[Finding, ...]:
         """Findings of the task in front, and those of no task."""
-        return tuple(one for one in self.findings if one.task in ("", self.task))
+        return tuple(finding for finding in self.findings if finding.task in ("", self.task))
 
 
 def cell(row: Row, column: Column) -> str:
@@ -341,8 +350,8 @@ def left_out(key: str, title: str, error: InputError) -> Finding:
     >>> left_out("experts", "Models among the experts", error).sentence
     'Anonymous votes; it takes names. Give ids.'
     """
-    own = error.where.replace(" ", "_").startswith(key)
-    got = error.got if own else f"{error.where}: {error.got}"
+    about_key = error.where.replace(" ", "_").startswith(key)
+    got = error.got if about_key else f"{error.where}: {error.got}"
     reason = hint("{}; it takes {}. {}.", capital(got), error.expected, capital(error.do))
     return Finding(key=key, title=title, sentence=reason, left_out=True)
 
@@ -397,8 +406,8 @@ def rows_of(
             array = np.asarray(values)
             array = array.reshape(*array.shape, *[1] * (len(shape) - array.ndim))
             cells[name] = np.broadcast_to(array, shape).ravel().tolist()
-    every = zip(*cells.values(), strict=True)
-    return [{**fixed, **dict(zip(cells, row, strict=True))} for row in every]
+    rows = zip(*cells.values(), strict=True)
+    return [{**fixed, **dict(zip(cells, row, strict=True))} for row in rows]
 
 
 JsonValue = str | float | int | bool | None | Sequence["JsonValue"] | Mapping[str, "JsonValue"]
@@ -411,7 +420,7 @@ def as_json(report: Report) -> dict[str, JsonValue]:
         "models": list(report.models),
         "settings": dict(report.settings),
         "notices": list(worded(report.notices)),
-        "findings": [finding_json(one) for one in report.findings],
+        "findings": [finding_json(finding) for finding in report.findings],
     }
 
 
@@ -427,9 +436,9 @@ def finding_json(finding: Finding) -> dict[str, JsonValue]:
     return {
         **head,
         "finding": str(finding.sentence),
-        **({"more": [str(one) for one in finding.more]} if finding.more else {}),
+        **({"more": [str(sentence) for sentence in finding.more]} if finding.more else {}),
         "rows": _rows(first),
-        **{one.name: _rows(one) for one in others if one is not None},
+        **{table.name: _rows(table) for table in others if table is not None},
         "notices": list(worded(finding.notices)),
     }
 
@@ -445,12 +454,15 @@ def plain(value: object) -> JsonValue:
     if value is None or isinstance(value, str | int):
         return value
     if isinstance(value, Mapping):
-        return {str(key): plain(one) for key, one in value.items()}
+        return {str(key): plain(part) for key, part in value.items()}
     if is_dataclass(value):
-        own = {one.name: getattr(value, one.name) for one in fields(value)}
-        return plain({name: part for name, part in own.items() if part is not None})
+        content = {
+            field_of_value.name: getattr(value, field_of_value.name)
+            for field_of_value in fields(value)
+        }
+        return plain({name: part for name, part in content.items() if part is not None})
     if isinstance(value, np.ndarray | list | tuple):
-        return [plain(one) for one in value]
+        return [plain(part) for part in value]
     if isinstance(value, np.generic):
         return plain(value.item())
     if isinstance(value, float):
@@ -509,9 +521,9 @@ ACCENTS = {'"': "\u0308", "'": "\u0301", "`": "\u0300", "^": "\u0302", "~": "\u0
 
 
 def _as_read(entry: str) -> tuple[str, str]:
-    found = re.findall(r"(\w+)\s*=\s*\{((?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*)\}", entry)
-    fields = {name: _plain(text) for name, text in found}
-    people = [one.partition(",")[0] for one in fields.get("author", "").split(" and ")]
+    matches = re.findall(r"(\w+)\s*=\s*\{((?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*)\}", entry)
+    fields = {name: _plain(text) for name, text in matches}
+    people = [person.partition(",")[0] for person in fields.get("author", "").split(" and ")]
     who = " and ".join(people) if len(people) < 3 and "others" not in people else (
         f"{people[0]} and others")  # fmt: skip
     year = fields.get("year", "")
@@ -523,8 +535,8 @@ def _as_read(entry: str) -> tuple[str, str]:
 def _plain(text: str) -> str:
     """Text of BibTeX without its braces, accents as letters."""
 
-    def letter(found: re.Match[str]) -> str:
-        return unicodedata.normalize("NFC", found[2] + ACCENTS[found[1]])
+    def letter(match: re.Match[str]) -> str:
+        return unicodedata.normalize("NFC", match[2] + ACCENTS[match[1]])
 
     text = re.sub(r"\{?\\([\"'`^~])\{?(\w)\}?\}?", letter, text)
     return " ".join(re.sub(r"[{}\\]", "", text).replace("--", "–").split())
