@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import binomtest, kendalltau, rankdata, spearmanr
 
-from equipoise.datasets.reproduce._sign_test import sign_test
+from equipoise.datasets.reproduce import sign_test
 from equipoise.inference.ranks import (
     average_ranks,
     beats,

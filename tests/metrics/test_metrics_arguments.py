@@ -5,7 +5,9 @@ import math
 import numpy as np
 import pytest
 
+from equipoise import metrics
 from equipoise.metrics import (
+    CATALOGUE,
     Copies,
     auroc,
     auroc_one_vs_one,
@@ -15,6 +17,7 @@ from equipoise.metrics import (
     precision_at_k,
     precision_recall_curve,
     recall_at_k,
+    require_known,
     roc_curve,
     tied_share,
 )
@@ -137,3 +140,16 @@ def test_share_of_tied_scores():
     metric = named("auroc")
     assert tied_share(metric.prepare(np.array([1.0, 2.0, 2.0, 3.0]))[0]) == 0.5
     assert tied_share(metric.prepare(np.array([1.0, 2.0]))[0]) == 0.0
+
+
+def test_public_names_are_listed_and_nothing_else_shows():
+    assert sorted(metrics.__all__) == dir(metrics)
+    assert all(hasattr(metrics, name) for name in metrics.__all__)
+    assert set(CATALOGUE) <= set(metrics.__all__)
+
+
+def test_every_parameter_of_a_metric_can_be_named():
+    require_known("retained_samples_area:points=21")
+    assert named("retained_samples_area:points=21").name == "retained_samples_area:points=21"
+    with pytest.raises(InputError, match="expected 'score', 'metric'"):
+        require_known("retained_samples_area:how=21")

@@ -15,7 +15,7 @@ from equipoise.clean.detectors.classifier_based import ConfidentLearningSelfConf
 from equipoise.clean.detectors.label_geometry import KnnDisagreement, NoiseRank
 from equipoise.clean.detectors.selfclean import SelfCleanLabelErrors
 from equipoise.clean.studies.cifar10n import Cifar10N, cifar10n
-from equipoise.datasets.reproduce._reproduction import Reproduction, Tell, silent
+from equipoise.datasets.reproduce import Reproduction, Tell, silent
 from equipoise.study import evaluate
 from equipoise.types import numbers
 

@@ -11,10 +11,10 @@ from equipoise.datasets import chexpert as _chexpert
 from equipoise.datasets import cifar10h as _cifar10h
 from equipoise.datasets import dermatology_ddx as _dermatology_ddx
 from equipoise.datasets import sleep_dodh as _sleep_dodh
-from equipoise.datasets._store import Source, Study, located
+from equipoise.datasets._store import Dataset, Source, located
 from equipoise.datasets.chexpert import chexpert
 from equipoise.datasets.cifar10h import cifar10h
-from equipoise.datasets.dermatology_ddx import DermatologyStudy, dermatology_ddx
+from equipoise.datasets.dermatology_ddx import DermatologyDataset, dermatology_ddx
 from equipoise.datasets.sleep_dodh import sleep_dodh
 
 CATALOGUE: Mapping[str, Source] = {
@@ -26,16 +26,16 @@ CATALOGUE: Mapping[str, Source] = {
         _sleep_dodh.SOURCE,
     )
 }
-LOADERS: Mapping[str, Callable[[], Study]] = {
+LOADERS: Mapping[str, Callable[[], Dataset]] = {
     name: source.load for name, source in CATALOGUE.items() if source.load is not None
 }
 
 __all__ = [
     "CATALOGUE",
     "LOADERS",
-    "DermatologyStudy",
+    "Dataset",
+    "DermatologyDataset",
     "Source",
-    "Study",
     "chexpert",
     "cifar10h",
     "dermatology_ddx",

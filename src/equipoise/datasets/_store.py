@@ -51,7 +51,7 @@ class Source:
     files: Mapping[str, File]
     licence: str
     citation: str
-    load: Callable[[], "Study"] | None = None
+    load: Callable[[], "Dataset"] | None = None
     references: tuple[str, ...] = ()
     folder: str = ""
     nouns: Nouns = field(default_factory=Nouns)
@@ -70,7 +70,7 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Study:
+class Dataset:
     """What a loader returns.
 
     Attributes

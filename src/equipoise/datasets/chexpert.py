@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from equipoise.datasets._store import File, Source, Study, fetched, pinned
+from equipoise.datasets._store import Dataset, File, Source, fetched, pinned
 from equipoise.types.annotations import Annotations
 from equipoise.types.predictions import Predictions
 from equipoise.types.words import Nouns
@@ -33,10 +33,10 @@ def _published(path: str) -> str:
     return f"{'' if first else 'example_models/'}predictions/standard/{name}"
 
 
-def chexpert() -> Study:
+def chexpert() -> Dataset:
     """Load the readings and the models' scores."""
     folder = fetched(SOURCE)
-    return Study(_readings(folder), _scores(folder), SOURCE)
+    return Dataset(_readings(folder), _scores(folder), SOURCE)
 
 
 def _rows(path: Path) -> dict[str, dict[str, str]]:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from equipoise.datasets._store import File, Source, Study, fetched
+from equipoise.datasets._store import Dataset, File, Source, fetched
 from equipoise.types.annotations import Annotations
 from equipoise.types.words import Nouns
 
@@ -20,7 +20,7 @@ CLASSES = (
 )
 
 
-def cifar10h() -> Study:
+def cifar10h() -> Dataset:
     """Load the counts; items are numbered as in the CIFAR-10 test set."""
     counts = np.load(fetched(SOURCE) / "cifar10h-counts.npy", allow_pickle=False)
     item, label = np.nonzero(counts)
@@ -32,7 +32,7 @@ def cifar10h() -> Study:
         label=label,
         count=counts[item, label].astype(np.int64),
     )
-    return Study(annotations, (), SOURCE)
+    return Dataset(annotations, (), SOURCE)
 
 
 SOURCE = Source(

@@ -7,7 +7,7 @@ allowed; who they were is not published. Every condition has a fixed level of ri
 import json
 from dataclasses import dataclass
 
-from equipoise.datasets._store import File, Source, Study, fetched
+from equipoise.datasets._store import Dataset, File, Source, fetched
 from equipoise.types.annotations import Annotations
 from equipoise.types.groupings import Grouping
 from equipoise.types.words import Nouns
@@ -30,8 +30,8 @@ _HASHES = {
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class DermatologyStudy(Study):
-    """A study whose classes have levels of risk.
+class DermatologyDataset(Dataset):
+    """A data set whose classes have levels of risk.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class DermatologyStudy(Study):
     risk: Grouping
 
 
-def dermatology_ddx() -> DermatologyStudy:
+def dermatology_ddx() -> DermatologyDataset:
     """Load the differential diagnoses; cases are numbered as in the source."""
     folder = fetched(SOURCE)
     names, levels, cases = (folder / path for path in _HASHES)
@@ -52,7 +52,7 @@ def dermatology_ddx() -> DermatologyStudy:
         json.loads(cases.read_text(encoding="ascii")), classes=conditions
     )
     grouping = Grouping.of(dict(zip(conditions, risks, strict=True)), groups=RISKS)
-    return DermatologyStudy(annotations, (), SOURCE, grouping)
+    return DermatologyDataset(annotations, (), SOURCE, grouping)
 
 
 SOURCE = Source(

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from equipoise.datasets._store import File, Source, Study, fetched
+from equipoise.datasets._store import Dataset, File, Source, fetched
 from equipoise.types.annotations import Annotations
 from equipoise.types.predictions import Predictions
 from equipoise.types.words import Nouns
@@ -19,10 +19,10 @@ STAGES = ("Wake", "N1", "N2", "N3", "REM")
 NIGHT = 10_000  # numbers of items per night
 
 
-def sleep_dodh() -> Study:
+def sleep_dodh() -> Dataset:
     """Load the stages that scorers and models name; nights are groups."""
     folder = fetched(SOURCE)
-    return Study(_scorers(folder), _models(folder), SOURCE)
+    return Dataset(_scorers(folder), _models(folder), SOURCE)
 
 
 def _scorers(folder: Path) -> Annotations:

@@ -18,134 +18,233 @@ from equipoise.metrics import (
     benefit,
     calibration,
     confusion,
-    consensus,
     decisions,
     distributions,
     draws,
-    one_vs_rest,
     operating_points,
     ranking,
     retained_samples,
     selective,
-    top,
 )
-from equipoise.metrics._arguments import Copies as Copies
-from equipoise.metrics._metric import Block as Block
-from equipoise.metrics._metric import Influence as Influence
-from equipoise.metrics._metric import Metric as Metric
-from equipoise.metrics._metric import Order as Order
-from equipoise.metrics._metric import Prepared as Prepared
-from equipoise.metrics._metric import Truth as Truth
-from equipoise.metrics._metric import hard_labels_rule as hard_labels_rule
-from equipoise.metrics._metric import influence_covariance as influence_covariance
-from equipoise.metrics._ranking import tied_share as tied_share
-from equipoise.metrics.benefit import DecisionCurve as DecisionCurve
-from equipoise.metrics.benefit import decision_curve as decision_curve
-from equipoise.metrics.benefit import net_benefit as net_benefit
-from equipoise.metrics.benefit import net_benefit_per_item as net_benefit_per_item
-from equipoise.metrics.calibration import Reliability as Reliability
+from equipoise.metrics._metric import (
+    Block,
+    Copies,
+    Influence,
+    Metric,
+    Order,
+    Prepared,
+    Truth,
+    hard_labels_rule,
+    influence_covariance,
+)
+from equipoise.metrics._ranking import tied_share
+from equipoise.metrics.benefit import (
+    DecisionCurve,
+    decision_curve,
+    net_benefit,
+    net_benefit_per_item,
+)
 from equipoise.metrics.calibration import (
-    expected_calibration_error as expected_calibration_error,
+    Reliability,
+    expected_calibration_error,
+    maximum_calibration_error,
+    reliability_curve,
 )
-from equipoise.metrics.calibration import maximum_calibration_error as maximum_calibration_error
-from equipoise.metrics.calibration import reliability_curve as reliability_curve
-from equipoise.metrics.confusion import balanced_accuracy as balanced_accuracy
-from equipoise.metrics.confusion import cohen_kappa as cohen_kappa
-from equipoise.metrics.confusion import confusion_matrix as confusion_matrix
-from equipoise.metrics.confusion import mcc as mcc
-from equipoise.metrics.consensus import soft_agreement as soft_agreement
-from equipoise.metrics.consensus import soft_agreement_per_item as soft_agreement_per_item
-from equipoise.metrics.curves import precision_recall_curve as precision_recall_curve
-from equipoise.metrics.curves import roc_curve as roc_curve
-from equipoise.metrics.decisions import accuracy as accuracy
-from equipoise.metrics.decisions import accuracy_per_item as accuracy_per_item
-from equipoise.metrics.decisions import expected_cost as expected_cost
-from equipoise.metrics.decisions import expected_cost_per_item as expected_cost_per_item
-from equipoise.metrics.decisions import mean_absolute_error as mean_absolute_error
+from equipoise.metrics.confusion import (
+    balanced_accuracy,
+    cohen_kappa,
+    confusion_matrix,
+    f1,
+    mcc,
+    npv,
+    ppv,
+    sensitivity,
+    soft_agreement,
+    soft_agreement_per_item,
+    specificity,
+)
 from equipoise.metrics.decisions import (
-    mean_absolute_error_per_item as mean_absolute_error_per_item,
+    accuracy,
+    accuracy_per_item,
+    expected_cost,
+    expected_cost_per_item,
+    mean_absolute_error,
+    mean_absolute_error_per_item,
+    normalised_expected_cost,
+    quadratic_weighted_kappa,
 )
-from equipoise.metrics.decisions import normalised_expected_cost as normalised_expected_cost
-from equipoise.metrics.decisions import quadratic_weighted_kappa as quadratic_weighted_kappa
-from equipoise.metrics.distributions import brier_score as brier_score
-from equipoise.metrics.distributions import brier_score_per_item as brier_score_per_item
-from equipoise.metrics.distributions import entropy_correlation as entropy_correlation
-from equipoise.metrics.distributions import jensen_shannon as jensen_shannon
-from equipoise.metrics.distributions import jensen_shannon_per_item as jensen_shannon_per_item
-from equipoise.metrics.distributions import log_score as log_score
-from equipoise.metrics.distributions import log_score_per_item as log_score_per_item
-from equipoise.metrics.distributions import ranked_probability_score as ranked_probability_score
 from equipoise.metrics.distributions import (
-    ranked_probability_score_per_item as ranked_probability_score_per_item,
+    brier_score,
+    brier_score_per_item,
+    entropy_correlation,
+    jensen_shannon,
+    jensen_shannon_per_item,
+    log_score,
+    log_score_per_item,
+    ranked_probability_score,
+    ranked_probability_score_per_item,
+    squared_absolute_rps,
+    squared_absolute_rps_per_item,
+    total_variation,
+    total_variation_per_item,
 )
-from equipoise.metrics.distributions import squared_absolute_rps as squared_absolute_rps
-from equipoise.metrics.distributions import (
-    squared_absolute_rps_per_item as squared_absolute_rps_per_item,
-)
-from equipoise.metrics.distributions import total_variation as total_variation
-from equipoise.metrics.distributions import total_variation_per_item as total_variation_per_item
-from equipoise.metrics.draws import average_overlap as average_overlap
-from equipoise.metrics.draws import average_overlap_per_item as average_overlap_per_item
-from equipoise.metrics.draws import conditioned as conditioned
-from equipoise.metrics.draws import kendall_tau as kendall_tau
-from equipoise.metrics.draws import kendall_tau_per_item as kendall_tau_per_item
-from equipoise.metrics.draws import overlap as overlap
-from equipoise.metrics.draws import overlap_per_item as overlap_per_item
-from equipoise.metrics.draws import set_accuracy as set_accuracy
-from equipoise.metrics.draws import set_accuracy_per_item as set_accuracy_per_item
-from equipoise.metrics.draws import spearman_footrule as spearman_footrule
-from equipoise.metrics.draws import spearman_footrule_per_item as spearman_footrule_per_item
-from equipoise.metrics.draws import topk_accuracy as topk_accuracy
-from equipoise.metrics.draws import topk_accuracy_per_item as topk_accuracy_per_item
-from equipoise.metrics.one_vs_rest import f1 as f1
-from equipoise.metrics.one_vs_rest import npv as npv
-from equipoise.metrics.one_vs_rest import ppv as ppv
-from equipoise.metrics.one_vs_rest import sensitivity as sensitivity
-from equipoise.metrics.one_vs_rest import specificity as specificity
-from equipoise.metrics.operating_points import (
-    sensitivity_at_specificity as sensitivity_at_specificity,
+from equipoise.metrics.draws import (
+    average_overlap,
+    average_overlap_per_item,
+    conditioned,
+    kendall_tau,
+    kendall_tau_per_item,
+    overlap,
+    overlap_per_item,
+    set_accuracy,
+    set_accuracy_per_item,
+    spearman_footrule,
+    spearman_footrule_per_item,
+    topk_accuracy,
+    topk_accuracy_per_item,
 )
 from equipoise.metrics.operating_points import (
-    specificity_at_sensitivity as specificity_at_sensitivity,
+    precision_at_k,
+    precision_recall_curve,
+    recall_at_k,
+    roc_curve,
+    sensitivity_at_specificity,
+    specificity_at_sensitivity,
 )
-from equipoise.metrics.ranking import auroc as auroc
-from equipoise.metrics.ranking import auroc_across_readers as auroc_across_readers
-from equipoise.metrics.ranking import auroc_one_vs_one as auroc_one_vs_one
-from equipoise.metrics.ranking import auroc_per_class as auroc_per_class
-from equipoise.metrics.ranking import average_precision as average_precision
-from equipoise.metrics.retained_samples import retained_samples_area as retained_samples_area
-from equipoise.metrics.retained_samples import retained_samples_curve as retained_samples_curve
-from equipoise.metrics.selective import accuracy_coverage_area as accuracy_coverage_area
-from equipoise.metrics.selective import accuracy_coverage_curve as accuracy_coverage_curve
-from equipoise.metrics.selective import error_detection_auroc as error_detection_auroc
+from equipoise.metrics.ranking import (
+    auroc,
+    auroc_across_readers,
+    auroc_one_vs_one,
+    auroc_per_class,
+    average_precision,
+)
+from equipoise.metrics.retained_samples import retained_samples_area, retained_samples_curve
 from equipoise.metrics.selective import (
-    excess_risk_coverage_area as excess_risk_coverage_area,
+    accuracy_coverage_area,
+    accuracy_coverage_curve,
+    error_detection_auroc,
+    excess_risk_coverage_area,
+    risk_coverage_area,
 )
-from equipoise.metrics.selective import risk_coverage_area as risk_coverage_area
-from equipoise.metrics.top import precision_at_k as precision_at_k
-from equipoise.metrics.top import recall_at_k as recall_at_k
 from equipoise.types.arrays import InputError, PerItem, listed, nearest, quoted, require_whole
 from equipoise.types.words import Hint, Option, hint, joined
+
+__all__ = [
+    "CATALOGUE",
+    "CURVES",
+    "DEFAULT",
+    "Block",
+    "Copies",
+    "DecisionCurve",
+    "Influence",
+    "ItemScore",
+    "Metric",
+    "Order",
+    "Prepared",
+    "Reliability",
+    "Truth",
+    "accuracy",
+    "accuracy_coverage_area",
+    "accuracy_coverage_curve",
+    "accuracy_per_item",
+    "auroc",
+    "auroc_across_readers",
+    "auroc_one_vs_one",
+    "auroc_per_class",
+    "average_overlap",
+    "average_overlap_per_item",
+    "average_precision",
+    "balanced_accuracy",
+    "brier_score",
+    "brier_score_per_item",
+    "by_topic",
+    "cohen_kappa",
+    "conditioned",
+    "confusion_matrix",
+    "decision_curve",
+    "entropy_correlation",
+    "error_detection_auroc",
+    "excess_risk_coverage_area",
+    "expected_calibration_error",
+    "expected_cost",
+    "expected_cost_per_item",
+    "f1",
+    "hard_labels_rule",
+    "influence_covariance",
+    "item_scores",
+    "jensen_shannon",
+    "jensen_shannon_per_item",
+    "kendall_tau",
+    "kendall_tau_per_item",
+    "log_score",
+    "log_score_per_item",
+    "maximum_calibration_error",
+    "mcc",
+    "mean_absolute_error",
+    "mean_absolute_error_per_item",
+    "named",
+    "net_benefit",
+    "net_benefit_per_item",
+    "normalised_expected_cost",
+    "npv",
+    "overlap",
+    "overlap_per_item",
+    "parsed",
+    "ppv",
+    "precision_at_k",
+    "precision_recall_curve",
+    "quadratic_weighted_kappa",
+    "ranked_probability_score",
+    "ranked_probability_score_per_item",
+    "recall_at_k",
+    "reliability_curve",
+    "require_known",
+    "retained_samples_area",
+    "retained_samples_curve",
+    "risk_coverage_area",
+    "roc_curve",
+    "sensitivity",
+    "sensitivity_at_specificity",
+    "set_accuracy",
+    "set_accuracy_per_item",
+    "soft_agreement",
+    "soft_agreement_per_item",
+    "spearman_footrule",
+    "spearman_footrule_per_item",
+    "specificity",
+    "specificity_at_sensitivity",
+    "squared_absolute_rps",
+    "squared_absolute_rps_per_item",
+    "tied_share",
+    "title",
+    "titled",
+    "topk_accuracy",
+    "topk_accuracy_per_item",
+    "total_variation",
+    "total_variation_per_item",
+    "typed",
+    "worst_items",
+]
 
 CATALOGUE: Mapping[str, Callable[..., Metric]] = {
     "auroc": ranking.auroc_metric,
     "average_precision": ranking.average_precision_metric,
-    "precision_at_k": top.precision_at_k_metric,
-    "recall_at_k": top.recall_at_k_metric,
+    "precision_at_k": operating_points.precision_at_k_metric,
+    "recall_at_k": operating_points.recall_at_k_metric,
     "accuracy": decisions.accuracy_metric,
     "balanced_accuracy": confusion.balanced_accuracy_metric,
     "cohen_kappa": confusion.cohen_kappa_metric,
     "mcc": confusion.mcc_metric,
-    "soft_agreement": consensus.soft_agreement_metric,
+    "soft_agreement": confusion.soft_agreement_metric,
     "expected_cost": decisions.expected_cost_metric,
     "normalised_expected_cost": decisions.normalised_expected_cost_metric,
     "mean_absolute_error": decisions.mean_absolute_error_metric,
     "quadratic_weighted_kappa": decisions.quadratic_weighted_kappa_metric,
-    "sensitivity": one_vs_rest.sensitivity_metric,
-    "specificity": one_vs_rest.specificity_metric,
-    "ppv": one_vs_rest.ppv_metric,
-    "npv": one_vs_rest.npv_metric,
-    "f1": one_vs_rest.f1_metric,
+    "sensitivity": confusion.sensitivity_metric,
+    "specificity": confusion.specificity_metric,
+    "ppv": confusion.ppv_metric,
+    "npv": confusion.npv_metric,
+    "f1": confusion.f1_metric,
     "sensitivity_at_specificity": operating_points.sensitivity_at_specificity_metric,
     "specificity_at_sensitivity": operating_points.specificity_at_sensitivity_metric,
     "net_benefit": benefit.net_benefit_metric,
@@ -396,3 +495,8 @@ def worst_items(
     known = [i for i, undefined in enumerate(np.isnan(scores)) if not undefined]
     ranked = sorted(known, key=lambda i: (-badness[i], str(items[i])))
     return [ItemScore(str(items[i]), float(scores[i])) for i in ranked[:most]]
+
+
+def __dir__() -> list[str]:
+    """The public names alone."""
+    return sorted(__all__)

@@ -37,8 +37,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from equipoise.metrics._arguments import checked_weights
-from equipoise.metrics._metric import Metric, Topic, parameters
+from equipoise.metrics._metric import Metric, Topic, checked_weights, parameters
 from equipoise.metrics.distributions import (
     checked_distributions,
     expected_loss,

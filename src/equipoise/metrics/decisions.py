@@ -82,8 +82,15 @@ from typing import Any
 
 import numpy as np
 
-from equipoise.metrics._arguments import checked_weights
-from equipoise.metrics._metric import Block, Influence, Metric, Prepared, Topic, parameters
+from equipoise.metrics._metric import (
+    Block,
+    Influence,
+    Metric,
+    Prepared,
+    Topic,
+    checked_weights,
+    parameters,
+)
 from equipoise.metrics.distributions import checked_distributions, expected_loss
 from equipoise.types.arrays import (
     Bools,

@@ -104,8 +104,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.metrics._arguments import checked_labels, checked_weights
-from equipoise.metrics._metric import Block, Influence, Metric, Prepared, Topic, parameters
+from equipoise.metrics._metric import (
+    Block,
+    Influence,
+    Metric,
+    Prepared,
+    Topic,
+    checked_labels,
+    checked_weights,
+    parameters,
+)
 from equipoise.types.arrays import (
     Floats,
     InputError,

@@ -91,8 +91,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from equipoise.metrics._arguments import checked_k
-from equipoise.metrics._metric import Block, Metric, Prepared, Topic, parameters
+from equipoise.metrics._metric import Block, Metric, Prepared, Topic, checked_k, parameters
 from equipoise.types.arrays import (
     Floats,
     InputError,

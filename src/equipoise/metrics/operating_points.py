@@ -1,4 +1,24 @@
-r"""Sensitivity at a given specificity and the reverse, labels hard or soft.
+r"""Thresholds of a score: its curves, single points of them, and the k highest scores.
+
+Curves down the thresholds of a score, labels hard or soft.
+
+When every item scoring at least t is called positive, with :math:`n_+ = \sum p_i` and
+:math:`n_- = \sum (1 - p_i)`:
+
+`roc_curve`: false and true positive rates, from (0, 0) to (1, 1). The area under it by
+trapezoids is AUROC in the form ``trapezoid``,
+
+.. math:: \mathrm{TPR}(t) = \frac{\sum_i p_i [s_i \ge t]}{n_+}, \quad
+    \mathrm{FPR}(t) = \frac{\sum_i (1 - p_i) [s_i \ge t]}{n_-}
+
+`precision_recall_curve`: expected precision and recall. As in scikit-learn the points run from
+the lowest threshold up, and end at precision 1, recall 0. The step sum over it is average
+precision in the form ``printed``,
+
+.. math:: P(t) = \frac{\sum_i p_i [s_i \ge t]}{\sum_i [s_i \ge t]}, \quad
+    R(t) = \frac{\sum_i p_i [s_i \ge t]}{n_+}
+
+Sensitivity at a given specificity and the reverse, labels hard or soft.
 
 The ROC curve of soft labels (`equipoise.metrics.roc_curve`) is read where one of its rates is
 given. `sensitivity_at_specificity` is the largest sensitivity at a specificity of at least the
@@ -23,27 +43,53 @@ how it moves the threshold. With :math:`f_i` the part of item i that is called p
 The slope R' of the ROC curve there is that of a line through the curve at one standard error of
 :math:`\alpha` to either side: as far as the threshold moves by chance.
 
+Precision and recall at k: the positive mass among the k highest scores.
+
+`precision_at_k`: the positive share among them,
+
+.. math:: \mathrm{P@}k = \frac1k \sum_{i \le k} p_i
+
+`recall_at_k`: the share of all positive mass that they hold; undefined (nan) without positives,
+
+.. math:: \mathrm{R@}k = \frac1{n_+} \sum_{i \le k} p_i
+
+Labels may be hard or soft. A run of equal scores that straddles the k-th place counts with its
+mass times the fraction taken, which is the expectation over random orders. Both take labels in
+[0, 1] and scores, shape (items,), how many items are looked at, at most as many as there are,
+and importance weights (items,), or `Copies` of counts for repeated items. Undefined (nan) in a
+resample of fewer than k items.
+
 References
 ----------
 Pepe (2003), *The Statistical Evaluation of Medical Tests for Classification and Prediction*.
 
 Examples
 --------
+>>> false, true, threshold = roc_curve([1, 0.5, 0], [0.9, 0.5, 0.1])
+>>> true
+array([0.   , 0.667, 1.   , 1.   ])
+>>> precision, recall, threshold = precision_recall_curve([1, 0.5, 0], [0.9, 0.5, 0.1])
+>>> precision
+array([0.5 , 0.75, 1.  , 1.  ])
 >>> labels, scores = [1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.5, 0.4]
 >>> sensitivity_at_specificity(labels, scores, specificity=0.6)
 1.0
 >>> sensitivity_at_specificity(labels, scores), specificity_at_sensitivity(labels, scores)
 (0.667, 0.667)
+>>> precision_at_k([1, 0.75, 0.25, 0.5, 0], [0.9, 0.8, 0.7, 0.6, 0.5], 2)
+0.875
+>>> recall_at_k([1, 0.75, 0.25, 0.5, 0], [0.9, 0.8, 0.7, 0.6, 0.5], 2)
+0.7
 """
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from equipoise.metrics._arguments import checked_labels, checked_weights
 from equipoise.metrics._metric import (
     Block,
     Influence,
@@ -52,11 +98,60 @@ from equipoise.metrics._metric import (
     Prepared,
     Topic,
     average_classes,
+    checked_k,
+    checked_labels,
+    checked_scores,
+    checked_weights,
     parameters,
 )
 from equipoise.metrics._ranking import Runs, prepare, repeat_truth, run_starts, sort_items
-from equipoise.types.arrays import Floats, PerItem, PerReplicate, require_number
+from equipoise.types.arrays import Floats, InputError, PerItem, PerReplicate, require_number
 from equipoise.types.numbers import exact_percent
+from equipoise.types.words import ONE_CLASS, hint
+
+
+def roc_curve(
+    y_true: Any, y_score: Any, *, weights: Any = None
+) -> tuple[Floats, Floats, Floats]:
+    """False positive rates, true positive rates and thresholds, falling.
+
+    A rate is nan when its class has no mass. The first threshold is infinite, as in
+    scikit-learn, and no point is dropped.
+    """
+    threshold, number, mass = _cumulative(y_true, y_score, weights)
+    negative = number - mass
+    return (
+        _ratio(np.append(0.0, negative), negative[-1]),
+        _ratio(np.append(0.0, mass), mass[-1]),
+        np.append(np.inf, threshold),
+    )
+
+
+def precision_recall_curve(
+    y_true: Any, y_score: Any, *, weights: Any = None
+) -> tuple[Floats, Floats, Floats]:
+    """Precisions, recalls and thresholds, rising; recall is nan without positives."""
+    threshold, number, mass = _cumulative(y_true, y_score, weights)
+    precision = np.divide(mass, number, out=np.full_like(mass, np.nan), where=number > 0)
+    recall = _ratio(mass, mass[-1])
+    return np.append(precision[::-1], 1.0), np.append(recall[::-1], 0.0), threshold[::-1].copy()
+
+
+def _cumulative(y_true: Any, y_score: Any, weights: Any) -> tuple[Floats, Floats, Floats]:
+    """Distinct thresholds, falling; number of items and positive mass at or above each."""
+    labels, scores = checked_scores(y_true, y_score, do="draw one curve per class")
+    weight = checked_weights(weights, len(labels)).each
+    order = sort_items(scores)
+    start = run_starts(order)
+    number = np.cumsum(np.add.reduceat(weight[order.items], start))
+    mass = np.cumsum(np.add.reduceat((weight * labels)[order.items], start))
+    return scores[order.items][start], number, mass
+
+
+def _ratio(part: Floats, whole: float) -> Floats:
+    """Divide, nan when there is nothing to divide by."""
+    return part / whole if whole > 0 else np.full_like(part, np.nan)
+
 
 _TIE = 1e-12  # a share of the label mass up to which a rate is the one asked for
 
@@ -65,24 +160,28 @@ def sensitivity_at_specificity(
     y_true: Any, y_score: Any, *, specificity: float = 0.9, weights: Any = None
 ) -> float:
     """Largest sensitivity at a specificity of at least the given one."""
-    return _plain(_Point("sensitivity", "specificity", specificity), y_true, y_score, weights)
+    return _plain_point(
+        _Point("sensitivity", "specificity", specificity), y_true, y_score, weights
+    )
 
 
 def sensitivity_at_specificity_metric(*, specificity: float = 0.9) -> Metric:
     """Sensitivity at a specificity for the engine."""
-    return _made(_Point("sensitivity", "specificity", specificity))
+    return _point_metric(_Point("sensitivity", "specificity", specificity))
 
 
 def specificity_at_sensitivity(
     y_true: Any, y_score: Any, *, sensitivity: float = 0.9, weights: Any = None
 ) -> float:
     """Largest specificity at a sensitivity of at least the given one."""
-    return _plain(_Point("specificity", "sensitivity", sensitivity), y_true, y_score, weights)
+    return _plain_point(
+        _Point("specificity", "sensitivity", sensitivity), y_true, y_score, weights
+    )
 
 
 def specificity_at_sensitivity_metric(*, sensitivity: float = 0.9) -> Metric:
     """Specificity at a sensitivity for the engine."""
-    return _made(_Point("specificity", "sensitivity", sensitivity))
+    return _point_metric(_Point("specificity", "sensitivity", sensitivity))
 
 
 class _Point(NamedTuple):
@@ -109,22 +208,17 @@ class _Point(NamedTuple):
         return self.read == "sensitivity"
 
 
-class _Runs(NamedTuple):
+def _hits_and_misses(
+    order: Order, positive: Floats, counts: Floats, *, downward: bool
+) -> tuple[Floats, Floats]:
     """Hits and misses of runs of equal scores, in the order in which they are called.
 
     Both of shape (runs, replicates): positive and negative label mass, or the reverse.
     """
-
-    hits: Floats
-    misses: Floats
-
-
-def _runs(order: Order, positive: Floats, counts: Floats, *, downward: bool) -> _Runs:
-    """Label mass (items, replicates) of every run."""
     start = run_starts(order)
     p, c = positive[order.items], counts[order.items]
     up, down = np.add.reduceat(p * c, start), np.add.reduceat((1 - p) * c, start)
-    return _Runs(up, down) if downward else _Runs(down[::-1], up[::-1])
+    return (up, down) if downward else (down[::-1], up[::-1])
 
 
 class _Called(NamedTuple):
@@ -135,37 +229,37 @@ class _Called(NamedTuple):
     part: Floats
 
 
-def _called(runs: _Runs, allowed: float) -> _Called:
+def _called(hits: Floats, misses: Floats, allowed: float) -> _Called:
     """Call runs until the misses are an allowed share; nan without hits or misses."""
-    total = runs.hits.sum(axis=0), runs.misses.sum(axis=0)
+    total = hits.sum(axis=0), misses.sum(axis=0)
     known = (total[0] > 0) & (total[1] > 0)
-    missed = np.cumsum(runs.misses, axis=0)
+    missed = np.cumsum(misses, axis=0)
     target = allowed * missed[-1]
     full = (missed <= target + _TIE * missed[-1]).sum(axis=0)
     there = np.minimum(full, len(missed) - 1)
     column = np.arange(missed.shape[1])
     before = np.where(full > 0, missed[np.maximum(full - 1, 0), column], 0.0)
-    step = runs.misses[there, column]
+    step = misses[there, column]
     part = np.clip((target - before) / np.where(step > 0, step, 1.0), 0.0, 1.0)
     part = np.where(full < len(missed), part, 0.0)
-    hit = np.vstack([np.zeros(len(column)), np.cumsum(runs.hits, axis=0)])
-    found = hit[full, column] + part * runs.hits[there, column]
+    hit = np.vstack([np.zeros(len(column)), np.cumsum(hits, axis=0)])
+    found = hit[full, column] + part * hits[there, column]
     value = np.where(known, found / np.where(known, total[0], 1.0), np.nan)
     return _Called(np.clip(value, 0.0, 1.0), full, part)
 
 
-def _plain(point: _Point, y_true: Any, y_score: Any, weights: Any) -> float:
+def _plain_point(point: _Point, y_true: Any, y_score: Any, weights: Any) -> float:
     point = point.checked()
     labels, scores = checked_labels(y_true, y_score)
     if scores.ndim == 2:
         columns = zip(labels.T, scores.T, strict=True)
-        return float(np.mean([_plain(point, p, s, weights) for p, s in columns]))
+        return float(np.mean([_plain_point(point, p, s, weights) for p, s in columns]))
     each = checked_weights(weights, len(labels)).each[:, None]
-    runs = _runs(sort_items(scores), labels[:, None], each, downward=point.downward)
-    return float(_called(runs, 1 - point.rate).value[0])
+    runs = _hits_and_misses(sort_items(scores), labels[:, None], each, downward=point.downward)
+    return float(_called(*runs, 1 - point.rate).value[0])
 
 
-def _made(point: _Point) -> Metric:
+def _point_metric(point: _Point) -> Metric:
     point = point.checked()
     word = f"{exact_percent(point.rate)} {point.given}"
     text = (
@@ -181,7 +275,7 @@ def _made(point: _Point) -> Metric:
         prepare=prepare,
         reduce=_reduction(point),
         finish=lambda sums: average_classes(sums[:, 1], sums[:, 0], "macro"),
-        influence=partial(_influence, point),
+        influence=partial(_point_influence, point),
         topic=Topic.POINTS,
         references=("pepe2003",),
     )
@@ -196,39 +290,135 @@ def _reduction(point: _Point) -> Callable[[Prepared, Block], Floats]:
         out = []
         for order, truth in zip(prepared, block.classes, strict=True):
             positive = repeat_truth(truth.positive, counts.shape[1])
-            runs = _runs(order, positive, counts, downward=point.downward)
+            runs = _hits_and_misses(order, positive, counts, downward=point.downward)
             mass = np.einsum("ir,ir->r", positive, counts)
-            out.append(np.stack([mass, _called(runs, 1 - point.rate).value]))
+            out.append(np.stack([mass, _called(*runs, 1 - point.rate).value]))
         return np.stack(out)
 
     return reduce
 
 
-def _influence(point: _Point, order: Order, positive: PerItem) -> Influence:
+def _point_influence(point: _Point, order: Order, positive: PerItem) -> Influence:
     """Value and derivatives; the slope of the curve is that of a line across it."""
     once, allowed = np.ones((len(positive), 1)), 1 - point.rate
-    runs = _runs(order, positive[:, None], once, downward=point.downward)
-    found = _called(runs, allowed)
+    runs = _hits_and_misses(order, positive[:, None], once, downward=point.downward)
+    found = _called(*runs, allowed)
     value = float(found.value[0])
     if math.isnan(value):
         nothing = np.full(len(positive), np.nan)
         return Influence(value, nothing, nothing)
-    hits, misses = float(runs.hits.sum()), float(runs.misses.sum())
-    taken = np.zeros(len(runs.hits))
+    hits, misses = float(runs[0].sum()), float(runs[1].sum())
+    taken = np.zeros(len(runs[0]))
     taken[: found.full[0]] = 1.0
     if found.full[0] < len(taken):
         taken[found.full[0]] = found.part[0]
     line = Runs(order.items, run_starts(order))
     called = line.spread(taken if point.downward else taken[::-1])
-    slope = _slope(runs, allowed, math.sqrt(allowed * (1 - allowed) / misses))
+    slope = _slope(*runs, allowed, math.sqrt(allowed * (1 - allowed) / misses))
     hit, miss = (called - value) / hits, slope * (called - allowed) / misses
     sign = 1.0 if point.downward else -1.0
     own, other = (positive, 1 - positive)[:: int(sign)]
     return Influence(value, own * hit - other * miss, sign * (hit + miss))
 
 
-def _slope(runs: _Runs, allowed: float, width: float) -> float:
+def _slope(hits: Floats, misses: Floats, allowed: float, width: float) -> float:
     """Rise of hits per miss, both as rates, across the curve at an allowed share of misses."""
     low, high = max(allowed - width, 0.0), min(allowed + width, 1.0)
-    ends = [float(_called(runs, one).value[0]) for one in (low, high)]
+    ends = [float(_called(hits, misses, one).value[0]) for one in (low, high)]
     return (ends[1] - ends[0]) / (high - low)
+
+
+def precision_at_k(y_true: Any, y_score: Any, k: int, *, weights: Any = None) -> float:
+    """Positive share among the k highest scores."""
+    mass, _ = _plain_top(y_true, y_score, k, weights)
+    return mass / k
+
+
+def precision_at_k_metric(*, k: int = 100) -> Metric:
+    """Precision at k for the engine."""
+
+    def finish(sums: Floats) -> PerReplicate:
+        taken, mass, _ = sums
+        return np.where(taken >= k, mass / k, np.nan)
+
+    text = f"Mean label of the {k} highest scores; a tied boundary counts in part."
+    made = _top_metric(f"precision_at_{k}", f"P@{k}", text, k, finish)
+    return replace(made, trials=k)
+
+
+def recall_at_k(y_true: Any, y_score: Any, k: int, *, weights: Any = None) -> float:
+    """Share of the positive mass found among the k highest scores."""
+    mass, total = _plain_top(y_true, y_score, k, weights)
+    return mass / total if total > 0 else float("nan")
+
+
+def recall_at_k_metric(*, k: int = 100) -> Metric:
+    """Recall at k for the engine."""
+
+    def finish(sums: Floats) -> PerReplicate:
+        taken, mass, total = sums
+        defined = (taken >= k) & (total > 0)
+        return np.where(defined, mass / np.where(total > 0, total, 1.0), np.nan)
+
+    text = f"Share of all positive mass among the {k} highest scores."
+    return _top_metric(f"recall_at_{k}", f"R@{k}", text, k, finish)
+
+
+def _top_metric(
+    name: str, title: str, definition: str, k: int, finish: Callable[[Floats], PerReplicate]
+) -> Metric:
+    """A metric of the k highest scores."""
+    return Metric(
+        name=name,
+        title=title,
+        soft_title=f"soft {title}",
+        definition=definition,
+        family=f"top {k}",
+        prepare=prepare,
+        reduce=_top_sums(checked_k(k)),
+        finish=finish,
+        min_items=k,
+        topic=Topic.ORDER,
+        references=("lionetti2025",),
+    )
+
+
+def _plain_top(y_true: Any, y_score: Any, k: int, weights: Any) -> tuple[float, float]:
+    """Mass of the top k, and of all, for one plain call."""
+    checked_k(k)
+    labels, scores = checked_scores(y_true, y_score, do="take the column of one class")
+    weight = checked_weights(weights, len(labels)).each
+    if weight.sum() < k:
+        raise InputError(
+            "k", f"{k}", f"at most the {weight.sum():g} items", "choose a smaller k"
+        )
+    order = sort_items(scores)
+    start = run_starts(order)
+    number = np.add.reduceat(weight[order.items], start)
+    mass = np.add.reduceat((weight * labels)[order.items], start)
+    before = np.cumsum(number) - number
+    taken = np.clip(k - before, 0.0, number)
+    share = np.divide(taken, number, out=np.zeros_like(taken), where=number > 0)
+    return float((mass * share).sum()), float(mass.sum())
+
+
+def _top_sums(k: int) -> Callable[[Prepared, Block], Floats]:
+    """Reduction for the engine: items taken, their mass, all mass, shape (3, replicates)."""
+
+    def reduce(prepared: tuple[Order, ...], block: Block) -> Floats:
+        from equipoise.kernels.top import top_mass
+
+        if len(block.classes) != 1:
+            raise InputError(
+                "precision or recall at k",
+                f"{len(block.classes)} classes",
+                "a yes/no question",
+                hint("ask about one class with {}", ONE_CLASS),
+            )
+        positive = block.classes[0].positive
+        wide = repeat_truth(positive, block.counts.shape[1])
+        top = top_mass(*prepared[0], wide, block.counts, k)
+        total = np.einsum("ir,ir->r", wide, block.counts.astype(np.float64))
+        return np.vstack([top, total])
+
+    return reduce

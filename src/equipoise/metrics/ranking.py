@@ -87,7 +87,6 @@ from typing import Any
 
 import numpy as np
 
-from equipoise.metrics._arguments import Weights, checked_labels, checked_weights
 from equipoise.metrics._metric import (
     AVERAGES,
     Block,
@@ -96,7 +95,10 @@ from equipoise.metrics._metric import (
     Order,
     Prepared,
     Topic,
+    Weights,
     average_classes,
+    checked_labels,
+    checked_weights,
     parameters,
 )
 from equipoise.metrics._ranking import (

@@ -40,12 +40,18 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
-from typing import Any, Literal, NamedTuple, TypedDict, Unpack
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from equipoise.metrics._arguments import checked_weights
-from equipoise.metrics._metric import Block, Metric, Prepared, Topic, parameters
+from equipoise.metrics._metric import (
+    Block,
+    Metric,
+    Prepared,
+    Topic,
+    checked_weights,
+    parameters,
+)
 from equipoise.metrics._ranking import Runs
 from equipoise.metrics.decisions import (
     by_cost,
@@ -227,18 +233,8 @@ def _cut_tables(
     return out
 
 
-class Curve(TypedDict, total=False):
-    """Parameters of a retained-samples curve, as the fields of `Retained`."""
-
-    score: str
-    metric: str
-    max_removed: float
-    points: int
-    scale: str
-
-
 def retained_samples_curve(
-    y_true: Any, probabilities: Any, *, weights: Any = None, **how: Unpack[Curve]
+    y_true: Any, probabilities: Any, *, weights: Any = None, **how: Any
 ) -> tuple[Floats, Floats]:
     """Fractions removed, and the metric on the rest; both (points,), nan where undefined.
 
@@ -267,7 +263,7 @@ def retained_samples_curve(
 
 
 def retained_samples_area(
-    y_true: Any, probabilities: Any, *, weights: Any = None, **how: Unpack[Curve]
+    y_true: Any, probabilities: Any, *, weights: Any = None, **how: Any
 ) -> float:
     """Mean height of the retained-samples curve.
 
@@ -280,9 +276,16 @@ def retained_samples_area(
     return float(curve.area(_plain_tables(curve, y_true, probabilities, weights))[0])
 
 
-def retained_samples_area_metric(**how: Unpack[Curve]) -> Metric:
+def retained_samples_area_metric(
+    *,
+    score: str = "ranked_probability_score",
+    metric: str = "quadratic_weighted_kappa",
+    max_removed: float = 0.2,
+    points: int = 41,
+    scale: str = "mean",
+) -> Metric:
     """Area under the retained-samples curve for the engine."""
-    curve = Retained(**how)
+    curve = Retained(score, metric, max_removed, points, scale)
     what = curve.metric.replace("_", " ")
     scale = "Area over the percent removed" if curve.scale == "paper" else "Mean height"
     return Metric(
@@ -300,7 +303,7 @@ def retained_samples_area_metric(**how: Unpack[Curve]) -> Metric:
         needs="probabilities",
         ordered=curve.rule.ordered or curve.height.ordered,
         labels="distribution",
-        curve=partial(retained_samples_curve, **how),
+        curve=partial(retained_samples_curve, **asdict(curve)),
         topic=Topic.RETAINED,
         references=("galdran2023",),
     )

@@ -4,10 +4,13 @@ A reproduction is a module with a function ``reproduce(tell)``. `CATALOGUE` name
 which is loaded when it is needed, because an annex of the product may be its home.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib import import_module
+from math import comb
+from typing import Any
 
-from equipoise.datasets.reproduce._reproduction import Reproduction, Tell, silent
+__all__ = ["CATALOGUE", "Reproduction", "Tell", "describe", "recompute", "sign_test", "silent"]
 
 CATALOGUE: Mapping[str, str] = {
     "chexpert-leaderboard": "equipoise.datasets.reproduce.chexpert_leaderboard",
@@ -15,6 +18,119 @@ CATALOGUE: Mapping[str, str] = {
     "cifar10n-label-errors": "equipoise.clean.cifar10n_label_errors",
     "dermatology-ddx": "equipoise.datasets.reproduce.dermatology_ddx",
 }
+Key = tuple[str, ...]
+Tell = Callable[[int, int], None]  # what is done, and how much there is
+
+
+def silent(done: int, total: int) -> None:
+    """Tell nobody how far the work is."""
+    del done, total
+
+
+@dataclass(frozen=True, slots=True)
+class Reproduction:
+    """One published table, recomputed.
+
+    Attributes
+    ----------
+    title, source
+        What is reproduced, and where it was published.
+    keys, columns
+        Names of the identifying and of the numeric columns.
+    rows
+        Recomputed rows at full precision.
+    published
+        Published figures by the identifying values; rows without any are absent, and so are
+        columns of a row.
+    tolerance
+        How far a cell may be off and still agree (rounding of the published figure, and Monte
+        Carlo error of either): one for all, or one per row by the identifying values.
+    notes
+        What a reader should know.
+    formats
+        How columns are shown: of the recomputed and of the published figure; four and three
+        decimals where absent.
+    figures
+        How many figures were published, where one is compared with several rows; None is as
+        many as there are compared cells.
+    """
+
+    title: str
+    source: str
+    keys: Sequence[str]
+    columns: Sequence[str]
+    rows: Sequence[Mapping[str, str | float]]
+    published: Mapping[Key, Mapping[str, float]]
+    tolerance: float | Mapping[Key, float]
+    notes: Sequence[str] = ()
+    formats: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    figures: int | None = None
+
+    def key(self, row: Mapping[str, str | float]) -> Key:
+        """The identifying values of a row."""
+        return tuple(str(row[name]) for name in self.keys)
+
+    def allowed(self, key: Key) -> float:
+        """How far the cells of a row may be off."""
+        return self.tolerance[key] if isinstance(self.tolerance, Mapping) else self.tolerance
+
+    def compared(self) -> tuple[str, ...]:
+        """Columns of which anything was published."""
+        named = {column for figures in self.published.values() for column in figures}
+        return tuple(column for column in self.columns if column in named)
+
+    def agreement(self) -> tuple[int, int]:
+        """How many published cells agree within the tolerance, and how many there are."""
+        cells = [
+            abs(float(row[column]) - figure) <= self.allowed(key)
+            for row in self.rows
+            if (key := self.key(row)) in self.published
+            for column, figure in self.published[key].items()
+        ]
+        return sum(cells), len(cells)
+
+    def record(self) -> list[dict[str, Any]]:
+        """The rows for a program, all with value, published, tolerance and agrees.
+
+        Where one column is compared, value and published are its numbers; where several are,
+        numbers by column. What was not published is None.
+        """
+        return [{**row, **self._named(row), **self._judged(row)} for row in self.rows]
+
+    def _named(self, row: Mapping[str, str | float]) -> dict[str, float | None]:
+        """What was published, by the name of its column, where tolerances differ by row."""
+        if not isinstance(self.tolerance, Mapping):
+            return {}
+        figures = self.published.get(self.key(row), {})
+        return {f"published_{column}": figures.get(column) for column in self.compared()}
+
+    def _judged(self, row: Mapping[str, str | float]) -> dict[str, Any]:
+        """A row beside what was published of it."""
+        key, columns = self.key(row), self.compared()
+        figures = self.published.get(key, {})
+        value = {column: row[column] for column in columns}
+        single = len(columns) == 1
+        room = self.allowed(key) if figures else None
+        return {
+            "value": value[columns[0]] if single else value,
+            "published": (figures.get(columns[0]) if single else dict(figures)) or None,
+            "tolerance": room,
+            "agrees": None
+            if room is None
+            else all(abs(float(row[name]) - x) <= room for name, x in figures.items()),
+        }
+
+    def verdict(self) -> str:
+        """How many published figures come out, in one sentence."""
+        agree, cells = self.agreement()
+        by_row = isinstance(self.tolerance, Mapping)
+        within = "the tolerance of their row" if by_row else f"{self.tolerance:g}"
+        if self.figures is None:
+            return f"{agree} of {cells} published cells agree within {within}."
+        noun = "figure" if self.figures == 1 else "figures"
+        rows = f"{self.keys[0]}s" if len(self.keys) == 1 else "rows"
+        said = f"{self.figures} published {noun}, compared with {cells} {rows}"
+        return f"{said}: {agree} agree within {within}."
 
 
 def recompute(name: str, tell: Tell = silent) -> Reproduction:
@@ -28,4 +144,17 @@ def describe(name: str) -> str:
     return (import_module(CATALOGUE[name]).__doc__ or "").partition("\n")[0]
 
 
-__all__ = ["CATALOGUE", "Reproduction", "Tell", "describe", "recompute"]
+def sign_test(wins: int, losses: int) -> float:
+    """One-sided binomial sign test, ties left out: P(at least this many wins | fair coin).
+
+    Lionetti et al. apply it to bootstrap replicates. It takes replicates, which a computer
+    makes, for data: its p-value shrinks with their number and says nothing about the models. No
+    analysis uses it.
+
+    Examples
+    --------
+    >>> sign_test(540, 460)
+    0.00622
+    """
+    number = wins + losses
+    return float(sum(comb(number, k) for k in range(wins, number + 1)) / 2**number)

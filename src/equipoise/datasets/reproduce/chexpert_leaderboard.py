@@ -9,7 +9,7 @@ import csv
 from importlib.resources import files
 
 from equipoise.datasets import chexpert
-from equipoise.datasets.reproduce._reproduction import Reproduction, Tell, silent
+from equipoise.datasets.reproduce import Reproduction, Tell, silent
 from equipoise.metrics import auroc, average_precision
 from equipoise.study.blocks import hard_labels
 from equipoise.study.truth import task_truths

@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from equipoise.datasets import cifar10h
-from equipoise.datasets.reproduce._reproduction import Reproduction, Tell, silent
+from equipoise.datasets.reproduce import Reproduction, Tell, silent
 from equipoise.truth import dirichlet
 from equipoise.truth.certainty import annotation_certainty
 from equipoise.types.plausibilities import Plausibilities

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from equipoise.datasets import DermatologyStudy, dermatology_ddx
-from equipoise.datasets.reproduce._reproduction import Key, Reproduction, Tell, silent
+from equipoise.datasets import DermatologyDataset, dermatology_ddx
+from equipoise.datasets.reproduce import Key, Reproduction, Tell, silent
 from equipoise.truth import Chain, plackett_luce, probabilistic_inverse_rank
 from equipoise.truth.agreement import ReadingAgreement, reading_agreement
 from equipoise.truth.certainty import annotation_certainty, group_certainty
@@ -97,7 +97,7 @@ class _Found:
     risk: Mapping[int, Floats]
 
 
-def _certainties(study: DermatologyStudy, chain: Chain, tell: Tell) -> _Found:
+def _certainties(study: DermatologyDataset, chain: Chain, tell: Tell) -> _Found:
     """Fit every model once."""
     ranked: dict[int, Floats] = {}
     inverse: dict[int, Floats] = {}

@@ -1,7 +1,7 @@
 """Curves: ROC and precision-recall of the models, with the readers as points.
 
-A curve is against the mean votes of all annotators (`equipoise.metrics.curves`). A reader is a
-point: its sensitivity and false positive rate against the votes of the others, on the items
+A curve is against the mean votes of all annotators (`equipoise.metrics.roc_curve`). A reader is
+a point: its sensitivity and false positive rate against the votes of the others, on the items
 that it read. A reader lies below a model's curve where the model, on the same items and against
 the same votes of the others, is more sensitive at the reader's own false positive rate; this
 gain has an interval for other items and other readers to set the truth (`expert_comparison`). A
