@@ -46,7 +46,7 @@ mutants: $(BIN)/.test  ## plant every bug of tests/mutation in a copy and see th
 	$(BIN)/python -m tests.mutation --jobs 2
 
 docs: $(BIN)/.core  ## the pages that are written by the code
-	$(BIN)/python -m equipoise.cli._manual > docs/cli.md
+	$(BIN)/python -m equipoise.cli.help > docs/cli.md
 
 CHROMIUM ?= chromium
 picture: demo  ## the picture in the README, of the demo's page

@@ -312,7 +312,7 @@ DERMATOLOGY = Study(
         Command("evaluate-groups", f"evaluate {RANKED} {TRUTH} --groups risk.csv --by-group "
                 f"--metrics topk_accuracy:k=1,ranked_probability_score {QUICK}", "--out risk"),
         *run_steps("close plain"),
-        Command("stability-asked", f"stability {RANKED} --positive Eczema --metric auroc "
+        Command("stability-asked", f"evaluate {RANKED} --positive Eczema --metric auroc "
                 f"{QUICK} --most 2 --only ranking,leave_one_out,choices", "--out asked"),
         Command("agreement", f"agreement ddx.json --classes conditions.txt {QUICK}"),
         Command("aggregate", "aggregate ddx.json --classes conditions.txt "

@@ -14,13 +14,13 @@ from tests.cli_sample import caller, flat, write_study
 GALLERY = Path(__file__).parent.parent / "docs" / "gallery.md"
 COMMANDS = re.findall(r"^    equipoise (.*)$", GALLERY.read_text("utf-8"), re.MULTILINE)
 QUICK = {
-    "evaluate": ("--set", "replicates=10"),
+    "evaluate": ("--replicates", "10"),
     "aggregate": (),
     "clean": (
         "--detectors",
         "knn_disagreement",
-        "--set",
-        "analyses=none",
+        "--analyses",
+        "none",
     ),
 }
 needs_data = pytest.mark.skipif(

@@ -207,7 +207,7 @@ def test_a_guest_metric_is_one_file_and_one_line(guest, equipoise, tmp_path, mon
     exported = tmp_path / "exported"
     assert "kindness [@guo2017]" in (exported / "methods.md").read_text()
     assert "@inproceedings{guo2017" in (exported / "references.bib").read_text()
-    assert "kindness" in equipoise("stability", "run", "--only", "leave_one_out", *QUICK)
+    assert "kindness" in equipoise("evaluate", "run", "--only", "leave_one_out", *QUICK)
     assert named("kindness").title == "kindness"
 
 
@@ -236,7 +236,7 @@ def test_a_guest_model_is_one_file_and_one_line(guest, equipoise, tmp_path, monk
     equipoise("report", "run", "--export", "exported")
     assert "@brier1950" in (tmp_path / "exported" / "methods.md").read_text()
     assert "{brier1950" in (tmp_path / "exported" / "references.bib").read_text()
-    choices = equipoise("stability", *asked[:4], *QUICK, "--only", "choices", "--out", "s")
+    choices = equipoise("evaluate", *asked[:4], *QUICK, "--only", "choices", "--out", "s")
     assert "the unsure" in choices
     equipoise("report", "s", "--export", "paper")
     assert "the unsure [@brier1950]" in (tmp_path / "paper" / "methods.md").read_text()
@@ -265,7 +265,7 @@ def test_a_guest_analysis_is_one_file_and_one_line(guest, equipoise, tmp_path, m
     monkeypatch.setitem(ANALYSES, "spread", Analysis("spread", "guests.spread", "any models"))
     title = "How far apart are the models?"
     assert "subgroups, spread." in flat(equipoise("evaluate", "--help"))
-    asked = ("stability", "-a", "votes.csv", "-p", "scores.csv", *QUICK, "--only", "spread")
+    asked = ("evaluate", "-a", "votes.csv", "-p", "scores.csv", *QUICK, "--only", "spread")
     shown = equipoise(*asked, "--out", "s")
     assert title in shown and "They lie between 0." in shown and "guest value" in shown
     (held,) = [

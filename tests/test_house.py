@@ -37,13 +37,13 @@ OTHER_NUMBERS = {
     "types/words.py": "the value of an option, as it can be typed",
     "truth/choosing/cautions.py": "a proposal for an option, rounded and then a number again",
     "datasets/demo.py": "digits that every machine computes alike",
-    "cli/reproduce.py": "as many digits as the published table has",
+    "cli/datasets.py": "as many digits as the published table has",
     "study/analyses/certainty.py": "ticks of which no two may look alike",
 }
 CATALOGUES = {  # one file for each entry, which the catalogue alone imports
     "truth/__init__.py", "study/analyses/catalogue.py", "report/answer/report.py",
     "clean/detectors/__init__.py", "clean/encoders/__init__.py", "clean/studies/__init__.py",
-    "cli/_verbs.py", "cli/clean.py", "cli/uq.py", "datasets/__init__.py",
+    "cli/verbs.py", "datasets/__init__.py",
     "inference/__init__.py", "metrics/__init__.py", "report/page/charts.py",
     "datasets/reproduce/__init__.py", "uq/training/methods/__init__.py",
 }  # fmt: skip

@@ -379,7 +379,7 @@ def command(monkeypatch, capsys):
     return lambda *words: call("clean", "benchmark", *words)
 
 
-QUICK = ("--set", "replicates=40", "--set", "analyses=none")
+QUICK = ("--replicates", "40", "--analyses", "none")
 
 
 def test_json_is_a_list_of_rows(command):
@@ -483,7 +483,7 @@ def test_a_folder_of_images_has_a_usual_encoder(command, tmp_path, monkeypatch, 
     for name in ("images", "features.npz"):
         assert command(tmp_path / name, *votes, "--detectors", "column")[0] == 0
     assert given == {"images": "default", "features.npz": None}
-    command(tmp_path / "images", *votes, "--detectors", "column", "--set", "encoder=pixels")
+    command(tmp_path / "images", *votes, "--detectors", "column", "--encoder", "pixels")
     assert given["images"] == "pixels"
 
 

@@ -189,7 +189,7 @@ def test_pools_are_read_from_parquet_and_answers_asked_about(study, equipoise):
         ((*AGAIN, "--metric", "expected_calibration_error"), "takes no weights", 1),
         ((*AGAIN[:6], "audited.csv", *AGAIN[7:]), "items that were not retrieved", 1),
         ((*AGAIN, "--labels", "firm"), "one of hard, soft", 2),
-        ((*AGAIN, "--metric", ","), "expected a metric", 2),
+        ((*AGAIN, "--metric", ","), "expected at least one metric", 2),
         ((*NUMBERS, "--metric", "auroc"), "belongs to models; add -p", 2),
         ((*NUMBERS, "--labels", "soft"), "belongs to models; add -p", 2),
         ((*NUMBERS, "--replicates", "500"), "belongs to models; add -p", 2),

@@ -175,7 +175,7 @@ def test_folders_are_checked(equipoise):
     assert code == 1 and "a folder without rounds" in said
     code, _, said = equipoise("show", "nowhere")
     assert code == 1 and "no such folder" in said
-    code, _, said = equipoise("start", "features.npz", "--out", "x", "--set", "model=oracle")
+    code, _, said = equipoise("start", "features.npz", "--out", "x", "--model", "oracle")
     assert code == 2 and "majority_vote" in flat(said)
     write_features("other.npz", seed=5)
     equipoise("start", "other.npz", "--out", "other")

@@ -34,8 +34,8 @@ def test_a_run_names_its_data_set_and_is_reopened(equipoise):
     }
     assert all(one["bytes"] > 0 and len(one["sha256"]) == 64 for one in header["inputs"])
     assert os.environ["EQUIPOISE_DATA"] not in text
-    code, out, said = equipoise("compare", "deep/run", "ihil", "drnet", "--replicates", 10,
-                                "--most", 2, "--json")  # fmt: skip
+    code, out, said = equipoise("evaluate", "deep/run", "--pair", "ihil", "drnet",
+                                "--replicates", 10, "--most", 2, "--json")  # fmt: skip
     assert code == 0, said
     facts = json.loads(out)
     values = {
@@ -45,7 +45,7 @@ def test_a_run_names_its_data_set_and_is_reopened(equipoise):
     for row in close["rows"]:
         two = [values[row["task"], model, row["labels"]] for model in (row["a"], row["b"])]
         assert row["value"] == pytest.approx(two[0] - two[1], abs=1e-12)
-    code, _, said = equipoise("stability", "deep/run", "--dataset", "chexpert")
+    code, _, said = equipoise("evaluate", "--full", "deep/run", "--dataset", "chexpert")
     assert code == 2 and "which has its own data" in flat(said)
 
 
@@ -89,9 +89,9 @@ def test_truth_alone_and_agreement(equipoise):
         (("evaluate", "-a", "votes.csv", "--dataset", "chexpert"), "one of the two", 2),
         (("aggregate", "--compare"), "give ANNOTATIONS, or --dataset NAME", 2),
         (("aggregate", "votes.csv", "--dataset", "chexpert"), "one of the two", 2),
-        (("stability", "--dataset", "chexpert", "--layout", "wide"), "read as it is", 2),
+        (("evaluate", "--dataset", "chexpert", "--layout", "wide"), "read as it is", 2),
         (("plan", "--dataset", "chexpert", "--kind", "binary"), "read as it is", 2),
-        (("compare", "a", "b", "--dataset", "chexpert", "--prediction-layout", "wide"),
+        (("evaluate", "--dataset", "chexpert", "--prediction-layout", "wide"),
          "read as it is", 2),
     ],
 )  # fmt: skip

@@ -66,7 +66,7 @@ def test_a_file_of_predictions_has_options_of_its_own(equipoise, tmp_path):
     (tmp_path / "votes.csv").write_text("item,annotator,label\na,x,no\nb,x,yes\n")
     (tmp_path / "scores.csv").write_text("item,scor\na,1\nb,2\n")
     files = ("-a", tmp_path / "votes.csv", "-p", tmp_path / "scores.csv")
-    for verb in ("evaluate", "stability"):
+    for verb in ("evaluate",):
         code, _, said = equipoise(verb, *files)
         assert code == 1 and "if not, say --prediction-layout NAME" in said
 

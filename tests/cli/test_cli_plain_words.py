@@ -18,16 +18,17 @@ def refused(*_, **__):
 
 
 @pytest.mark.usefixtures("study")
-@pytest.mark.parametrize("verb", [("stability",), ("compare", "good", "fair")])
+@pytest.mark.parametrize(
+    "verb", [("evaluate", "--full"), ("evaluate", "--pair", "good", "fair")]
+)
 def test_a_folder_that_cannot_be_written_is_refused_before_the_analysis(
     verb, equipoise, monkeypatch
 ):
     def run(*_, **__):
         raise AssertionError
 
-    monkeypatch.setattr("equipoise.cli.targets.TemporaryFile", refused)
+    monkeypatch.setattr("equipoise.cli.results.TemporaryFile", refused)
     monkeypatch.setattr("equipoise.cli.evaluate.read_study", run)
-    monkeypatch.setattr("equipoise.cli.compare.read_study", run)
     code, _, said = equipoise(*verb, *FILES, *QUICK, "--out", "out")
     assert code == 1 and "out: cannot be written" in said
     assert not Path("out").exists()
@@ -58,13 +59,13 @@ def test_a_failure_while_writing_names_the_folder_that_was_given(tmp_path, monke
 
 @pytest.mark.usefixtures("study")
 def test_an_option_is_named_once(equipoise):
-    code, _, said = equipoise("stability", *FILES, "--only", "rankin")
+    code, _, said = equipoise("evaluate", *FILES, "--only", "rankin")
     assert code == 2 and flat(said).count("--analyses:") == 1
     assert "did you mean 'ranking'?" in flat(said)
 
 
 @pytest.mark.usefixtures("study")
-@pytest.mark.parametrize("verb", [("stability",), ("evaluate",), ("compare", "good", "fair")])
+@pytest.mark.parametrize("verb", [("evaluate",), ("evaluate", "--pair", "good", "fair")])
 def test_a_slip_among_the_labels_is_found_in_its_file(verb, equipoise):
     path = Path("votes.csv")
     path.write_text(re.sub(r"(?m)^7,r1,.$", "7,r1,maybe", path.read_text()))
@@ -91,7 +92,7 @@ def test_one_model_is_told_once_that_nobody_can_overtake_it(equipoise):
     Path("one.csv").write_text("\n".join(",".join(row) for row in rows) + "\n")
     files = ("-a", "votes.csv", "-p", "one.csv")
     asked = ("--analyses", "flips,ranking,subgroups")
-    code, out, said = equipoise("stability", *files, *QUICK, *asked, "--out", "out")
+    code, out, said = equipoise("evaluate", *files, *QUICK, *asked, "--out", "out")
     assert code == 0, said
     assert out.count("nobody can overtake it") == 1
     assert "No attributes of items; it takes a table" in flat(out)
@@ -105,7 +106,7 @@ def test_one_model_is_told_once_that_nobody_can_overtake_it(equipoise):
 @pytest.mark.usefixtures("study")
 def test_printed_tables_have_words_for_flags_names_and_letters(equipoise):
     asked = ("--only", "flips,choices,ranking,experts")
-    code, _, said = equipoise("stability", *FILES, *QUICK, "--out", "run", *asked)
+    code, _, said = equipoise("evaluate", *FILES, *QUICK, "--out", "run", *asked)
     assert code == 0, said
     assert equipoise("report", "run", "--export", "out")[0] == 0
     code, out, _ = equipoise("evaluate", *FILES, *QUICK, "--only", "choices,flips")

@@ -8,7 +8,7 @@ from time import sleep
 import numpy as np
 import pytest
 
-from equipoise.cli import _screen
+from equipoise.cli import screen
 from equipoise.metrics import CATALOGUE, require_known
 from tests.cli_sample import equipoise, flat
 
@@ -182,7 +182,7 @@ def test_every_metric_is_known_with_its_own_parameters():
 def test_decisions_are_taken_by_stability_which_names_what_suits_them(night):
     files = ("-a", "votes.csv", "-p", "models.csv", "--replicates", 20, "--only", "ranking")
     for metric, advice in (("accuracy", ""), ("brier_score", "suit them: --metrics accuracy.")):
-        done = equipoise("stability", *files, "--metric", metric, cwd=night / "names")
+        done = equipoise("evaluate", "--full", *files, "--metric", metric, cwd=night / "names")
         assert done.returncode == 0, done.stderr
         said = flat(done.stderr)
         assert "read as probability 1 of that class." in said
@@ -201,15 +201,15 @@ def test_report_prints_its_tables_and_writes_nothing(night):
 
 
 def test_long_work_says_one_line_without_a_terminal(monkeypatch, capsys):
-    monkeypatch.setattr(_screen, "PATIENCE", 0.01)
-    with _screen.progress("scoring"):
+    monkeypatch.setattr(screen, "PATIENCE", 0.01)
+    with screen.progress("scoring"):
         for _ in range(400):
             said = capsys.readouterr().err
             if said:
                 break
             sleep(0.01)
     assert said == "scoring ...\n"
-    monkeypatch.setattr(_screen, "PATIENCE", 60.0)
-    with _screen.progress("scoring"):
+    monkeypatch.setattr(screen, "PATIENCE", 60.0)
+    with screen.progress("scoring"):
         pass
     assert capsys.readouterr().err == ""

@@ -37,9 +37,17 @@ def test_inputs_are_found_from_anywhere(apart, equipoise, monkeypatch):
     assert str(apart) not in (apart / "pages/study/run.json").read_text()
     for place, run in ((apart, "pages/study"), (apart / "pages/study", "."), ("/", None)):
         monkeypatch.chdir(place)
-        code, _, said = equipoise("stability", run or apart / "pages/study", *STABILITY)
+        code, _, said = equipoise("evaluate", run or apart / "pages/study", *STABILITY)
         assert code == 0, said
-        words = ("compare", run or apart / "pages/study", "good", "fair", *QUICK, "--json")
+        words = (
+            "evaluate",
+            run or apart / "pages/study",
+            "--pair",
+            "good",
+            "fair",
+            *QUICK,
+            "--json",
+        )
         assert equipoise(*words)[0] == 0
         words = ("plan", run or apart / "pages/study", "--simulations", 0, "--json")
         assert equipoise(*words)[0] == 0
@@ -58,36 +66,36 @@ def test_a_moved_tree_still_works_and_has_the_same_bytes(apart, equipoise, monke
     (apart / "inputs").rename(apart / "moved/inputs")
     (apart / "pages").rename(apart / "moved/pages")
     monkeypatch.chdir(apart)
-    assert equipoise("stability", "moved/pages/study", *STABILITY)[0] == 0
+    assert equipoise("evaluate", "moved/pages/study", *STABILITY)[0] == 0
 
 
 def test_links_are_followed_either_way(apart, equipoise):
     (apart / "deep/er").mkdir(parents=True)
     (apart / "deep/er/link").symlink_to(apart / "pages/study")
-    assert equipoise("stability", "deep/er/link", *STABILITY)[0] == 0
+    assert equipoise("evaluate", "deep/er/link", *STABILITY)[0] == 0
 
 
 def test_a_file_that_was_found_but_changed_is_named(apart, equipoise):
     votes = apart / "inputs/votes.csv"
     whole = votes.read_text()
     votes.write_text(whole + "0,r9,1\n")
-    code, _, said = equipoise("stability", "pages/study", *STABILITY)
+    code, _, said = equipoise("evaluate", "pages/study", *STABILITY)
     assert code == 1
     assert "inputs/votes.csv was found but is changed since (SHA-256" in flat(said)
     assert "take the changed file: -a inputs/votes.csv" in flat(said)
-    code, _, said = equipoise("stability", "pages/study", *STABILITY, "-a", votes)
+    code, _, said = equipoise("evaluate", "pages/study", *STABILITY, "-a", votes)
     assert code == 0 and "not the file that was evaluated" in said
     Path("votes.csv").write_text(whole)  # in this folder: the right one counts
-    assert equipoise("stability", "pages/study", *STABILITY)[0] == 0
+    assert equipoise("evaluate", "pages/study", *STABILITY)[0] == 0
 
 
 def test_a_file_that_is_nowhere_is_asked_for(apart, equipoise):
     (apart / "inputs/votes.csv").rename(apart / "inputs/mine.csv")
-    code, _, said = equipoise("stability", "pages/study", *STABILITY)
+    code, _, said = equipoise("evaluate", "pages/study", *STABILITY)
     assert code == 1
     assert "neither where it lay (../../inputs/votes.csv from the run), beside" in flat(said)
     assert "give its place: -a votes.csv" in flat(said)
-    words = ("stability", "pages/study", *STABILITY, "-a", "inputs/mine.csv")
+    words = ("evaluate", "pages/study", *STABILITY, "-a", "inputs/mine.csv")
     assert equipoise(*words)[0] == 0
 
 
@@ -98,12 +106,12 @@ def test_folders_of_earlier_versions_still_work(apart, equipoise):
         del one["path"]
     del header["seal"]
     path.write_text(json.dumps(header))
-    code, _, said = equipoise("stability", "pages/study", *STABILITY)
+    code, _, said = equipoise("evaluate", "pages/study", *STABILITY)
     assert code == 1 and "neither beside the run, in it nor in this folder" in flat(said)
     for place in ("pages", "pages/study", "."):
         for name in ("votes.csv", "scores.csv"):
             shutil.copy(apart / "inputs" / name, apart / place)
-        assert equipoise("stability", "pages/study", *STABILITY)[0] == 0, place
+        assert equipoise("evaluate", "pages/study", *STABILITY)[0] == 0, place
         for name in ("votes.csv", "scores.csv"):
             (apart / place / name).unlink()
 
@@ -118,7 +126,7 @@ def test_classes_and_layout_of_predictions_carry_over(equipoise):
     files = ("-a", votes, "-p", scores, "--replicates", 20)
     code, _, said = equipoise("evaluate", *files, *how, "--json", "--out", "pages/three")
     assert code == 0, said
-    code, out, said = equipoise("stability", "pages/three", "--replicates", 20, "--only",
+    code, out, said = equipoise("evaluate", "pages/three", "--replicates", 20, "--only",
                                 "ranking", "--json")  # fmt: skip
     assert code == 0, said
     found = json.loads(out)
@@ -129,6 +137,6 @@ def test_items_that_were_dropped_stay_dropped(apart, equipoise):
     votes = apart / "inputs/votes.csv"
     votes.write_text(votes.read_text() + "extra,r0,1\n")
     evaluated(equipoise, Path("inputs"), "pages/more", "--on-missing", "drop")
-    code, _, said = equipoise("stability", "pages/more", *STABILITY)
+    code, _, said = equipoise("evaluate", "pages/more", *STABILITY)
     assert code == 0 and "extra" in said
-    assert equipoise("compare", "pages/more", "good", "fair", *QUICK)[0] == 0
+    assert equipoise("evaluate", "pages/more", "--pair", "good", "fair", *QUICK)[0] == 0

@@ -1,4 +1,4 @@
-"""`equipoise evaluate --full` and its former name `stability`, as a user meets them."""
+"""`equipoise evaluate --full` as a user meets it."""
 
 import csv
 import json
@@ -23,7 +23,7 @@ def evaluated(equipoise, *words):
 
 
 def test_findings_are_printed_with_tables_and_what_is_left_out(study, equipoise):
-    code, out, said = equipoise("stability", *FILES, *QUICK)
+    code, out, said = equipoise("evaluate", "--full", *FILES, *QUICK)
     assert code == 0, said
     for name in ("ranking", "flips", "leave_one_out", "readers", "choices"):
         assert ANALYSES[name].title in out, name
@@ -31,8 +31,6 @@ def test_findings_are_printed_with_tables_and_what_is_left_out(study, equipoise)
     assert "No gold rows; it takes" in flat(out)
     for words in ("When items and annotators are resampled", "[weak]"):
         assert words in flat(out), words
-    code, full, _ = equipoise("evaluate", *FILES, *QUICK, "--full")
-    assert code == 0 and full == out
     assert sorted(study.iterdir()) == [
         study / f"{one}.csv" for one in ("items", "scores", "votes")
     ]
@@ -40,18 +38,17 @@ def test_findings_are_printed_with_tables_and_what_is_left_out(study, equipoise)
 
 @pytest.mark.usefixtures("study")
 def test_json_is_all_there_is_on_standard_output(equipoise):
-    words = ("stability", *FILES, *QUICK, "--only", "ranking,flips", "--json")
+    words = ("evaluate", *FILES, *QUICK, "--only", "ranking,flips", "--json")
     code, out, _ = equipoise(*words)
     facts = json.loads(out)
     assert code == 0 and facts["models"] == ["good", "fair", "[weak]"]
     keys = [one["key"] for one in facts["findings"]]
     assert {"ranking", "flips"} <= set(keys) and "experts" not in keys
     assert equipoise(*words)[1] == out
-    assert equipoise("evaluate", *words[1:])[1] == out
 
 
 def test_the_folder_holds_everything_and_is_not_overwritten_unasked(study, equipoise):
-    words = ("stability", *FILES, *QUICK, "--out", "s")
+    words = ("evaluate", "--full", *FILES, *QUICK, "--out", "s")
     code, out, said = equipoise(*words, "--attributes", "items.csv")
     assert code == 0 and "Page s/report.html" in out, said
     record = json.loads((study / "s" / "run.json").read_text())
@@ -85,7 +82,7 @@ def test_an_interrupt_leaves_nothing_half_written(study, equipoise, monkeypatch)
             raise KeyboardInterrupt
         whole(handle)
 
-    words = ("stability", *FILES, *QUICK, "--only", "flips", "--out", "s")
+    words = ("evaluate", *FILES, *QUICK, "--only", "flips", "--out", "s")
     monkeypatch.setattr(os, "fsync", stopping)
     assert equipoise(*words)[0] == 130
     assert sorted(one.name for one in study.iterdir()) == [
@@ -100,26 +97,26 @@ def test_an_interrupt_leaves_nothing_half_written(study, equipoise, monkeypatch)
 @pytest.mark.usefixtures("study")
 def test_a_run_is_enough(equipoise):
     evaluated(equipoise, "--metrics", "average_precision")
-    code, out, said = equipoise("stability", "run", *QUICK, "--only", "flips", "--json")
+    code, out, said = equipoise("evaluate", "run", *QUICK, "--only", "flips", "--json")
     assert code == 0, said
     assert json.loads(out)["metrics"] == ["average_precision"]
-    code, _, said = equipoise("stability", "run", *QUICK, "--out", "run")
+    code, _, said = equipoise("evaluate", "--full", "run", *QUICK, "--out", "run")
     assert code == 1 and "already holds a run (run.json, report.html)" in said
 
 
 @pytest.mark.parametrize(
     ("words", "told", "exit_code"),
     [
-        (("stability",), "nothing to read", 1),
-        (("stability", *FILES, "--only", ""), "expected analyses, for example", 2),
-        (("stability", *FILES, "--only", " , "), "expected analyses, for example", 2),
-        (("stability", *FILES, "--only", "flip"), "did you mean 'flips'", 2),
-        (("stability", *FILES, "--metric", "aurok"), "did you mean 'auroc'", 2),
-        (("stability", *FILES, "--labels", "sofd"), "did you mean 'soft'", 2),
-        (("stability", *FILES, "--attributes", "items.csv", "--only", "flips"),
+        (("evaluate", "--full"), "nothing to read", 1),
+        (("evaluate", *FILES, "--only", ""), "expected analyses, for example", 2),
+        (("evaluate", *FILES, "--only", " , "), "expected analyses, for example", 2),
+        (("evaluate", *FILES, "--only", "flip"), "did you mean 'flips'", 2),
+        (("evaluate", "--full", *FILES, "--metric", "aurok"), "did you mean 'auroc'", 2),
+        (("evaluate", "--full", *FILES, "--labels", "sofd"), "did you mean 'soft'", 2),
+        (("evaluate", *FILES, "--attributes", "items.csv", "--only", "flips"),
          "--analyses leaves out", 2),
-        (("stability", "nowhere"), "no run.json", 1),
-        (("stability", "-a", "votse.csv", "-p", "scores.csv"), "did you mean 'votes.csv'", 1),
+        (("evaluate", "--full", "nowhere"), "no run.json", 1),
+        (("evaluate", "-a", "votse.csv", "-p", "scores.csv"), "did you mean 'votes.csv'", 1),
     ],
 )  # fmt: skip
 def test_bad_input_is_met_with_a_sentence(study, equipoise, words, told, exit_code):
@@ -134,15 +131,18 @@ def test_bad_input_is_met_with_a_sentence(study, equipoise, words, told, exit_co
 def test_refusals_speak_of_options(equipoise):
     text = Path("votes.csv").read_text()
     Path("votes.csv").write_text(text.replace(",1\n", ",sick\n").replace(",0\n", ",well\n"))
-    for verb in (("stability",), ("compare", "good", "fair")):
+    for verb in (("evaluate", "--full"), ("evaluate", "--pair", "good", "fair")):
         code, _, said = equipoise(*verb, *FILES, *QUICK)
         assert code == 1 and "ask about one class with --positive CLASS" in said
-    assert equipoise("compare", "good", "fair", *FILES, *QUICK, "--positive", "sick")[0] == 0
+    assert (
+        equipoise("evaluate", "--pair", "good", "fair", *FILES, *QUICK, "--positive", "sick")[0]
+        == 0
+    )
 
 
 @pytest.mark.usefixtures("study")
 def test_the_answer_comes_first_and_words_are_explained(equipoise):
-    code, out, said = equipoise("stability", *FILES, *QUICK, "--only", "ranking,leave_one_out")
+    code, out, said = equipoise("evaluate", *FILES, *QUICK, "--only", "ranking,leave_one_out")
     assert code == 0, said
     first, _, rest = flat(out).partition(ANALYSES["ranking"].title)
     assert first.startswith(
@@ -159,7 +159,7 @@ def test_the_answer_comes_first_and_words_are_explained(equipoise):
 def test_an_analysis_that_was_asked_but_is_impossible_is_named(equipoise):
     asked = "ranking,subgroups"
     for only in (asked, "subgroups"):
-        code, out, said = equipoise("stability", *FILES, *QUICK, "--only", only)
+        code, out, said = equipoise("evaluate", *FILES, *QUICK, "--only", only)
         assert code == 0, said
         why = flat(out).partition("Not looked at, and why")[2]
         assert ANALYSES["subgroups"].title in why and "--attributes FILE" in why
@@ -172,18 +172,18 @@ def test_long_tables_say_how_much_more_there_is(equipoise):
     text = Path("votes.csv").read_text()
     more = [text.replace(",r", f",more{k}_").split("\n", 1)[1] for k in range(3)]
     Path("votes.csv").write_text(text + "".join(more))
-    words = ("stability", *FILES, "--replicates", "20", "--only", "leave_one_out")
+    words = ("evaluate", *FILES, "--replicates", "20", "--only", "leave_one_out")
     code, out, said = equipoise(*words)
     assert code == 0, said
     assert f"... and {16 - MOST} more rows" in out
 
 
 def test_a_title_is_taken_over(study, equipoise):
-    words = ("stability", *FILES, *QUICK, "--only", "flips", "--out", "s")
+    words = ("evaluate", *FILES, *QUICK, "--only", "flips", "--out", "s")
     assert equipoise(*words, "--title", "Four readers")[0] == 0
     assert "<title>Four readers</title>" in (study / "s/report.html").read_text("utf-8")
     evaluated(equipoise)
-    words = ("stability", "run", *QUICK, "--only", "flips", "--overwrite", "--out", "s")
+    words = ("evaluate", "run", *QUICK, "--only", "flips", "--overwrite", "--out", "s")
     assert equipoise(*words)[0] == 0
     assert json.loads((study / "s/run.json").read_text())["title"] == "votes.csv"
 
@@ -192,7 +192,7 @@ def test_a_title_is_taken_over(study, equipoise):
 def test_nothing_in_the_output_is_spelt_in_python(equipoise):
     text = Path("votes.csv").read_text()
     Path("votes.csv").write_text(text.replace(",1\n", ",sick\n").replace(",0\n", ",well\n"))
-    words = ("stability", *FILES, *QUICK, "--positive", "sick", "--labels", "hard")
+    words = ("evaluate", "--full", *FILES, *QUICK, "--positive", "sick", "--labels", "hard")
     for form in ((), ("--json",)):
         code, out, said = equipoise(*words, *form)
         assert code == 0, said
@@ -203,17 +203,16 @@ def test_nothing_in_the_output_is_spelt_in_python(equipoise):
 
 @pytest.mark.usefixtures("study")
 def test_without_a_terminal_stages_are_told_in_lines(equipoise, monkeypatch):
-    from equipoise.cli import _screen
+    from equipoise.cli import screen
 
-    monkeypatch.setattr(_screen, "PATIENCE", 0.0)
+    monkeypatch.setattr(screen, "PATIENCE", 0.0)
     code, _, said = equipoise(
-        "stability", *FILES, *QUICK, "--out", "s", "--only", "flips,ranking"
+        "evaluate", *FILES, *QUICK, "--out", "s", "--only", "flips,ranking"
     )
     assert code == 0
     stages = [line for line in said.splitlines() if line.endswith(" ...")]
     assert stages == list(dict.fromkeys(stages)) and "evaluating ..." in stages
     rest = [line for line in said.splitlines() if line not in stages]
-    assert rest[0].startswith("stability is now evaluate --full")
     assert all(line.startswith("Note: ") or "more notice" in line for line in rest[1:]), rest
     assert "\x1b" not in said and "\r" not in said
 
@@ -223,7 +222,7 @@ def test_a_bar_tells_the_time_left():
 
     from rich.console import Console
 
-    from equipoise.cli._screen import bar
+    from equipoise.cli.screen import bar
 
     screen = StringIO()
     with bar(Console(file=screen, force_terminal=True, width=100)) as drawn:

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from equipoise.cli._plan_key import key_of
+from equipoise.cli.plan_key import key_of
 from tests.cli_sample import caller
 from tests.threshold_study import EXPERTS, votes_csv
 
@@ -41,7 +41,9 @@ def answered(plan="plan.csv", leave=0):
 
 
 def planned(equipoise, *more):
-    code, _, said = equipoise("threshold-plan", "votes.csv", *PLAN, *more, "--out", "plan.csv")
+    code, _, said = equipoise(
+        "threshold", "plan", "votes.csv", *PLAN, *more, "--out", "plan.csv"
+    )
     assert code == 0, said
     return said
 
@@ -61,7 +63,7 @@ def test_a_plan_is_blind_and_its_key_lies_beside_it(equipoise):
 
 def test_a_key_is_not_written_over_and_nothing_is_left_of_an_interrupt(equipoise, monkeypatch):
     Path("plan.key.json").write_text("mine")
-    words = ("threshold-plan", "votes.csv", *PLAN, "--out", "plan.csv")
+    words = ("threshold", "plan", "votes.csv", *PLAN, "--out", "plan.csv")
     code, _, said = equipoise(*words)
     assert code == 1 and "plan.key.json: is there already" in said
     assert not Path("plan.csv").exists() and Path("plan.key.json").read_text() == "mine"
@@ -80,7 +82,7 @@ def test_a_key_is_not_written_over_and_nothing_is_left_of_an_interrupt(equipoise
 
 
 def test_a_key_that_a_killed_writing_left_alone_does_not_block_the_next(equipoise):
-    words = ("threshold-plan", "votes.csv", *PLAN, "--out", "plan.csv")
+    words = ("threshold", "plan", "votes.csv", *PLAN, "--out", "plan.csv")
     assert equipoise(*words)[0] == 0
     both = [Path(name).read_bytes() for name in ("plan.csv", "plan.key.json")]
     Path("plan.csv").unlink()  # killed between the two
@@ -91,13 +93,25 @@ def test_a_key_that_a_killed_writing_left_alone_does_not_block_the_next(equipois
 def test_the_key_gives_the_options_that_the_plan_was_made_with(equipoise):
     planned(equipoise)
     answered()
-    by_hand = equipoise("threshold", "votes.csv", *PLAN, *GIVEN, "--json")
+    by_hand = equipoise("threshold", "set", "votes.csv", *PLAN, *GIVEN, "--json")
     for plan in ("plan.key.json", "plan.csv"):
-        words = ("threshold", "votes.csv", "--plan", plan, "--seed", "3", *GIVEN, "--json")
+        words = (
+            "threshold",
+            "set",
+            "votes.csv",
+            "--plan",
+            plan,
+            "--seed",
+            "3",
+            *GIVEN,
+            "--json",
+        )
         code, out, _ = equipoise(*words)
         assert code == 0
         assert json.loads(out)["findings"] == json.loads(by_hand[1])["findings"]
-    other = equipoise("threshold", "votes.csv", "--plan", "plan.csv", *GIVEN, "--json")[1]
+    other = equipoise("threshold", "set", "votes.csv", "--plan", "plan.csv", *GIVEN, "--json")[
+        1
+    ]
     found = [json.loads(text) for text in (by_hand[1], other)]
     values = [one["threshold"]["threshold"][0]["threshold"] for one in found]
     assert values[0] == values[1]
@@ -111,7 +125,7 @@ def test_the_key_gives_the_options_that_the_plan_was_made_with(equipoise):
 def test_options_that_were_forgotten_give_no_number(equipoise, words):
     planned(equipoise)
     answered()
-    code, out, said = equipoise("threshold", "votes.csv", *words, *GIVEN)
+    code, out, said = equipoise("threshold", "set", "votes.csv", *words, *GIVEN)
     assert code == 1 and not out
     assert "items of the plan made now" in said and "--plan plan.key.json" in said
 
@@ -119,13 +133,13 @@ def test_options_that_were_forgotten_give_no_number(equipoise, words):
 def test_answers_to_a_part_need_the_key(equipoise):
     planned(equipoise)
     answered(leave=6)
-    code, out, said = equipoise("threshold", "votes.csv", *PLAN, *GIVEN)
+    code, out, said = equipoise("threshold", "set", "votes.csv", *PLAN, *GIVEN)
     assert code == 1 and not out and "34 of the 40 items" in said
-    code, out, said = equipoise("threshold", "votes.csv", "--plan", "plan.csv", *GIVEN)
+    code, out, said = equipoise("threshold", "set", "votes.csv", "--plan", "plan.csv", *GIVEN)
     assert code == 0 and "6 items of the sample have no expert vote yet" in said
     with Path("panel.csv").open("a") as file:
         file.write("elsewhere,anna,1\n")
-    code, out, said = equipoise("threshold", "votes.csv", "--plan", "plan.csv", *GIVEN)
+    code, out, said = equipoise("threshold", "set", "votes.csv", "--plan", "plan.csv", *GIVEN)
     assert code == 1 and not out and "and on 1 others" in said
 
 
@@ -133,11 +147,11 @@ def test_a_key_that_does_not_fit_is_refused(equipoise):
     planned(equipoise)
     answered()
     plan = ("--plan", "plan.key.json")
-    code, _, said = equipoise("threshold", "votes.csv", *plan, "--bins", "5", *GIVEN)
+    code, _, said = equipoise("threshold", "set", "votes.csv", *plan, "--bins", "5", *GIVEN)
     assert code == 2 and "plan.key.json has 8" in said
     text = Path("votes.csv").read_text()
     Path("votes.csv").write_text(text.replace("i000,w0,0", "i000,w0,1").replace("i001", "j"))
-    code, out, said = equipoise("threshold", "votes.csv", *plan, *GIVEN)
+    code, out, said = equipoise("threshold", "set", "votes.csv", *plan, *GIVEN)
     assert code == 1 and not out and "made into the plan again" in said
     key = Path("plan.key.json")
     whole = json.loads(key.read_text())
@@ -147,10 +161,10 @@ def test_a_key_that_does_not_fit_is_refused(equipoise):
     ]
     for wrong in ("[]", "{", '{"options": {}}', *odd):
         key.write_text(wrong)
-        code, out, said = equipoise("threshold", "votes.csv", *plan, *GIVEN)
+        code, out, said = equipoise("threshold", "set", "votes.csv", *plan, *GIVEN)
         assert code == 1 and not out and "no key of a plan" in said, wrong
     key.unlink()
-    assert "no such file" in equipoise("threshold", "votes.csv", *plan, *GIVEN)[2]
+    assert "no such file" in equipoise("threshold", "set", "votes.csv", *plan, *GIVEN)[2]
 
 
 def test_experts_without_a_task_answer_the_one_asked_about(equipoise):
@@ -162,7 +176,7 @@ def test_experts_without_a_task_answer_the_one_asked_about(equipoise):
     assert {row["task"] for row in rows_of("plan.csv")} == {"b"}
     answered()
     outs = [
-        equipoise("threshold", "votes.csv", *words, "--seed", 3, *GIVEN, "--json")
+        equipoise("threshold", "set", "votes.csv", *words, "--seed", 3, *GIVEN, "--json")
         for words in (("--plan", "plan.csv"), (*PLAN, "--task", "b"))
     ]
     assert [code for code, _, _ in outs] == [0, 0], outs
@@ -175,12 +189,14 @@ def test_experts_without_a_task_answer_the_one_asked_about(equipoise):
             writer.writeheader()
             writer.writerows(rows)
     filled = [word for name in EXPERTS for word in ("--experts", f"{name}.csv")]
-    code, out, said = equipoise("threshold", "votes.csv", "--plan", "plan.csv", *filled)
+    code, out, said = equipoise("threshold", "set", "votes.csv", "--plan", "plan.csv", *filled)
     assert code == 0 and "threshold" in out, said
-    code, _, said = equipoise("threshold", "votes.csv", *PLAN, "--task", "c", *GIVEN)
+    code, _, said = equipoise("threshold", "set", "votes.csv", *PLAN, "--task", "c", *GIVEN)
     assert code == 1 and "one of 'a', 'b'" in said
 
 
 def test_a_task_of_a_file_without_tasks_is_refused_in_words(equipoise):
-    code, _, said = equipoise("threshold-plan", "votes.csv", "--truth", "votes", "--task", "b")
+    code, _, said = equipoise(
+        "threshold", "plan", "votes.csv", "--truth", "votes", "--task", "b"
+    )
     assert code == 1 and "no column task" in said and "leave out --task" in said

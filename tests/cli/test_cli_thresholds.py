@@ -1,4 +1,4 @@
-"""`equipoise threshold-plan` and `equipoise threshold` as a user meets them."""
+"""`equipoise threshold plan` and `equipoise threshold set` as a user meets them."""
 
 import csv
 import json
@@ -51,17 +51,17 @@ def study(made, tmp_path, monkeypatch):
 
 
 def test_a_plan_is_printed_written_once_and_the_same_every_time(study, equipoise):
-    code, out, said = equipoise("threshold-plan", *FILE, "--open", "--out", "new.csv")
+    code, out, said = equipoise("threshold", "plan", *FILE, "--open", "--out", "new.csv")
     assert code == 0, said
     assert not (study / "new.key.json").exists()
     assert "120 of 200 items go to the experts" in out and "in the sample" in out
     assert "cuts between bins go through items of equal probability" in said
     assert (study / "new.csv").read_bytes() == (study / "plan.csv").read_bytes()
     before = (study / "new.csv").read_bytes()
-    code, out, said = equipoise("threshold-plan", *FILE, "--seed", 4, "--out", "new.csv")
+    code, out, said = equipoise("threshold", "plan", *FILE, "--seed", 4, "--out", "new.csv")
     assert code == 1 and "is there already" in said and not out
     assert (study / "new.csv").read_bytes() == before
-    words = ("threshold-plan", *FILE, "--seed", 4, "--out", "new.csv", "--overwrite")
+    words = ("threshold", "plan", *FILE, "--seed", 4, "--out", "new.csv", "--overwrite")
     assert equipoise(*words)[0] == 0
     rows = table(study / "new.csv")
     assert list(rows[0]) == ["item", "label"] and len(rows) == 120
@@ -71,7 +71,7 @@ def test_a_plan_is_printed_written_once_and_the_same_every_time(study, equipoise
 @pytest.mark.usefixtures("study")
 def test_a_plan_takes_probabilities_votes_models_and_what_aggregate_wrote(equipoise):
     def items(*words):
-        code, out, said = equipoise("threshold-plan", *words, *SIZE, "--json")
+        code, out, said = equipoise("threshold", "plan", *words, *SIZE, "--json")
         assert code == 0, said
         found = json.loads(out)
         assert [row["items"] for row in found["sample"]["rows"]] == [20] * 10
@@ -96,13 +96,13 @@ def test_a_plan_takes_probabilities_votes_models_and_what_aggregate_wrote(equipo
 
 
 def test_the_threshold_is_found_back_and_printed(study, equipoise):
-    code, out, said = equipoise("threshold", *FILE, *GIVEN, *QUICK, "-p", "scores.csv")
+    code, out, said = equipoise("threshold", "set", *FILE, *GIVEN, *QUICK, "-p", "scores.csv")
     assert code == 0, said
     for words in ("Experts call an item positive from a probability of", "At this threshold",
                   "What would another threshold change?",
                   "Around a threshold of", "AUROC"):  # fmt: skip
         assert words in out, words
-    code, out, _ = equipoise("threshold", *FILE, *GIVEN, *QUICK, "--json")
+    code, out, _ = equipoise("threshold", "set", *FILE, *GIVEN, *QUICK, "--json")
     facts = json.loads(out)
     (whole,) = facts["threshold"]["threshold"]
     assert code == 0 and 0.55 < whole["threshold"] < 0.75
@@ -113,7 +113,7 @@ def test_the_threshold_is_found_back_and_printed(study, equipoise):
     rows = facts["prevalence"]["rows"]
     here = next(row for row in rows if row["threshold"] == whole["threshold"])
     assert here["prevalence"] == here["positives"] / 200
-    assert equipoise("threshold", *FILE, *GIVEN, *QUICK, "--json")[1] == out
+    assert equipoise("threshold", "set", *FILE, *GIVEN, *QUICK, "--json")[1] == out
     assert len(list(study.iterdir())) == 6
 
 
@@ -124,7 +124,7 @@ def test_one_file_of_votes_says_the_same_as_a_file_of_each(equipoise):
         rows += [f"{row['item']},{name},{row['label']}\n" for row in table(f"{name}.csv")]
     Path("panel.csv").write_text("".join(["item,annotator,label\n", *rows]))
     outs = [
-        equipoise("threshold", *FILE, *given, *QUICK, "--rule", "rise", "--json")[1]
+        equipoise("threshold", "set", *FILE, *given, *QUICK, "--rule", "rise", "--json")[1]
         for given in (GIVEN, ("--experts", "panel.csv"))
     ]
     first, second = (json.loads(out) for out in outs)
@@ -132,7 +132,7 @@ def test_one_file_of_votes_says_the_same_as_a_file_of_each(equipoise):
 
 
 def test_the_folder_holds_everything_and_is_the_same_again(study, equipoise):
-    words = ("threshold", *FILE, *GIVEN, *QUICK, "-p", "scores.csv", "--metric",
+    words = ("threshold", "set", *FILE, *GIVEN, *QUICK, "-p", "scores.csv", "--metric",
              "auroc,average_precision", "--out", "t")  # fmt: skip
     code, _, said = equipoise(*words)
     assert code == 0 and "Wrote t: threshold.json, report.html, 4 tables" in said
@@ -157,30 +157,30 @@ def test_the_folder_holds_everything_and_is_the_same_again(study, equipoise):
 @pytest.mark.parametrize(
     ("words", "told", "exit_code"),
     [
-        (("threshold-plan", "votes.csv"), "add --truth votes", 1),
-        (("threshold-plan", "votse.csv", "--truth", "votes"), "did you mean 'votes.csv'", 1),
-        (("threshold-plan", "scores.csv"), "one, chosen with --model", 1),
-        (("threshold-plan", "scores.csv", "--model", "m9"), "one of 'm0'", 1),
-        (("threshold-plan", "scores.csv", "--model", "m3"), "a number in [0, 1]", 1),
-        (("threshold-plan", *FILE[:3], "--bins", "300"), "no more bins than items", 1),
-        (("threshold-plan", *FILE[:3], "--bins", "2.5"), "a valid integer", 2),
-        (("threshold-plan", *FILE[:3], "--seed", "-1"), "greater than or equal to 0", 2),
-        (("threshold-plan", "votes.csv", "--truth", "voets"), "did you mean 'votes'", 2),
-        (("threshold-plan", *FILE, "--out", "plan.txt"), "ends in .csv", 2),
-        (("threshold-plan", *FILE, "--out", "no/plan.csv"), "make the folder first", 1),
-        (("threshold", *FILE, "--experts", "plan.csv"), "no label in any row", 1),
-        (("threshold", *FILE, *GIVEN, "--rule", "rises"), "did you mean 'rise'", 2),
-        (("threshold", *FILE, *GIVEN, "--metric", "aurok"), "did you mean 'auroc'", 2),
-        (("threshold", *FILE, *GIVEN, "--metric", "auroc"), "belongs to models; add -p", 2),
-        (("threshold", *FILE, *GIVEN, "--on-missing", "drop"), "belongs to models", 2),
-        (("threshold", *FILE, *GIVEN, "--seed", "5"), "--bins, --per-bin and --seed", 1),
-        (("threshold", *FILE[:3], *GIVEN), "--bins, --per-bin and --seed", 1),
-        (("threshold", *FILE, *GIVEN, "--experts", "anna.csv"), "a second file of 'anna'", 1),
-        (("threshold", *FILE, "--experts", "nobody.csv"), "no such file", 1),
-        (("threshold", *FILE, *GIVEN, "--margin", "0.2"), "not belong to --rule isotonic", 2),
-        (("threshold", *FILE, *GIVEN, "--model", "m0"), "leave out --truth", 2),
-        (("threshold-plan", *FILE, "--reliability", "2"), "a model of votes", 2),
-        (("threshold-plan", "scores.csv", "--at-least", "2"), "belongs to votes", 2),
+        (("threshold", "plan", "votes.csv"), "add --truth votes", 1),
+        (("threshold", "plan", "votse.csv", "--truth", "votes"), "did you mean 'votes.csv'", 1),
+        (("threshold", "plan", "scores.csv"), "one, chosen with --model", 1),
+        (("threshold", "plan", "scores.csv", "--model", "m9"), "one of 'm0'", 1),
+        (("threshold", "plan", "scores.csv", "--model", "m3"), "a number in [0, 1]", 1),
+        (("threshold", "plan", *FILE[:3], "--bins", "300"), "no more bins than items", 1),
+        (("threshold", "plan", *FILE[:3], "--bins", "2.5"), "a valid integer", 2),
+        (("threshold", "plan", *FILE[:3], "--seed", "-1"), "greater than or equal to 0", 2),
+        (("threshold", "plan", "votes.csv", "--truth", "voets"), "did you mean 'votes'", 2),
+        (("threshold", "plan", *FILE, "--out", "plan.txt"), "ends in .csv", 2),
+        (("threshold", "plan", *FILE, "--out", "no/plan.csv"), "make the folder first", 1),
+        (("threshold", "set", *FILE, "--experts", "plan.csv"), "no label in any row", 1),
+        (("threshold", "set", *FILE, *GIVEN, "--rule", "rises"), "did you mean 'rise'", 2),
+        (("threshold", "set", *FILE, *GIVEN, "--metric", "aurok"), "did you mean 'auroc'", 2),
+        (("threshold", "set", *FILE, *GIVEN, "--metric", "auroc"), "belongs to models", 2),
+        (("threshold", "set", *FILE, *GIVEN, "--on-missing", "drop"), "belongs to models", 2),
+        (("threshold", "set", *FILE, *GIVEN, "--seed", "5"), "--bins, --per-bin and --seed", 1),
+        (("threshold", "set", *FILE[:3], *GIVEN), "--bins, --per-bin and --seed", 1),
+        (("threshold", "set", *FILE, *GIVEN, "--experts", "anna.csv"), "file of 'anna'", 1),
+        (("threshold", "set", *FILE, "--experts", "nobody.csv"), "no such file", 1),
+        (("threshold", "set", *FILE, *GIVEN, "--margin", "0.2"), "--rule isotonic", 2),
+        (("threshold", "set", *FILE, *GIVEN, "--model", "m0"), "leave out --truth", 2),
+        (("threshold", "plan", *FILE, "--reliability", "2"), "a model of votes", 2),
+        (("threshold", "plan", "scores.csv", "--at-least", "2"), "belongs to votes", 2),
     ],
 )  # fmt: skip
 def test_bad_input_is_met_with_a_sentence_and_leaves_nothing(
@@ -197,7 +197,7 @@ def test_bad_input_is_met_with_a_sentence_and_leaves_nothing(
 def test_models_that_miss_items_are_refused_or_dropped(equipoise):
     lines = Path("scores.csv").read_text().splitlines()
     Path("fewer.csv").write_text("\n".join(lines[:-5]) + "\n")
-    words = ("threshold", *FILE, *GIVEN, *QUICK, "-p", "fewer.csv")
+    words = ("threshold", "set", *FILE, *GIVEN, *QUICK, "-p", "fewer.csv")
     code, _, said = equipoise(*words)
     assert code == 1 and "--on-missing drop" in said
     code, out, said = equipoise(*words, "--on-missing", "drop", "--json")
@@ -218,7 +218,7 @@ def test_groups_of_the_votes_are_redrawn_as_wholes(equipoise):
     Path("grouped.csv").write_text("\n".join(lines) + "\n")
     words = (*GIVEN, "--replicates", "200", "-p", "scores.csv", "--json")
     plain, grouped = (
-        json.loads(equipoise("threshold", name, *FILE[1:], *words)[1])
+        json.loads(equipoise("threshold", "set", name, *FILE[1:], *words)[1])
         for name in ("votes.csv", "grouped.csv")
     )
     assert plain["threshold"] == grouped["threshold"]
@@ -238,11 +238,11 @@ def test_answers_in_words_are_asked_about_one(equipoise):
             answer = "uncertain" if k == 3 else words[row["label"]]
             lines.append(f"{row['item']},{row['bin']},{answer}")
         Path(f"{name}.csv").write_text("\n".join(lines) + "\n")
-    code, _, said = equipoise("threshold", *FILE, *GIVEN, *QUICK)
+    code, _, said = equipoise("threshold", "set", *FILE, *GIVEN, *QUICK)
     assert code == 1 and "--positive CLASS" in said
     text = Path("votes.csv").read_text()
     Path("votes.csv").write_text(text.replace(",1\n", ",yes\n").replace(",0\n", ",no\n"))
-    code, out, said = equipoise("threshold", *FILE, *GIVEN, *QUICK, "--positive", "yes")
+    code, out, said = equipoise("threshold", "set", *FILE, *GIVEN, *QUICK, "--positive", "yes")
     assert code == 0 and "Experts call an item positive" in out, said
 
 
@@ -256,7 +256,7 @@ def test_an_interrupt_leaves_nothing_half_written(study, equipoise, monkeypatch)
 
     before = sorted(study.iterdir())
     monkeypatch.setattr(os, "fsync", stopping)
-    assert equipoise("threshold", *FILE, *GIVEN, *QUICK, "--out", "t")[0] == 130
+    assert equipoise("threshold", "set", *FILE, *GIVEN, *QUICK, "--out", "t")[0] == 130
     assert sorted(study.iterdir()) == before
 
 
@@ -265,7 +265,7 @@ def test_experts_who_see_no_positives_set_no_threshold(equipoise):
     for name in EXPERTS:
         text = Path(f"{name}.csv").read_text()
         Path(f"{name}.csv").write_text(text.replace(",1\n", ",0\n"))
-    words = ("threshold", *FILE, *GIVEN, *QUICK, "-p", "scores.csv")
+    words = ("threshold", "set", *FILE, *GIVEN, *QUICK, "-p", "scores.csv")
     code, out, said = equipoise(*words, "--out", "t")
     assert code == 0, said
     assert "The experts' labels set no threshold: the share of positives never reaches" in out
@@ -279,7 +279,7 @@ def test_experts_who_see_no_positives_set_no_threshold(equipoise):
 
 @pytest.mark.usefixtures("study")
 def test_one_expert_alone_leaves_items_to_resample(equipoise):
-    code, out, said = equipoise("threshold", *FILE, "--experts", "anna.csv", *QUICK)
+    code, out, said = equipoise("threshold", "set", *FILE, "--experts", "anna.csv", *QUICK)
     assert code == 0, said
     assert "resamples items alone" in " ".join((out + said).split())
 

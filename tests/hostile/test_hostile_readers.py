@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from equipoise import Annotations, Predictions, read_annotations, read_predictions
 from equipoise.clean.rounds import read_pair_votes
-from equipoise.cli._groups import _read_groups
-from equipoise.cli.options import VoteReading
+from equipoise.cli.groups import read_groups
+from equipoise.cli.options import class_names
 from equipoise.read.canonical import read_study, write_study
 from equipoise.read.files import read_arrays
 from equipoise.read.parquet import write_annotations
@@ -122,7 +122,7 @@ def sealed_truth(folder):
 
 
 def read_classes(path):
-    return VoteReading(classes=str(path)).class_names()
+    return class_names(str(path))
 
 
 def as_frame(kind):
@@ -176,7 +176,7 @@ READERS = {
     "chances.npy": (packed(np.array([[0.25, 0.75], [1, 0]])), read_predictions),
     "truth.npz": (sealed_truth, read_plausibilities),
     "arrays.npz": (sealed_truth, read_arrays),
-    "risk.csv": (GROUPS, _read_groups),
+    "risk.csv": (GROUPS, read_groups),
     "attributes.csv": (ATTRIBUTES, read_attributes),
     "pairs.csv": (PAIRS, read_pair_votes),
     "classes.txt": (CLASSES, read_classes),

@@ -23,7 +23,7 @@ FILE_ITSELF = (
 )
 PAIR = ("standard_error", "df", "p", "p_adjusted")  # of a pair, whichever comes first
 EVALUATE = ("evaluate", "-a", "votes.csv", "-p", "scores.csv", "--json")
-FEW = ("--set", "replicates=12", "--set", "most=3")
+FEW = ("--replicates", "12", "--most", "3")
 PEOPLE = ("r9", "r10", "ana", "bo")
 ITEMS = 26
 
@@ -142,7 +142,7 @@ ROWS = ("votes.csv", "scores.csv")
 
 @pytest.mark.parametrize("kind", ["items", "votes", "panel", "items x votes", "influence"])
 def test_evaluate_whatever_is_resampled(tmp_path, kind):
-    words = (*EVALUATE, "--metrics", "auroc,f1,brier_score", "--set", f"resample={kind}", *FEW)
+    words = (*EVALUATE, "--metrics", "auroc,f1,brier_score", "--resample", f"{kind}", *FEW)
     holds(tmp_path, "binary", words, ROWS)
 
 
@@ -169,9 +169,9 @@ def test_every_analysis(tmp_path):
 
 @pytest.mark.parametrize("truth", [m.name for m in MODELS.values() if "binary" in m.kinds])
 def test_evaluate_under_every_model_of_the_truth(tmp_path, truth):
-    quick = ("--set", "draws=30", "--set", "burn_in=10") if MODELS[truth].chains else ()
-    draws = ("--set", "draws=30") if MODELS[truth].reliability else ()
-    words = (*EVALUATE, "--truth", truth, "--set", "replicates=12", *(quick or draws))
+    quick = ("--draws", "30", "--burn-in", "10") if MODELS[truth].chains else ()
+    draws = ("--draws", "30") if MODELS[truth].reliability else ()
+    words = (*EVALUATE, "--truth", truth, "--replicates", "12", *(quick or draws))
     holds(tmp_path, "binary", words, ROWS)
 
 
@@ -188,13 +188,13 @@ def test_aggregate_by_every_model(tmp_path, model, kind):
 @pytest.mark.parametrize("kind", ["binary", "nominal", "ordinal", "interval", "ranking"])
 def test_agreement(tmp_path, kind):
     scale = ("--kind", kind, "--classes", "0,1,2") if kind == "ordinal" else ("--kind", kind)
-    words = ("agreement", "votes.csv", "--json", *scale, "--set", "replicates=40")
+    words = ("agreement", "votes.csv", "--json", *scale, "--replicates", "40")
     holds(tmp_path, kind, words)
 
 
 @pytest.mark.parametrize("more", [(), ("--ranking", "--difference", "0.1", "--next", "3")])
 def test_plan(tmp_path, more):
-    words = ("plan", *EVALUATE[1:], "--set", "simulations=20", *more)
+    words = ("plan", *EVALUATE[1:], "--simulations", "20", *more)
     holds(tmp_path, "binary", words, (*ROWS, "columns"))
 
 

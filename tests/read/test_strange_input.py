@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from equipoise import Annotations, InputError, read_annotations, read_predictions
-from equipoise.cli._streams import make_writable
+from equipoise.cli.screen import make_writable
 from equipoise.inference.resampling import Resampling
 from equipoise.metrics import named, require_known
 from equipoise.types.arrays import MOST_DRAWN, require_drawn
@@ -292,7 +292,7 @@ def test_drawing_has_an_end():
         ("threshold", "votes.csv", "--experts", "votes.csv", "--replicates"),
         ("clean", "benchmark", "x", "--seeds"),
         ("uq", "benchmark", "--data", "x", "--seeds"),
-        ("stability", "-a", "votes.csv", "-p", "scores.csv", "--set", "most="),
+        ("evaluate", "--full", "-a", "votes.csv", "-p", "scores.csv", "--most", ""),
     ],
     ids=lambda words: " ".join(words[:2]),
 )

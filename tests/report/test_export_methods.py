@@ -64,7 +64,7 @@ def test_the_bibliography_is_exactly_what_the_methods_cite(name):
 
 
 def test_an_evaluation_cites_what_it_holds_too():
-    from equipoise.cli._results import cited
+    from equipoise.cli.results import cited
 
     report = analysed(models(), votes(), **how("components"))
     made = texts(cited(report, {"name": "cifar10h"}))

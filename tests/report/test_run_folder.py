@@ -285,8 +285,8 @@ def test_a_run_is_evaluated_again_with_more(equipoise):
     first = json.loads(Path("run/run.json").read_text())
     assert told["rows"] == first["rows"]
     assert "flips" in [one["key"] for one in told["findings"]]
-    for alias in (("stability", "run"), ("compare", "run", "good", "fair")):
-        code, out, said = equipoise(*alias, *QUICK, "--json")
+    for words in (("evaluate", "--full", "run"), ("evaluate", "run", "--pair", "good", "fair")):
+        code, out, said = equipoise(*words, *QUICK, "--json")
         assert code == 0, said
         assert json.loads(out)["rows"] == first["rows"]
 

@@ -19,7 +19,8 @@ import pytest
 import equipoise
 import equipoise.scale.engine as engines
 from equipoise import InputError, evaluate, resample
-from equipoise.cli._engine import EngineOptions, _script
+from equipoise.cli.engine import _script, use_engine
+from equipoise.cli.options import Options
 from equipoise.datasets.demo import reading_study
 from equipoise.scale import cells
 from equipoise.scale.cells import (
@@ -462,7 +463,7 @@ def test_workers_of_this_machine_leave_the_environment_as_it_was():
 
 def test_what_ran_here_is_told(dask, capsys):
     for work, words in ((Work(), "all ran here"), (Work(0.6), "")):
-        with EngineOptions(engine="dask", address=dask.address).use(cells=False):
+        with use_engine(Options(engine="dask", address=dask.address), cells=False):
             current().map(work, range(3))
         told = " ".join(capsys.readouterr().err.split())
         assert ("all ran here" in told) == bool(words)
@@ -604,10 +605,11 @@ def test_options_of_the_engine_are_checked():
         {"engine": "dusk"}, {"address": "tcp://127.0.0.1:1"},
         {"engine": "slurm-array", "workers": 2},
     ):  # fmt: skip
-        with pytest.raises(typer.BadParameter):
-            EngineOptions(**wrong)
-    with EngineOptions(workers=3).use(cells=False):
+        engine = use_engine(Options(**wrong), cells=False)
+        with pytest.raises(typer.BadParameter), engine:
+            pass
+    with use_engine(Options(workers=3), cells=False):
         assert current() == Engine("local", 3)
-    jobs = EngineOptions(engine="slurm-array")
-    with pytest.raises(typer.BadParameter, match="no parts"), jobs.use(cells=False):
+    jobs = use_engine(Options(engine="slurm-array"), cells=False)
+    with pytest.raises(typer.BadParameter, match="no parts"), jobs:
         pass

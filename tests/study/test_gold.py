@@ -373,7 +373,7 @@ def test_the_option_says_what_gold_is_for(use, kind, items, equipoise, tmp_path)
     assert ("gold" in header["question"]) == (use != "truth")
     keys = [one["key"] for one in header["report"]["findings"]]
     assert ("gold" in keys) == (use != "ignore")
-    words = ("stability", tmp_path / "run", "--only", "gold", "--replicates", 20, "--json")
+    words = ("evaluate", tmp_path / "run", "--only", "gold", "--replicates", 20, "--json")
     code, out, said = equipoise(*words)
     assert code == 0, said
     (gold,) = (one for one in json.loads(out)["findings"] if one["key"] == "gold")

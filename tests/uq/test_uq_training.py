@@ -16,7 +16,7 @@ import torch
 from typer.testing import CliRunner
 
 from equipoise.cli import app
-from equipoise.cli.uq_benchmark import _files
+from equipoise.cli.uq import _files
 from equipoise.types.arrays import InputError
 from equipoise.uq.training.corruptions import macro_auroc
 from equipoise.uq.training.data import LabelPolicy, demo_images

@@ -87,7 +87,7 @@ PLANTED: Mapping[Task, tuple[str, str]] = {
     "near_duplicates": ("planted copy", "pair"),
     "label_errors": ("changed label", "image"),
 }
-EVALUATED = "equipoise evaluate -a votes.csv -p scores.csv --set on_missing=drop"
+EVALUATED = "equipoise evaluate -a votes.csv -p scores.csv --on-missing drop"
 JUDGED = (
     "Your eyes: judge the first of each list on the page (y problem, n fine) and download the "
     f"votes; {EVALUATED} says how good the lists are (scores.csv is beside the page)."

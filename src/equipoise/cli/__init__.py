@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from equipoise.cli._verbs import app
+    from equipoise.cli.verbs import app
 
 __all__ = ["app", "main", "run"]
 
@@ -24,15 +24,15 @@ def __getattr__(name: str) -> Any:
     if name != "app":
         message = f"module 'equipoise.cli' has no attribute {name!r}"
         raise AttributeError(message)
-    from equipoise.cli import _verbs
+    from equipoise.cli import verbs
 
-    return _verbs.app
+    return verbs.app
 
 
 def run() -> int:
     """Run one verb, turn refused input into a message, and return the exit code."""
-    from equipoise.cli._streams import make_writable
-    from equipoise.cli._verbs import empty_path, options_of, verbs
+    from equipoise.cli.screen import make_writable
+    from equipoise.cli.verbs import empty_path, options_of, verbs
     from equipoise.types.arrays import InputError
 
     make_writable()

@@ -1,26 +1,27 @@
 """equipoise aggregate: from who said what to what is plausibly true, of every task."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-from equipoise.cli._catalogue import EVERY_MODEL, PRIORS, RELIABILITIES
-from equipoise.cli._screen import output, print_json, progress, say
-from equipoise.cli.on_disk import DiskOptions, aggregate_on_disk
-from equipoise.cli.options import (
-    RESULT,
-    QuestionReading,
-    TaskNames,
-    VoteFile,
-    check_choice,
-    command,
-    misused,
-    panel,
+from equipoise.cli.command import verb
+from equipoise.cli.on_disk import aggregate_on_disk, stays_on_disk
+from equipoise.cli.options import OF_QUESTION, Options, check_choice, misused
+from equipoise.cli.results import check_target
+from equipoise.cli.screen import output, print_json, progress, say
+from equipoise.cli.study import (
+    VOTE_FILES,
+    ask,
+    check_reading,
+    check_vote_files,
+    dataset_facts,
+    published_files,
+    read_votes,
+    study_name,
+    table_files,
 )
-from equipoise.cli.study import ask, dataset_facts, published_files, read_votes, table_files
-from equipoise.cli.targets import check_target
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import InputError, listed, nearest
 from equipoise.types.notices import worded
@@ -32,68 +33,29 @@ if TYPE_CHECKING:
     from equipoise.truth.choosing import Model
 
 MARK = "truth.json"
-_model = panel(
-    "Model",
-    model=EVERY_MODEL,
-    compare="Fit every suitable model: held-out votes, and where they differ.",
-    threshold="Where ratings (`--kind interval`) become 'at least'; `normal` needs it.",
-    reliability=RELIABILITIES,
-    prior=PRIORS,
-    bootstrap="Refit the model to so many panels of resampled annotators; a certainty is "
-    "then the share of panels that name the same class. 0: none.",
-    seed="Seed of everything that is drawn.",
+
+
+@verb(
+    *("annotations", "dataset", "on_disk", "tasks"),
+    *OF_QUESTION,
+    *("model", "compare", "rating_threshold", "reliability", "prior", "bootstrap", "seed"),
+    *("out", "overwrite", "page", "as_json"),
+    arguments=("annotations",),
+    texts={
+        "annotations": VOTE_FILES,
+        "seed": "Seed of everything that is drawn.",
+        "out": "File for consensus, certainty and votes of every item, ending in .csv or "
+        ".parquet; for the plausibilities of one task, ending in .npz; or a folder for all "
+        "of this, tables, figures and report.html.",
+        "overwrite": "Replace an earlier one in that folder.",
+        "page": "File for a page about the truth, ending in .html.",
+        "as_json": "Print everything as JSON. Items have the classes with a mass of their own, "
+        "and `others` for all the rest together; a log-likelihood of minus infinity is "
+        'the text "-inf", undefined is null.',
+    },
+    heavy="maps",
 )
-_result = panel(
-    RESULT,
-    out="File for consensus, certainty and votes of every item, ending in .csv or "
-    ".parquet; for the plausibilities of one task, ending in .npz; or a folder for all "
-    "of this, tables, figures and report.html.",
-    overwrite="Replace an earlier one in that folder.",
-    page="File for a page about the truth, ending in .html.",
-    as_json="Print everything as JSON. Items have the classes with a mass of their own, "
-    "and `others` for all the rest together; a log-likelihood of minus infinity is "
-    'the text "-inf", undefined is null.',
-)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AggregateOptions:
-    """Which model, how it is set up, which task, and where the result goes."""
-
-    model: Annotated[str, _model("model")] = "auto"
-    compare: Annotated[bool, _model("compare", "--compare")] = False
-    threshold: Annotated[float | None, _model("threshold")] = None
-    reliability: Annotated[float | None, _model("reliability")] = None
-    prior: Annotated[str | None, _model("prior")] = None
-    bootstrap: Annotated[int, _model("bootstrap", min=0)] = 0
-    seed: Annotated[int, _model("seed", min=0)] = 0
-    task: TaskNames = None
-    out: Annotated[Path | None, _result("out")] = None
-    overwrite: Annotated[bool, _result("overwrite", "--overwrite")] = False
-    page: Annotated[Path | None, _result("page")] = None
-    as_json: Annotated[bool, _result("as_json", "--json")] = False
-
-    def __post_init__(self) -> None:
-        """Refuse unknown words, and files that could not be written."""
-        from equipoise.truth import MODELS
-
-        check_choice("model", self.model, ("auto", *MODELS))
-        if self.folder is None:
-            check_target("--out", self.out, (".csv", ".parquet", ".npz"))
-        if self.overwrite and self.folder is None:
-            raise misused("belongs to --out FOLDER", "overwrite")
-        check_target("--page", self.page, (".html", ".htm"))
-
-    @property
-    def folder(self) -> Path | None:
-        """The folder to write, unless it is a file."""
-        return None if self.out is None or self.out.suffix else self.out
-
-
-@command(heavy="maps")
-def aggregate(
-    file: VoteFile, asked: AggregateOptions, reading: QuestionReading, disk: DiskOptions
-) -> None:
+def aggregate(asked: Options) -> None:
     """Infer what is plausibly true of every item, how certain that is, and who to trust.
 
     Prints the most ambiguous items, the annotators, and where models decide differently; of
@@ -109,26 +71,27 @@ def aggregate(
     from equipoise.report.terminal import show
     from equipoise.study.analyses.truth_report import tasks_report, truth_notices
 
-    if disk.chosen(file.annotations):
-        aggregate_on_disk(file.annotations, asked, reading)
+    folder = _checked_folder(asked)
+    if stays_on_disk(asked, asked.annotations):
+        aggregate_on_disk(asked)
         return
-    if asked.folder is not None:
+    if folder is not None:
         from equipoise.read.writing import check_folder
 
-        check_folder(asked.folder, (MARK, "report.html"), overwrite=asked.overwrite)
-    table = ask(read_votes(file.annotations, file.dataset, reading), reading)
+        check_folder(folder, (MARK, "report.html"), overwrite=asked.overwrite)
+    table = ask(read_votes(asked), asked)
     tasks = _tasks(table, asked)
     every = [fit(table, task, asked) for task in tasks]
-    title = f"{file.name}: what is plausibly true?"
+    title = f"{study_name(asked)}: what is plausibly true?"
     brief = tasks_report(table, every, title=title)
     notes = worded(brief.notices, command=True)
     reasons = dict.fromkeys(f"Model: {one.reason}" for one in every)
     say(*reasons, *(f"Note: {one}" for one in notes))
-    _write(table, every, asked, title)
+    _write(table, every, replace(asked, title=title), folder)
     if asked.as_json:
         told = [_facts(table, one) for one in every]
         alone = {**told[0], "notices": worded(truth_notices(table, every[0]), command=True)}
-        made_with = _made_with(file, asked, reading)
+        made_with = _made_with(asked)
         print_json({**made_with, **(alone if len(told) == 1 else {"tasks": told})})
         return
     if len(every) == 1:
@@ -136,6 +99,22 @@ def aggregate(
         return
     show(output(), replace(brief, task=""))
     output().print("--task shows items, annotators and models of one task.")
+
+
+def _checked_folder(asked: Options) -> Path | None:
+    """The folder to write, unless it is a file; refuses what could not be written."""
+    from equipoise.truth import MODELS
+
+    check_vote_files(asked)
+    check_choice("model", asked.model, ("auto", *MODELS))
+    folder = None if asked.out is None or asked.out.suffix else asked.out
+    if folder is None:
+        check_target("--out", asked.out, (".csv", ".parquet", ".npz"))
+    if asked.overwrite and folder is None:
+        raise misused("belongs to --out FOLDER", "overwrite")
+    check_target("--page", asked.page, (".html", ".htm"))
+    check_reading(asked)
+    return folder
 
 
 def _facts(table: Annotations, fits: "FittedModels") -> dict[str, object]:
@@ -147,18 +126,18 @@ def _facts(table: Annotations, fits: "FittedModels") -> dict[str, object]:
 
 
 def _write(
-    table: Annotations, every: "list[FittedModels]", asked: AggregateOptions, title: str
+    table: Annotations, every: "list[FittedModels]", asked: Options, folder: Path | None
 ) -> None:
     """Write the files that were asked for."""
     from equipoise.read.plausibilities import write_plausibilities
 
-    if asked.out is not None and asked.folder is None:
+    if asked.out is not None and folder is None:
         if asked.out.suffix.lower() == ".npz":
             write_plausibilities(every[0].chosen, asked.out)
         else:
             _write_consensus(table, every, asked.out)
         say(f"Wrote {asked.out}")
-    if asked.folder is None and asked.page is None:
+    if folder is None and asked.page is None:
         return
     from equipoise.read.writing import write_text
     from equipoise.report.page import render, write_report
@@ -168,22 +147,20 @@ def _write(
         one if one.compared else replace(one, models={one.name: one.chosen}) for one in every
     ]
     with progress("page"):
-        whole = tasks_report(table, shown, title=title)
+        whole = tasks_report(table, shown, title=asked.title or "")
         text = "" if asked.page is None else render(whole)
-        if asked.folder is not None:
-            write_report(
-                asked.folder, MARK, whole, facts={"tasks": [one.task for one in every]}
-            )
+        if folder is not None:
+            write_report(folder, MARK, whole, facts={"tasks": [one.task for one in every]})
     if asked.page is not None:
         write_text(asked.page, text)
         say(f"Wrote {asked.page}")
-    if asked.folder is not None:
-        _write_consensus(table, every, asked.folder / "tables" / "consensus.parquet")
+    if folder is not None:
+        _write_consensus(table, every, folder / "tables" / "consensus.parquet")
         names = _file_names([one.task for one in every])
         for name, one in zip(names, every, strict=True):
-            write_plausibilities(one.chosen, asked.folder / name)
+            write_plausibilities(one.chosen, folder / name)
         listed = ", ".join([MARK, "report.html", "tables/consensus.csv and .parquet", *names])
-        say(f"Wrote {asked.folder}: {listed}")
+        say(f"Wrote {folder}: {listed}")
 
 
 def _write_consensus(table: Annotations, every: "list[FittedModels]", path: Path) -> None:
@@ -209,7 +186,7 @@ def _file_names(tasks: "list[str]") -> list[str]:
     return [f"{s}-{n + 1}.npz" if n else f"{s}.npz" for s, n in zip(stems, again, strict=True)]
 
 
-def fit(table: Annotations, task: str, asked: AggregateOptions) -> "FittedModels":
+def fit(table: Annotations, task: str, asked: Options) -> "FittedModels":
     """Fit the chosen model and those beside it, and score held-out votes, under a bar."""
     from equipoise.study.analyses.truth_report import FittedModels, aggregates_against_gold
     from equipoise.truth import annotator_bootstrap
@@ -262,12 +239,12 @@ def fit(table: Annotations, task: str, asked: AggregateOptions) -> "FittedModels
     )
 
 
-def _models(table: Annotations, own: str, asked: AggregateOptions) -> dict[str, "Model"]:
+def _models(table: Annotations, own: str, asked: Options) -> dict[str, "Model"]:
     """The models to fit, set up; settings other than the threshold are for the chosen one."""
     from equipoise.truth.choosing import Settings, companions, model, suitable
 
-    told = Settings(asked.threshold, asked.reliability, asked.seed, asked.prior)
-    others = Settings(asked.threshold, seed=asked.seed)
+    told = Settings(asked.rating_threshold, asked.reliability, asked.seed, asked.prior)
+    others = Settings(asked.rating_threshold, seed=asked.seed)
     models = {own: model(own, table, told)}
     beside = companions(table) if asked.model == "auto" else ()
     for name in suitable(table) if asked.compare else beside:
@@ -275,33 +252,31 @@ def _models(table: Annotations, own: str, asked: AggregateOptions) -> dict[str, 
     return models
 
 
-def _made_with(
-    file: VoteFile, asked: AggregateOptions, reading: QuestionReading
-) -> dict[str, object]:
+def _made_with(asked: Options) -> dict[str, object]:
     """What the result was made with: version, input, seed and question."""
     from equipoise import __version__
     from equipoise.report.run import hashed
 
-    if file.dataset is not None:
-        rows = published_files(file.dataset)
+    if asked.dataset is not None:
+        rows = published_files(asked.dataset)
     else:
-        rows = hashed("annotations", table_files(file.annotations))
+        rows = hashed("annotations", table_files(asked.annotations))
     files = [{"name": one.name, "sha256": one.sha256} for one in rows]
-    source = dataset_facts(file.dataset)
+    source = dataset_facts(asked.dataset)
     return {
         "version": __version__,
         **({"dataset": source} if source else {}),
         **({"input": files[0]} if len(files) == 1 and not source else {"inputs": files}),
         "seed": asked.seed,
-        "positive": reading.positive,
-        "at_least": reading.at_least,
-        "task": asked.task[0] if asked.task and len(asked.task) == 1 else asked.task,
+        "positive": asked.positive,
+        "at_least": asked.at_least,
+        "task": asked.tasks[0] if asked.tasks and len(asked.tasks) == 1 else asked.tasks,
     }
 
 
-def _tasks(table: Annotations, asked: AggregateOptions) -> tuple[str, ...]:
+def _tasks(table: Annotations, asked: Options) -> tuple[str, ...]:
     """The tasks that were asked for, or all."""
-    chosen = tuple(dict.fromkeys(asked.task or table.tasks))
+    chosen = tuple(dict.fromkeys(asked.tasks or table.tasks))
     for task in chosen:
         if task in table.tasks:
             continue

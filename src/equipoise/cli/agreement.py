@@ -1,23 +1,20 @@
 """equipoise agreement: how far annotators agree, beyond chance, and who differs."""
 
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from equipoise.cli._screen import output, print_json, progress, say
-from equipoise.cli.on_disk import DiskOptions, agreement_on_disk
-from equipoise.cli.options import (
-    RESULT,
-    UNCERTAINTY,
-    AsJson,
-    VoteFile,
-    VoteReading,
-    check_choice,
-    command,
-    panel,
+from equipoise.cli.command import verb
+from equipoise.cli.on_disk import agreement_on_disk, stays_on_disk
+from equipoise.cli.options import OF_VOTES, Options
+from equipoise.cli.results import check_target
+from equipoise.cli.screen import output, print_json, progress, say
+from equipoise.cli.study import (
+    VOTE_FILES,
+    check_reading,
+    check_vote_files,
+    read_votes,
+    study_name,
 )
-from equipoise.cli.study import read_votes
-from equipoise.cli.targets import check_target
 from equipoise.types.annotations import Annotations
 from equipoise.types.notices import as_notices, worded
 from equipoise.types.numbers import count
@@ -26,48 +23,24 @@ if TYPE_CHECKING:
     from equipoise.truth.agreement import AgreementTable
     from equipoise.types.findings import Report
 
-_drawn = panel(
-    UNCERTAINTY,
-    replicates="Resamples of items (or groups) for the intervals.",
-    seed="Seed of the resamples.",
+REPLICATES = 1000
+
+
+@verb(
+    *("annotations", "dataset", "on_disk", "task", "alpha_level", "weights"),
+    *OF_VOTES,
+    *("first_votes", "replicates", "seed", "page", "as_json"),
+    arguments=("annotations",),
+    texts={
+        "annotations": VOTE_FILES,
+        "task": "Which question; all of them if left out.",
+        "replicates": "Resamples of items (or groups) for the intervals. Default: 1,000.",
+        "seed": "Seed of the resamples.",
+        "page": "File for a page with a heatmap, ending in .html.",
+    },
+    heavy="maps",
 )
-_result = panel(
-    RESULT,
-    task="Which question; all of them if left out.",
-    level="How far apart two labels are for Krippendorff's alpha: `nominal` (same or "
-    "not), `ordinal` (by rank), `interval` (squared difference) or `ratio` (relative "
-    "to a true zero); by default what the kind of labels says.",
-    weights="How much a disagreement counts for Cohen's kappa: `none` (all alike), "
-    "`linear` or `quadratic` (by the steps between grades).",
-    page="File for a page with a heatmap, ending in .html.",
-)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgreementOptions:
-    """Which coefficients, of which task, from how many resamples, and where they go."""
-
-    task: Annotated[str | None, _result("task")] = None
-    level: Annotated[str | None, _result("level")] = None
-    weights: Annotated[str, _result("weights")] = "none"
-    replicates: Annotated[int, _drawn("replicates", min=1)] = 1000
-    seed: Annotated[int, _drawn("seed", min=0)] = 0
-    page: Annotated[Path | None, _result("page")] = None
-    as_json: AsJson = False
-
-    def __post_init__(self) -> None:
-        """Refuse unknown words."""
-        from equipoise.truth.agreement.coefficients import LEVELS, WEIGHTS
-
-        check_choice("level", self.level, LEVELS)
-        check_choice("weights", self.weights, WEIGHTS)
-        check_target("--page", self.page, (".html", ".htm"))
-
-
-@command(heavy="maps")
-def agreement(
-    file: VoteFile, asked: AgreementOptions, reading: VoteReading, disk: DiskOptions
-) -> None:
+def agreement(asked: Options) -> None:
     """Measure how far annotators agree beyond chance, and who differs from whom.
 
     0 is what chance would give, 1 is perfect. Krippendorff's alpha takes any number of
@@ -79,12 +52,16 @@ def agreement(
     """
     from equipoise.report.terminal import show
 
-    if disk.chosen(file.annotations):
-        agreement_on_disk(file.annotations, asked, reading)
+    check_vote_files(asked)
+    check_reading(asked)
+    check_target("--page", asked.page, (".html", ".htm"))
+    if stays_on_disk(asked, asked.annotations):
+        agreement_on_disk(asked)
         return
-    table = read_votes(file.annotations, file.dataset, reading)
+    asked = replace(asked, replicates=asked.replicates or REPLICATES)
+    table = read_votes(asked)
     found = _summaries(table, asked)
-    report = _report(table, found, asked, f"{file.name}: how far do annotators agree?")
+    report = _report(table, found, asked, f"{study_name(asked)}: how far do annotators agree?")
     say(*(f"Note: {one}" for one in worded(report.all_notices, command=True)))
     if asked.page is not None:
         from equipoise.read.writing import write_text
@@ -102,15 +79,15 @@ def agreement(
         output().print("--task shows annotators and pairs of one task.")
 
 
-def _summaries(table: Annotations, asked: AgreementOptions) -> "list[AgreementTable]":
+def _summaries(table: Annotations, asked: Options) -> "list[AgreementTable]":
     """The agreement on one task, or on all, under a bar."""
     from equipoise.truth.agreement.table import AgreementHow, agreement_table
 
     tasks = table.tasks if asked.task is None else (asked.task,)
     how: AgreementHow = {
-        "level": asked.level,
+        "level": asked.alpha_level,
         "weights": asked.weights,
-        "replicates": asked.replicates,
+        "replicates": asked.replicates or REPLICATES,
         "seed": asked.seed,
     }
     found = []
@@ -122,7 +99,7 @@ def _summaries(table: Annotations, asked: AgreementOptions) -> "list[AgreementTa
 
 
 def _report(
-    table: Annotations, found: "list[AgreementTable]", asked: AgreementOptions, title: str
+    table: Annotations, found: "list[AgreementTable]", asked: Options, title: str
 ) -> "Report":
     from equipoise.truth.agreement import agreement_findings
     from equipoise.truth.agreement.report import TERMS
@@ -143,7 +120,7 @@ def _report(
             ("Intervals", first.scope),
             ("Level of alpha", first.level),
             ("Weights of kappa", first.weights),
-            ("Resamples", count(asked.replicates)),
+            ("Resamples", count(asked.replicates or REPLICATES)),
             ("Seed", str(asked.seed)),
         ),
     )

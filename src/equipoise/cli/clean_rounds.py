@@ -1,95 +1,23 @@
 """equipoise clean rounds: find all groups of near duplicates with few questions to people."""
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from equipoise.cli._screen import note, output, print_json, progress, say
-from equipoise.cli.clean_scan import EMBEDDINGS, check_outside
-from equipoise.cli.options import FILES, RESULT, AsJson, check_choice, command, panel
-from equipoise.cli.targets import check_folder, check_target
+from equipoise.cli.clean_scan import EMBEDDINGS, USUAL_ENCODER, check_outside
+from equipoise.cli.command import verb
+from equipoise.cli.options import Options
+from equipoise.cli.results import check_folder, check_target
+from equipoise.cli.screen import note, output, print_json, progress, say
 from equipoise.types.arrays import InputError
 from equipoise.types.numbers import count
 from equipoise.types.words import Option, hint
 
 if TYPE_CHECKING:
-    from equipoise.clean.rounds import DuplicateRounds, Judging
+    from equipoise.clean.rounds import DuplicateRounds
 
 PAIRS = "pairs.csv"
-_file = panel(
-    FILES,
-    out="New folder for the rounds.",
-    encoder="What makes embeddings of images: `default` (works offline), a file that ends in "
-    ".onnx, or `timm:NAME`.",
-    cache="Folder that keeps embeddings of images. Default: one in --out.",
-    answers="Votes on the pairs: pair (or item, or first and second), annotator, label (`yes`, "
-    "`no` or `unsure`); or pairs.csv, filled in; or what the page of `equipoise clean scan` "
-    "hands out, of which other tasks and pairs that were not asked are passed over. Repeat for "
-    "several.",
-)
-_judged = panel(
-    "How votes become answers",
-    votes="Votes that a pair needs.",
-    patience="How often in a row a cluster is refused before it stops asking. 1 is enough if "
-    "near duplicates are closer than all else; more finds more where they are not.",
-    model="How several votes become one answer: `majority_vote`, `mean_vote`, `dirichlet`, "
-    "`dawid_skene` or `glad`.",
-    threshold="Probability of yes that must be exceeded.",
-    undecided="Tied pairs count as `no` or `yes`, or need `more` votes.",
-)
-_result = panel(RESULT, out="Write the groups as CSV: group, size, item.")
-
-Folder = Annotated[
-    Path, typer.Argument(metavar="DIR", help="Folder that `rounds start` wrote.")
-]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _RoundsInput:
-    """What is looked through, and where the rounds go."""
-
-    source: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FEATURES_OR_FOLDER",
-            help="A file of embeddings (.npz, .npy, .parquet, .csv), or a folder of images.",
-        ),
-    ]
-    out: Annotated[Path, _file("out")]
-    encoder: Annotated[str, _file("encoder")] = "default"
-    cache: Annotated[Path | None, _file("cache", hidden=True)] = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _JudgingOptions:
-    """How votes become answers, and when clusters stop asking."""
-
-    votes: Annotated[int, _judged("votes", min=1)] = 1
-    patience: Annotated[int, _judged("patience", min=1)] = 1
-    model: Annotated[str, _judged("model", hidden=True)] = "majority_vote"
-    threshold: Annotated[float, _judged("threshold", min=0.001, max=0.999, hidden=True)] = 0.5
-    undecided: Annotated[str, _judged("undecided", hidden=True)] = "no"
-
-    def __post_init__(self) -> None:
-        """Refuse unknown words."""
-        from equipoise.clean.rounds import JUDGES, UNDECIDED
-
-        check_choice("model", self.model, JUDGES)
-        check_choice("undecided", self.undecided, UNDECIDED)
-
-    def judging(self) -> "Judging":
-        """As the library has it."""
-        from equipoise.clean.rounds import UNDECIDED, Judging
-
-        return Judging(
-            model=self.model,
-            threshold=self.threshold,
-            votes=self.votes,
-            undecided=UNDECIDED[UNDECIDED.index(self.undecided)],
-        )
-
 
 rounds = typer.Typer(
     help="Find all groups of near duplicates with about one question per item.\n\n"
@@ -102,8 +30,20 @@ rounds = typer.Typer(
 
 
 @rounds.command("start", no_args_is_help=True)
-@command
-def start(given: _RoundsInput, judged: _JudgingOptions) -> None:
+@verb(
+    *("source", "out", "encoder", "cache"),
+    *("votes_needed", "patience", "judge", "yes_threshold", "undecided"),
+    arguments=("source",),
+    required=("source", "out"),
+    rare=("cache",),
+    texts={
+        "out": "New folder for the rounds.",
+        "encoder": "What makes embeddings of images: `default` (works offline), a file that "
+        "ends in .onnx, or `timm:NAME`.",
+        "cache": "Folder that keeps embeddings of images. Default: one in --out.",
+    },
+)
+def start(asked: Options) -> None:
     """Open the first round: every item and its nearest neighbour, as pairs.csv.
 
     Example: equipoise clean rounds start images --out rounds
@@ -112,36 +52,36 @@ def start(given: _RoundsInput, judged: _JudgingOptions) -> None:
     """
     from equipoise.clean.encoders import choose_encoder
     from equipoise.clean.reading import read_collection
-    from equipoise.clean.rounds import DuplicateRounds
+    from equipoise.clean.rounds import UNDECIDED, DuplicateRounds, Judging
     from equipoise.clean.rounds_record import check_start
 
-    check_folder("--out", given.out)
-    check_start(given.out)
-    check_outside(given.out, given.source, "name another folder")
-    encoder = choose_encoder(given.encoder)
-    cache = given.cache or given.out / EMBEDDINGS
+    source, out = asked.source, asked.out
+    assert source is not None and out is not None
+    check_folder("--out", out)
+    check_start(out)
+    check_outside(out, source, "name another folder")
+    encoder = choose_encoder(asked.encoder or USUAL_ENCODER)
+    cache = asked.cache or out / EMBEDDINGS
     with progress("reading and embedding") as tell:
-        reading = read_collection(given.source, encoder=encoder, cache=cache, progress=tell)
+        reading = read_collection(source, encoder=encoder, cache=cache, progress=tell)
     note(reading.notices)
+    judging = Judging(
+        model=asked.judge,
+        threshold=asked.yes_threshold,
+        votes=asked.votes_needed,
+        undecided=UNDECIDED[UNDECIDED.index(asked.undecided)],
+    )
     with progress("nearest neighbours") as tell:
         state = DuplicateRounds.start(
-            reading.collection,
-            judging=judged.judging(),
-            patience=judged.patience,
-            progress=tell,
+            reading.collection, judging=judging, patience=asked.patience, progress=tell
         )
-    state.save(given.out)
-    _hand_out(state, given.out)
+    state.save(out)
+    _hand_out(state, out)
 
 
 @rounds.command("next", no_args_is_help=True)
-@command
-def next_round(
-    folder: Folder,
-    answers: Annotated[list[Path] | None, _file("answers")] = None,
-    *,
-    as_json: AsJson = False,
-) -> None:
+@verb(*("folder", "answers", "as_json"), arguments=("folder",), required=("folder",))
+def next_round(asked: Options) -> None:
     """Take answers in, and write the pairs that are to be judged next to DIR/pairs.csv.
 
     A round stays open until every pair has its votes. Votes that are known already change
@@ -151,23 +91,25 @@ def next_round(
     """
     from equipoise.clean.rounds import DuplicateRounds, read_pair_votes
 
+    folder = asked.folder
+    assert folder is not None
     state = DuplicateRounds.load(folder)
-    given = [state.asked(read_pair_votes(path)) for path in answers or ()]
-    note([said for _, notices in given for said in notices])
-    state = state.answered([vote for votes, _ in given for vote in votes])
+    answers = [state.asked(read_pair_votes(path)) for path in asked.answers or ()]
+    note([notice for _, notices in answers for notice in notices])
+    state = state.answered([vote for votes, _ in answers for vote in votes])
     _keep_labels(state, folder)
     state.save(folder)
-    _hand_out(state, folder, as_json=as_json)
+    _hand_out(state, folder, as_json=asked.as_json)
 
 
 @rounds.command("show", no_args_is_help=True)
-@command
-def show(
-    folder: Folder,
-    out: Annotated[Path | None, _result("out")] = None,
-    *,
-    as_json: AsJson = False,
-) -> None:
+@verb(
+    *("folder", "out", "as_json"),
+    arguments=("folder",),
+    required=("folder",),
+    texts={"out": "Write the groups as CSV: group, size, item."},
+)
+def show(asked: Options) -> None:
     """Where the rounds stand: what was asked, which groups were found, and at what cost.
 
     Example: equipoise clean rounds show rounds --out groups.csv
@@ -176,13 +118,15 @@ def show(
     from equipoise.read.writing import write_text
     from equipoise.report.text import as_csv
 
+    out = asked.out
     check_target("--out", out, (".csv",))
-    state = DuplicateRounds.load(folder)
+    assert asked.folder is not None
+    state = DuplicateRounds.load(asked.folder)
     if out is not None:
         rows = group_rows(state)
         write_text(out, as_csv(rows) if rows else "group,size,item\n")
         say(f"Wrote {out} ({count(len(rows))} items in {count(len(state.groups))} groups)")
-    _show(state, as_json=as_json)
+    _show(state, as_json=asked.as_json)
 
 
 def _keep_labels(state: "DuplicateRounds", folder: Path) -> None:

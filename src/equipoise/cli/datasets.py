@@ -1,30 +1,37 @@
-"""equipoise datasets: which public data sets there are, and where they lie."""
+"""equipoise datasets, demo and reproduce: public data, a study to try, published numbers."""
 
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
-from equipoise.cli._screen import output, print_json
+from equipoise.cli.command import verb
+from equipoise.cli.options import Options
+from equipoise.cli.results import check_folder
+from equipoise.cli.screen import output, print_json, progress, say, stages
 
 if TYPE_CHECKING:
     from equipoise.datasets import Source
+    from equipoise.datasets.reproduce import Reproduction
+
+DEMO = Path("equipoise-demo")
 
 
-def datasets(
-    as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
-) -> None:
+@verb("as_json", texts={"as_json": "Print as JSON."})
+def datasets(asked: Options) -> None:
     """List the public data sets that equipoise can load.
 
     A set is looked for in the folder that EQUIPOISE_DATA names, then in the cache; else it is
     downloaded when first used and checked against its pinned hash. `--dataset NAME` gives it
-    to `evaluate`, `stability`, `compare`, `aggregate`, `agreement` and `plan`.
+    to `evaluate`, `aggregate`, `agreement` and `plan`.
 
-    Example: equipoise stability --dataset chexpert
+    Example: equipoise evaluate --dataset chexpert
     """
     from equipoise.datasets import CATALOGUE, located
 
     places = {name: located(source) for name, source in CATALOGUE.items()}
-    if as_json:
+    if asked.as_json:
         print_json(
             [
                 {
@@ -52,3 +59,145 @@ def _absent(source: "Source") -> str:
         return "not here yet: downloaded when first used"
     place = f"{source.folder or source.name}/"
     return f"not here, and no download is published: EQUIPOISE_DATA/{place} must hold it"
+
+
+@verb(
+    *("out", "seed", "overwrite", "as_json"),
+    texts={
+        "out": "Folder for the two input files, the run and the page. Default: equipoise-demo.",
+        "seed": "Seed of the simulated readers.",
+        "overwrite": "Replace an earlier demo in that folder.",
+        "as_json": "Print the leaderboard as JSON, full precision.",
+    },
+)
+def demo(asked: Options) -> None:
+    """Run a whole reading study on bundled data and open the doors to your own.
+
+    Real tumours (Wisconsin breast cancer data), real classifiers trained on the spot, and a
+    panel of eight SIMULATED readers of different skill and leaning. Writes the two input
+    files, the run and the page.
+    """
+    from equipoise.cli.evaluate import show_run
+    from equipoise.cli.report import run_json
+    from equipoise.datasets.demo import SIMULATED, write_study
+    from equipoise.read.annotations import read_annotations
+    from equipoise.read.predictions import read_predictions
+    from equipoise.report.answer import AnswerOptions, answer_report
+    from equipoise.report.run import Provenance, hashed, prepared, question, record
+    from equipoise.study import Settings, Study
+    from equipoise.study.analyses.catalogue import ANALYSES
+    from equipoise.study.study import report_replicates
+    from equipoise.types.words import Nouns
+
+    out = asked.out or DEMO
+    check_folder("--out", out)
+    prepared(out, overwrite=asked.overwrite)
+    with progress("training seven classifiers"):
+        votes, scores = write_study(out, asked.seed)
+    readings = read_annotations(votes).against("malignant")
+    how = Settings(replicates=report_replicates(len(readings.items)))
+    study = Study.of(read_predictions(scores), readings, settings=how)
+    quick = tuple(name for name, one in ANALYSES.items() if one.quick)
+    with stages(len(quick) + 3) as stage:
+        study = study.telling(stage("scoring"))
+        nouns = Nouns("tumour", "reader")
+        report = answer_report(
+            study, AnswerOptions(analyses=quick, nouns=nouns, command=True), stage
+        )
+    provenance = Provenance(
+        title="Demo: seven classifiers, eight simulated readers",
+        inputs=hashed("annotations", [votes]) + hashed("predictions", [scores]),
+        simulated=SIMULATED,
+        question=question(positive="malignant"),
+    )
+    run = record(study.evaluation, provenance, report)
+    run.save(out, overwrite=asked.overwrite)
+    if asked.as_json:
+        say(SIMULATED)
+        print_json(run_json(run))
+    else:
+        show_run(run, out=out)
+    say(
+        "The same by hand, and for your own two files:",
+        f"  equipoise evaluate --annotations {votes} --positive malignant "
+        f"--predictions {scores} --out my-run",
+    )
+
+
+@verb(
+    *("name", "as_json"),
+    arguments=("name",),
+    texts={
+        "as_json": "Print the recomputed rows at full precision, each with `value`, "
+        "`published`, `tolerance` and `agrees` (null where nothing was published); without a "
+        "name, the list.",
+    },
+)
+def reproduce(asked: Options) -> None:
+    """Recompute a published table from raw data and show both side by side."""
+    from equipoise.datasets.reproduce import CATALOGUE, recompute
+    from equipoise.types.arrays import nearest
+
+    name = asked.name
+    if name is None:
+        _list(as_json=asked.as_json)
+        return
+    if name not in CATALOGUE:
+        message = f"got {name!r}, expected a known result; {nearest(name, CATALOGUE)}"
+        raise typer.BadParameter(message, param_hint="NAME")
+    with progress(f"recomputing {name}") as tell:
+        result = recompute(name, tell)
+    if asked.as_json:
+        print_json(result.record())
+    else:
+        _show(result)
+
+
+def _list(*, as_json: bool) -> None:
+    """Print names and first lines of what can be reproduced."""
+    from equipoise.datasets.reproduce import CATALOGUE, describe
+
+    rows = [{"name": name, "description": describe(name)} for name in CATALOGUE]
+    if as_json:
+        print_json(rows)
+        return
+    for row in rows:
+        print(f"{row['name']:<22}{row['description']}")
+
+
+def _show(result: "Reproduction") -> None:
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(title=result.title, title_justify="left", title_style="bold")
+    for key in result.keys:
+        table.add_column(key)
+    for column in result.columns:
+        table.add_column(column.replace("_", " "), justify="right")
+        if column in result.compared():
+            table.add_column("published", justify="right", style="dim")
+    by_row = isinstance(result.tolerance, Mapping)
+    if by_row:
+        table.add_column("tolerance", justify="right", style="dim")
+    for row in result.rows:
+        table.add_row(*map(escape, _cells(result, row)))
+    screen = output()
+    screen.print(table)
+    screen.print(f"Published: {result.source}")
+    screen.print(result.verdict())
+    screen.print(*result.notes, sep="\n")
+
+
+def _cells(result: "Reproduction", row: Mapping[str, str | float]) -> list[str]:
+    """One row of the table, as text."""
+    key = result.key(row)
+    published = result.published.get(key, {})
+    cells = list(key)
+    for column in result.columns:
+        ours, theirs = result.formats.get(column, (".4f", ".3f"))
+        cells.append(format(row[column], ours))
+        if column in result.compared():
+            cells.append(format(published[column], theirs) if column in published else "-")
+    if isinstance(result.tolerance, Mapping):
+        cells.append(f"{result.tolerance[key]:.2g}" if key in result.tolerance else "-")
+    return cells

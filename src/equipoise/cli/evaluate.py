@@ -2,15 +2,29 @@
 
 import shlex
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from equipoise.cli._catalogue import check_k, metric_of
-from equipoise.cli._groups import regrouped, with_groups, within
-from equipoise.cli._results import cited, in_options
-from equipoise.cli._screen import (
+from equipoise.cli.asked import (
+    asked_analyses,
+    asked_settings,
+    asked_thresholds,
+    check_scoring,
+)
+from equipoise.cli.groups import asked_groups, check_groups, regrouped, with_groups, within
+from equipoise.cli.help import check_k, metric_names, metric_of
+from equipoise.cli.options import (
+    Options,
+    class_names,
+    column_map,
+    non_default,
+    words,
+)
+from equipoise.cli.report import run_json
+from equipoise.cli.results import check_run_folder, cited, in_options
+from equipoise.cli.screen import (
     output,
     print_json,
     progress,
@@ -19,12 +33,8 @@ from equipoise.cli._screen import (
     stages,
     verb_options,
 )
-from equipoise.cli.asked import EvaluateOptions, EvaluationRequest
-from equipoise.cli.options import non_default, words
-from equipoise.cli.report import run_json
-from equipoise.cli.study import TITLE, CliStudy, read_study
-from equipoise.cli.targets import check_run_folder
-from equipoise.cli.truth import ScoredTruth, TruthOptions, make_truth
+from equipoise.cli.study import TITLE, CliStudy, check_reading, read_study
+from equipoise.cli.truth import ScoredTruth, check_truth, make_truth
 from equipoise.datasets import CATALOGUE
 from equipoise.metrics import Metric
 from equipoise.read import codec
@@ -39,12 +49,11 @@ from equipoise.study.analyses.subgroups import read_attributes
 from equipoise.study.study import Progress, report_replicates
 from equipoise.types.annotations import Annotations
 from equipoise.types.findings import Report
-from equipoise.types.findings.record import JsonValue, plain
+from equipoise.types.findings.record import plain
 from equipoise.types.notices import worded
 from equipoise.types.numbers import count
 from equipoise.types.words import Nouns
 
-Options = TypeVar("Options", EvaluateOptions, TruthOptions)
 FEW = 3  # analyses that a terminal shows with their tables
 NOTES = 3  # notices that a terminal shows
 IN_CARD = ("duplicate_models", "threshold_assumed")  # said as the caveat
@@ -59,35 +68,29 @@ RECORDED = (
 )
 
 
-def run_evaluation(asked: EvaluationRequest, study: CliStudy | None = None) -> None:
-    """Read, evaluate, write and show a study; one that was read already is taken as it is."""
+def run_evaluation(asked: Options) -> None:
+    """Read, evaluate, write and show a study."""
     asked = _repeated(asked)
-    asked.groups.check_truth(asked.truth.truth)
-    if asked.scoring.resample is not None:
-        asked.truth.check_plan(asked.scoring.resample)
-    check_run_folder(asked.results.out, overwrite=asked.results.overwrite)
+    check_scoring(asked)
+    check_truth(asked)
+    check_groups(asked)
+    check_reading(asked)
+    names = metric_names(asked.metrics)
+    check_run_folder(asked.out, overwrite=asked.overwrite)
     with progress("reading") as tell:
-        grouping = asked.groups.read()
-        read = study or read_study(
-            asked.files,
-            asked.reading,
-            [one.name for one in asked.scoring.chosen()],
-            truth=asked.truth.truth,
-            out=asked.results.out,
-            also={"groups": asked.groups.groups, "attributes": asked.scoring.attributes},
-        )
+        grouping = asked_groups(asked)
+        also = {"groups": asked.groups, "attributes": asked.attributes}
+        read = read_study(asked, names, truth=asked.truth, out=asked.out, also=also)
         tell(1, 1)
-    asked = replace(
-        asked, reading=replace(asked.reading, ties=read.ties, on_missing=read.on_missing)
-    )
-    made = make_truth(read.annotations, asked.truth, asked.reading, seed=asked.scoring.seed)
+    asked = replace(asked, ties=read.ties, on_missing=read.on_missing)
+    made = make_truth(read.annotations, asked)
     made, expected = with_groups(grouping, made)
-    made, models = regrouped(grouping, made, read.predictions, by_group=asked.groups.by_group)
+    made, models = regrouped(grouping, made, read.predictions, by_group=asked.by_group)
     metrics = [metric_of(name) for name in read.metrics]
     check_k(metrics, len(made.parts[0].classes) if made.parts else 0)
-    metrics = list(within(grouping, metrics, asked.groups.within))
+    metrics = list(within(grouping, metrics, asked.within))
     read = replace(read, predictions=models)
-    wanted = asked.scoring.wanted(read.annotations, metrics)
+    wanted = asked_analyses(asked, read.annotations, metrics)
     with stages(len(wanted) + 3) as stage:
         scored = _study(read, made, metrics, asked, stage("scoring"))
         report = _report(scored, read, asked, stage)
@@ -97,49 +100,40 @@ def run_evaluation(asked: EvaluationRequest, study: CliStudy | None = None) -> N
     _finish(run, asked)
 
 
-def _repeated(asked: EvaluationRequest) -> EvaluationRequest:
+def _repeated(asked: Options) -> Options:
     """What was asked, with what an earlier evaluation was asked where nothing else is said."""
-    paths = asked.files.study or ()
+    paths = asked.study or ()
     run = paths[0] if len(paths) == 1 else None
     if run is None or not (run / RUN).is_file():
         return asked
-    told = Run.load(run).record.asked
-    return replace(
-        asked,
-        scoring=_filled(asked.scoring, told, OF_SCORING),
-        truth=_filled(asked.truth, told, OF_TRUTH),
-    )
-
-
-def _filled(record: Options, told: Mapping[str, JsonValue], names: Sequence[str]) -> Options:
-    own = non_default(record, names)
-    known: dict[str, Any] = {
-        name: told[name] for name in names if name in told and name not in own
+    earlier = Run.load(run).record.asked
+    names = (*OF_SCORING, *OF_TRUTH)
+    own = non_default(asked, names)
+    stored: dict[str, Any] = {
+        name: earlier[name] for name in names if name in earlier and name not in own
     }
-    return replace(record, **known)
+    return replace(asked, **stored)
 
 
 def _study(
     read: CliStudy,
     made: ScoredTruth,
     metrics: Sequence[Metric],
-    asked: EvaluationRequest,
+    asked: Options,
     tell: Progress,
 ) -> Study:
     """The study against the truth that was asked for."""
-    scoring, path = asked.scoring, asked.scoring.attributes
-    attributes = None if path is None else read_attributes(path)
-    number = scoring.replicates or report_replicates(len(read.annotations.items))
+    attributes = None if asked.attributes is None else read_attributes(asked.attributes)
     settings = replace(
-        scoring.settings(asked.reading, tell),
-        thresholds=scoring.thresholds(attributes),
-        replicates=number,
+        asked_settings(asked, tell),
+        thresholds=asked_thresholds(asked, attributes),
+        replicates=asked.replicates or report_replicates(len(read.annotations.items)),
     )
     study = Study.of(
         read.predictions,
         made.given,
         metrics=metrics,
-        resampling=scoring.resample or (None if made.parts else read.resample),
+        resampling=asked.resample or (None if made.parts else read.resample),
         settings=settings,
     )
     study = replace(study, attributes=attributes)
@@ -150,13 +144,13 @@ def _study(
 
 
 def _report(
-    study: Study, read: CliStudy, asked: EvaluationRequest, stage: Callable[[str], Progress]
+    study: Study, read: CliStudy, asked: Options, stage: Callable[[str], Progress]
 ) -> Report:
-    scoring, name = asked.scoring, read.dataset.get("name", "")
-    require_models(scoring.pair, study.predictions)
+    name = read.dataset.get("name", "")
+    require_models(asked.pair, study.predictions)
     wanted = AnswerOptions(
-        analyses=scoring.wanted(read.annotations, study.metrics),
-        pair=scoring.pair,
+        analyses=asked_analyses(asked, read.annotations, study.metrics),
+        pair=asked.pair,
         nouns=CATALOGUE[name].nouns if name in CATALOGUE else Nouns(),
         command=True,
     )
@@ -171,26 +165,23 @@ def _recorded(
     report: Report,
     read: CliStudy,
     made: ScoredTruth,
-    asked: EvaluationRequest,
+    asked: Options,
 ) -> Run:
     """Make the run with everything that was asked."""
     labels = _label_words(done)
     if made.parts:
-        hard = _hard_words(asked.reading.ties)
+        hard = _hard_words(asked.ties)
         labels = {"soft": f"mean of the truth by {made.words}", "hard": hard}
-    name = asked.files.dataset or read.name.removesuffix(f": {TITLE}")
+    name = asked.dataset or read.name.removesuffix(f": {TITLE}")
     return record(
         done,
         Provenance(
-            title=asked.results.title or name,
+            title=asked.title or name,
             inputs=read.inputs,
             question=_question(read.annotations, asked),
             truth_model=codec.read(TruthModel, plain(made.facts)) if made.facts else None,
             dataset=DatasetRecord(**read.dataset) if read.dataset else None,
-            asked={
-                **non_default(asked.scoring, OF_SCORING),
-                **non_default(asked.truth, OF_TRUTH),
-            },
+            asked=non_default(asked, (*OF_SCORING, *OF_TRUTH)),
             **labels,
         ),
         replace(cited(in_options(report), read.dataset), command=typed_command()),
@@ -234,37 +225,35 @@ def _hard_words(ties: str) -> str:
     }[ties]
 
 
-def _question(table: Annotations, asked: EvaluationRequest) -> StoredQuestion:
+def _question(table: Annotations, asked: Options) -> StoredQuestion:
     """What the record says of the question: options of models only where there is one."""
-    reading, groups = asked.reading, asked.groups
-    told: dict[str, Any] = {name: getattr(reading, name) for name in RECORDED}
-    if reading.prediction_layout == "auto":
+    told: dict[str, Any] = {name: getattr(asked, name) for name in RECORDED}
+    if asked.prediction_layout == "auto":
         del told["prediction_layout"]
     told["read_as"] = f"{table.kind}: {', '.join(table.classes)}"
     rare = {
-        "truth": asked.truth.truth if asked.truth.truth != "votes" else None,
-        "gold": reading.gold if reading.gold != "truth" else None,
-        "by_group": groups.by_group,
-        "within": groups.within,
-        "classes": reading.class_names() if reading.classes is not None else None,
-        "columns": reading.column_names(),
-        "prediction_columns": reading.predictions.prediction_column_names(),
+        "truth": asked.truth if asked.truth != "votes" else None,
+        "gold": asked.gold if asked.gold != "truth" else None,
+        "by_group": asked.by_group,
+        "within": asked.within,
+        "classes": class_names(asked.classes) if asked.classes is not None else None,
+        "columns": column_map(asked.columns, "columns"),
+        "prediction_columns": column_map(asked.prediction_columns, "prediction_columns"),
     }
     return question(**told, **{name: value for name, value in rare.items() if value})
 
 
-def _finish(run: Run, asked: EvaluationRequest) -> None:
+def _finish(run: Run, asked: Options) -> None:
     """Write the run where asked, then print it; what is printed is already safe."""
-    results, scoring = asked.results, asked.scoring
-    if results.out is not None:
+    if asked.out is not None:
         with progress("page"):
-            run.save(results.out, overwrite=results.overwrite)
-    if results.as_json:
+            run.save(asked.out, overwrite=asked.overwrite)
+    if asked.as_json:
         print_json(run_json(run))
         tell_notices(run.report, verbose=True)
         return
-    shown = [] if scoring.full else words(scoring.analyses)
-    show_run(run, out=results.out, verbose=results.verbose, full=scoring.full, shown=shown)
+    shown = [] if asked.full else words(asked.analyses)
+    show_run(run, out=asked.out, verbose=asked.verbose, full=asked.full, shown=shown)
 
 
 def show_run(

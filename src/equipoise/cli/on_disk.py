@@ -6,21 +6,24 @@ or hold more votes than one reads at once. What needs all votes in memory is ref
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
-
-import typer
+from typing import TYPE_CHECKING, Any, cast
 
 import equipoise
-from equipoise.cli._screen import output, print_json, progress, say
-from equipoise.cli.options import FILES, QuestionReading, VoteReading, flag
+from equipoise.cli.help import metric_names
+from equipoise.cli.options import (
+    DEFAULTS,
+    Options,
+    class_names,
+    column_map,
+    flag,
+    non_default,
+)
+from equipoise.cli.screen import output, print_json, progress, say
 from equipoise.types.arrays import InputError
 
 if TYPE_CHECKING:
-    from equipoise.cli.aggregate import AggregateOptions
-    from equipoise.cli.agreement import AgreementOptions
-    from equipoise.cli.asked import EvaluationRequest
     from equipoise.scale.disk import EvaluationOnDisk, VotesOnDisk
     from equipoise.types.annotations import Kind
     from equipoise.types.findings import Finding
@@ -28,33 +31,21 @@ if TYPE_CHECKING:
 
 LARGE = 20_000_000  # rows from which a folder of Parquet files stays on disk
 OF_READING = ("kind", "classes", "columns")
-OF_AGGREGATE = ("model", "reliability", "prior", "task", "out", "overwrite", "as_json")
-OF_AGREEMENT = ("level", "task", "as_json")
-OF_EVALUATE = ("metrics", "level")
+OF_AGGREGATE = ("model", "reliability", "prior", "tasks", "out", "overwrite", "as_json")
+OF_AGREEMENT = ("alpha_level", "task", "as_json")
+OF_EVALUATE = ("metrics", "level", "positive", "out", "overwrite", "as_json")
+ALWAYS = (
+    *("study", "annotations", "predictions", "files", "dataset", "on_disk"),
+    *("engine", "address", "workers"),
+)  # what is read, and where it is worked on
 _RESULT = "evaluation.json"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DiskOptions:
-    """Whether votes stay on disk."""
-
-    on_disk: Annotated[
-        bool,
-        typer.Option(
-            "--on-disk",
-            rich_help_panel=FILES,
-            help="A folder of Parquet partitions stays on disk and is read a partition at a "
-            "time; so does, without asking, one of more than 20 million rows or with folders "
-            "`key=value`. All votes on an item must lie in one partition; what needs all votes "
-            "in memory (pages, most analyses and metrics) is refused with what works.",
-        ),
-    ] = False
-
-    def chosen(self, paths: Sequence[Path] | None) -> bool:
-        """Whether these files are a folder that stays on disk."""
-        if self.on_disk:
-            return True
-        return bool(paths) and all(_is_large(path) for path in paths or ())
+def stays_on_disk(asked: Options, paths: Sequence[Path] | None) -> bool:
+    """Whether these files are a folder that stays on disk."""
+    if asked.on_disk:
+        return True
+    return bool(paths) and all(_is_large(path) for path in paths or ())
 
 
 def _is_large(folder: Path) -> bool:
@@ -73,55 +64,48 @@ def _is_large(folder: Path) -> bool:
     return sum(one.rows for one in parquet_partitions(folder)[0]) > LARGE
 
 
-def _refuse(record: Any, allowed: Sequence[str]) -> None:
+def _refuse(asked: Options, allowed: Sequence[str]) -> None:
     """Refuse options that need all votes in memory."""
-    for one in fields(record):
-        value = getattr(record, one.name)
-        if one.name in allowed or value == one.default or value in (None, False, [], ()):
+    for name in non_default(asked, [name for name in DEFAULTS if name not in ALWAYS]):
+        if name in allowed or getattr(asked, name) in (None, False, [], ()):
             continue
         can = ", ".join(flag(name) for name in allowed if name != "as_json") or "--json"
         do = "leave it out, or give files that fit in memory"
-        raise InputError(flag(one.name), "votes that stay on disk", f"only {can}", do)
+        raise InputError(flag(name), "votes that stay on disk", f"only {can}", do)
 
 
-def _open(
-    paths: Sequence[Path] | None, reading: VoteReading, task: str | None
-) -> "VotesOnDisk":
+def _open(paths: Sequence[Path] | None, asked: Options, task: str | None) -> "VotesOnDisk":
     """Open the one folder of votes."""
     from equipoise.scale.disk import open_votes
 
     if not paths or len(paths) != 1:
         got = f"{len(paths or ())} of them"
         raise InputError("votes on disk", got, "one folder of partitions", "name the folder")
-    allowed = (*OF_READING, "positive") if isinstance(reading, QuestionReading) else OF_READING
-    _refuse(reading, allowed)
     with progress("looking at the votes"):
         return open_votes(
             paths[0],
-            classes=reading.class_names() or None,
-            columns=reading.column_names(),
-            kind=cast("Kind | None", reading.kind),
+            classes=class_names(asked.classes) or None,
+            columns=column_map(asked.columns, "columns"),
+            kind=cast("Kind | None", asked.kind),
             task=task,
         )
 
 
-def aggregate_on_disk(
-    paths: Sequence[Path] | None, asked: "AggregateOptions", reading: QuestionReading
-) -> None:
+def aggregate_on_disk(asked: Options) -> None:
     """Write what is plausibly true of every item of a folder of votes."""
     from equipoise.scale import disk
 
-    _refuse(asked, OF_AGGREGATE)
-    _refuse(reading, OF_READING)
-    if asked.folder is None:
+    _refuse(asked, (*OF_AGGREGATE, *OF_READING))
+    folder = None if asked.out is None or asked.out.suffix else asked.out
+    if folder is None:
         got = "nothing" if asked.out is None else f"a file, {asked.out.name}"
         do = "add --out FOLDER: votes on disk have results on disk"
         raise InputError("--out", got, "a folder for the partitions of items", do)
     from equipoise.read.writing import check_folder
 
-    check_folder(asked.folder, ("result.json",), overwrite=asked.overwrite)
-    if len(asked.task or ()) > 1:
-        got, do = f"{len(asked.task or ())} tasks", "ask for one after another"
+    check_folder(folder, ("result.json",), overwrite=asked.overwrite)
+    if len(asked.tasks or ()) > 1:
+        got, do = f"{len(asked.tasks or ())} tasks", "ask for one after another"
         raise InputError("--task", got, "one task of votes on disk", do)
     name = "dirichlet" if asked.model == "auto" else asked.model
     if name not in ("mean_vote", "dirichlet", "dawid_skene", "glad"):
@@ -131,12 +115,12 @@ def aggregate_on_disk(
     if name != "dirichlet" and (asked.reliability, asked.prior) != (None, None):
         which = "--reliability" if asked.reliability is not None else "--prior"
         raise InputError(which, f"the model {name}", "dirichlet", "leave it out")
-    votes = _open(paths, reading, asked.task[0] if asked.task else None)
+    votes = _open(asked.annotations, asked, asked.tasks[0] if asked.tasks else None)
     with progress(name) as tell:
         if name in ("mean_vote", "dirichlet"):
             made: Any = disk.soft_labels(
                 votes,
-                asked.folder,
+                folder,
                 model=name,
                 reliability=1.0 if asked.reliability is None else asked.reliability,
                 prior=_prior(asked.prior),
@@ -144,15 +128,15 @@ def aggregate_on_disk(
             )
         else:
             fit = disk.dawid_skene if name == "dawid_skene" else disk.glad
-            made = fit(votes, asked.folder, disk=disk.OnDisk(progress=tell))
+            made = fit(votes, folder, disk=disk.OnDisk(progress=tell))
     _tell(made.notices)
     if asked.as_json:
-        facts = json.loads((asked.folder / "result.json").read_text(encoding="utf-8"))
-        print_json({**facts, "folder": str(asked.folder)})
+        facts = json.loads((folder / "result.json").read_text(encoding="utf-8"))
+        print_json({**facts, "folder": str(folder)})
         return
     _show(f"{votes.folder.name}: what is plausibly true?", _aggregated(made), made.items)
-    wrote = sorted({one.name for one in asked.folder.iterdir() if one.is_file()})
-    say(f"Wrote {asked.folder}: items/part-*.parquet, {', '.join(wrote)}")
+    wrote = sorted({one.name for one in folder.iterdir() if one.is_file()})
+    say(f"Wrote {folder}: items/part-*.parquet, {', '.join(wrote)}")
 
 
 def _prior(prior: str | None) -> str | float:
@@ -188,19 +172,17 @@ def _aggregated(made: Any) -> "Finding":
     return Finding(key="truth", title="What is plausibly true?", sentence=sentence)
 
 
-def agreement_on_disk(
-    paths: Sequence[Path] | None, asked: "AgreementOptions", reading: VoteReading
-) -> None:
+def agreement_on_disk(asked: Options) -> None:
     """Measure Krippendorff's alpha of a folder of votes."""
     from equipoise.scale import disk
     from equipoise.truth.agreement import krippendorff_words
     from equipoise.types.findings import Finding
     from equipoise.types.numbers import count, estimate
 
-    _refuse(asked, OF_AGREEMENT)
-    votes = _open(paths, reading, asked.task)
+    _refuse(asked, (*OF_AGREEMENT, *OF_READING))
+    votes = _open(asked.annotations, asked, asked.task)
     with progress("agreement") as tell:
-        found = disk.agreement(votes, level=asked.level, progress=tell)
+        found = disk.agreement(votes, level=asked.alpha_level, progress=tell)
     _tell(votes.notices)
     if asked.as_json:
         print_json({"task": votes.task, **found._asdict()})
@@ -216,32 +198,28 @@ def agreement_on_disk(
     _show(f"{votes.folder.name}: how far do annotators agree?", finding, found.items)
 
 
-def evaluate_on_disk(asked: "EvaluationRequest", paths: Sequence[Path]) -> None:
+def evaluate_on_disk(asked: Options, paths: Sequence[Path]) -> None:
     """Score the models of a folder of scores against a folder of votes."""
     from equipoise.scale import disk
 
-    _refuse(asked.scoring, OF_EVALUATE)
-    for record in (asked.truth, asked.groups):
-        _refuse(record, ())
-    _refuse(asked.results, ("out", "overwrite", "as_json"))
-    _refuse(asked.reading, (*OF_READING, "positive"))
+    _refuse(asked, (*OF_EVALUATE, *OF_READING))
     if len(paths) != 2:
         do = "equipoise evaluate VOTES SCORES, or -a VOTES -p SCORES"
         got = f"{len(paths)} folders"
         raise InputError("evaluate on disk", got, "one of votes and one of scores", do)
-    if asked.results.out is not None:
+    if asked.out is not None:
         from equipoise.read.writing import check_folder
 
-        check_folder(asked.results.out, (_RESULT,), overwrite=asked.results.overwrite)
-    votes = _open(paths[:1], asked.reading, None)
+        check_folder(asked.out, (_RESULT,), overwrite=asked.overwrite)
+    votes = _open(paths[:1], asked, None)
     scores = disk.open_scores(paths[1], item=votes.columns["item"])
-    level = asked.scoring.level
+    level = asked.level
     with progress("merging scores"):
         made = disk.evaluate(
             votes,
             scores,
-            metrics=[one.name for one in asked.scoring.chosen()] or ["auroc"],
-            positive=asked.reading.positive,
+            metrics=metric_names(asked.metrics) or ["auroc"],
+            positive=asked.positive,
             level=level,
         )
     _tell(made.notices)
@@ -251,14 +229,14 @@ def evaluate_on_disk(asked: "EvaluationRequest", paths: Sequence[Path]) -> None:
         "votes": _listed(votes.folder),
         "scores": _listed(Path(paths[1])),
     }
-    if asked.results.out is not None:
-        _write(asked.results.out / _RESULT, told)
-    if asked.results.as_json:
+    if asked.out is not None:
+        _write(asked.out / _RESULT, told)
+    if asked.as_json:
         print_json(told)
         return
     _show(f"{votes.folder.name}: which model is better?", _evaluated(made), made.items)
-    if asked.results.out is not None:
-        say(f"Wrote {asked.results.out / _RESULT}; pages need votes that fit in memory")
+    if asked.out is not None:
+        say(f"Wrote {asked.out / _RESULT}; pages need votes that fit in memory")
 
 
 def _listed(folder: Path) -> list[dict[str, str | int]]:
@@ -279,12 +257,13 @@ def _write(path: Path, told: dict[str, Any]) -> None:
         file.write((json.dumps(plain(told), indent=1, allow_nan=False) + "\n").encode())
 
 
-def check_on_disk(paths: Sequence[Path] | None, reading: VoteReading, *, as_json: bool) -> None:
+def check_on_disk(paths: Sequence[Path] | None, asked: Options) -> None:
     """Say how a folder of votes is read, and whether its partitions are cut by item."""
     from equipoise.types.findings import Finding
     from equipoise.types.numbers import count
 
-    votes = _open(paths, reading, None)
+    _refuse(asked, (*OF_READING, "as_json", "verbose"))
+    votes = _open(paths, asked, None)
     named = "annotator" in votes.columns
     sizes = [one.rows for one in votes.partitions]
     facts = {
@@ -298,7 +277,7 @@ def check_on_disk(paths: Sequence[Path] | None, reading: VoteReading, *, as_json
         "cut_by_item": votes.apart(),
     }
     _tell(votes.notices)
-    if as_json:
+    if asked.as_json:
         print_json(facts)
         return
     cut = (

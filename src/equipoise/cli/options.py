@@ -1,611 +1,674 @@
-"""Options of the command line, as typed records that check themselves.
+"""Every option of the command line, in one table.
 
-A verb takes records in place of thirty parameters, and `command` spreads their fields out for
-typer::
-    @command
-    def stability(files: StudyFiles, reading: ReadingOptions, output: OutputOptions) -> None:
-        ...
+A row is a field of `Options`: its name, type and default, then the panel of the help, the text,
+and what else holds for it (other flags, bounds, choices, whether it is rare). A verb names the
+rows that it takes, see `equipoise.cli.command.verb`, and gets an `Options`; rows that it does
+not take have their defaults. Where one flag means two things in two verbs (``--threshold`` of
+`evaluate` and of `aggregate`), there are two rows with that flag.
 
-Each field carries its `typer.Option`. A record is frozen and refuses wrong words when it is
-made, which is wrong usage (exit code 2). Records that read votes build on each other:
-
-- `VoteReading`: kind, classes, exchangeable, columns, layout, repeats, first_votes;
-- `QuestionReading`: and positive, at_least;
-- `StudyReading`: and prediction_columns, prediction_layout;
-- `ReadingOptions`: and on_missing, gold, ties, circular.
+Rare options are hidden: ``--help-all`` shows them.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from copy import copy
-from dataclasses import MISSING, dataclass, fields, is_dataclass
-from functools import partial, wraps
-from inspect import Parameter, Signature, signature
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import (
-    Annotated,
-    Any,
-    ClassVar,
-    NoReturn,
-    TypeVar,
-    get_args,
-    get_type_hints,
-)
+from typing import Annotated, Any, NamedTuple, get_args
 
 import typer
 
-from equipoise.types.annotations import GOLD
-from equipoise.types.arrays import MOST_DRAWN, InputError, choice, nearest
+from equipoise.types.arrays import InputError, choice
 
-FILES, MEANING = "Files", "What the labels mean"
-UNCERTAINTY, RESULT, RARE = "Uncertainty", "Result", "Rare"
-RARE_NAMES = {
-    *("draws", "burn_in", "reliability", "prior", "bootstrap"),  # of a model of the truth
-    *("by_group", "within"),
-    *("replicates", "simulations", "infinite", "reach"),
-    *("votes_per_item", "items_per_group", "price_item", "price_vote", "price_annotator"),
-    *("expert_columns", "prediction_columns", "prediction_layout", "on_missing"),
-    "title",
-}  # options that no help shows, in whichever verb; others say so themselves
+FILES, ASKED, MEANING = "Files", "What is looked at", "What the labels mean"
+TRUTH, GROUPS, MODEL = "What the truth is", "Groups of classes", "Model"
+ITEMS, RULE = "Where the probabilities come from", "How the threshold is set"
+AUDIT, GOAL, SEEN = "What was audited", "What to plan for", "How images are seen"
+JUDGED, GRID, SCORES = "How votes become answers", "Grid", "Scores"
+UNCERTAINTY, RESULT, ENGINE = "Uncertainty", "Result", "Engine"
 
-OF_DATA = (  # numbers of any size
-    "seed", "found", "audited", "positives", "unaudited", "per_bin", "next_items",
-)  # fmt: skip
+# texts that name all of a catalogue are made when the help is shown
+EVERY_METRIC, EVERY_ANALYSIS, EVERY_MODEL = "(metrics)", "(analyses)", "(models)"
+RELIABILITIES, PRIORS = "(reliabilities)", "(priors)"
 
-Given = TypeVar("Given")
-Value = TypeVar("Value")
+PROBABILITIES = (
+    "A probability per item: a table with `item` and a column of probabilities (or one per "
+    "model, see `--model`), or a .npz that `aggregate --out` wrote. With `--truth`: who said "
+    "what, as for `evaluate`."
+)
 
 
-def panel(title: str, /, **texts: str) -> Callable[..., Any]:
-    """A panel of the help, with the text of each of its options, by name.
+class Row(NamedTuple):
+    """What the table says of an option beside its name, type and default.
 
-    Examples
-    --------
-    >>> sample = panel("Sample", bins="How many bins.")
-    >>> sample("bins", "--bins", "-b", min=1).help
-    'How many bins.'
-    """
-
-    def option(name: str, *flags: str, **limits: Any) -> Any:
-        return typer.Option(*flags, rich_help_panel=title, help=texts[name], **limits)
-
-    return option
-
-
-def command(
-    verb: Callable[..., None] | None = None, *, show_all: bool = False, heavy: str = ""
-) -> Callable[..., Any]:
-    """Spread the fields of a verb's records out into parameters that typer understands.
-
-    Arguments come first, then options in the order of the records and their fields. Options
-    that are rare are hidden: `--set NAME=VALUE` sets them, and so does their own flag.
-
-    Parameters
+    Attributes
     ----------
-    show_all
-        Whether rare options are shown in the help, too.
-    heavy
-        What the verb has that an engine can run: ``maps``, or ``cells`` that jobs can make,
-        too. It then has the options of the engine, and runs on it.
+    panel, text
+        Where the help shows it, and what it says.
+    flags
+        Flags, where there are others than the name.
+    least, most
+        Bounds of a number.
+    choices
+        Words that it knows, or the catalogue that holds them, as ``module:NAME``.
+    rare
+        Whether only ``--help-all`` shows it.
+    metavar
+        What stands for its value in the help.
+    any_size
+        Whether a number may be as large as the data are; others are drawn or trained so often.
+    """
+
+    panel: str
+    text: str
+    flags: tuple[str, ...] = ()
+    least: float | None = None
+    most: float | None = None
+    choices: tuple[str, ...] | str = ()
+    rare: bool = False
+    metavar: str | None = None
+    any_size: bool = False
+
+
+def row(panel: str, text: str, *flags: str, **more: Any) -> Row:
+    """What the table says of an option."""
+    return Row(panel, text, flags, **more)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What was asked of a verb: the table of all options, and the values of one command."""
+
+    # ---- files ---------------------------------------------------------------------------
+    study: Annotated[list[Path] | None, row(
+        FILES, "A study that `equipoise check --out` wrote, annotations and predictions in any "
+        "mix, told by their columns, or the folder of an earlier evaluation, whose files are "
+        "looked for where they lay. Or give -a and -p.", metavar="STUDY",
+    )] = None  # fmt: skip
+    file: Annotated[Path | None, row(FILES, PROBABILITIES)] = None
+    files: Annotated[list[Path] | None, row(
+        FILES, "Annotations and predictions in any mix: what each holds is told by its "
+        "columns, and said. A folder stands for the tables in it.",
+    )] = None  # fmt: skip
+    annotations: Annotated[list[Path] | None, row(
+        FILES, "Who said what: `item, annotator, label` in CSV, TSV or Parquet, or another "
+        "layout that `equipoise check` knows. Repeat it, or name a folder, for one file per "
+        "annotator.", "--annotations", "-a",
+    )] = None  # fmt: skip
+    predictions: Annotated[list[Path] | None, row(
+        FILES, "What each model scored: `item, [task], model, score`, or a column per model, "
+        "class or task; class names are decisions. A folder stands for the tables in it.",
+        "--predictions", "-p",
+    )] = None  # fmt: skip
+    dataset: Annotated[str | None, row(
+        FILES, "A public data set of `equipoise datasets` in place of the annotations, and of "
+        "the predictions where it comes with some and none are given.",
+        choices="equipoise.datasets:CATALOGUE",
+    )] = None  # fmt: skip
+    run: Annotated[Path | None, row(
+        FILES, "Folder that `equipoise evaluate --out` or `clean scan --out` wrote.",
+    )] = None  # fmt: skip
+    source: Annotated[Path | None, row(
+        FILES, "A folder of images, or a file of embeddings (.npz, .npy, .parquet, .csv).",
+    )] = None  # fmt: skip
+    folder: Annotated[Path | None, row(
+        FILES, "Folder that `rounds start` wrote.", metavar="DIR",
+    )] = None  # fmt: skip
+    clean_study: Annotated[str | None, row(
+        FILES, "A study of `--list`, such as `demo`; or a folder of images, or a file of "
+        "embeddings (npz, npy, Parquet, CSV), with --votes.", metavar="DATASET",
+    )] = None  # fmt: skip
+    name: Annotated[str | None, row(FILES, "Which result; leave out for a list.")] = None
+    attributes: Annotated[Path | None, row(
+        FILES, "What is known of the items: a table with `item` and a column for each of sex, "
+        "age, site, ...; adds subgroups.",
+    )] = None  # fmt: skip
+    experts: Annotated[list[Path] | None, row(
+        FILES, "What the experts said: one file of votes (item, annotator, label), or a "
+        "filled-in plan of each expert; repeat for several.",
+    )] = None  # fmt: skip
+    votes: Annotated[list[str] | None, row(
+        FILES, "Yes/no votes on a kind of problem, TASK=FILE: `off_topic=votes.csv` with item, "
+        "annotator, label; of `near_duplicates` an item is a pair, `a | b`. Once per kind; a "
+        "file with a column task, such as the page of `equipoise clean scan` hands out, may "
+        "serve several.",
+    )] = None  # fmt: skip
+    expert_votes: Annotated[list[str] | None, row(
+        FILES, "The same of a panel of experts on some of the items, for the threshold at "
+        "which they call it a problem.", "--experts", rare=True,
+    )] = None  # fmt: skip
+    label_table: Annotated[Path | None, row(
+        FILES, "Labels of the images, for label errors: item, label.", "--labels",
+    )] = None  # fmt: skip
+    split: Annotated[Path | None, row(
+        FILES, "Which part of the data, such as train and test, each image belongs to: a table "
+        "of `item, split`, or `folders`. Duplicates between parts are leakage.",
+    )] = None  # fmt: skip
+    images: Annotated[Path | None, row(
+        FILES, "Folder of the images, or a file of embeddings, of a study that does not bring "
+        "them along, such as `cleanpatrick`.", rare=True,
+    )] = None  # fmt: skip
+    release: Annotated[Path | None, row(
+        FILES, "Folder of the published files of such a study. Both are looked for in the "
+        "folder that EQUIPOISE_DATA names where nothing is said.", rare=True,
+    )] = None  # fmt: skip
+    answers: Annotated[list[Path] | None, row(
+        FILES, "Votes on the pairs: pair (or item, or first and second), annotator, label "
+        "(`yes`, `no` or `unsure`); or pairs.csv, filled in; or what the page of `equipoise "
+        "clean scan` hands out, of which other tasks and pairs that were not asked are passed "
+        "over. Repeat for several.",
+    )] = None  # fmt: skip
+    data: Annotated[str | None, row(
+        FILES, "`demo`, `nih`, an .npz file (images, labels, split, patient), or a folder of "
+        "images with a CSV of labels (CheXpert, MIMIC-CXR-JPG or one column per label).",
+    )] = None  # fmt: skip
+    ood: Annotated[list[Path] | None, row(
+        FILES, "What the same methods say of other images (out of distribution): a file each, "
+        "named as that of its predictions; repeat for several. Not needed where files hold "
+        "both.",
+    )] = None  # fmt: skip
+    ood_data: Annotated[str | None, row(
+        FILES, "A second data set as out of distribution; without one, test images are "
+        "corrupted.", "--ood",
+    )] = None  # fmt: skip
+    image_size: Annotated[int, row(
+        FILES, "Height and width to which the images of a folder are brought.", "--size",
+        least=16,
+    )] = 64  # fmt: skip
+    uncertain: Annotated[str, row(
+        FILES, "What -1 is in training: `ignore`, `zeros` or `ones`.",
+    )] = "ignore"  # fmt: skip
+    blank: Annotated[str, row(
+        FILES, "What a blank label is in training: `ignore` or `zeros`.",
+    )] = "ignore"  # fmt: skip
+    on_disk: Annotated[bool, row(
+        FILES, "A folder of Parquet partitions stays on disk and is read a partition at a "
+        "time; so does, without asking, one of more than 20 million rows or with folders "
+        "`key=value`. All votes on an item must lie in one partition; what needs all votes in "
+        "memory (pages, most analyses and metrics) is refused with what works.",
+    )] = False  # fmt: skip
+    columns: Annotated[str | None, row(
+        FILES, "Other names in the annotations, OURS=THEIRS: `item=Study,group=patient`.",
+        rare=True,
+    )] = None  # fmt: skip
+    layout: Annotated[str, row(
+        FILES, "Annotations: `auto`, `tidy`, `wide`, `tasks` (one annotator's file, a column "
+        "per task), `counts`, `rankings`, `label-studio`.", rare=True,
+    )] = "auto"  # fmt: skip
+    repeats: Annotated[str, row(
+        FILES, "Several votes of one annotator on one item: `keep`, `last` or `error`.",
+        rare=True, choices="equipoise.read.options:REPEATS",
+    )] = "keep"  # fmt: skip
+    expert_columns: Annotated[str | None, row(
+        FILES, "Other names in the experts' files.", rare=True,
+    )] = None  # fmt: skip
+    prediction_columns: Annotated[str | None, row(
+        FILES, "Other names in the predictions, OURS=THEIRS.", rare=True,
+    )] = None  # fmt: skip
+    prediction_layout: Annotated[str, row(
+        FILES, "Predictions: `auto`, `long`, `wide`, `classes`, `tasks`.", rare=True,
+        choices="equipoise.read.options:PREDICTION_LAYOUTS",
+    )] = "auto"  # fmt: skip
+    on_missing: Annotated[str, row(
+        FILES, "Items that only one side has: `error`, or `drop` and say so.", rare=True,
+        choices="equipoise.study.alignment:ON_MISSING",
+    )] = "error"  # fmt: skip
+    circular: Annotated[str, row(
+        FILES, "A model that is an annotator too: `error`, or `drop` its votes and say so.",
+        rare=True, choices="equipoise.study.circularity:CIRCULAR",
+    )] = "error"  # fmt: skip
+
+    # ---- what was audited ----------------------------------------------------------------
+    found: Annotated[int | None, row(
+        AUDIT, "Positives that the retrieval found. Default with `-a`: those by majority.",
+        least=0, any_size=True,
+    )] = None  # fmt: skip
+    pool_sizes: Annotated[list[str] | None, row(
+        AUDIT, "With FILE: how many items were left out, audited or not; `POOL=NUMBER` for "
+        "each pool, or one number for every pool.", "--size",
+    )] = None  # fmt: skip
+    audited: Annotated[int | None, row(
+        AUDIT, "Items that were audited.", least=1, any_size=True,
+    )] = None  # fmt: skip
+    positives: Annotated[int | None, row(
+        AUDIT, "Positives among them.", least=0, any_size=True,
+    )] = None  # fmt: skip
+    unaudited: Annotated[int | None, row(
+        AUDIT, "Items that were left out and not audited.", least=0, any_size=True,
+    )] = None  # fmt: skip
+    pool: Annotated[list[str] | None, row(
+        AUDIT, "One of several pools: `NAME,AUDITED,POSITIVES,SIZE`, where SIZE counts the "
+        "audited ones too; repeat.",
+    )] = None  # fmt: skip
+
+    # ---- what is looked at ---------------------------------------------------------------
+    metrics: Annotated[str | None, row(ASKED, EVERY_METRIC, "--metrics", "--metric")] = None
+    list_metrics: Annotated[bool, row(
+        ASKED, "Print every metric with its definition, and stop.",
+    )] = False  # fmt: skip
+    full: Annotated[bool, row(ASKED, "Add every analysis there is.")] = False
+    analyses: Annotated[str | None, row(ASKED, EVERY_ANALYSIS, "--analyses", "--only")] = None
+    pair: Annotated[tuple[str, str] | None, row(
+        ASKED, "Add a close look at two models: A B.",
+    )] = None  # fmt: skip
+    threshold: Annotated[list[str] | None, row(
+        ASKED, "From which score on a model says yes, for metrics of decisions: `0.3`, by "
+        "model, task or both (`resnet=0.4`, `Edema=0.3`, `resnet/Edema=0.4`), or a rule: "
+        "`youden`, `f1`, `prevalence`, `sensitivity=0.9`, `specificity=0.9`. Repeatable.",
+    )] = None  # fmt: skip
+    tuning: Annotated[str | None, row(
+        ASKED, "Where rules look: a share of the items that is then not scored (`0.3`), "
+        "`folds=5` for cross-fitting, `split=dev` of `--attributes`, or a file of names.",
+    )] = None  # fmt: skip
+    margin: Annotated[float | None, row(
+        ASKED, "How much worse a model may be and still count as no worse.",
+    )] = None  # fmt: skip
+    labels: Annotated[str | None, row(
+        ASKED, "`soft` (share of votes) or `hard` (majority): the labels that decide. Default: "
+        "soft.", choices=("hard", "soft"),
+    )] = None  # fmt: skip
+    alpha_level: Annotated[str | None, row(
+        ASKED, "How far apart two labels are for Krippendorff's alpha: `nominal` (same or "
+        "not), `ordinal` (by rank), `interval` (squared difference) or `ratio` (relative to a "
+        "true zero); by default what the kind of labels says.", "--level",
+        choices="equipoise.truth.agreement.coefficients:LEVELS",
+    )] = None  # fmt: skip
+    weights: Annotated[str, row(
+        ASKED, "How much a disagreement counts for Cohen's kappa: `none` (all alike), `linear` "
+        "or `quadratic` (by the steps between grades).",
+        choices="equipoise.truth.agreement.coefficients:WEIGHTS",
+    )] = "none"  # fmt: skip
+    task: Annotated[str | None, row(ASKED, "Which question, where there are several.")] = None
+    tasks: Annotated[list[str] | None, row(
+        ASKED, "Which question; all if left out, repeat for several.", "--task",
+    )] = None  # fmt: skip
+    detectors: Annotated[str | None, row(
+        ASKED, "Comma-separated, at most one per kind of problem; one of your own as "
+        "`path.py:Class`. Default: SelfClean's three.",
+    )] = None  # fmt: skip
+    problems: Annotated[str | None, row(
+        ASKED, "Some of `off_topic`, `near_duplicates`, `label_errors`. Default: all with "
+        "votes.", "--tasks",
+    )] = None  # fmt: skip
+    seeds: Annotated[int | None, row(
+        ASKED, "Runs of a detector that chance has a part in; its value is their mean, and how "
+        "they differ is part of the interval. Default: 3.", least=1,
+    )] = None  # fmt: skip
+    listed: Annotated[bool, row(
+        ASKED, "List detectors and data sets, and stop.", "--list",
+    )] = False  # fmt: skip
+    cut: Annotated[bool, row(
+        ASKED, "Cut each list automatically: say which lie beyond.",
+    )] = False  # fmt: skip
+    longest: Annotated[int, row(
+        ASKED, "Lines of each list; all beyond the cut are in it.", "--most", least=1,
+    )] = 1000  # fmt: skip
+    turned: Annotated[bool, row(
+        ASKED, "Count copies that are turned or mirrored as duplicates; every image is then "
+        "embedded eight times.",
+    )] = False  # fmt: skip
+    no_check: Annotated[bool, row(
+        ASKED, "Plant no problems to see how the rankings would do.",
+    )] = False  # fmt: skip
+    alpha: Annotated[float, row(
+        ASKED, "Share of the scores that the cut fits.", least=0.0001, most=0.5, rare=True,
+    )] = 0.01  # fmt: skip
+    q: Annotated[float, row(
+        ASKED, "Share of false alarms that the cut allows.", least=0.0001, most=1, rare=True,
+    )] = 0.05  # fmt: skip
+
+    # ---- how images are seen -------------------------------------------------------------
+    encoder: Annotated[str | None, row(
+        SEEN, "What makes embeddings of images: `default` (EfficientNet-Lite0, works offline), "
+        "`lite2`, `lite0:224`, a file that ends in .onnx, `timm:NAME` or `pixels`.",
+    )] = None  # fmt: skip
+    cache: Annotated[Path | None, row(
+        SEEN, "Folder that keeps embeddings, by what images hold, so that the next scan is "
+        "quick and an interrupted one goes on. Default: a folder in --out; without --out none "
+        "is kept.",
+    )] = None  # fmt: skip
+
+    # ---- what the labels mean ------------------------------------------------------------
+    kind: Annotated[str | None, row(
+        MEANING, "`binary`, `nominal`, `ordinal`, `interval`, `ranking`; inferred if left out.",
+        choices="equipoise.read.options:KINDS",
+    )] = None  # fmt: skip
+    classes: Annotated[str | None, row(
+        MEANING, "All classes, comma-separated, or a .txt file with one per line; grades "
+        "lowest first.",
+    )] = None  # fmt: skip
+    positive: Annotated[str | None, row(MEANING, "Ask about one class: is it this one?")] = None
+    at_least: Annotated[str | None, row(
+        MEANING, "Grades or ratings: is it at least this?",
+    )] = None  # fmt: skip
+    exchangeable: Annotated[bool, row(
+        MEANING, "Annotator names are arbitrary slots, not persons.", rare=True,
+    )] = False  # fmt: skip
+    first_votes: Annotated[int | None, row(
+        MEANING, "Only the first so many votes on an item, by timestamp or else by row: where "
+        "votes were added after disagreement.", least=1, rare=True,
+    )] = None  # fmt: skip
+    gold: Annotated[str, row(
+        MEANING, "Rows marked `is_gold`: the `truth` of their items, `ignore` (the votes "
+        "count), or `only` items that have some.", rare=True,
+        choices="equipoise.types.annotations:GOLD",
+    )] = "truth"  # fmt: skip
+    ties: Annotated[str, row(
+        MEANING, "Items tied in the hard label: `half` (tied classes share them, a yes/no tie "
+        "counts 1/2), `negative` (strict majority), or `drop` (left out for hard labels).",
+        rare=True, choices="equipoise.study.blocks:TIES",
+    )] = "half"  # fmt: skip
+
+    # ---- the truth, groups of classes, models of votes -----------------------------------
+    truth: Annotated[str, row(
+        TRUTH, "`votes` themselves, a model of them (`auto`, or a name that `aggregate "
+        "--model` takes), or a file written by `aggregate --out` (.npz; several tasks: "
+        "comma-separated).",
+    )] = "votes"  # fmt: skip
+    groups: Annotated[Path | None, row(
+        GROUPS, "Table of `class, group` (lowest group first) and perhaps `value`, a number "
+        "per group; the file's stem names what the groups are, as in risk.csv.",
+    )] = None  # fmt: skip
+    by_group: Annotated[bool, row(
+        GROUPS, "Score groups instead of classes.", rare=True,
+    )] = False  # fmt: skip
+    within: Annotated[str | None, row(
+        GROUPS, "Score the cases of a group (several: comma-separated), each by its chance of "
+        "being one; for metrics under a model of the truth.", rare=True,
+    )] = None  # fmt: skip
+    model: Annotated[str, row(MODEL, EVERY_MODEL)] = "auto"
+    compare: Annotated[bool, row(
+        MODEL, "Fit every suitable model: held-out votes, and where they differ.",
+    )] = False  # fmt: skip
+    rating_threshold: Annotated[float | None, row(
+        MODEL, "Where ratings (`--kind interval`) become 'at least'; `normal` needs it.",
+        "--threshold",
+    )] = None  # fmt: skip
+    votes_as: Annotated[str | None, row(
+        ITEMS, "FILE holds votes: `votes` takes their mean, `auto`, `dawid_skene`, `glad`, ... "
+        "a model of them.", "--truth",
+    )] = None  # fmt: skip
+    score_model: Annotated[str | None, row(
+        ITEMS, "Whose probabilities, where FILE has several.", "--model",
+    )] = None  # fmt: skip
+    plan: Annotated[Path | None, row(
+        ITEMS, "The key that `threshold plan` wrote (plan.key.json), or the plan beside it: "
+        "supplies `--truth`, `--task`, `--bins` and all else that the plan was made with.",
+    )] = None  # fmt: skip
+    bins: Annotated[int | None, row(
+        ITEMS, "Bins of as equal size as possible. Default: 20.", least=1,
+    )] = None  # fmt: skip
+    per_bin: Annotated[int | None, row(
+        ITEMS, "Items drawn from each bin. Default: 20.", least=1, any_size=True,
+    )] = None  # fmt: skip
+    draws: Annotated[int | None, row(
+        TRUTH, "Possible truths of the model. Default: 1,000.", least=2, rare=True,
+    )] = None  # fmt: skip
+    burn_in: Annotated[int | None, row(
+        TRUTH, "Draws of each chain thrown away first (plackett_luce). Default: 500.", least=0,
+        rare=True,
+    )] = None  # fmt: skip
+    reliability: Annotated[float | None, row(MODEL, RELIABILITIES, rare=True)] = None
+    prior: Annotated[str | None, row(MODEL, PRIORS, rare=True)] = None
+    bootstrap: Annotated[int, row(
+        MODEL, "Refit the model to so many panels of resampled annotators; a certainty is then "
+        "the share of panels that name the same class. 0: none.", least=0, rare=True,
+    )] = 0  # fmt: skip
+
+    # ---- votes on pairs of images --------------------------------------------------------
+    votes_needed: Annotated[int, row(
+        JUDGED, "Votes that a pair needs.", "--votes", least=1,
+    )] = 1  # fmt: skip
+    patience: Annotated[int, row(
+        JUDGED, "How often in a row a cluster is refused before it stops asking. 1 is enough "
+        "if near duplicates are closer than all else; more finds more where they are not.",
+        least=1,
+    )] = 1  # fmt: skip
+    judge: Annotated[str, row(
+        JUDGED, "How several votes become one answer: `majority_vote`, `mean_vote`, "
+        "`dirichlet`, `dawid_skene` or `glad`.", "--model", rare=True,
+        choices="equipoise.clean.rounds:JUDGES",
+    )] = "majority_vote"  # fmt: skip
+    yes_threshold: Annotated[float, row(
+        JUDGED, "Probability of yes that must be exceeded.", "--threshold", least=0.001,
+        most=0.999, rare=True,
+    )] = 0.5  # fmt: skip
+    undecided: Annotated[str, row(
+        JUDGED, "Tied pairs count as `no` or `yes`, or need `more` votes.", rare=True,
+        choices="equipoise.clean.rounds:UNDECIDED",
+    )] = "no"  # fmt: skip
+
+    # ---- how a threshold is set ----------------------------------------------------------
+    rule: Annotated[str, row(
+        RULE, "`isotonic`: where a rising fit reaches `--share`; `rise`: mean probability of "
+        "the first bin from which on positives are more frequent than below, whose interval "
+        "holds the truth too rarely (72 to 87 % instead of 95 %).",
+        choices="equipoise.study.analyses.thresholds:RULES",
+    )] = "isotonic"  # fmt: skip
+    share: Annotated[float | None, row(
+        RULE, "Share of positives to reach; of `isotonic`. Default: 0.5.", least=0, most=1,
+    )] = None  # fmt: skip
+    rise_margin: Annotated[float | None, row(
+        RULE, "By how much more than below; of `rise`. Default: 0.1.", "--margin", least=0,
+        most=1,
+    )] = None  # fmt: skip
+    reach: Annotated[float, row(
+        RULE, "How far the threshold is moved.", least=0.001, most=0.999, rare=True,
+    )] = 0.15  # fmt: skip
+
+    # ---- what to plan for ----------------------------------------------------------------
+    models: Annotated[str | None, row(
+        GOAL, "The two models: `A,B`. Default: the two best.",
+    )] = None  # fmt: skip
+    ranking: Annotated[bool, row(
+        GOAL, "Plan for the whole order: every model against the next.",
+    )] = False  # fmt: skip
+    power: Annotated[float, row(
+        GOAL, "Probability with which the study must resolve the difference.", least=0.05,
+        most=0.999,
+    )] = 0.8  # fmt: skip
+    difference: Annotated[float | None, row(
+        GOAL, "The smallest difference that matters. Default: the pilot's, if the pilot has "
+        "found one for items and annotators like these.",
+    )] = None  # fmt: skip
+    panel_sizes: Annotated[str, row(
+        GOAL, "Numbers of annotators to look at, comma-separated.", "--annotators",
+    )] = "3,5,8,12,20"  # fmt: skip
+    votes_per_item: Annotated[str | None, row(
+        GOAL, "Votes per item to look at, comma-separated. Default: all annotators vote on "
+        "every item; without names of annotators 1,2,3,5,8.", rare=True,
+    )] = None  # fmt: skip
+    items_per_group: Annotated[str | None, row(
+        GOAL, "Where items have groups (patients, nights): items of each to look at. Default: "
+        "as in the pilot, and a tenth of that.", rare=True,
+    )] = None  # fmt: skip
+    price_item: Annotated[float | None, row(
+        GOAL, "What one more item costs, without votes.", rare=True,
+    )] = None  # fmt: skip
+    price_vote: Annotated[float | None, row(GOAL, "What one vote costs.", rare=True)] = None
+    price_annotator: Annotated[float, row(
+        GOAL, "What one more annotator costs, before any vote.", least=0, rare=True,
+    )] = 0.0  # fmt: skip
+    simulations: Annotated[int, row(
+        GOAL, "Studies simulated to check each design; 0 for none.", least=0, rare=True,
+    )] = 400  # fmt: skip
+
+    # ---- training and judging uncertainty ------------------------------------------------
+    methods: Annotated[str | None, row(GRID, "Comma-separated methods; all by default.")] = None
+    archs: Annotated[str | None, row(
+        GRID, "Comma-separated networks: `resnet18`, `vit_tiny`, `resnet_demo`, `vit_demo`, or "
+        "`timm:NAME`.",
+    )] = None  # fmt: skip
+    trainings: Annotated[int, row(
+        GRID, "How many seeds each method is trained with.", "--seeds", least=1, most=1000,
+    )] = 5  # fmt: skip
+    drop: Annotated[float, row(
+        GRID, "By what share corruptions lower the validation AUROC.",
+    )] = 0.2  # fmt: skip
+    device: Annotated[str, row(GRID, "`cpu`, `cuda` or `auto`.")] = "auto"
+    minutes: Annotated[float | None, row(
+        GRID, "Stop in time; the same command goes on later.",
+    )] = None  # fmt: skip
+    epochs: Annotated[int | None, row(GRID, "Epochs at most.", least=1)] = None
+    batch: Annotated[int | None, row(GRID, "Images of a batch.", least=1)] = None
+    setting: Annotated[list[str] | None, row(
+        GRID, "A setting of a method, such as `beta_edl.kl=full`. Repeatable.", "--with",
+        metavar="METHOD.FIELD=VALUE",
+    )] = None  # fmt: skip
+    image: Annotated[str, row(
+        SCORES, "How one score per image is made of those of its labels: `mean`, `max` or "
+        "`sum`.", choices="equipoise.uq.decomposition:IMAGE_LEVEL",
+    )] = "mean"  # fmt: skip
+    decomposition: Annotated[str, row(
+        SCORES, "`information` (entropy of the mean less mean entropy), or `reverse_mi`.",
+        choices="equipoise.uq.decomposition:DECOMPOSITIONS",
+    )] = "information"  # fmt: skip
+    binning: Annotated[str, row(
+        SCORES, "Bins of calibration: equally wide (`width`) or equally full (`mass`).",
+        choices="equipoise.uq.tasks:BINNING",
+    )] = "width"  # fmt: skip
+
+    # ---- uncertainty ---------------------------------------------------------------------
+    seed: Annotated[int, row(UNCERTAINTY, "Same seed, same bytes.", least=0, any_size=True)] = 0
+    level: Annotated[float, row(UNCERTAINTY, "Interval level.", least=0.5, most=0.999)] = 0.95
+    most: Annotated[int, row(
+        UNCERTAINTY, "Size at which searches end.", least=1, rare=True,
+    )] = 50  # fmt: skip
+    resample: Annotated[str | None, row(
+        UNCERTAINTY, "What is resampled for shares: `items`, `votes`, `panel`, "
+        "`items-x-panel`, `items-x-votes`, `influence` (instant, for very many items); under a "
+        "model `posterior` or `items-x-posterior`. Default: what fits; the output says why.",
+        rare=True,
+    )] = None  # fmt: skip
+    replicates: Annotated[int | None, row(
+        UNCERTAINTY, "Number of resamples; by default 1,000, fewer for more than 20,000 items.",
+        least=1, rare=True,
+    )] = None  # fmt: skip
+    items: Annotated[str, row(
+        UNCERTAINTY, "`random`: these items stand for others like them; `fixed`: they are all "
+        "that count.", choices=("random", "fixed"), rare=True,
+    )] = "random"  # fmt: skip
+    annotators: Annotated[str, row(
+        UNCERTAINTY, "`random`: these annotators stand for others like them; `fixed`: they are "
+        "the standard.", choices=("random", "fixed"), rare=True,
+    )] = "random"  # fmt: skip
+    inference: Annotated[str, row(
+        UNCERTAINTY, "`two-way`: against hard and soft labels; `mrmc`: Obuchowski and "
+        "Rockette's analysis of each annotator's own votes, with Hillis' degrees of freedom.",
+        choices="equipoise.study.result:INFERENCES", rare=True,
+    )] = "two-way"  # fmt: skip
+    matters: Annotated[float | None, row(
+        UNCERTAINTY, "The smallest difference that counts; by default half a unit of the last "
+        "printed digit.", rare=True,
+    )] = None  # fmt: skip
+    infinite: Annotated[bool, row(
+        UNCERTAINTY, "Do not narrow intervals because pools are finite.", rare=True,
+    )] = False  # fmt: skip
+
+    # ---- the result ----------------------------------------------------------------------
+    next_items: Annotated[int, row(
+        RESULT, "How many items to name for one more vote each; so many of every task.",
+        "--next", least=0, any_size=True,
+    )] = 0  # fmt: skip
+    out: Annotated[Path | None, row(
+        RESULT, "Folder for the record (JSON), tables (CSV, Markdown, LaTeX), figures (SVG), "
+        "methods.md, references.bib and report.html.",
+    )] = None  # fmt: skip
+    overwrite: Annotated[bool, row(RESULT, "Replace an earlier one there.")] = False
+    thumbnails: Annotated[str, row(
+        RESULT, "Pictures on the page: `embedded` in it, in a folder `beside` it, or `none`.",
+        choices=("embedded", "beside", "none"),
+    )] = "embedded"  # fmt: skip
+    page: Annotated[Path | None, row(RESULT, "File for a page, ending in .html.")] = None
+    export: Annotated[Path | None, row(
+        RESULT, "In place of the page: a new folder for the tables (CSV, Markdown, LaTeX), "
+        "figures (SVG), a methods paragraph and its references (BibTeX).",
+    )] = None  # fmt: skip
+    shown: Annotated[bool, row(
+        RESULT, "One file and no key: items bin by bin, with bin and probability, which tell "
+        "the expert what is expected.", "--open",
+    )] = False  # fmt: skip
+    title: Annotated[str | None, row(RESULT, "Heading of the page.", rare=True)] = None
+    as_json: Annotated[bool, row(RESULT, "Print everything as JSON.", "--json")] = False
+    verbose: Annotated[bool, row(
+        RESULT, "Print all that is said: every analysis, table and notice.", "--verbose", "-v",
+    )] = False  # fmt: skip
+
+    # ---- where heavy work runs -----------------------------------------------------------
+    engine: Annotated[str, row(
+        ENGINE, "Where heavy work runs: `local` (threads), `processes`, `dask` or `ray`; no "
+        "number changes. `slurm-array` (of `clean benchmark` and `uq benchmark`) prints a job "
+        "script whose tasks are the parts; the same command collects them afterwards.",
+        rare=True,
+    )] = "local"  # fmt: skip
+    address: Annotated[str | None, row(
+        ENGINE, "Of a Dask scheduler or a Ray head, as they print it; without, workers start "
+        "here.", rare=True,
+    )] = None  # fmt: skip
+    workers: Annotated[int, row(
+        ENGINE, "How many at a time; 0: one per core, or all of the cluster.", least=0,
+        rare=True,
+    )] = 0  # fmt: skip
+
+
+ROWS: Mapping[str, Row] = {one.name: get_args(one.type)[1] for one in fields(Options)}
+TYPES: Mapping[str, Any] = {one.name: get_args(one.type)[0] for one in fields(Options)}
+DEFAULTS: Mapping[str, Any] = {one.name: one.default for one in fields(Options)}
+
+# rows that several verbs take
+OF_STUDY = ("study", "annotations", "predictions", "dataset")
+OF_VOTES = ("kind", "classes", "exchangeable", "columns", "layout", "repeats")
+OF_QUESTION = (*OF_VOTES, "first_votes", "positive", "at_least")
+OF_SCORES = ("prediction_columns", "prediction_layout")
+OF_MATCHING = ("on_missing", "gold", "ties", "circular")
+OF_FOLDER = ("out", "overwrite", "title", "as_json")
+OF_ENGINE = ("engine", "address", "workers")
+
+
+def flag(name: str) -> str:
+    """The option of a row.
 
     Examples
     --------
-    >>> @command
-    ... def show(output: OutputOptions, *, wide: bool = False) -> None:
-    ...     print(output.as_json, wide)
-    >>> show(as_json=True)
-    True False
-    >>> list(signature(show).parameters)
-    ['out', 'overwrite', 'title', 'as_json', 'wide', 'settings_by_name']
+    >>> flag("prediction_layout"), flag("rating_threshold")
+    ('--prediction-layout', '--threshold')
     """
-    if verb is None:
-        return partial(command, show_all=show_all, heavy=heavy)
-    hints = get_type_hints(verb, include_extras=True)
-    engine = _engine_options() if heavy else None
-    records: dict[str, type[Any]] = {}
-    parameters: list[Parameter] = []
-    for name, own in signature(verb).parameters.items():
-        if not is_dataclass(hints[name]):
-            how = own.replace(annotation=hints[name], kind=Parameter.KEYWORD_ONLY)
-            parameters.append(how)
-            continue
-        records[name] = hints[name]
-        parameters += _parameters(hints[name])
-    parameters += _parameters(engine) if engine else []
-    parameters.sort(key=_is_option)
-    rare = {one.name: one for one in parameters if _is_rare(one)}
-    parameters = [
-        _with_help(one, hidden=not show_all) if one.name in rare else one for one in parameters
-    ]
-    if rare and not show_all:
-        parameters.append(_setter(rare))
-
-    @wraps(verb)
-    def spread(**options: Any) -> None:
-        for word in options.pop(SET, None) or ():
-            name, value = _setting(word, rare)
-            options[name] = value
-        _refuse_endless(options)
-        made = {name: _record(record, options) for name, record in records.items()}
-        if engine is None:
-            verb(**made, **options)
-            return
-        with _record(engine, options).use(cells=heavy == "cells"):
-            verb(**made, **options)
-
-    spread.__dict__["__signature__"] = Signature(parameters, return_annotation=None)
-    spread.__annotations__ = {one.name: one.annotation for one in parameters}
-    return spread
+    own = ROWS[name].flags if name in ROWS else ()
+    return own[0] if own else f"--{name.replace('_', '-')}"
 
 
-def _refuse_endless(options: Mapping[str, Any]) -> None:
-    """Refuse to draw, train or simulate more often than a machine can, before it begins."""
-    for name, value in options.items():
-        whole = isinstance(value, int) and not isinstance(value, bool)
-        if whole and name not in OF_DATA and value > MOST_DRAWN:
-            got = value if value < 10**18 else "a huge number"
-            message = f"got {got}, expected at most {MOST_DRAWN:,}"
-            raise misused(message, name)
+def misused(why: str, name: str) -> typer.BadParameter:
+    """Wrong usage of an option, by the name of its row."""
+    return typer.BadParameter(why, param_hint=flag(name))
 
 
-def _record(kind: type[Any], options: dict[str, Any]) -> Any:
-    """Make a record, and the records in it, of their options, and take them away."""
-    types, own = get_type_hints(kind), dict[str, object]()
-    for name in [one.name for one in fields(kind)]:
-        if is_dataclass(types[name]):
-            own[name] = _record(types[name], options)
-        elif name in options:
-            own[name] = options.pop(name)
-    return kind(**own)
-
-
-def _engine_options() -> type[Any]:
-    from equipoise.cli._engine import EngineOptions
-
-    return EngineOptions
-
-
-# ---- rare options --------------------------------------------------------------------------
-
-SET = "settings_by_name"
-
-
-def _info(parameter: Parameter) -> Any:
-    """What typer was told of an option; None of an argument."""
-    kinds = getattr(parameter.annotation, "__metadata__", ())
-    return next((one for one in kinds if isinstance(one, typer.models.OptionInfo)), None)
-
-
-def _is_rare(parameter: Parameter) -> bool:
-    info = _info(parameter)
-    return info is not None and (info.hidden or parameter.name in RARE_NAMES)
-
-
-def _with_help(parameter: Parameter, *, hidden: bool) -> Parameter:
-    """A rare option that the help shows, or not."""
-    info = copy(_info(parameter))
-    info.hidden = hidden
-    kind = get_args(parameter.annotation)[0]
-    return parameter.replace(annotation=Annotated[kind, info])
-
-
-def _setter(rare: Mapping[str, Parameter]) -> Parameter:
-    names = ", ".join(f"`{name}`" for name in rare)
-    info = typer.Option(
-        "--set",
-        metavar="NAME=VALUE",
-        rich_help_panel=RARE,
-        help=f"Rare settings, as often as needed: {names}. How files are read is said, and "
-        "settled once for all, by `equipoise check`. `--set help` explains them.",
-    )
-    return Parameter(
-        SET, Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[list[str] | None, info]
-    )
-
-
-def _setting(word: str, rare: Mapping[str, Parameter]) -> tuple[str, Any]:
-    """Read ``name=value``."""
-    if word == "help":
-        _explain(rare)
-    name, sign, text = word.partition("=")
-    name = name.strip().lstrip("-").replace("-", "_")
-    if not sign or name not in rare:
-        known = ", ".join(rare)
-        close = nearest(name, list(rare))
-        message = f"got {word!r}, expected NAME=VALUE with one of {known}; {close}"
-        raise misused(message, "set")
-    kind, info = get_args(rare[name].annotation)[0], _info(rare[name])
-    value = _converted(name, kind, text.strip())
-    limits = (info.min, info.max)
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        low, high = limits
-        if (low is not None and value < low) or (high is not None and value > high):
-            ends = f"at least {low}" if high is None else f"{low} to {high}"
-            message = f"got {name}={text}, expected {ends}"
-            raise misused(message, "set")
-    return name, value
-
-
-def _explain(rare: Mapping[str, Parameter]) -> NoReturn:
-    """Print what every rare setting means, and stop."""
-    from equipoise.cli._catalogue import help_text
-    from equipoise.cli._screen import output
-
-    console = output()
-    for name, one in rare.items():
-        usual = "" if one.default in (None, False) else f" [{one.default}]"
-        console.print(f"  {name}{usual}", style="bold", markup=False)
-        console.print(f"      {help_text(_info(one).help).replace('`', '')}", markup=False)
-    raise typer.Exit
-
-
-def _converted(name: str, kind: Any, text: str) -> Any:
-    """A text as the type of an option."""
-    kinds = [one for one in (get_args(kind) or (kind,)) if one is not type(None)]
-    first = kinds[0]
-    if first is bool:
-        known = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
-        if text.lower() not in known:
-            message = f"got {name}={text}, expected yes or no"
-            raise misused(message, "set")
-        return known[text.lower()]
+def check_choice(name: str, value: str | None, known: Sequence[str]) -> None:
+    """Refuse a word that an option does not know; None is an option that was left out."""
+    if value is None:
+        return
     try:
-        return first(text)
-    except ValueError:
-        what = {int: "a whole number", float: "a number"}.get(first, first.__name__)
-        message = f"got {name}={text}, expected {what}"
-        raise misused(message, "set") from None
+        choice(flag(name), value, known)
+    except InputError as error:
+        raise misused(error.in_command().removeprefix(f"{flag(name)}: "), name) from None
 
 
-def _parameters(record: type[Any]) -> list[Parameter]:
-    """A parameter for each field of a record, and of the records in it."""
-    types = get_type_hints(record, include_extras=True)
-    made = []
-    for one in fields(record):
-        if is_dataclass(types[one.name]):
-            made += _parameters(types[one.name])
-            continue
-        default = Parameter.empty if one.default is MISSING else one.default
-        how = {"default": default, "annotation": types[one.name]}
-        made.append(Parameter(one.name, Parameter.KEYWORD_ONLY, **how))
-    return made
-
-
-def _is_option(parameter: Parameter) -> bool:
-    """Whether a parameter is no argument."""
-    kinds = getattr(parameter.annotation, "__metadata__", ())
-    return not any(isinstance(one, typer.models.ArgumentInfo) for one in kinds)
-
-
-_file = panel(
-    FILES,
-    votes="Who said what.",
-    all_votes="Who said what: `item, annotator, label` in CSV, TSV or Parquet, or another "
-    "layout that `equipoise check` knows. Repeat it, or name a folder, for one file per "
-    "annotator.",
-    scores="What each model scored: `item, [task], model, score`, or a column per model, class "
-    "or task; class names are decisions. A folder stands for the tables in it.",
-    dataset="A public data set of `equipoise datasets` in place of the annotations, and of "
-    "the predictions where it comes with some and none are given.",
-    columns="Other names in the annotations, OURS=THEIRS: `item=Study,group=patient`.",
-    layout="Annotations: `auto`, `tidy`, `wide`, `tasks` (one annotator's file, a column "
-    "per task), `counts`, `rankings`, `label-studio`.",
-    repeats="Several votes of one annotator on one item: `keep`, `last` or `error`.",
-    prediction_columns="The same for the predictions.",
-    prediction_layout="`auto`, `long`, `wide`, `classes`, `tasks`.",
-    on_missing="Items that only one side has: `error`, or `drop` and say so.",
-    circular="A model that is an annotator too: `error`, or `drop` its votes and say so.",
-)
-_meaning = panel(
-    MEANING,
-    kind="`binary`, `nominal`, `ordinal`, `interval`, `ranking`; inferred if left out.",
-    classes="All classes, comma-separated, or a .txt file with one per line; grades "
-    "lowest first.",
-    exchangeable="Annotator names are arbitrary slots, not persons.",
-    first_votes="Only the first so many votes on an item, by timestamp or else by row: where "
-    "votes were added after disagreement.",
-    positive="Ask about one class: is it this one?",
-    at_least="Grades or ratings: is it at least this?",
-    gold="Rows marked `is_gold`: the `truth` of their items, `ignore` (the votes "
-    "count), or `only` items that have some.",
-    task="Which question; all if left out, repeat for several.",
-    ties="Items tied in the hard label: `half` (tied classes share them, a yes/no tie "
-    "counts 1/2), `negative` (strict majority), or `drop` (left out for hard labels).",
-)
-_uncertainty = panel(UNCERTAINTY, seed="Same seed, same bytes.", level="Interval level.")
-_result = panel(
-    RESULT,
-    out="Folder for the record (JSON), tables (CSV, Markdown, LaTeX), figures (SVG), "
-    "methods.md, references.bib and report.html.",
-    overwrite="Replace an earlier one there.",
-    title="Heading of the page.",
-    as_json="Print everything as JSON.",
-)
-AsJson = Annotated[bool, _result("as_json", "--json")]
-Seed = Annotated[int, _uncertainty("seed", min=0)]
-Level = Annotated[float, _uncertainty("level", min=0.5, max=0.999)]
-TaskNames = Annotated[list[str] | None, _meaning("task")]
-VotesPath = Annotated[Path | None, _file("votes", "--annotations", "-a")]
-VotesPaths = Annotated[list[Path] | None, _file("all_votes", "--annotations", "-a")]
-ScorePaths = Annotated[list[Path] | None, _file("scores", "--predictions", "-p")]
-DatasetName = Annotated[str | None, _file("dataset", "--dataset")]
-PredictionColumns = Annotated[str | None, _file("prediction_columns")]
-PredictionLayout = Annotated[str, _file("prediction_layout")]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VoteReading:
-    """How a file of annotations is read."""
-
-    kind: Annotated[str | None, _meaning("kind")] = None
-    classes: Annotated[str | None, _meaning("classes")] = None
-    exchangeable: Annotated[bool, _meaning("exchangeable", "--exchangeable", hidden=True)] = (
-        False
-    )
-    columns: Annotated[str | None, _file("columns", hidden=True)] = None
-    layout: Annotated[str, _file("layout", hidden=True)] = "auto"
-    repeats: Annotated[str, _file("repeats", hidden=True)] = "keep"
-    first_votes: Annotated[int | None, _meaning("first_votes", min=1, hidden=True)] = None
-
-    OF_VOTES: ClassVar[tuple[str, ...]] = (
-        *("kind", "classes", "exchangeable", "columns", "layout", "repeats"),
-    )
-
-    def __post_init__(self) -> None:
-        """Refuse unknown words."""
-        from equipoise.read.options import KINDS, REPEATS
-
-        check_choice("kind", self.kind, KINDS)
-        check_choice("layout", self.layout, self.layouts())
-        check_choice("repeats", self.repeats, REPEATS)
-        self.column_names()
-
-    def layouts(self) -> tuple[str, ...]:
-        """The layouts that the file may have."""
-        from equipoise.read.options import ANNOTATION_LAYOUTS
-
-        return ANNOTATION_LAYOUTS
-
-    def class_names(self) -> list[str]:
-        """The classes, from a list or from a text file with one class per line."""
-        text = self.classes
-        if text is None or not text.endswith(".txt"):
-            return words(text)
-        from equipoise.read.files import content
-
-        try:
-            lines = content(text).data.decode("utf-8-sig").splitlines()
-        except UnicodeDecodeError:
-            raise InputError(text, "no UTF-8 text", "a class per line", "save it so") from None
-        return [line.strip() for line in lines if line.strip()]
-
-    def column_names(self) -> dict[str, str]:
-        """Names of columns in the file, by ours."""
-        return column_map(self.columns, "columns")
-
-    def keywords(self) -> Mapping[str, Any]:
-        """The keywords of everything that reads annotations."""
-        names = ("layout", "kind", "repeats", "exchangeable")
-        own = {name: getattr(self, name) for name in names}
-        made = {"classes": self.class_names() or None, "columns": self.column_names()}
-        return own | made
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QuestionReading(VoteReading):
-    """How a file of annotations is read, and the yes/no question asked of it."""
-
-    positive: Annotated[str | None, _meaning("positive")] = None
-    at_least: Annotated[str | None, _meaning("at_least")] = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PredictionReading:
-    """How files of predictions are read."""
-
-    prediction_columns: PredictionColumns = None
-    prediction_layout: PredictionLayout = "auto"
-
-    def __post_init__(self) -> None:
-        """Refuse unknown words."""
-        from equipoise.read.options import PREDICTION_LAYOUTS
-
-        check_choice("prediction_layout", self.prediction_layout, PREDICTION_LAYOUTS)
-        self.prediction_column_names()
-
-    def prediction_column_names(self) -> dict[str, str]:
-        """Names of columns in the files of predictions, by ours."""
-        return column_map(self.prediction_columns, "prediction_columns")
-
-    def keywords(self) -> Mapping[str, Any]:
-        """The keywords of everything that reads predictions."""
-        return {"layout": self.prediction_layout, "columns": self.prediction_column_names()}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StudyReading(QuestionReading):
-    """How annotations and predictions are read."""
-
-    prediction_columns: PredictionColumns = None
-    prediction_layout: PredictionLayout = "auto"
-
-    OF_SCORES: ClassVar[tuple[str, ...]] = ("prediction_columns", "prediction_layout")
-
-    def __post_init__(self) -> None:
-        """Refuse unknown words."""
-        super(StudyReading, self).__post_init__()
-        self.predictions.keywords()
-
-    @property
-    def predictions(self) -> PredictionReading:
-        """How the predictions are read."""
-        return PredictionReading(
-            prediction_columns=self.prediction_columns,
-            prediction_layout=self.prediction_layout,
-        )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReadingOptions(StudyReading):
-    """How annotations and predictions are read and matched."""
-
-    on_missing: Annotated[str, _file("on_missing", hidden=True)] = "error"
-    gold: Annotated[str, _meaning("gold", hidden=True)] = "truth"
-    ties: Annotated[str, _meaning("ties", hidden=True)] = "half"
-    circular: Annotated[str, _file("circular", hidden=True)] = "error"
-
-    def __post_init__(self) -> None:
-        """Refuse unknown words."""
-        from equipoise.study.alignment import ON_MISSING
-        from equipoise.study.blocks import TIES
-        from equipoise.study.circularity import CIRCULAR
-
-        super(ReadingOptions, self).__post_init__()
-        check_choice("on_missing", self.on_missing, ON_MISSING)
-        check_choice("gold", self.gold, GOLD)
-        check_choice("ties", self.ties, TIES)
-        check_choice("circular", self.circular, CIRCULAR)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DataFiles:
-    """A study: two files, or a public data set."""
-
-    annotations: VotesPaths = None
-    predictions: ScorePaths = None
-    dataset: DatasetName = None
-
-    def __post_init__(self) -> None:
-        """Refuse an unknown data set, and annotations beside one."""
-        _check_dataset(self.dataset, self.annotations)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StudyFiles(DataFiles):
-    """A study: files of any role, a public data set, or the folder of an evaluation."""
-
-    study: Annotated[
-        list[Path] | None,
-        typer.Argument(
-            show_default=False,
-            metavar="[STUDY]...",
-            help="A study that `equipoise check --out` wrote, annotations and predictions in "
-            "any mix, told by their columns, or the folder of an earlier evaluation, whose "
-            "files are looked for where they lay. Or give -a and -p.",
-        ),
-    ] = None
-
-    def __post_init__(self) -> None:
-        """Refuse a data set beside files or a folder, which have their own data."""
-        if self.study and self.dataset is not None:
-            raise misused(
-                f"got {self.study[0]} too, which has its own data; leave out one of the two, "
-                "or give predictions with -p",
-                "dataset",
-            )
-        super(StudyFiles, self).__post_init__()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VoteFile:
-    """Annotations: a file, or a public data set."""
-
-    annotations: Annotated[
-        list[Path] | None,
-        typer.Argument(
-            show_default=False,
-            help="Who said what: CSV, TSV or Parquet with `item, annotator, label` (optional "
-            "`task, rank, confidence, weight, timestamp, duration_ms, is_gold, group`), a "
-            "wide table of items by annotators, a count matrix (npy, CSV), rankings JSON, a "
-            "Label Studio export, or a study that `equipoise check --out` wrote; several files "
-            "or a folder for one file per annotator.",
-        ),
-    ] = None
-    dataset: DatasetName = None
-
-    def __post_init__(self) -> None:
-        """Refuse an unknown data set, annotations beside one, and neither."""
-        _check_dataset(self.dataset, self.annotations)
-        if self.dataset is None and not self.annotations:
-            message = "give ANNOTATIONS, or --dataset NAME (see `equipoise datasets`)"
-            raise typer.BadParameter(message, param_hint="ANNOTATIONS")
-
-    @property
-    def name(self) -> str:
-        """Name of the study: of its data set, or of its file."""
-        return self.dataset or (self.annotations[0].stem if self.annotations else "")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OutputOptions:
-    """Where results go: a folder, or standard output as JSON."""
-
-    out: Annotated[Path | None, _result("out")] = None
-    overwrite: Annotated[bool, _result("overwrite", "--overwrite")] = False
-    title: Annotated[str | None, _result("title")] = None
-    as_json: AsJson = False
-
-    def check_folder(self, *names: str) -> None:
-        """Refuse a folder that cannot be written, or that holds other things than ours."""
-        from equipoise.read.writing import check_folder
-
-        if self.out is not None:
-            check_folder(self.out, names, overwrite=self.overwrite)
-
-
-def _check_dataset(name: str | None, annotations: Sequence[Path] | None) -> None:
-    """Refuse the name of an unknown data set, and annotations beside one."""
-    if name is None:
-        return
-    from equipoise.datasets import CATALOGUE
-
-    check_choice("dataset", name, tuple(CATALOGUE))
-    if annotations:
-        raise misused(f"got {annotations[0].name!r} too, expected one of the two", "dataset")
-
-
-def check_reading(dataset: str | None, reading: VoteReading, *, own_scores: bool) -> None:
-    """Refuse options about reading files where a data set or a study is read as it is."""
-    if dataset is None:
-        return
-    names = list(reading.OF_VOTES)
-    if isinstance(reading, StudyReading) and not own_scores:
-        names += reading.OF_SCORES
-    why = f"is about reading files, and {dataset} is read as it is; leave it out"
-    refuse_unused(reading, names, why)
-
-
-def non_default(record: Any, names: Iterable[str]) -> dict[str, Any]:
+def non_default(asked: Options, names: Iterable[str]) -> dict[str, Any]:
     """Those of some options that differ from their defaults, with their values.
 
     Examples
     --------
-    >>> non_default(VoteReading(layout="wide"), ("kind", "layout"))
+    >>> non_default(Options(layout="wide"), ("kind", "layout"))
     {'layout': 'wide'}
     """
-    usual = {one.name: one.default for one in fields(record)}
-    own = {name: getattr(record, name) for name in names if name in usual}
-    return {name: value for name, value in own.items() if value != usual[name]}
+    values = {name: getattr(asked, name) for name in names}
+    return {name: value for name, value in values.items() if value != DEFAULTS[name]}
 
 
-def refuse_unused(record: Any, names: Iterable[str], why: str) -> None:
+def refuse_unused(asked: Options, names: Iterable[str], why: str) -> None:
     """Refuse options that would do nothing: the first of some that was given."""
-    for name in non_default(record, names):
+    for name in non_default(asked, names):
         raise misused(why, name)
 
 
-def metric_names(text: str | None) -> list[str]:
-    """Metrics by their full names; refuses an empty list and unknown ones.
-
-    Examples
-    --------
-    >>> metric_names("auroc, brier_score"), metric_names(None)
-    (['auroc', 'brier_score'], [])
-    """
-    from equipoise.metrics import named
-
-    if text is not None and not words(text):
-        raise misused("got nothing, expected a metric", "metric")
-    return [checked("--metric", named, word).name for word in words(text)]
+# ---- words that hold several values ----------------------------------------------------------
 
 
 def words(text: str | None) -> list[str]:
@@ -631,32 +694,14 @@ def column_map(text: str | None, name: str) -> dict[str, str]:
     return pairs
 
 
-def flag(name: str) -> str:
-    """The option of a parameter.
+def class_names(text: str | None) -> list[str]:
+    """The classes, from a list or from a text file with one class per line."""
+    if text is None or not text.endswith(".txt"):
+        return words(text)
+    from equipoise.read.files import content
 
-    Examples
-    --------
-    >>> flag("prediction_layout")
-    '--prediction-layout'
-    """
-    return f"--{name.replace('_', '-')}"
-
-
-def checked(option: str, function: Callable[[Given], Value], value: Given) -> Value:
-    """Apply a function that refuses bad words, and call that wrong usage."""
     try:
-        return function(value)
-    except InputError as error:
-        message = error.in_command().removeprefix(f"{option}: ")
-        raise typer.BadParameter(message, param_hint=option) from None
-
-
-def check_choice(name: str, value: str | None, known: Sequence[str]) -> None:
-    """Refuse a word that an option does not know; None is an option that was left out."""
-    if value is not None:
-        checked(flag(name), lambda word: choice(flag(name), word, known), value)
-
-
-def misused(why: str, name: str) -> typer.BadParameter:
-    """Wrong usage of an option, by its name."""
-    return typer.BadParameter(why, param_hint=flag(name))
+        lines = content(text).data.decode("utf-8-sig").splitlines()
+    except UnicodeDecodeError:
+        raise InputError(text, "no UTF-8 text", "a class per line", "save it so") from None
+    return [line.strip() for line in lines if line.strip()]

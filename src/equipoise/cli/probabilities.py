@@ -7,22 +7,21 @@ class.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import typer
 
-from equipoise.cli._screen import progress
 from equipoise.cli.options import (
-    QuestionReading,
-    StudyReading,
-    checked,
+    OF_QUESTION,
+    Options,
+    check_choice,
+    column_map,
     misused,
-    panel,
     refuse_unused,
 )
+from equipoise.cli.screen import progress
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import InputError, PerItem, listed, nearest
 from equipoise.types.notices import Notice, as_notices
@@ -32,70 +31,52 @@ from equipoise.types.predictions import Predictions
 if TYPE_CHECKING:
     from equipoise.study.analyses.threshold_in_use import ItemProbabilities
 
-ITEMS = "Where the probabilities come from"
 STORED = ".npz"
 NO_MODELS = "belongs to models; add -p, or leave it out"
-FILE = (
-    "A probability per item: a table with `item` and a column of probabilities (or one per "
-    "model, see `--model`), or a .npz that `aggregate --out` wrote. With `--truth`: who said "
-    "what, as for `evaluate`."
+OF_VOTES_ALONE = (
+    *("reliability", "prior", "exchangeable", "kind", "classes", "at_least", "first_votes"),
 )
-_item = panel(
-    ITEMS,
-    truth="FILE holds votes: `votes` takes their mean, `auto`, `dawid_skene`, `glad`, ... a "
-    "model of them.",
-    reliability="How much a vote is worth to models that take it; see `aggregate --help`.",
-    prior="What models that take it believe without votes; see `aggregate --help`.",
-    model="Whose probabilities, where FILE has several.",
-    task="Which question, where there are several.",
-)
-OF_VOTES = {"annotator", "label"}  # columns that no table of probabilities has
+OF_SOURCE = (
+    *("file", "votes_as", "reliability", "prior", "score_model", "task"),
+    *OF_QUESTION,
+)  # rows of the table
+SOURCE_TEXTS = {
+    "reliability": "How much a vote is worth to models that take it; see `aggregate --help`.",
+    "prior": "What models that take it believe without votes; see `aggregate --help`.",
+}
+VOTE_COLUMNS = {"annotator", "label"}  # columns that no table of probabilities has
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProbabilitySource(QuestionReading):
-    """Where the probability of every item comes from."""
+def check_source(asked: Options, of_votes: Sequence[str] = OF_VOTES_ALONE) -> None:
+    """Refuse unknown words, and options that would do nothing.
 
-    file: Annotated[Path, typer.Argument(show_default=False, help=FILE)]
-    truth: Annotated[str | None, _item("truth")] = None
-    reliability: Annotated[float | None, _item("reliability")] = None
-    prior: Annotated[str | None, _item("prior")] = None
-    model: Annotated[str | None, _item("model")] = None
-    task: Annotated[str | None, _item("task")] = None
+    Parameters
+    ----------
+    of_votes
+        Options that mean nothing where the file holds probabilities.
+    """
+    from equipoise.cli.truth import known_truth
+    from equipoise.read.options import ANNOTATION_LAYOUTS, PREDICTION_LAYOUTS
 
-    NOT_OF_PROBABILITIES: ClassVar[tuple[str, ...]] = (
-        *("reliability", "prior", "exchangeable", "kind", "classes", "at_least", "first_votes"),
-    )
-
-    def __post_init__(self) -> None:
-        """Refuse unknown words, and options that would do nothing."""
-        from equipoise.cli.truth import known_truth
-
-        if self.truth is not None:
-            if self.truth.endswith(STORED):
-                why = "got a file, expected votes or a model; give the file itself as FILE"
-                raise misused(why, "truth")
-            checked("--truth", known_truth, self.truth)
-        self._refuse_unused()
-        super(ProbabilitySource, self).__post_init__()
-
-    def layouts(self) -> tuple[str, ...]:
-        """The layouts that the file may have."""
-        from equipoise.read.options import ANNOTATION_LAYOUTS, PREDICTION_LAYOUTS
-
-        return PREDICTION_LAYOUTS if self.truth is None else ANNOTATION_LAYOUTS
-
-    def _refuse_unused(self) -> None:
-        """Refuse options that would do nothing."""
-        if self.truth is None:
-            why = "belongs to votes; add --truth, or leave it out"
-            refuse_unused(self, self.NOT_OF_PROBABILITIES, why)
-            return
-        if self.truth == "votes":
+    truth = asked.votes_as
+    if truth is None:
+        refuse_unused(asked, of_votes, "belongs to votes; add --truth, or leave it out")
+        check_choice("layout", asked.layout, PREDICTION_LAYOUTS)
+    else:
+        if truth.endswith(STORED):
+            why = "got a file, expected votes or a model; give the file itself as FILE"
+            raise misused(why, "votes_as")
+        try:
+            known_truth(truth)
+        except InputError as error:
+            raise misused(error.in_command().removeprefix("--truth: "), "votes_as") from None
+        if truth == "votes":
             why = "belongs to a model of votes; choose it with --truth"
-            refuse_unused(self, ("reliability", "prior"), why)
+            refuse_unused(asked, ("reliability", "prior"), why)
         why = "belongs to a file of probabilities; leave it out, or leave out --truth"
-        refuse_unused(self, ("model",), why)
+        refuse_unused(asked, ("score_model",), why)
+        check_choice("layout", asked.layout, ANNOTATION_LAYOUTS)
+    column_map(asked.columns, "columns")
 
 
 class _ReadProbabilities(NamedTuple):
@@ -106,34 +87,35 @@ class _ReadProbabilities(NamedTuple):
     notices: tuple[Notice, ...] = ()
 
 
-def read_probabilities(source: ProbabilitySource) -> _ReadProbabilities:
+def read_probabilities(asked: Options) -> _ReadProbabilities:
     """Read the probability of every item as the options say."""
-    if source.truth is not None:
-        return _of_votes(source)
-    if source.file.suffix == STORED:
-        return _of_plausibilities(source)
-    return _of_predictions(source)
+    assert asked.file is not None
+    if asked.votes_as is not None:
+        return _of_votes(asked, asked.file)
+    if asked.file.suffix == STORED:
+        return _of_plausibilities(asked, asked.file)
+    return _of_predictions(asked, asked.file)
 
 
-def _of_predictions(source: ProbabilitySource) -> _ReadProbabilities:
+def _of_predictions(asked: Options, path: Path) -> _ReadProbabilities:
     """A file of probabilities."""
     from equipoise.read.predictions import prediction_columns, read_predictions
     from equipoise.study.analyses.threshold_in_use import ItemProbabilities
 
-    path, how = source.file, dict[str, Any](layout=source.layout)
+    how = dict[str, Any](layout=asked.layout)
     try:
-        every = read_predictions(path, columns=source.column_names(), **how)
+        every = read_predictions(path, columns=column_map(asked.columns, "columns"), **how)
     except InputError as error:
-        if not path.is_file() or not OF_VOTES & set(prediction_columns(path)):
+        if not path.is_file() or not VOTE_COLUMNS & set(prediction_columns(path)):
             raise
         do = "if the file holds votes, add --truth votes, or a model such as --truth auto"
         raise InputError(error.where, error.got, "a probability per item", do) from None
     models = dict.fromkeys(one.model for one in every)
-    name = _chosen("--model", source.model, list(models), path)
+    name = _chosen("--model", asked.score_model, list(models), path)
     own = [one for one in every if one.model == name]
-    task = _chosen("--task", source.task, [one.task for one in own], path)
+    task = _chosen("--task", asked.task, [one.task for one in own], path)
     one = next(one for one in own if one.task == task)
-    known = (one.items, _positive_scores(one, source.positive), f"{name!r} in {path.name}")
+    known = (one.items, _positive_scores(one, asked.positive), f"{name!r} in {path.name}")
     return _ReadProbabilities(ItemProbabilities(*known), task or None)
 
 
@@ -165,41 +147,39 @@ def _chosen(option: str, asked: str | None, known: Sequence[str], path: Path) ->
     return asked
 
 
-def _of_plausibilities(source: ProbabilitySource) -> _ReadProbabilities:
+def _of_plausibilities(asked: Options, path: Path) -> _ReadProbabilities:
     """Plausibilities that `equipoise aggregate` wrote."""
     from equipoise.read.plausibilities import read_plausibilities
     from equipoise.study.analyses.threshold_in_use import ItemProbabilities
 
-    path = source.file
     made = read_plausibilities(path)
-    if source.task not in (None, made.task):
-        _chosen("--task", source.task, [made.task], path)
-    if source.positive is None and len(made.classes) != 2:
+    if asked.task not in (None, made.task):
+        _chosen("--task", asked.task, [made.task], path)
+    if asked.positive is None and len(made.classes) != 2:
         where, got = f"{path.name}", f"{len(made.classes)} classes ({listed(made.classes)})"
         raise InputError(where, got, "a positive one", "say which it is: --positive CLASS")
-    name = made.classes[1] if source.positive is None else source.positive
+    name = made.classes[1] if asked.positive is None else asked.positive
     name = _chosen("--positive", name, made.classes, path)
     known = (made.mean[:, made.classes.index(name)], f"{made.method} in {path.name}")
     return _ReadProbabilities(ItemProbabilities(made.items, *known), made.task)
 
 
-def _of_votes(source: ProbabilitySource) -> _ReadProbabilities:
+def _of_votes(asked: Options, path: Path) -> _ReadProbabilities:
     """Votes: their mean, or what a model makes of them."""
     from equipoise.study.analyses.threshold_in_use import ItemProbabilities
     from equipoise.study.truth import task_truths
 
-    path = source.file
-    table = votes_on(read_question(path, source), source.task, path)
+    table = votes_on(read_question([path], asked), asked.task, path)
     if table.kind == "nominal" or (table.kind == "ordinal" and len(table.classes) > 2):
         where = f"{path.name}"
         do = "ask about one class with --positive CLASS, or about grades with --at-least GRADE"
         raise InputError(where, f"classes {listed(table.classes)}", "a yes/no question", do)
     task, notices = table.tasks[0] or None, as_notices(table.notices)
-    if source.truth == "votes":
-        (asked,) = task_truths(table)
-        known = ItemProbabilities(asked.items, asked.shares[0], f"mean vote in {path.name}")
+    if asked.votes_as == "votes":
+        (votes,) = task_truths(table)
+        known = ItemProbabilities(votes.items, votes.shares[0], f"mean vote in {path.name}")
     else:
-        made, name = _fitted(table, source)
+        made, name = _fitted(table, asked)
         words = f"{made.method}, votes in {path.name}"
         known = ItemProbabilities(made.items, made.mean[:, 1], words, name)
         notices = (*notices, *as_notices(made.notices))
@@ -209,28 +189,28 @@ def _of_votes(source: ProbabilitySource) -> _ReadProbabilities:
     return _ReadProbabilities(known, task, notices)
 
 
-def _fitted(table: Annotations, source: ProbabilitySource) -> "tuple[Plausibilities, str]":
+def _fitted(table: Annotations, asked: Options) -> "tuple[Plausibilities, str]":
     """Fit the model to the one task; the fit, and the name of the model."""
     from equipoise.cli.truth import model_name
     from equipoise.truth.choosing import Settings, model
 
-    assert source.truth is not None
-    name, _ = model_name(table, source.truth)
+    assert asked.votes_as is not None
+    name, _ = model_name(table, asked.votes_as)
     with progress("fitting") as tell:
-        fit = model(name, table, Settings(None, source.reliability, prior=source.prior))
+        fit = model(name, table, Settings(None, asked.reliability, prior=asked.prior))
         made = fit(table, task=table.tasks[0])
         tell(1, 1)
     return made, name
 
 
 def read_question(
-    path: Path, reading: QuestionReading, columns: Mapping[str, str] | None = None
+    paths: Sequence[Path], asked: Options, columns: Mapping[str, str] | None = None
 ) -> Annotations:
     """Read votes, as the yes/no question that was asked; other names of columns come first."""
     from equipoise.cli.study import ask, first_votes, read_table
 
-    table = read_table([path], reading, columns=columns)
-    return ask(first_votes(table, reading), reading)
+    table = read_table(paths, asked, columns=columns)
+    return ask(first_votes(table, asked), asked)
 
 
 def answers_to(table: Annotations, task: str | None, path: Path) -> Annotations:
@@ -248,22 +228,19 @@ def votes_on(table: Annotations, task: str | None, path: Path) -> Annotations:
     return replace(table.rows(table.in_task(name)), task=None, tasks=(name,))
 
 
-def read_models(
-    paths: Sequence[Path] | None, reading: StudyReading, task: str | None
-) -> "tuple[Predictions, ...]":
+def read_models(asked: Options, task: str | None) -> "tuple[Predictions, ...]":
     """Read models as scores of the positive class; of several tasks the one asked for."""
     from equipoise.cli.study import read_predictions_of, table_files
 
-    files = table_files(paths)
+    files = table_files(asked.predictions)
     if not files:
         return ()
-    every = read_predictions_of(files, reading)
+    every = read_predictions_of(files, asked)
     tasks = list(dict.fromkeys(one.task for one in every))
     if len(tasks) > 1 and task not in tasks:
         got = f"{len(tasks)} tasks ({listed(tasks)})"
         raise InputError("--predictions", got, "one", "choose it with --task NAME")
     own = [one for one in every if len(tasks) == 1 or one.task == task]
     return tuple(
-        Predictions(one.model, one.items, _positive_scores(one, reading.positive))
-        for one in own
+        Predictions(one.model, one.items, _positive_scores(one, asked.positive)) for one in own
     )

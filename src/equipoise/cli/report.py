@@ -1,13 +1,12 @@
 """equipoise report: a run folder becomes one page, or the files of a paper."""
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from equipoise.cli._screen import counted, print_json, say
-from equipoise.cli.options import command, misused
+from equipoise.cli.command import verb
+from equipoise.cli.options import Options, misused
+from equipoise.cli.results import check_folder
+from equipoise.cli.screen import counted, print_json, say
 from equipoise.types.arrays import InputError
 from equipoise.types.numbers import count
 from equipoise.types.words import Option, hint
@@ -20,47 +19,18 @@ SCAN = "scan.json"  # the mark of a scan
 EXPORTED = "export.json"  # names what an export wrote, so that the next one can replace it
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _ReportOptions:
-    """Which run, and what becomes of it."""
-
-    run: Annotated[
-        Path,
-        typer.Argument(
-            help="Folder that `equipoise evaluate --out` or `clean scan --out` wrote."
-        ),
-    ]
-    out: Annotated[
-        Path | None,
-        typer.Option(help="Where to write the page. Default: report.html in the run folder."),
-    ] = None
-    export: Annotated[
-        Path | None,
-        typer.Option(
-            help="In place of the page: a new folder for the tables (CSV, Markdown, LaTeX), "
-            "figures (SVG), a methods paragraph and its references (BibTeX)."
-        ),
-    ] = None
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace an earlier export in that folder.")
-    ] = False
-    as_json: Annotated[
-        bool,
-        typer.Option(
-            "--json",
-            help="Print the run's tables as JSON, full precision; a page is then written only "
-            "with --out.",
-        ),
-    ] = False
-
-    def __post_init__(self) -> None:
-        """Refuse overwriting where nothing is exported."""
-        if self.overwrite and self.export is None:
-            raise misused("belongs to --export; a page is always written anew", "overwrite")
-
-
-@command
-def report(options: _ReportOptions) -> None:
+@verb(
+    *("run", "out", "export", "overwrite", "as_json"),
+    arguments=("run",),
+    required=("run",),
+    texts={
+        "out": "Where to write the page. Default: report.html in the run folder.",
+        "overwrite": "Replace an earlier export in that folder.",
+        "as_json": "Print the run's tables as JSON, full precision; a page is then written "
+        "only with --out.",
+    },
+)
+def report(asked: Options) -> None:
     """Turn a run into one self-contained HTML page.
 
     The page holds everything, asks the network for nothing, and can be mailed or printed.
@@ -69,13 +39,15 @@ def report(options: _ReportOptions) -> None:
 
     Example: equipoise report run --export paper
     """
-    from equipoise.cli.targets import check_folder
     from equipoise.report.run import Run
 
-    if options.export is not None:
-        _export(options.run, options.export, overwrite=options.overwrite)
+    run, out = asked.run, asked.out
+    assert run is not None
+    if asked.export is not None:
+        _export(run, asked.export, overwrite=asked.overwrite)
         return
-    run, out = options.run, options.out
+    if asked.overwrite:
+        raise misused("belongs to --export; a page is always written anew", "overwrite")
     check_folder("--out", None if out is None else out.absolute().parent)
     home = run if run.is_dir() else run.parent
     page = out or home / "report.html"
@@ -89,9 +61,9 @@ def report(options: _ReportOptions) -> None:
     else:
         loaded = Run.load(run)
         said, made = loaded.report, run_json(loaded)
-    if out is not None or not options.as_json:
+    if out is not None or not asked.as_json:
         _write_report(said, page)
-    if options.as_json:
+    if asked.as_json:
         print_json(made)
 
 
@@ -132,7 +104,8 @@ def _export(run: Path, folder: Path, *, overwrite: bool) -> None:
     """Write the tables, methods and references of a run; an earlier export goes if asked."""
     import json
 
-    from equipoise.read.writing import check_folder, write_folder
+    from equipoise.read.writing import check_folder as check_contents
+    from equipoise.read.writing import write_folder
     from equipoise.report.page.files import paper_files
 
     if folder.exists() and not overwrite:
@@ -142,7 +115,7 @@ def _export(run: Path, folder: Path, *, overwrite: bool) -> None:
             "a new folder",
             hint("name another folder, or allow overwriting ({})", Option("overwrite", True)),
         )
-    check_folder(folder, (), overwrite=overwrite)
+    check_contents(folder, (), overwrite=overwrite)
     report = _said(run)
     files = paper_files(report)
     held = json.dumps({"title": report.title, "files": sorted(files)}, indent=1)

@@ -10,20 +10,23 @@ beside it, in it and here, and count only if their hash is the recorded one.
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import typer
 
 from equipoise.cli.options import (
-    DataFiles,
-    QuestionReading,
-    ReadingOptions,
-    StudyFiles,
-    StudyReading,
-    VoteReading,
-    check_reading,
+    DEFAULTS,
+    OF_SCORES,
+    OF_VOTES,
+    Options,
+    check_choice,
+    class_names,
+    column_map,
+    misused,
+    refuse_unused,
 )
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import InputError
@@ -35,7 +38,17 @@ if TYPE_CHECKING:
     from equipoise.report.run.record import InputFile, RunRecord
 
 TITLE = "which model is better?"  # heading of an evaluation that has no other
-OF_SCORES = {"layout": "prediction_layout", "columns": "prediction_columns"}
+VOTE_FILES = (
+    "Who said what: CSV, TSV or Parquet with `item, annotator, label` (optional `task, rank, "
+    "confidence, weight, timestamp, duration_ms, is_gold, group`), a wide table of items by "
+    "annotators, a count matrix (npy, CSV), rankings JSON, a Label Studio export, or a study "
+    "that `equipoise check --out` wrote; several files or a folder for one file per annotator."
+)
+SCORE_FLAGS = {"layout": "prediction_layout", "columns": "prediction_columns"}
+AS_IN_RUN = (
+    *("kind", "exchangeable", "layout", "repeats", "first_votes", "positive", "at_least"),
+    *("prediction_layout", "on_missing", "gold", "ties", "circular"),
+)  # read as an earlier evaluation did, unless something else is said
 YES_NO = {"0", "1"}
 SETTLED = frozenset({
     "columns_by_synonym", "read_as_wide", "read_as_tasks", "unused_columns", "possible_group",
@@ -89,30 +102,21 @@ class CliStudy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Sources:
-    """Files and how they are read, with what a run said of both."""
+    """Files by their roles and how they are read, with what a run said of both."""
 
-    files: DataFiles
-    reading: StudyReading
-    classes: Sequence[str] | None
+    asked: Options
+    run: Path | None = None
+    classes: Sequence[str] | None = None
     record: "RunRecord | None" = None
     notices: tuple[Notice, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Given:
-    """Files by their roles, or the folder of a run, and what to say of them."""
-
-    files: DataFiles
-    run: Path | None = None
-    notices: tuple[Notice, ...] = ()
-
-
 def read_study(
-    files: StudyFiles,
-    reading: StudyReading,
+    asked: Options,
     metrics: Sequence[str] = (),
     *,
     truth: str = "votes",
+    matched: bool = True,
     out: Path | None = None,
     also: Mapping[str, Path | None] | None = None,
 ) -> CliStudy:
@@ -124,48 +128,111 @@ def read_study(
         Metrics that were asked for; none takes those of the evaluation, or what suits.
     truth
         ``votes``, or the model of the votes, which may take them before a question is asked.
+    matched
+        Whether gold, and models that are annotators, are treated as the options say.
     out
         Folder of the results: files are recorded with their way from there.
     also
         Other files of the study, by their role.
     """
-    given = _given(files)
-    sources = _sources(given, reading)
-    record, data = sources.record, sources.files
-    _require_both(data)
-    _check_reading(data, sources.reading)
-    own_metrics = () if record is None else tuple(one.name for one in record.metrics)
-    asked = tuple(metrics) or own_metrics
-    table, models = _read_scored(sources, truth, Option("metrics", ",".join(asked)))
-    if not asked:
+    check_files(asked)
+    sources = _sources(_by_role(asked))
+    record, how = sources.record, sources.asked
+    _require_both(how)
+    _check_reading(how)
+    recorded = () if record is None else tuple(one.name for one in record.metrics)
+    names = tuple(metrics) or recorded
+    table, models = _read_scored(
+        sources, truth, Option("metrics", ",".join(names)), matched=matched
+    )
+    if not names:
         from equipoise.study.defaults import default_metrics
 
-        asked = default_metrics(table, models)
-    own = sources.reading
+        names = default_metrics(table, models)
     return CliStudy(
         annotations=table,
         predictions=models,
-        metrics=asked,
-        inputs=_input_rows(data, out, also or {}),
-        name=_name(given, record),
+        metrics=names,
+        inputs=_input_rows(how, out, also or {}),
+        name=_name(sources),
         notices=tuple(
-            one
-            for one in (*given.notices, *sources.notices)
-            if one.code != "truth_by_model" or truth == "votes"
+            one for one in sources.notices if one.code != "truth_by_model" or truth == "votes"
         ),
         resample=_resampled(record),
-        dataset=dataset_facts(data.dataset),
-        on_missing=own.on_missing if isinstance(own, ReadingOptions) else "error",
-        ties=own.ties if isinstance(own, ReadingOptions) else "half",
+        dataset=dataset_facts(how.dataset),
+        on_missing=how.on_missing,
+        ties=how.ties,
     )
 
 
-def _given(files: StudyFiles) -> _Given:
+def check_files(asked: Options) -> None:
+    """Refuse a data set beside annotations, files or a folder, which have their own data."""
+    if asked.dataset is None:
+        return
+    if asked.study:
+        raise misused(
+            f"got {asked.study[0]} too, which has its own data; leave out one of the two, "
+            "or give predictions with -p",
+            "dataset",
+        )
+    if asked.annotations:
+        raise misused(
+            f"got {asked.annotations[0].name!r} too, expected one of the two", "dataset"
+        )
+
+
+def check_vote_files(asked: Options) -> None:
+    """Refuse annotations beside a data set, and neither."""
+    check_files(asked)
+    if asked.dataset is None and not asked.annotations:
+        message = "give ANNOTATIONS, or --dataset NAME (see `equipoise datasets`)"
+        raise typer.BadParameter(message, param_hint="ANNOTATIONS")
+
+
+def study_name(asked: Options) -> str:
+    """Name of a study of votes: of its data set, or of its file."""
+    return asked.dataset or (asked.annotations[0].stem if asked.annotations else "")
+
+
+def vote_keywords(asked: Options) -> Mapping[str, Any]:
+    """The keywords of everything that reads annotations."""
+    from equipoise.read.options import ANNOTATION_LAYOUTS
+
+    check_choice("layout", asked.layout, ANNOTATION_LAYOUTS)
+    names = ("layout", "kind", "repeats", "exchangeable")
+    return {
+        **{name: getattr(asked, name) for name in names},
+        "classes": class_names(asked.classes) or None,
+        "columns": column_map(asked.columns, "columns"),
+    }
+
+
+def score_keywords(asked: Options) -> Mapping[str, Any]:
+    """The keywords of everything that reads predictions."""
+    columns = column_map(asked.prediction_columns, "prediction_columns")
+    return {"layout": asked.prediction_layout, "columns": columns}
+
+
+def check_reading(asked: Options) -> None:
+    """Refuse words about reading files that no reader knows, before anything is read."""
+    from equipoise.read.options import ANNOTATION_LAYOUTS
+
+    check_choice("layout", asked.layout, ANNOTATION_LAYOUTS)
+    column_map(asked.columns, "columns")
+    column_map(asked.prediction_columns, "prediction_columns")
+
+
+def _refuse_reading(whole: str | None, asked: Options, *, own_scores: bool) -> None:
+    """Refuse options about reading files where a data set or a study is read as it is."""
+    if whole is not None:
+        names = OF_VOTES if own_scores else (*OF_VOTES, *OF_SCORES)
+        why = f"is about reading files, and {whole} is read as it is; leave it out"
+        refuse_unused(asked, names, why)
+
+
+def _by_role(asked: Options) -> _Sources:
     """The folder of a run, or files by their roles; roles that are guessed are said."""
-    own = DataFiles(
-        annotations=files.annotations, predictions=files.predictions, dataset=files.dataset
-    )
-    bare = files.study or []
+    bare = asked.study or []
     run = next((path for path in bare if _is_run(path)), None)
     if run is not None and len(bare) > 1:
         raise InputError(
@@ -175,28 +242,27 @@ def _given(files: StudyFiles) -> _Given:
             "give other files with -a and -p",
         )
     if run is not None or not bare:
-        return _Given(own, run)
+        return _Sources(asked=asked, run=run)
     from equipoise.read.check import roles_of
 
-    sides = {"annotations": own.annotations, "predictions": own.predictions}
+    sides = {"annotations": asked.annotations, "predictions": asked.predictions}
     roles = roles_of(bare, [side for side, paths in sides.items() if paths])
     votes = [Path(one.path) for one in roles if one.role != "predictions"]
     scores = [Path(one.path) for one in roles if one.role == "predictions"]
-    own = replace(
-        own,
-        annotations=[*(own.annotations or []), *votes] or None,
-        predictions=[*(own.predictions or []), *scores] or None,
+    asked = replace(
+        asked,
+        annotations=[*(asked.annotations or []), *votes] or None,
+        predictions=[*(asked.predictions or []), *scores] or None,
     )
-    if not any(one.why.startswith("guessed") for one in roles):
-        return _Given(own)
+    guessed = any(one.why.startswith("guessed") for one in roles)
+    if not (guessed and votes and scores):
+        return _Sources(asked=asked)
     text = (
         "{votes:names} read as annotations, {scores:names} as predictions; -a and -p say "
         "otherwise."
     )
     names = {"votes": tuple(map(str, votes)), "scores": tuple(map(str, scores))}
-    if not (votes and scores):
-        return _Given(own)
-    return _Given(own, None, (Notice("roles_guessed", text, (), names),))
+    return _Sources(asked=asked, notices=(Notice("roles_guessed", text, (), names),))
 
 
 def _is_run(path: Path) -> bool:
@@ -208,7 +274,7 @@ def _is_run(path: Path) -> bool:
     return path.suffix == "" and not (path.is_dir() and any(path.iterdir()))
 
 
-def _require_both(files: DataFiles) -> None:
+def _require_both(files: Options) -> None:
     """Refuse votes without predictions, predictions without votes, and nothing at all."""
     if files.dataset is not None or _holds_study(files.annotations):
         return
@@ -241,38 +307,35 @@ def _holds_study(paths: Sequence[Path] | None) -> bool:
     return paths is not None and len(paths) == 1 and paths[0].is_file() and is_canonical(*paths)
 
 
-def read_votes(
-    paths: Sequence[Path] | None, dataset: str | None, reading: VoteReading
-) -> Annotations:
+def read_votes(asked: Options) -> Annotations:
     """Read the annotations of files, which are read as one, or of a data set."""
-    if dataset is not None:
+    if asked.dataset is not None:
         from equipoise.datasets import LOADERS
 
-        check_reading(dataset, reading, own_scores=True)
-        return first_votes(LOADERS[dataset]().annotations.by_name(), reading)
+        _refuse_reading(asked.dataset, asked, own_scores=True)
+        return first_votes(LOADERS[asked.dataset]().annotations.by_name(), asked)
+    paths = asked.annotations
     assert paths
     if _holds_study(paths):
-        check_reading(paths[0].name, reading, own_scores=True)
-    return _read_votes(paths, reading, reading.class_names() or None)
+        _refuse_reading(paths[0].name, asked, own_scores=True)
+    return _read_votes(paths, asked, class_names(asked.classes) or None)
 
 
-def ask(table: Annotations, reading: QuestionReading) -> Annotations:
+def ask(table: Annotations, asked: Options) -> Annotations:
     """Turn classes, grades or ratings into a yes/no question where one was asked."""
-    if reading.at_least is not None:
-        table = table.at_least(reading.at_least)
-    if reading.positive is not None:
-        table = table.against(reading.positive)
+    if asked.at_least is not None:
+        table = table.at_least(asked.at_least)
+    if asked.positive is not None:
+        table = table.against(asked.positive)
     return table
 
 
-def read_predictions_of(
-    paths: Sequence[Path], reading: StudyReading
-) -> "tuple[Predictions, ...]":
+def read_predictions_of(paths: Sequence[Path], asked: Options) -> "tuple[Predictions, ...]":
     """Read files of predictions; refusals name the options that are theirs."""
     from equipoise.read.predictions import read_predictions
 
-    with _naming_check(paths, OF_SCORES):
-        return read_predictions(paths, **reading.predictions.keywords())
+    with _naming_check(paths, SCORE_FLAGS):
+        return read_predictions(paths, **score_keywords(asked))
 
 
 @contextmanager
@@ -298,25 +361,16 @@ def table_files(paths: Sequence[Path] | None) -> list[Path]:
     return [Path(path) for path in listed_paths(list(paths))] if paths else []
 
 
-def _expanded(files: DataFiles) -> DataFiles:
-    """Replace folders by the tables in them."""
-    return DataFiles(
-        annotations=table_files(files.annotations) or None,
-        predictions=table_files(files.predictions),
-        dataset=files.dataset,
-    )
-
-
-def _check_reading(files: DataFiles, reading: StudyReading) -> None:
+def _check_reading(asked: Options) -> None:
     """Refuse options about reading files where a data set or a study is read as it is."""
-    whole = files.dataset
-    if whole is None and files.annotations and _holds_study(files.annotations):
-        whole = files.annotations[0].name
-    check_reading(whole, reading, own_scores=bool(files.predictions))
+    whole = asked.dataset
+    if whole is None and asked.annotations and _holds_study(asked.annotations):
+        whole = asked.annotations[0].name
+    _refuse_reading(whole, asked, own_scores=bool(asked.predictions))
 
 
 def _input_rows(
-    files: DataFiles, home: Path | None, also: Mapping[str, Path | None]
+    files: Options, home: Path | None, also: Mapping[str, Path | None]
 ) -> "tuple[InputFile, ...]":
     """Role, name, hash and size of all that is read, with routes from a folder of results."""
     from equipoise.report.run import hashed
@@ -366,40 +420,39 @@ def dataset_facts(name: str | None) -> dict[str, str]:
     return {one: getattr(source, one) for one in ("name", "title", "licence", "citation")}
 
 
-def _sources(given: _Given, reading: StudyReading) -> _Sources:
+def _sources(sources: _Sources) -> _Sources:
     """The files of a study, and how they are read: as given, then as a run has it."""
-    if given.run is None:
-        return _Sources(
-            files=_expanded(given.files),
-            reading=reading,
-            classes=reading.class_names() or None,
+    asked, run = sources.asked, sources.run
+    if run is None:
+        files = replace(
+            asked,
+            annotations=table_files(asked.annotations) or None,
+            predictions=table_files(asked.predictions),
         )
+        return replace(sources, asked=files, classes=class_names(asked.classes) or None)
     from equipoise.report.run import Run
 
-    run = given.run
     folder = run if run.is_dir() else run.parent
     record = Run.load(run).record
     question = record.question
-    filled = {
-        one.name: getattr(question, one.name)
-        for one in fields(reading)
-        if one.name not in ("classes", "columns", "prediction_columns")
-        and (one.name in question.told or one.name == "ties")  # earlier runs: negative
-        and getattr(reading, one.name) == one.default
-        and getattr(question, one.name) is not None
+    stored = {
+        name: getattr(question, name)
+        for name in AS_IN_RUN
+        if (name in question.told or name == "ties")  # earlier runs: negative
+        and getattr(asked, name) == DEFAULTS[name]
+        and getattr(question, name) is not None
     }
     for name in ("columns", "prediction_columns"):
-        told: Mapping[str, str] = getattr(question, name)
-        if getattr(reading, name) is None and told:
-            filled[name] = ",".join(f"{ours}={theirs}" for ours, theirs in told.items())
-    classes = reading.class_names() or list(question.classes) or None
-    data, notices = _located_files(given.files, folder, record)
+        columns: Mapping[str, str] = getattr(question, name)
+        if getattr(asked, name) is None and columns:
+            stored[name] = ",".join(f"{ours}={theirs}" for ours, theirs in columns.items())
+    located, notices = _located_files(asked, folder, record)
     return _Sources(
-        files=data,
-        reading=replace(reading, **filled),
-        classes=classes,
+        asked=replace(located, **stored),
+        run=run,
+        classes=class_names(asked.classes) or list(question.classes) or None,
         record=record,
-        notices=(*_cautions(record), *notices),
+        notices=(*sources.notices, *_cautions(record), *notices),
     )
 
 
@@ -421,8 +474,8 @@ def _cautions(record: "RunRecord") -> tuple[Notice, ...]:
 
 
 def _located_files(
-    files: DataFiles, folder: Path, record: "RunRecord"
-) -> tuple[DataFiles, tuple[Notice, ...]]:
+    files: Options, folder: Path, record: "RunRecord"
+) -> tuple[Options, tuple[Notice, ...]]:
     """The files of a run, found and checked again; files that are given come first."""
     from equipoise.read.files import file_sha256
 
@@ -443,7 +496,10 @@ def _located_files(
     ]
     text = "{files:names}: not the file that was evaluated; what is given counts."
     notices = (Notice("changed_file", text, (), {"files": tuple(other)}),) if other else ()
-    return DataFiles(annotations=found or None, predictions=paths, dataset=dataset), notices
+    return (
+        replace(files, annotations=found or None, predictions=paths, dataset=dataset),
+        notices,
+    )
 
 
 def _located(folder: Path, wanted: "InputFile") -> Path:
@@ -484,9 +540,9 @@ def _places(folder: Path, wanted: "InputFile") -> list[Path]:
     return list(dict.fromkeys([*places, beside, real.parent / name, folder / name, Path(name)]))
 
 
-def _name(given: _Given, record: "RunRecord | None") -> str:
+def _name(sources: _Sources) -> str:
     """What a study is called: by its own title, else by its folder, data set or file."""
-    run, files = given.run, given.files
+    run, record, files = sources.run, sources.record, sources.asked
     if run is None or record is None:
         return str(files.dataset or _name_of(files.annotations or ()))
     if not record.title.endswith(TITLE):
@@ -511,30 +567,30 @@ def _resampled(record: "RunRecord | None") -> str | None:
 
 
 def _read_scored(
-    sources: _Sources, truth: str, metrics: Option
+    sources: _Sources, truth: str, metrics: Option, *, matched: bool
 ) -> "tuple[Annotations, tuple[Predictions, ...]]":
     """Read both sides; votes on several classes become the yes/no question asked."""
-    files, reading = sources.files, sources.reading
-    if files.dataset is not None and not files.predictions:
-        table, models = _published(files.dataset)
-        table = first_votes(table.by_name(), reading)
+    asked = sources.asked
+    if asked.dataset is not None and not asked.predictions:
+        table, models = _published(asked.dataset)
+        table = first_votes(table.by_name(), asked)
     else:
         table, models = _matched(sources)
-    if isinstance(reading, ReadingOptions):
+    if matched:
         from equipoise.study.circularity import independent
 
-        table = independent(table, models, reading.circular)
-        table, models = _with_gold(table, models, reading.gold)
-    models, notices = _as_answers(table, models, reading, metrics)
+        table = independent(table, models, asked.circular)
+        table, models = _with_gold(table, models, asked.gold)
+    models, notices = _as_answers(table, models, asked, metrics)
     table = replace(table, notices=(*table.notices, *notices))
-    question = table if _keeps_kind(table, reading, truth) else ask(table, reading)
-    if question is not table and isinstance(reading, ReadingOptions):
-        circular = "keep" if reading.circular != "error" else "error"
+    question = table if _keeps_kind(table, asked, truth) else ask(table, asked)
+    if question is not table and matched:
+        circular = "keep" if asked.circular != "error" else "error"
         question = independent(question, models, circular)
-    if truth == "votes" and files.dataset is None:
+    if truth == "votes" and asked.dataset is None:
         from equipoise.study.alignment import refuse_plain_scores
 
-        names = " ".join(map(str, files.annotations or ()))
+        names = " ".join(map(str, asked.annotations or ()))
         refuse_plain_scores(question, models, names)
     return question, models
 
@@ -582,14 +638,14 @@ def _published(name: str) -> "tuple[Annotations, tuple[Predictions, ...]]":
 
 def read_table(
     paths: Sequence[Path],
-    reading: VoteReading,
+    asked: Options,
     classes: Sequence[str] | None = None,
     columns: Mapping[str, str] | None = None,
 ) -> Annotations:
     """Read votes as the options say; other classes and names of columns come first."""
     from equipoise.read.annotations import read_annotations
 
-    how = {**reading.keywords()}
+    how = {**vote_keywords(asked)}
     if classes:
         how["classes"] = classes
     if columns is not None:
@@ -599,15 +655,14 @@ def read_table(
 
 
 def _read_votes(
-    paths: Sequence[Path], reading: VoteReading, classes: Sequence[str] | None
+    paths: Sequence[Path], asked: Options, classes: Sequence[str] | None
 ) -> Annotations:
     from equipoise.truth.choosing import refuse_too_many_classes
 
-    table = _settled(read_table(paths, reading, classes), paths)
-    asked = isinstance(reading, QuestionReading) and reading.positive is not None
-    if classes is None and not asked:
+    table = _settled(read_table(paths, asked, classes), paths)
+    if classes is None and asked.positive is None:
         refuse_too_many_classes(table)
-    return first_votes(table, reading)
+    return first_votes(table, asked)
 
 
 def _settled(table: Annotations, paths: Sequence[Path]) -> Annotations:
@@ -618,50 +673,50 @@ def _settled(table: Annotations, paths: Sequence[Path]) -> Annotations:
     return replace(table, notices=said)
 
 
-def first_votes(table: Annotations, reading: VoteReading) -> Annotations:
+def first_votes(table: Annotations, asked: Options) -> Annotations:
     """The first votes alone, where they were asked for."""
-    return table if reading.first_votes is None else table.first_votes(reading.first_votes)
+    return table if asked.first_votes is None else table.first_votes(asked.first_votes)
 
 
 def _matched(sources: _Sources) -> "tuple[Annotations, tuple[Predictions, ...]]":
     """Read both sides, from one file or from files of their own."""
-    files, reading = sources.files, sources.reading
-    paths = files.predictions or []
-    if files.annotations and _holds_study(files.annotations):
-        return _study_of(files.annotations[0], paths, reading)
-    if files.dataset is not None:
-        table = read_votes(None, files.dataset, reading)
+    asked = sources.asked
+    paths = asked.predictions or []
+    if asked.annotations and _holds_study(asked.annotations):
+        return _study_of(asked.annotations[0], paths, asked)
+    if asked.dataset is not None:
+        table = read_votes(asked)
     else:
-        assert files.annotations
-        table = _read_votes(files.annotations, reading, sources.classes)
-    return _with_predictions(table, paths, reading, sources.classes)
+        assert asked.annotations
+        table = _read_votes(asked.annotations, asked, sources.classes)
+    return _with_predictions(table, paths, asked, sources.classes)
 
 
 def _with_predictions(
     table: Annotations,
     paths: Sequence[Path],
-    reading: StudyReading,
+    asked: Options,
     classes: Sequence[str] | None,
 ) -> "tuple[Annotations, tuple[Predictions, ...]]":
     """Read predictions for annotations; what there is to say of them goes to those."""
     from equipoise.read.predictions import predictions_for
 
-    how = reading.predictions.keywords()
-    with _naming_check(paths, OF_SCORES):
+    how = score_keywords(asked)
+    with _naming_check(paths, SCORE_FLAGS):
         table, read = predictions_for(table, paths, classes_known=classes is not None, **how)
     return table, read.predictions
 
 
 def _study_of(
-    path: Path, paths: Sequence[Path], reading: StudyReading
+    path: Path, paths: Sequence[Path], asked: Options
 ) -> "tuple[Annotations, tuple[Predictions, ...]]":
     """A study in one file, and further predictions beside it."""
     from equipoise.read.canonical import read_study as read_canonical
 
     table, models = read_canonical(path)
-    table = first_votes(_settled(table, [path]).by_name(), reading)
+    table = first_votes(_settled(table, [path]).by_name(), asked)
     if paths:
-        table, more = _with_predictions(table, paths, reading, table.classes)
+        table, more = _with_predictions(table, paths, asked, table.classes)
         models += more
     if not models:
         raise InputError(
@@ -670,7 +725,7 @@ def _study_of(
     return table, models
 
 
-def _keeps_kind(table: Annotations, reading: StudyReading, truth: str) -> bool:
+def _keeps_kind(table: Annotations, asked: Options, truth: str) -> bool:
     """Whether a model of the truth takes the annotations before a yes/no question is asked.
 
     Rankings lose their order by it, and grades and ratings their distance from the threshold.
@@ -680,7 +735,7 @@ def _keeps_kind(table: Annotations, reading: StudyReading, truth: str) -> bool:
     if truth == "votes" or truth.endswith(".npz"):
         return False
     if table.kind == "ranking":
-        return reading.at_least is None
+        return asked.at_least is None
     if table.kind == "ordinal":
         return truth in MODELS and MODELS[truth].kinds == ("ordinal",)
     return table.kind == "interval" and (truth == "auto" or MODELS[truth].threshold)
@@ -689,7 +744,7 @@ def _keeps_kind(table: Annotations, reading: StudyReading, truth: str) -> bool:
 def _as_answers(
     table: Annotations,
     models: "Sequence[Predictions]",
-    reading: StudyReading,
+    asked: Options,
     metrics: Option,
 ) -> "tuple[tuple[Predictions, ...], list[Notice]]":
     """Predictions that name one class each, as the question needs them, and what to say.
@@ -697,10 +752,10 @@ def _as_answers(
     Asked about one class, a model says yes where it names that class; asked about grades, it
     scores by the grade it names. Names of classes never serve as numbers.
     """
-    models, positive = tuple(models), reading.positive
+    models, positive = tuple(models), asked.positive
     if not models or not all(one.classes and one.decides for one in models):
         return models, []
-    if reading.at_least is not None and table.kind == "ordinal":
+    if asked.at_least is not None and table.kind == "ordinal":
         text = "Predictions are grades, not probabilities: a higher grade scores higher."
         graded = tuple(_graded(one, table.classes) for one in models)
         return graded, [Notice("grades_as_scores", text)]

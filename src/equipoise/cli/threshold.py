@@ -1,44 +1,48 @@
-"""equipoise threshold set: where experts draw the line between negative and positive."""
+"""equipoise threshold: which items experts should see, and where they draw the line."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from equipoise.cli._plan_key import BINS, PER_BIN, PlanKey, SampleSize, read_key
-from equipoise.cli._results import input_facts, present
-from equipoise.cli._screen import progress
+from equipoise.cli.command import verb
+from equipoise.cli.help import metric_names
 from equipoise.cli.options import (
-    FILES,
-    RESULT,
-    UNCERTAINTY,
-    Level,
-    OutputOptions,
-    Seed,
-    StudyReading,
-    check_choice,
+    OF_FOLDER,
+    OF_SCORES,
+    Options,
     column_map,
-    command,
-    metric_names,
     misused,
-    panel,
     refuse_unused,
 )
+from equipoise.cli.plan_key import (
+    BINS,
+    PER_BIN,
+    PlanKey,
+    SampleSize,
+    key_of,
+    key_text,
+    read_key,
+    write_plan,
+)
 from equipoise.cli.probabilities import (
-    ITEMS,
     NO_MODELS,
-    ProbabilitySource,
+    OF_SOURCE,
+    SOURCE_TEXTS,
     answers_to,
+    check_source,
     read_models,
     read_probabilities,
     read_question,
 )
-from equipoise.cli.threshold_plan import BinCount, ItemsPerBin
+from equipoise.cli.results import check_report_folder, check_target, input_facts, present
+from equipoise.cli.screen import progress, say
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import InputError, Ints, listed
 from equipoise.types.notices import as_notices
+from equipoise.types.numbers import count
 
 if TYPE_CHECKING:
     from equipoise.study.analyses.thresholds import ExpertSample, Rule
@@ -46,131 +50,99 @@ if TYPE_CHECKING:
 
 MARK = "threshold.json"
 TEXT = (".csv", ".tsv")
-_file = panel(
-    FILES,
-    experts="What the experts said: one file of votes (item, annotator, label), or a filled-in "
-    "plan of each expert; repeat for several.",
-    expert_columns="Other names in the experts' files.",
-    predictions="Models to score against the labels of each threshold.",
-    prediction_columns="Other names of columns in the predictions.",
-    prediction_layout="`auto`, `long`, `wide`, `classes`, `tasks`.",
-    on_missing="Items that only one side has: `error`, or `drop` and say so.",
+REPLICATES = 1000
+
+
+@verb(
+    *OF_SOURCE,
+    *("bins", "per_bin", "seed", "out", "shown", "overwrite", "as_json"),
+    arguments=("file",),
+    required=("file",),
+    texts={
+        **SOURCE_TEXTS,
+        "seed": "Same seed, same items.",
+        "out": "File for the items, ending in .csv: items in random order, and an empty column "
+        "`label` for the expert. Bins, probabilities and options go into a second file beside "
+        "it, the key, which experts should not see: plan.csv, plan.key.json.",
+        "overwrite": "Replace these files.",
+    },
 )
-_item = panel(
-    ITEMS,
-    plan="The key that `threshold plan` wrote (plan.key.json), or the plan beside it: supplies "
-    "`--truth`, `--task`, `--bins` and all else that the plan was made with.",
-)
-_rule = panel(
-    "How the threshold is set",
-    rule="`isotonic`: where a rising fit reaches `--share`; `rise`: mean probability of the "
-    "first bin from which on positives are more frequent than below, whose interval holds the "
-    "truth too rarely (72 to 87 % instead of 95 %).",
-    share="Share of positives to reach; of `isotonic`. Default: 0.5.",
-    margin="By how much more than below; of `rise`. Default: 0.1.",
-)
-_result = panel(
-    RESULT,
-    reach="How far the threshold is moved.",
-    metric="Metrics of the models, comma-separated, the most important first. Default: auroc.",
-)
-_uncertainty = panel(
-    UNCERTAINTY,
-    replicates="Number of resamples.",
-)
+def threshold_plan(asked: Options) -> None:
+    """Which items should experts see, so that they can set a threshold?
 
+    Orders items by probability, cuts them into bins of equal size and draws as many from
+    each, so that all probabilities are seen. Each expert fills the empty column of a copy of
+    the plan, which is blind; `equipoise threshold set FILE --plan plan.key.json` takes the
+    copies back in and knows the options from the key.
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _ThresholdSource(ProbabilitySource):
-    """The items of a plan, and what the experts said of them."""
+    Example: equipoise threshold plan votes.csv --truth dawid_skene --out plan.csv
 
-    experts: Annotated[list[Path], _file("experts")]
-    plan: Annotated[Path | None, _item("plan")] = None
-    bins: BinCount = None
-    per_bin: ItemsPerBin = None
-    expert_columns: Annotated[str | None, _file("expert_columns")] = None
+    Example: equipoise threshold plan scores.csv --model resnet --bins 10 --out plan.csv
+    """
+    from equipoise.study.analyses.thresholds import sampling_plan
+    from equipoise.types.findings import Report
 
-    NOT_OF_PROBABILITIES: ClassVar[tuple[str, ...]] = ("reliability", "exchangeable")
-
-    def __post_init__(self) -> None:
-        """Refuse unknown words; with a key, once its options are known."""
-        if self.plan is None:
-            super(_ThresholdSource, self).__post_init__()
-
-    def with_key(self, key: PlanKey) -> "_ThresholdSource":
-        """The same with the options of a key; those that were given must not differ."""
-        key.refuse_other("bins", self.bins, None, key.size.bins)
-        key.refuse_other("per_bin", self.per_bin, None, key.size.per_bin)
-        return replace(self, plan=None, **key.options_for(self))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _RuleOptions:
-    """How the threshold is set, and how its uncertainty is measured."""
-
-    rule: Annotated[str, _rule("rule")] = "isotonic"
-    share: Annotated[float | None, _rule("share", min=0, max=1)] = None
-    margin: Annotated[float | None, _rule("margin", min=0, max=1)] = None
-    reach: Annotated[float, _result("reach", min=0.001, max=0.999)] = 0.15
-    replicates: Annotated[int, _uncertainty("replicates", min=1)] = 1000
-    seed: Seed = 0
-    level: Level = 0.95
-
-    def __post_init__(self) -> None:
-        """Refuse unknown words, and the parameter of the other rule."""
-        from equipoise.study.analyses.thresholds import RULES
-
-        check_choice("rule", self.rule, tuple(RULES))
-        other = "share" if self.rule == "rise" else "margin"
-        if getattr(self, other) is not None:
-            raise misused(f"does not belong to --rule {self.rule}; leave it out", other)
-
-    def made(self) -> "Rule":
-        """The rule of the library."""
-        from equipoise.study.analyses.thresholds import Rule
-
-        margin = 0.1 if self.margin is None else self.margin
-        share = 0.5 if self.share is None else self.share
-        drawn = (self.replicates, self.seed, self.level)
-        return Rule(self.rule, share, margin, *drawn)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _ScoredModels:
-    """Models to score, and how their files are read."""
-
-    predictions: Annotated[list[Path] | None, _file("predictions", "--predictions", "-p")] = (
-        None
+    check_source(asked)
+    check_target("--out", asked.out, (".csv",))
+    if asked.out is not None:
+        _refuse_present(asked.out, asked)
+    size = SampleSize(asked.bins or BINS, asked.per_bin or PER_BIN, asked.seed)
+    with progress("reading") as tell:
+        read = read_probabilities(asked)
+        known = read.probabilities
+        sample = sampling_plan(known.values, known.items, *size)
+        tell(1, 1)
+    report = Report(
+        title="Which items should experts see?",
+        scope=f"Probabilities: {known.source}.",
+        findings=(replace(sample.report(), title="Items for the experts"),),
+        settings=tuple((name, str(value)) for name, value in size._asdict().items()),
+        notices=read.notices,
     )
-    metric: Annotated[str | None, _result("metric")] = None
-    prediction_columns: Annotated[str | None, _file("prediction_columns")] = None
-    prediction_layout: Annotated[str, _file("prediction_layout")] = "auto"
-    on_missing: Annotated[str, _file("on_missing")] = "error"
-
-    def __post_init__(self) -> None:
-        """Refuse unknown words, and options about models where there are none."""
-        from equipoise.study.alignment import ON_MISSING
-
-        check_choice("on_missing", self.on_missing, ON_MISSING)
-        metric_names(self.metric)
-        self.reading(None)
-        if not self.predictions:
-            own = ("metric", "prediction_columns", "prediction_layout", "on_missing")
-            refuse_unused(self, own, NO_MODELS)
-
-    def reading(self, positive: str | None) -> StudyReading:
-        """How the files are read."""
-        return StudyReading(
-            positive=positive,
-            prediction_columns=self.prediction_columns,
-            prediction_layout=self.prediction_layout,
-        )
+    if asked.out is not None:
+        key = None if asked.shown else key_text(sample, asked, size, read.task)
+        if key is not None:
+            _check_key(asked.out, key, asked)
+        write_plan(asked.out, sample, read.task, key)
+        items = count(len(sample.items))
+        say(f"Wrote {asked.out}: {items} items; experts fill in the column label")
+        if key is not None:
+            kept = "bins and probabilities, for threshold --plan; keep it from the experts"
+            say(f"Wrote {key_of(asked.out)}: {kept}")
+    present(report, Options(as_json=asked.as_json), "")
 
 
-@command(heavy="maps")
-def threshold(
-    source: _ThresholdSource, rule: _RuleOptions, models: _ScoredModels, output: OutputOptions
-) -> None:
+def _check_key(plan: Path, key: str, asked: Options) -> None:
+    """Refuse to write over the key of another plan; of this one it is a stopped writing."""
+    path = key_of(plan)
+    if not (path.is_file() and path.read_bytes() == key.encode("utf-8")):
+        _refuse_present(path, asked)
+
+
+def _refuse_present(path: Path, asked: Options) -> None:
+    if path.exists() and not asked.overwrite:
+        do = "name another file, or allow overwriting (--overwrite)"
+        raise InputError(f"--out {path}", "is there already", "a new file", do)
+
+
+@verb(
+    *OF_SOURCE,
+    *("experts", "plan", "bins", "per_bin", "expert_columns"),
+    *("rule", "share", "rise_margin", "reach", "replicates", "seed", "level"),
+    *("predictions", "metrics", *OF_SCORES, "on_missing"),
+    *OF_FOLDER,
+    arguments=("file",),
+    required=("file", "experts"),
+    texts={
+        **SOURCE_TEXTS,
+        "predictions": "Models to score against the labels of each threshold.",
+        "metrics": "Metrics of the models, comma-separated, the most important first. Default: "
+        "auroc.",
+        "replicates": "Number of resamples. Default: 1,000.",
+    },
+    heavy="maps",
+)
+def threshold(asked: Options) -> None:
     """From which probability on do experts call an item positive, and how sure is that?
 
     Takes the items of `equipoise threshold plan` back in, labels each by the majority of the
@@ -185,24 +157,45 @@ def threshold(
     Example: equipoise threshold set scores.csv --model resnet --experts panel.csv --share 0.3
     -p detectors
     """
-    key = None if source.plan is None else read_key(source.plan)
-    source = source if key is None else source.with_key(key)
-    output.check_folder(MARK, "report.html")
-    report = _report(source, rule, models, key)
+    key = None if asked.plan is None else read_key(asked.plan)
+    asked = asked if key is None else key.applied(asked)
+    _check(asked)
+    check_report_folder(asked, MARK)
+    report = _report(asked, key)
     facts = input_facts(
         {
-            "items": source.file,
-            "experts": source.experts,
+            "items": asked.file,
+            "experts": asked.experts,
             "plan": None if key is None else key.path,
-            "predictions": models.predictions,
+            "predictions": asked.predictions,
         }
     )
-    present(report, output, MARK, facts)
+    present(report, asked, MARK, facts)
 
 
-def _report(
-    source: _ThresholdSource, rule: _RuleOptions, models: _ScoredModels, key: PlanKey | None
-) -> "Report":
+def _check(asked: Options) -> None:
+    """Refuse unknown words, the parameter of the other rule, and options about no models."""
+    check_source(asked, ("reliability", "exchangeable"))
+    other = "share" if asked.rule == "rise" else "rise_margin"
+    if getattr(asked, other) is not None:
+        raise misused(f"does not belong to --rule {asked.rule}; leave it out", other)
+    metric_names(asked.metrics)
+    column_map(asked.prediction_columns, "prediction_columns")
+    if not asked.predictions:
+        refuse_unused(asked, ("metrics", *OF_SCORES, "on_missing"), NO_MODELS)
+
+
+def _rule(asked: Options) -> "Rule":
+    """The rule of the library."""
+    from equipoise.study.analyses.thresholds import Rule
+
+    share = 0.5 if asked.share is None else asked.share
+    margin = 0.1 if asked.rise_margin is None else asked.rise_margin
+    replicates = asked.replicates or REPLICATES
+    return Rule(asked.rule, share, margin, replicates, asked.seed, asked.level)
+
+
+def _report(asked: Options, key: PlanKey | None) -> "Report":
     """Read everything and set the threshold, under a bar."""
     from equipoise.report.text import references
     from equipoise.study.analyses.moving_thresholds import Grid
@@ -210,43 +203,42 @@ def _report(
     from equipoise.study.analyses.thresholds import sampling_plan
 
     with progress("reading") as tell:
-        read = read_probabilities(source)
+        read = read_probabilities(asked)
         known = read.probabilities
-        usual = SampleSize(source.bins or BINS, source.per_bin or PER_BIN, rule.seed)
+        usual = SampleSize(asked.bins or BINS, asked.per_bin or PER_BIN, asked.seed)
         sample = sampling_plan(known.values, known.items, *(usual if key is None else key.size))
+        assert asked.file is not None
         if key is not None:
-            key.check(source.file, sample)
-        task = source.task or read.task
-        votes = _read_experts(replace(source, task=task), sample, sure=key is not None)
-        scored = read_models(models.predictions, models.reading(source.positive), task)
+            key.check(asked.file, sample)
+        task = asked.task or read.task
+        votes = _read_experts(replace(asked, task=task), sample, sure=key is not None)
+        scored = read_models(asked, task)
         tell(1, 1)
     with progress("threshold") as tell:
         grid = Grid(
-            reach=rule.reach,
-            metrics=metric_names(models.metric) or ["auroc"],
-            on_missing=models.on_missing,
+            reach=asked.reach,
+            metrics=metric_names(asked.metrics) or ["auroc"],
+            on_missing=asked.on_missing,
             progress=tell,
         )
-        report = threshold_report(known, sample, votes, scored, rule.made(), grid)
+        report = threshold_report(known, sample, votes, scored, _rule(asked), grid)
     return replace(
         report,
-        title=f"{source.file.stem}: from where on is an item positive?",
+        title=f"{asked.file.stem}: from where on is an item positive?",
         notices=(*read.notices, *as_notices(votes.notices), *report.notices),
         references=(*report.references, *references([known.model])),
     )
 
 
-def _read_experts(
-    source: _ThresholdSource, sample: "ExpertSample", *, sure: bool
-) -> Annotations:
+def _read_experts(asked: Options, sample: "ExpertSample", *, sure: bool) -> Annotations:
     """Votes of all experts; a file without annotators is that of one expert, by its name."""
-    columns = column_map(source.expert_columns, "expert_columns")
+    columns = column_map(asked.expert_columns, "expert_columns")
     names = ("kind", "classes", "positive", "at_least", "repeats")
-    reading = StudyReading(**{name: getattr(source, name) for name in names})
+    reading = Options(**{name: getattr(asked, name) for name in names})
     tables = []
-    for path in source.experts:
+    for path in asked.experts or ():
         sure |= _has_bins(path, sample)
-        table = answers_to(read_question(path, reading, columns), source.task, path)
+        table = answers_to(read_question([path], reading, columns), asked.task, path)
         tables.append((path, table))
     votes = tables[0][1]
     named = votes.annotators is not None or len(votes) > len(votes.items)

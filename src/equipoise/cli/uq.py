@@ -1,15 +1,194 @@
-"""equipoise uq: which uncertainty of an image classifier can be trusted, and for what."""
+"""equipoise uq: which uncertainty of an image classifier can be trusted, and for what.
+
+`evaluate` judges models that were trained elsewhere; `benchmark` trains every method on one's
+own images first.
+"""
+
+from collections.abc import Mapping
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from equipoise.cli.uq_benchmark import benchmark
-from equipoise.cli.uq_evaluate import evaluate
+from equipoise.cli.command import verb
+from equipoise.cli.options import OF_FOLDER, Options, words
+from equipoise.cli.results import check_report_folder, input_facts, present
+from equipoise.cli.screen import progress
+from equipoise.types.arrays import InputError, listed
 
-uq = typer.Typer(
-    help="Which uncertainty can be trusted: does it flag bad images, ambiguous findings and "
-    "its own mistakes, and is it calibrated?",
-    no_args_is_help=True,
-    rich_markup_mode="markdown",
+if TYPE_CHECKING:
+    from equipoise.uq.predictions import Files, UncertaintyStudy
+    from equipoise.uq.training.grid import Outcome
+
+MARK = "uncertainty.json"
+FOLDER = Path("uq-benchmark")
+NOISE = "Seed of the noise that gives the null of correlations."
+OF_SCORING = ("image", "decomposition", "binning", "level", "seed")
+
+
+@verb(
+    *("files", "ood", *OF_SCORING, *OF_FOLDER),
+    arguments=("files",),
+    required=("files",),
+    texts={
+        "files": "Files of predictions (.npz, one per method), then the file of labels; or the "
+        "folder of a benchmark.",
+        "seed": NOISE,
+    },
+    heavy="maps",
 )
-uq.command("evaluate", no_args_is_help=True)(evaluate)
-uq.command("benchmark", no_args_is_help=True)(benchmark)
+def evaluate(asked: Options) -> None:
+    """Does a model's uncertainty flag bad images, ambiguous findings and its own mistakes?
+
+    Takes predictions of any framework: arrays `probs` (members, items, classes) in one .npz
+    file per method, whose name is the method, and `labels` (items, classes) with 1, 0, -1 for
+    uncertain and nan for blank. `val_probs` and `val_labels` let it choose scores on validation
+    images, `ood_probs` holds out-of-distribution images, `groups` the patient of each image.
+
+    Example: equipoise uq evaluate ensemble.npz dropout.npz labels.npz --out uncertainty
+
+    Example: equipoise uq evaluate benchmark/ --json
+    """
+    from equipoise.uq.predictions import read_study
+
+    files = _saved(asked)
+    check_report_folder(asked, MARK)
+    with progress("reading") as tell:
+        study = read_study(files, decomposition=asked.decomposition, image=asked.image)
+        tell(1, 1)
+    inputs = {"predictions": files.runs, "labels": [files.labels], "ood": files.ood}
+    _judge(study, asked, input_facts(inputs))
+
+
+def _saved(asked: Options) -> "Files":
+    """The files by what they are, all of which exist."""
+    from equipoise.uq.predictions import Files, find_files
+
+    paths = asked.files or []
+    if len(paths) == 1 and paths[0].is_dir():
+        return find_files(paths[0])
+    if len(paths) < 2:
+        do = "give predictions first, and the file of labels last"
+        raise InputError(str(paths[0]), "one file", "predictions and labels", do)
+    saved = Files(paths[:-1], paths[-1], asked.ood or ())
+    for path in (*saved.runs, saved.labels, *saved.ood):
+        if not path.is_file():
+            raise InputError(str(path), "no such file", "an .npz file", "check its name")
+    return saved
+
+
+def _judge(study: "UncertaintyStudy", asked: Options, facts: Mapping[str, Any]) -> None:
+    """Judge all scores, under a bar, and present what comes out."""
+    from equipoise.uq.evaluate import UncertaintyOptions, evaluate_study
+
+    how = {name: getattr(asked, name) for name in OF_SCORING}
+    with progress("uncertainty") as tell:
+        result = evaluate_study(study, UncertaintyOptions(**how, progress=tell))
+    rows = [row._asdict() for row in result.table()]
+    present(result.report(), asked, MARK, {**facts, "rows": rows})
+
+
+@verb(
+    *("data", "ood_data", "image_size", "uncertain", "blank"),
+    *("methods", "archs", "trainings", "drop", "device", "minutes", "epochs", "batch"),
+    *("setting", *OF_SCORING, *OF_FOLDER),
+    required=("data",),
+    texts={"seed": NOISE},
+    heavy="cells",
+)
+def benchmark(asked: Options) -> None:
+    """Which uncertainty method suits my images? Trains all of them and compares.
+
+    Every method, network and seed is a file in the folder, so a benchmark that was stopped goes
+    on with the same command. Needs `pip install "equipoise[torch]"`; on a machine that has only
+    numpy and torch, `python -m equipoise.uq.training` trains, and `equipoise uq evaluate
+    FOLDER` judges elsewhere.
+
+    Example: equipoise uq benchmark --data demo --out uncertainty
+
+    `--workers` processes share the device (by default 8 on a GPU, 1 on a CPU); with
+    `--engine dask` each worker of a cluster trains one network at a time.
+
+    Example: equipoise uq benchmark --data chexpert/ --seeds 3 --device cuda --out uncertainty
+    """
+    from equipoise.uq.predictions import read_study
+
+    if find_spec("torch") is None:
+        do = 'run pip install "equipoise[torch]"'
+        raise InputError("equipoise uq benchmark", "torch is not installed", "torch", do)
+    check_report_folder(asked, MARK)
+    folder = asked.out or FOLDER
+    done = _trained(asked, folder)
+    if done.failed:
+        name, reason = next(iter(done.failed.items()))
+        do = "mend it and run the same command again; what is done is kept"
+        raise InputError(
+            f"{len(done.failed)} cells, such as {name}", reason, "trained cells", do
+        )
+    if done.missing:
+        typer.echo(
+            f"{len(done.done)} of {len(done.done) + len(done.missing)} cells are done; run the "
+            "same command again to go on.",
+            err=True,
+        )
+        raise typer.Exit(3)
+    files = _files(folder, done)
+    study = read_study(files, decomposition=asked.decomposition, image=asked.image)
+    _judge(study, asked, input_facts({"labels": [folder / "labels.npz"]}))
+
+
+def _trained(asked: Options, folder: Path) -> "Outcome":
+    """Run the grid under a bar."""
+    import sys
+    from math import inf
+
+    from equipoise.scale.engine import current
+    from equipoise.uq.training.data import LabelPolicy
+    from equipoise.uq.training.grid import progress_line, train_grid
+    from equipoise.uq.training.methods import METHODS
+    from equipoise.uq.training.plan import (
+        Machine,
+        Plan,
+        Setup,
+        default_architectures,
+        default_recipe,
+        settings_of,
+    )
+
+    assert asked.data is not None
+    plan = Plan(
+        methods=tuple(words(asked.methods)) or tuple(METHODS),
+        architectures=tuple(words(asked.archs)) or default_architectures(asked.data),
+        seeds=tuple(range(asked.trainings)),
+    )
+    setup = Setup(
+        source=asked.data,
+        ood=asked.ood_data,
+        size=asked.image_size,
+        drop=asked.drop,
+        small=asked.data == "demo",
+        policy=LabelPolicy(uncertain=asked.uncertain, blank=asked.blank),
+        recipe=default_recipe(asked.data, epochs=asked.epochs, batch=asked.batch),
+        settings=settings_of(asked.setting or ()),
+    )
+    minutes = inf if asked.minutes is None else asked.minutes
+    machine = Machine(device=asked.device, workers=current().workers, minutes=minutes)
+    with progress_line(sys.stderr) as tell:
+        return train_grid(plan, setup, folder, machine, tell)
+
+
+def _files(folder: Path, done: "Outcome") -> "Files":
+    """The files of the cells that were asked for; others that lie there are named."""
+    from equipoise.uq.predictions import Files, find_files
+
+    there = find_files(folder)
+    wanted = {f"{cell.name}.npz" for cell in done.done}
+    others = [path.name for path in there.runs if path.name not in wanted]
+    if others:
+        typer.echo(
+            f"{folder} also holds {listed(others)}, which this grid does not ask for and which "
+            "are left out; equipoise uq evaluate takes all that lies there.",
+            err=True,
+        )
+    return Files([path for path in there.runs if path.name in wanted], there.labels)

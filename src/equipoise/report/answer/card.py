@@ -222,7 +222,7 @@ def _settled_by(answer: Answer, nouns: Nouns, *, command: bool) -> str:
     if front.known < 2:
         return ""
     if not front.population.decides:
-        fixed = "--set annotators=fixed" if command else 'Settings(annotators="fixed")'
+        fixed = "--annotators fixed" if command else 'Settings(annotators="fixed")'
         return (
             f"Votes of more {nouns.annotators}, from three on; or taking these "
             f"{nouns.annotators} as the standard ({fixed})."

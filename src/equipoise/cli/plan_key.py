@@ -9,24 +9,24 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from equipoise.cli.options import misused
-from equipoise.cli.probabilities import ProbabilitySource
+from equipoise.cli.options import DEFAULTS, Options, misused
 from equipoise.types.arrays import InputError
 
 if TYPE_CHECKING:
     from equipoise.study.analyses.thresholds import ExpertSample
 
 Word = str | float | int | bool | None
-NAMES = (
-    *("truth", "reliability", "model", "task", "kind", "classes", "positive", "at_least"),
-    *("exchangeable", "columns", "layout", "repeats"),
-)
-OWN: Mapping[str, Word] = {"exchangeable": False, "layout": "auto", "repeats": "keep"}
-USUAL: Mapping[str, Word] = {name: OWN.get(name) for name in NAMES}
+ROW_OF = {
+    "truth": "votes_as",
+    "reliability": "reliability",
+    "model": "score_model",
+    **{name: name for name in ("task", "kind", "classes", "positive", "at_least")},
+    **{name: name for name in ("exchangeable", "columns", "layout", "repeats")},
+}  # options that a key stores, and their rows of the table
 BINS = PER_BIN = 20
 NUMBERS = ("bins", "per_bin", "seed")
 SAME = 1e-9  # probabilities that a model of votes gives again
@@ -61,17 +61,21 @@ class PlanKey:
     size: SampleSize
     items: Mapping[str, tuple[int, float]]
 
-    def refuse_other(self, name: str, value: Word, usual: Word, own: Word) -> None:
+    def refuse_other(self, name: str, value: Word, usual: Word, stored: Word) -> None:
         """Refuse an option that was given and is not that of the key."""
-        if value not in (usual, own):
-            why = f"got {value!r}, but {self.path.name} has {own!r}; leave it out"
+        if value not in (usual, stored):
+            why = f"got {value!r}, but {self.path.name} has {stored!r}; leave it out"
             raise misused(why, name)
 
-    def options_for(self, source: ProbabilitySource) -> dict[str, Any]:
-        """Options of the key; those that were given must be the same."""
-        for name, usual in USUAL.items():
-            self.refuse_other(name, getattr(source, name), usual, self.options[name])
-        return dict(self.options)
+    def applied(self, asked: Options) -> Options:
+        """What was asked with the options of the key; those that were given must not differ."""
+        self.refuse_other("bins", asked.bins, None, self.size.bins)
+        self.refuse_other("per_bin", asked.per_bin, None, self.size.per_bin)
+        stored: dict[str, Any] = {}
+        for name, row in ROW_OF.items():
+            stored[row] = self.options[name]
+            self.refuse_other(row, getattr(asked, row), DEFAULTS[row], stored[row])
+        return replace(asked, **stored)
 
     def check(self, file: Path, sample: "ExpertSample") -> None:
         """Refuse a plan that is not made again from the file and the options."""
@@ -122,17 +126,16 @@ def write_plan(out: Path, sample: "ExpertSample", task: str | None, key: str | N
             both.enter_context(replaced(key_of(out))).write(key.encode("utf-8"))
 
 
-def key_text(
-    sample: "ExpertSample", source: ProbabilitySource, size: SampleSize, task: str | None
-) -> str:
+def key_text(sample: "ExpertSample", asked: Options, size: SampleSize, task: str | None) -> str:
     """Everything that the plan does not show."""
     from importlib.metadata import version
 
-    options = {name: getattr(source, name) for name in USUAL}
+    options = {name: getattr(asked, row) for name, row in ROW_OF.items()}
+    assert asked.file is not None
     made = {
         "schema": 1,
         "equipoise": version("equipoise"),
-        "file": source.file.name,
+        "file": asked.file.name,
         "options": options | size._asdict() | {"task": task},
         "items": sample.rows(),
     }
@@ -147,7 +150,7 @@ def read_key(plan: Path) -> PlanKey:
     file = content(path)
     try:
         record = read_json(file)
-        options = {name: record["options"][name] for name in (*USUAL, *NUMBERS)}
+        options = {name: record["options"][name] for name in (*ROW_OF, *NUMBERS)}
         items = _bins_and_probabilities(record["items"])
         if not all(_fits(name, value) for name, value in options.items()):
             raise TypeError
@@ -166,5 +169,5 @@ def _fits(name: str, value: object) -> bool:
     if name == "exchangeable":
         return isinstance(value, bool)
     if value is None:
-        return USUAL[name] is None
+        return DEFAULTS[ROW_OF[name]] is None
     return isinstance(value, float if name == "reliability" else str)

@@ -1,33 +1,29 @@
 """The verbs of the command line, and what is said when none is given."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import typer
-from typer.core import TyperCommand, TyperGroup, TyperOption
+from typer.core import TyperCommand, TyperOption
 from typer.main import get_command
 
-from equipoise.cli._catalogue import help_text
-from equipoise.cli._engine import cell
-from equipoise.cli._screen import option_names
+from equipoise.cli import clean_benchmark, clean_rounds, clean_scan, uq
 from equipoise.cli.aggregate import aggregate
 from equipoise.cli.agreement import agreement
-from equipoise.cli.asked import evaluate, stability
+from equipoise.cli.asked import evaluate
 from equipoise.cli.audit import audit
 from equipoise.cli.check import check
-from equipoise.cli.clean import clean
-from equipoise.cli.compare import compare
-from equipoise.cli.datasets import datasets
-from equipoise.cli.demo import demo
+from equipoise.cli.datasets import datasets, demo, reproduce
+from equipoise.cli.engine import cell
+from equipoise.cli.help import help_text
+from equipoise.cli.options import ROWS, TYPES
 from equipoise.cli.plan import plan
 from equipoise.cli.report import report
-from equipoise.cli.reproduce import reproduce
-from equipoise.cli.threshold import threshold
-from equipoise.cli.threshold_plan import threshold_plan
-from equipoise.cli.uq import uq
+from equipoise.cli.screen import option_names
+from equipoise.cli.threshold import threshold, threshold_plan
 
 
 class _Verb(TyperCommand):
@@ -41,16 +37,6 @@ class _Verb(TyperCommand):
         super().format_help(ctx, formatter)
 
 
-class _WithFormer(TyperGroup):
-    """Takes the former `threshold FILE` for `threshold set FILE`."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Put the verb before words that do not begin with one."""
-        if args and args[0] not in (*self.commands, "--help"):
-            args = ["set", *args]
-        return super().parse_args(ctx, args)
-
-
 app = typer.Typer(
     name="equipoise",
     help="Evaluate models when the experts disagree.\n\n"
@@ -61,29 +47,41 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
 )
+
+
+def _group(name: str, text: str, verbs: Mapping[str, Callable[..., None]]) -> typer.Typer:
+    """Verbs under one word."""
+    group = typer.Typer(help=text, no_args_is_help=True, rich_markup_mode="markdown")
+    for own, verb in verbs.items():
+        group.command(own, no_args_is_help=True, cls=_Verb)(verb)
+    app.add_typer(group, name=name)
+    return group
+
+
 for _verb in (evaluate, check, report, aggregate, agreement, plan):
     app.command(no_args_is_help=True, cls=_Verb)(_verb)
-_thresholds = typer.Typer(
-    cls=_WithFormer,
-    help="From which probability on do experts call an item positive?",
-    no_args_is_help=True,
-    rich_markup_mode="markdown",
+_group(
+    "threshold",
+    "From which probability on do experts call an item positive?",
+    {"plan": threshold_plan, "set": threshold},
 )
-_thresholds.command("plan", no_args_is_help=True)(threshold_plan)
-_thresholds.command("set", no_args_is_help=True)(threshold)
-app.add_typer(_thresholds, name="threshold")
-app.command(no_args_is_help=True)(audit)
-app.add_typer(uq, name="uq")
-app.add_typer(clean, name="clean")
+app.command(no_args_is_help=True, cls=_Verb)(audit)
+_group(
+    "uq",
+    "Which uncertainty can be trusted: does it flag bad images, ambiguous findings and its own "
+    "mistakes, and is it calibrated?",
+    {"evaluate": uq.evaluate, "benchmark": uq.benchmark},
+)
+_clean = _group(
+    "clean",
+    "Find images that do not belong, are there twice, or have a wrong label; compare the "
+    "methods that look for them.",
+    {"scan": clean_scan.scan, "benchmark": clean_benchmark.benchmark},
+)
+_clean.add_typer(clean_rounds.rounds, name="rounds")
 for _verb in (reproduce, datasets, demo):
-    app.command()(_verb)
+    app.command(cls=_Verb)(_verb)
 app.command(no_args_is_help=True, hidden=True)(cell)
-for _name, _verb in (
-    ("stability", stability),
-    ("compare", compare),
-    ("threshold-plan", threshold_plan),
-):  # former names
-    app.command(_name, no_args_is_help=True, hidden=True, cls=_Verb)(_verb)
 
 
 @app.callback(invoke_without_command=True)
@@ -128,15 +126,15 @@ def empty_path(arguments: Sequence[str]) -> str | None:
     >>> empty_path(["aggregate", "votes.csv", "--out", "."]) is None
     True
     """
-    verb = _verb_of(arguments)
-    options = [one for one in verb.params if isinstance(one, TyperOption)] if verb else []
+    taken = options_of(arguments)
     joined = [word for word in arguments if "=" in word]
-    given = {*pairwise(arguments), *(word.partition("=")[::2] for word in joined)}
-    for one in options:
-        if one.type_descriptor.annotation is Path:
-            for name in one.opts:
-                if (name, "") in given:
-                    return name
+    values = {*pairwise(arguments), *(word.partition("=")[::2] for word in joined)}
+    for name, row in ROWS.items():
+        if TYPES[name] not in (Path, Path | None):
+            continue
+        for flag in row.flags or (f"--{name.replace('_', '-')}",):
+            if flag.lstrip("-").replace("-", "_") in taken and (flag, "") in values:
+                return flag
     return None
 
 
@@ -145,4 +143,4 @@ def _verb_of(arguments: Sequence[str]) -> Any:
     for word in arguments:
         if word in getattr(here, "commands", {}):
             here = here.commands[word]
-    return here.commands.get("set") if hasattr(here, "commands") else here
+    return None if hasattr(here, "commands") else here

@@ -4,13 +4,13 @@ import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from equipoise.cli.options import check_choice, misused, panel
+from equipoise.cli.options import Options, check_choice, misused
+from equipoise.cli.screen import say
 
 if TYPE_CHECKING:
     from equipoise.scale.cells import CellsWaitError
@@ -18,14 +18,6 @@ if TYPE_CHECKING:
 JOBS = "slurm-array"
 _WITH_CELLS = (("clean", "benchmark"), ("uq", "benchmark"))
 UNFINISHED = 3  # exit code of a command whose parts are not all there
-_engine = panel(
-    "Engine",
-    engine="Where heavy work runs: `local` (threads), `processes`, `dask` or `ray`; no number "
-    "changes. `slurm-array` (of `clean benchmark` and `uq benchmark`) prints a job script "
-    "whose tasks are the parts; the same command collects them afterwards.",
-    address="Of a Dask scheduler or a Ray head, as they print it; without, workers start here.",
-    workers="How many at a time; 0: one per core, or all of the cluster.",
-)
 SCRIPT = """#!/bin/bash
 #SBATCH --job-name=equipoise
 #SBATCH --array=0-{last}
@@ -40,55 +32,38 @@ exec {python} -m equipoise cell --folder {folder} "$cell" -- {command}
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EngineOptions:
-    """Where heavy work runs."""
+@contextmanager
+def use_engine(asked: Options, *, cells: bool) -> Iterator[None]:
+    """Run what is inside on the engine that was asked for.
 
-    engine: Annotated[str, _engine("engine", hidden=True)] = "local"
-    address: Annotated[str | None, _engine("address", hidden=True)] = None
-    workers: Annotated[int, _engine("workers", hidden=True, min=0)] = 0
+    Parameters
+    ----------
+    cells
+        Whether the verb has parts that jobs can make.
+    """
+    from equipoise.scale.engine import KINDS, choose_engine, groups_sent, using
 
-    def __post_init__(self) -> None:
-        """Refuse unknown words, and an address that nobody reads."""
-        from equipoise.scale.engine import KINDS
-
-        check_choice("engine", self.engine, (*KINDS, JOBS))
-        if self.address is not None and self.engine not in ("dask", "ray"):
-            raise misused("belongs to --engine dask or ray", "address")
-        if self.workers and (self.engine == JOBS or self.address is not None):
-            raise misused("the cluster has its own number; leave it out", "workers")
-
-    @contextmanager
-    def use(self, *, cells: bool) -> Iterator[None]:
-        """Run what is inside on the engine.
-
-        Parameters
-        ----------
-        cells
-            Whether the verb has parts that jobs can make.
-        """
-        if self.engine == JOBS:
-            if not cells:
-                raise misused("this verb has no parts for jobs; choose dask or ray", "engine")
-            with _jobs():
-                yield
-            return
-        from equipoise.cli._screen import say
-        from equipoise.scale.engine import choose_engine, groups_sent, using
-
-        chosen = choose_engine(self.engine, address=self.address, workers=self.workers)
-        with using(chosen) as engine:
+    check_choice("engine", asked.engine, (*KINDS, JOBS))
+    if asked.address is not None and asked.engine not in ("dask", "ray"):
+        raise misused("belongs to --engine dask or ray", "address")
+    if asked.workers and (asked.engine == JOBS or asked.address is not None):
+        raise misused("the cluster has its own number; leave it out", "workers")
+    if asked.engine == JOBS:
+        if not cells:
+            raise misused("this verb has no parts for jobs; choose dask or ray", "engine")
+        with _jobs():
             yield
-            if not engine.is_local and not groups_sent():
-                say(
-                    f"Note: Nothing took long enough to be sent to {self.engine}: all ran here."
-                )
+        return
+    chosen = choose_engine(asked.engine, address=asked.address, workers=asked.workers)
+    with using(chosen) as engine:
+        yield
+        if not engine.is_local and not groups_sent():
+            say(f"Note: Nothing took long enough to be sent to {asked.engine}: all ran here.")
 
 
 @contextmanager
 def _jobs() -> Iterator[None]:
     """Print the job script where parts are missing, and stop."""
-    from equipoise.cli._screen import say
     from equipoise.scale.cells import CellsWaitError, waiting
 
     try:
@@ -130,7 +105,6 @@ def cell(
 
     Example: equipoise cell --folder run/cells 5d41402abc4b... -- uq benchmark --out run
     """
-    from equipoise.cli._screen import say
     from equipoise.scale.cells import CellMadeError, only
     from equipoise.types.arrays import InputError
 
@@ -165,7 +139,7 @@ def _without_engine(words: Sequence[str]) -> list[str]:
 
 
 def _run(words: Sequence[str]) -> None:
-    from equipoise.cli._verbs import app
+    from equipoise.cli.verbs import app
 
     before, sys.argv = sys.argv, [sys.argv[0], *words]
     try:

@@ -1,10 +1,17 @@
-"""What a person sees: tables on standard output, messages and progress on standard error."""
+r"""What a person sees: tables on standard output, messages and progress on standard error.
 
+What a stream that is not UTF-8 cannot show is written in letters that it can: a minus sign
+becomes a hyphen, an inequality two letters; a name in another script becomes its escapes,
+``\u4e2d``, so nothing is lost and no two names become one.
+"""
+
+import codecs
 import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from io import TextIOWrapper
 from pathlib import PurePosixPath
 from threading import Timer
 from typing import TYPE_CHECKING, Any
@@ -195,3 +202,35 @@ def _one_line(text: str) -> Iterator[None]:
 
 def _errors() -> Console:
     return Console(stderr=True, soft_wrap=True)
+
+
+# ---- streams that are not UTF-8 ----------------------------------------------------------
+
+_PLAIN = {
+    "−": "-", "–": "-", "—": "-", "‑": "-", "≤": "<=", "≥": ">=", "≠": "!=", "≈": "~", "×": "x",
+    "·": "*", "…": "...", "±": "+/-", "→": "->", "←": "<-", "↑": "^", "↓": "v", "’": "'",
+    "‘": "'", "“": '"', "”": '"', "∞": "inf", "•": "*", "\u00a0": " ", "\u2009": " ",
+    "█": "#", "■": "#", "●": "o", "○": "o", "│": "|", "─": "-", "├": "|", "┤": "|",
+    "▾": "v", "▸": ">", "╭": "+", "╮": "+", "╰": "+", "╯": "+", "━": "-", "┃": "|", "┼": "+",
+    "α": "alpha", "κ": "kappa", "Δ": "Delta", "²": "^2", "�": "?",
+}  # fmt: skip
+_NAME = "equipoise.plain"
+
+
+def _plain(error: UnicodeError) -> tuple[str | bytes, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    letters = error.object[error.start : error.end]
+    words = [
+        _PLAIN.get(one) or one.encode("ascii", "backslashreplace").decode() for one in letters
+    ]
+    return "".join(words), error.end
+
+
+def make_writable() -> None:
+    """Let standard output and standard error take any text."""
+    codecs.register_error(_NAME, _plain)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            with suppress(OSError, ValueError):
+                stream.reconfigure(errors=_NAME)

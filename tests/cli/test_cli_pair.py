@@ -1,4 +1,4 @@
-"""`equipoise compare` and `report --export` as a user meets them."""
+"""`equipoise evaluate --pair` and `report --export` as a user meets them."""
 
 import csv
 import json
@@ -26,36 +26,27 @@ def differences(facts):
     return next(one["rows"] for one in facts["findings"] if one["key"] == "comparison")
 
 
-def one_model(name, source="good", items=40):
-    """A file with the scores of one model of the study."""
-    rows = table(Path("scores.csv"))[:items]
-    lines = [f"item,{name}", *(f"{row['item']},{row[source]}" for row in rows)]
-    path = Path(f"{name}-{source}.csv")
-    path.write_text("\n".join(lines) + "\n")
-    return path
-
-
 @pytest.mark.usefixtures("study")
 def test_two_models_fit_on_one_screen(equipoise):
-    code, out, said = equipoise("compare", "good", "[weak]", *FILES, *QUICK)
+    code, out, said = equipoise("evaluate", "--pair", "good", "[weak]", *FILES, *QUICK)
     assert code == 0, said
     for words in ("By soft AUROC good is better than [weak] by",
                   "for items and annotators like these, as a single pair."):  # fmt: skip
         assert words in flat(out), words
     assert len(out.splitlines()) <= 40, out
-    code, out, _ = equipoise("compare", "good", "[weak]", *FILES, *QUICK, "--verbose")
+    code, out, _ = equipoise(
+        "evaluate", "--pair", "good", "[weak]", *FILES, *QUICK, "--verbose"
+    )
     legend = "Share: of the resamples of items and annotators in which good is"
     for words in ("good against [weak]", ANALYSES["flips"].title, legend):
         assert words in flat(out), words
     evaluated(equipoise)
-    code, out, said = equipoise("compare", "run", "good", "[weak]", *QUICK, "--json")
+    code, out, said = equipoise("evaluate", "run", "--pair", "good", "[weak]", *QUICK, "--json")
     facts = json.loads(out)
     assert code == 0 and len(differences(facts)) == 4
     assert differences(facts)[0]["a"] == "good"
     told = next(one for one in facts["findings"] if one["key"] == "pair_flips")
     assert told["title"].startswith("good against [weak]: ")
-    code, new, _ = equipoise("evaluate", "run", "--pair", "good", "[weak]", *QUICK, "--json")
-    assert code == 0 and json.loads(new) == facts
 
 
 @pytest.mark.usefixtures("study")
@@ -68,7 +59,16 @@ def test_lower_is_better_is_marked(equipoise):
     ]
     lines = [",".join(row) for row in (rows[0], *squashed)]
     Path("scores.csv").write_text("\n".join(lines) + "\n")
-    words = ("compare", "good", "[weak]", *FILES, *QUICK, "--metric", "brier_score,auroc")
+    words = (
+        "evaluate",
+        "--pair",
+        "good",
+        "[weak]",
+        *FILES,
+        *QUICK,
+        "--metric",
+        "brier_score,auroc",
+    )
     code, out, said = equipoise(*words, "--verbose")
     assert code == 0, said
     assert "a difference below 0 speaks for the first" in flat(out)
@@ -81,86 +81,8 @@ def test_lower_is_better_is_marked(equipoise):
     assert better == (value < 0)
 
 
-def test_models_of_two_runs_are_paired(study, equipoise):
-    evaluated(equipoise, "new", "-a", "votes.csv", "-p", one_model("vit"))
-    evaluated(equipoise, "old", "-a", "votes.csv", "-p", one_model("resnet", "fair"))
-    code, out, said = equipoise("compare", "new", "old", *QUICK, "--json")
-    assert code == 0, said
-    facts = json.loads(out)
-    assert facts["models"] == ["vit", "resnet"]
-    code, out, _ = equipoise("compare", "good", "fair", *FILES, *QUICK, "--json", "--metric",
-                             "auroc,average_precision")  # fmt: skip
-    twin = json.loads(out)
-    for name in ("value", "low"):
-        assert [one[name] for one in differences(facts)] == [
-            one[name] for one in differences(twin)
-        ]
-    evaluated(equipoise)
-    words = ("compare", "run", "good", "old", "resnet", *QUICK)
-    assert "By soft AUROC good scores higher than resnet" in flat(equipoise(*words)[1])
-    code, _, said = equipoise("compare", "run", "old", *QUICK)
-    assert code == 1 and "3 models" in said and "name one after each folder" in flat(said)
-    assert study.joinpath("run").is_dir()
-
-
-@pytest.mark.usefixtures("study")
-def test_one_name_in_two_runs_stays_two_models(equipoise):
-    evaluated(equipoise, "new", "-a", "votes.csv", "-p", one_model("net"))
-    evaluated(equipoise, "old", "-a", "votes.csv", "-p", one_model("net", "[weak]"))
-    code, out, said = equipoise("compare", "new", "old", *QUICK, "--json")
-    assert code == 0, said
-    facts = json.loads(out)
-    assert facts["models"] == ["net (new)", "net (old)"]
-    assert differences(facts)[0]["value"] != 0
-    code, _, said = equipoise("compare", "new", "new", *QUICK)
-    assert code == 1 and "twice" in said
-
-
-@pytest.mark.usefixtures("study")
-def test_nothing_is_paired_across_other_items_votes_or_questions(equipoise):
-    evaluated(equipoise, "run", "-a", "votes.csv", "-p", one_model("vit"))
-    lines = Path("votes.csv").read_text().splitlines()
-    fewer = [line for line in lines if line.split(",")[0] not in ("0", "1")]
-    Path("fewer.csv").write_text("\n".join(fewer) + "\n")
-    Path("other.csv").write_text("\n".join(lines[:-1]) + "\n")
-    votes = {"fewer": "different items (40 and 38, 38 in both)",
-             "other": "the same items with different votes"}  # fmt: skip
-    for name, told in votes.items():
-        words = ("-a", f"{name}.csv", "-p", "vit-good.csv", "--on-missing", "drop")
-        evaluated(equipoise, name, *words)
-        code, out, said = equipoise("compare", "run", "vit", name, "vit", *QUICK)
-        assert code == 1 and told in flat(said) and not out
-    Path("turned.csv").write_text("\n".join([lines[0], *lines[:0:-1]]) + "\n")
-    evaluated(equipoise, "turned", "-a", "turned.csv", "-p", one_model("resnet", "fair"))
-    code, out, said = equipoise("compare", "run", "turned", *QUICK)
-    assert code == 0 and "By soft AUROC vit scores higher than resnet" in out, said
-    Path("named.csv").write_text("\n".join(lines).replace(",1", ",sick").replace(",0", ",well"))
-    words = ("-a", "named.csv", "-p", "vit-good.csv", "--positive", "sick")
-    evaluated(equipoise, "named", *words)
-    code, out, said = equipoise("compare", "run", "named", *QUICK)
-    assert code == 1 and "different classes ('0', '1'; 'not sick', 'sick')" in flat(said)
-    part = one_model("half", "fair", items=20)
-    evaluated(equipoise, "part", "-a", "votes.csv", "-p", part, "--on-missing", "drop")
-    words = ("compare", "run", "vit", "part", "half", *QUICK)
-    code, out, said = equipoise(*words)
-    assert code == 1 and "different items were scored (40 and 20, 20 by both)" in flat(said)
-    code, _, said = equipoise(*words, "--on-missing", "drop")
-    assert code == 0 and "20" in said
-
-
-@pytest.mark.usefixtures("study")
-def test_runs_by_other_metrics_need_one_in_common(equipoise):
-    evaluated(equipoise, "a", *FILES, "--metrics", "auroc")
-    evaluated(equipoise, "b", *FILES, "--metrics", "average_precision")
-    words = ("compare", "a", "good", "b", "fair", *QUICK)
-    code, _, said = equipoise(*words)
-    assert code == 1 and "no metric in common (auroc; average_precision)" in flat(said)
-    code, out, _ = equipoise(*words, "--metric", "auroc", "--json")
-    assert code == 0 and json.loads(out)["metrics"] == ["auroc"]
-
-
 def test_tables_for_a_paper(study, equipoise):
-    words = ("compare", "good", "fair", *FILES, *QUICK, "--out", "c")
+    words = ("evaluate", "--pair", "good", "fair", *FILES, *QUICK, "--out", "c")
     code, out, _ = equipoise(*words)
     assert code == 0 and "c/report.html" in out
     code, out, _ = equipoise("report", "c", "--json")
@@ -179,12 +101,16 @@ def test_tables_for_a_paper(study, equipoise):
 @pytest.mark.parametrize(
     ("words", "told", "exit_code"),
     [
-        (("compare", "good", *FILES), "expected two models", 2),
-        (("compare", "good", "fair"), "nothing to read", 1),
-        (("compare", "good", "fair", *FILES, "--resample", "item"), "did you mean 'items'", 2),
-        (("compare", "good", "wek", *FILES), "expected one of", 1),
-        (("compare", "good", "good", *FILES), "twice", 1),
-        (("compare", "nowhere", "good", "fair"), "no run.json", 1),
+        (("evaluate", *FILES, "--pair", "good"), "requires 2 arguments", 2),
+        (("evaluate", "--pair", "good", "fair"), "nothing to read", 1),
+        (
+            ("evaluate", "--pair", "good", "fair", *FILES, "--resample", "item"),
+            "did you mean 'items'",
+            2,
+        ),
+        (("evaluate", "--pair", "good", "wek", *FILES), "expected one of", 1),
+        (("evaluate", "--pair", "good", "good", *FILES), "twice", 1),
+        (("evaluate", "nowhere", "--pair", "good", "fair"), "no run.json", 1),
         (("report", "nowhere", "--export", "x"), "no run.json", 1),
     ],
 )

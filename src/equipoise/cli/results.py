@@ -1,14 +1,19 @@
-"""Results of a verb: notices, then a folder, JSON or a screen, all of one report.
+"""Results of a verb: where they may go, and a report as notices, a folder, JSON or a screen.
 
-Advice in a report is in the words of the command that was typed, wherever it goes.
+Files and folders that a verb writes to are checked before anything is read. Advice in a report
+is in the words of the command that was typed, wherever it goes.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any
 
-from equipoise.cli._screen import (
+import typer
+
+from equipoise.cli.options import Options
+from equipoise.cli.screen import (
     counted,
     note,
     output,
@@ -17,8 +22,8 @@ from equipoise.cli._screen import (
     say,
     verb_options,
 )
-from equipoise.cli.options import OutputOptions
 from equipoise.cli.study import CliStudy, file_facts, table_files
+from equipoise.types.arrays import InputError
 from equipoise.types.notices import Notice
 from equipoise.types.words import Hint, Option, in_command
 
@@ -26,7 +31,70 @@ if TYPE_CHECKING:
     from equipoise.types.findings import Report
 
 
-def deliver(report: "Report", study: CliStudy, results: OutputOptions, mark: str) -> None:
+# ---- where results may go --------------------------------------------------------------------
+
+
+def check_target(option: str, path: Path | None, endings: tuple[str, ...]) -> None:
+    """Refuse a file that could not be written, before anything is read."""
+    if path is None:
+        return
+    parent = path.absolute().parent
+    if path.is_dir():
+        where, do = f"{option} {path}", f"name a file in it: {path / ('truth' + endings[0])}"
+        raise InputError(where, "a folder", f"a file that ends in {endings[0]}", do)
+    if path.suffix.lower() not in endings:
+        message = f"got {path.name!r}, expected a name that ends in {endings[0]}"
+        raise typer.BadParameter(message, param_hint=option)
+    if not parent.is_dir():
+        got = f"there is no folder {str(path.parent)!r}"
+        do = "make the folder first, or name another file"
+        raise InputError(f"{option} {path}", got, "a file in a folder that exists", do)
+    if not _writable(parent):
+        where, got = f"{option} {path}", "a folder that is read-only"
+        raise InputError(where, got, "one that may be written to", "name another file")
+
+
+def check_folder(option: str, path: Path | None) -> None:
+    """Refuse a folder that could not be written to, before anything is read."""
+    if path is None:
+        return
+    ground = next(one for one in (path, *path.absolute().parents) if one.exists())
+    if not ground.is_dir() or not _writable(ground):
+        why = "read-only" if ground.is_dir() else "a file"
+        where, got = f"{option} {path}", f"cannot be written ({ground} is {why})"
+        raise InputError(where, got, "a folder to write into", "name another folder")
+
+
+def check_run_folder(out: Path | None, *, overwrite: bool) -> None:
+    """Refuse a folder that cannot take a run, or holds another, before anything is read."""
+    from equipoise.report.run import prepared
+
+    check_folder("--out", out)
+    if out is not None:
+        prepared(out, overwrite=overwrite)
+
+
+def _writable(folder: Path) -> bool:
+    """Whether a file can be made in a folder; only trying tells, also for the superuser."""
+    try:
+        with TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False
+
+
+def check_report_folder(asked: Options, mark: str) -> None:
+    """Refuse a folder that cannot be written, or that holds other things than a report."""
+    from equipoise.read.writing import check_folder as check
+
+    if asked.out is not None:
+        check(asked.out, (mark, "report.html"), overwrite=asked.overwrite)
+
+
+# ---- what a report becomes -------------------------------------------------------------------
+
+
+def deliver(report: "Report", study: CliStudy, asked: Options, mark: str) -> None:
     """Present what a report says of a study, with its notices, files and data set.
 
     Parameters
@@ -44,7 +112,7 @@ def deliver(report: "Report", study: CliStudy, results: OutputOptions, mark: str
         "inputs": file_facts(study.inputs),
         "metrics": list(study.metrics),
     }
-    present(whole, results, mark, facts)
+    present(whole, asked, mark, facts)
 
 
 def input_facts(inputs: Mapping[str, Path | Sequence[Path] | None]) -> dict[str, Any]:
@@ -60,7 +128,7 @@ def input_facts(inputs: Mapping[str, Path | Sequence[Path] | None]) -> dict[str,
 
 
 def present(
-    report: "Report", results: OutputOptions, mark: str, facts: Mapping[str, Any] | None = None
+    report: "Report", asked: Options, mark: str, facts: Mapping[str, Any] | None = None
 ) -> None:
     """Say what the reader should know, write the folder, and show the report.
 
@@ -72,17 +140,17 @@ def present(
         What the JSON says before the findings, such as the files that were read.
     """
     whole = in_options(report)
-    if results.title:
-        whole = replace(whole, title=results.title)
+    if asked.title:
+        whole = replace(whole, title=asked.title)
     record = {**(facts or {}), **_by_key(whole)}
     note(whole.all_notices)
-    if results.out is not None:
+    if asked.out is not None:
         from equipoise.report.page import write_report
 
         with progress("page"):
-            files = write_report(results.out, mark, whole, facts=record)
-        say(f"Wrote {results.out}: {mark}, report.html, {counted(files)}")
-    if results.as_json:
+            files = write_report(asked.out, mark, whole, facts=record)
+        say(f"Wrote {asked.out}: {mark}, report.html, {counted(files)}")
+    if asked.as_json:
         from equipoise.types.findings.record import as_json
 
         print_json({**record, **as_json(whole)})

@@ -1,14 +1,14 @@
 """What `equipoise evaluate --groups` does: classes put into groups, such as levels of risk."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import typer
 
-from equipoise.cli.options import misused, panel, words
+from equipoise.cli.options import Options, misused, words
 from equipoise.cli.truth import ScoredTruth
 from equipoise.types.annotations import Annotations, Kind
 from equipoise.types.arrays import InputError, listed
@@ -20,14 +20,6 @@ if TYPE_CHECKING:
     from equipoise.types.groupings import Grouping
 
 SHOWN = 3  # items with the highest expected values that are named
-_groups = panel(
-    "Groups of classes",
-    groups="Table of `class, group` (lowest group first) and perhaps `value`, a number "
-    "per group; the file's stem names what the groups are, as in risk.csv.",
-    by_group="Score groups instead of classes.",
-    within="Score the cases of a group (several: comma-separated), each by its chance "
-    "of being one; for metrics under a model of the truth.",
-)
 
 
 class ClassGroups(NamedTuple):
@@ -37,46 +29,30 @@ class ClassGroups(NamedTuple):
     values: Mapping[str, float]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GroupOptions:
-    """Groups of classes: the file, and what is done with them."""
+def check_groups(asked: Options) -> None:
+    """Refuse options of groups that do not go together, or would do nothing."""
+    wanted = asked.by_group or asked.within
+    if wanted and asked.groups is None:
+        raise misused(
+            "got no file, expected a table with class and group for --by-group and --within",
+            "groups",
+        )
+    if asked.by_group and asked.within:
+        raise typer.BadParameter(
+            "got both, expected one: --by-group scores the groups, --within the classes "
+            "of the cases of one group",
+            param_hint="--by-group / --within",
+        )
+    if asked.groups is not None and asked.truth == "votes" and not wanted:
+        raise misused(_unused("and --truth is votes"), "groups")
 
-    groups: Annotated[Path | None, _groups("groups")] = None
-    by_group: Annotated[bool, _groups("by_group", "--by-group")] = False
-    within: Annotated[str | None, _groups("within")] = None
 
-    def __post_init__(self) -> None:
-        """Refuse options that do not go together."""
-        if self.wanted and self.groups is None:
-            raise misused(
-                "got no file, expected a table with class and group for --by-group and "
-                "--within",
-                "groups",
-            )
-        if self.by_group and self.within:
-            raise typer.BadParameter(
-                "got both, expected one: --by-group scores the groups, --within the classes "
-                "of the cases of one group",
-                param_hint="--by-group / --within",
-            )
-
-    @property
-    def wanted(self) -> bool:
-        """Whether scores depend on the groups."""
-        return bool(self.by_group or self.within)
-
-    def check_truth(self, truth: str) -> None:
-        """Refuse groups that would do nothing without a model of the truth."""
-        if self.groups is not None and truth == "votes" and not self.wanted:
-            raise misused(_unused("and --truth is votes"), "groups")
-
-    def read(self) -> ClassGroups | None:
-        """Read the groups, and refuse those that nothing would be done with."""
-        found = _read_groups(self.groups)
-        if found is not None and not found.values and not self.wanted:
-            why = "and it has no column 'value'"
-            raise misused(_unused(why), "groups")
-        return found
+def asked_groups(asked: Options) -> ClassGroups | None:
+    """Read the groups, and refuse those that nothing would be done with."""
+    groups = read_groups(asked.groups)
+    if groups is not None and not (groups.values or asked.by_group or asked.within):
+        raise misused(_unused("and it has no column 'value'"), "groups")
+    return groups
 
 
 def _unused(why: str) -> str:
@@ -86,7 +62,7 @@ def _unused(why: str) -> str:
     )
 
 
-def _read_groups(path: Path | None) -> ClassGroups | None:
+def read_groups(path: Path | None) -> ClassGroups | None:
     """Read a table with columns class and group, and perhaps value."""
     if path is None:
         return None

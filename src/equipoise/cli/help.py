@@ -1,0 +1,202 @@
+"""Catalogues in the help, and the manual of the command line.
+
+Texts that name every metric, analysis or aggregation model are made when they are read;
+`EVERY_METRIC` and the like stand for them till then. ``make docs`` writes the manual from the
+commands themselves: ``python -m equipoise.cli.help``.
+"""
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from equipoise.cli.options import (
+    EVERY_ANALYSIS,
+    EVERY_METRIC,
+    EVERY_MODEL,
+    PRIORS,
+    RELIABILITIES,
+    misused,
+    words,
+)
+from equipoise.types.arrays import InputError
+from equipoise.types.words import in_command
+
+if TYPE_CHECKING:
+    from equipoise.metrics import Metric
+
+
+def help_text(said: str) -> str:
+    """A text of the help, or the one that it stands for.
+
+    Examples
+    --------
+    >>> help_text("How many bins."), help_text(EVERY_MODEL)[:24]
+    ('How many bins.', '`auto`, or one of these.')
+    """
+    return _TEXTS[said]() if said in _TEXTS else said
+
+
+def _metrics_help() -> str:
+    """The help of `--metrics`: one line per topic."""
+    from equipoise.metrics import by_topic
+
+    lines = [
+        "Comma-separated; parameters after colons, as `auroc:form=strict`, `f1:positive=N3` or "
+        "`topk_accuracy:k=3`. `--list-metrics` says what each is.",
+        *(
+            f"* {in_command(topic)}: {', '.join(f'`{metric.name}`' for metric in metrics)}."
+            for topic, metrics in by_topic().items()
+        ),
+    ]
+    return "\n\n".join(lines)
+
+
+def list_metrics(asked: bool) -> None:
+    """Print every metric with its definition, and stop."""
+    if not asked:
+        return
+    from equipoise.cli.screen import output
+    from equipoise.metrics import by_topic
+
+    console = output()
+    for topic, metrics in by_topic().items():
+        console.print(f"[bold]{in_command(topic)}[/bold]")
+        for metric in metrics:
+            better = "higher is better" if metric.better == "higher" else "lower is better"
+            console.print(f"  {metric.name}: {metric.definition} ({better})", markup=False)
+    raise typer.Exit
+
+
+def metric_of(word: str) -> "Metric":
+    """The metric of a name, or a refusal that says which names and parameters there are."""
+    from equipoise.metrics import named, require_known
+
+    require_known(word)
+    return named(word)
+
+
+def metric_names(text: str | None) -> list[str]:
+    """Metrics by their full names; refuses an empty list and unknown ones.
+
+    Examples
+    --------
+    >>> metric_names("auroc, brier_score"), metric_names(None)
+    (['auroc', 'brier_score'], [])
+    """
+    from equipoise.metrics import named, require_known
+
+    names = words(text)
+    if text is not None and not names:
+        message = "got nothing, expected at least one metric, for example auroc"
+        raise misused(message, "metrics")
+    try:
+        for name in names:
+            require_known(name)
+        return [named(name).name for name in names]
+    except InputError as error:
+        raise misused(error.in_command().removeprefix("--metrics: "), "metrics") from None
+
+
+def check_k(metrics: "Sequence[Metric]", classes: int) -> None:
+    """Refuse metrics of the first k classes where there are fewer; 0: not known."""
+    from equipoise.metrics import parsed
+
+    for metric in metrics:
+        k = parsed(metric.name)[1].get("k", 1)
+        if metric.labels == "draws" and 0 < classes < k:
+            raise InputError(
+                f"metric {metric.name!r}", f"k={k}", f"at most the {classes} classes",
+                f"choose k={classes} or less",
+            )  # fmt: skip
+
+
+def _model_help() -> str:
+    """The help of `--model`: every model, with what it does."""
+    from equipoise.truth import MODELS
+
+    lines = [f"* `{name}`: {model.description}." for name, model in MODELS.items()]
+    return "\n\n".join(["`auto`, or one of these.", *lines])
+
+
+def _reliability_help() -> str:
+    """The help of `--reliability`: the models that have one, and their defaults."""
+    from equipoise.truth import MODELS
+
+    with_one = [(name, one.reliability) for name, one in MODELS.items() if one.reliability]
+    known = [f"`{name}` (default {own.default:g})" for name, own in with_one]
+    return f"How much a vote or reading is worth: {', '.join(known)}."
+
+
+def _prior_help() -> str:
+    """The help of `--prior`: the models that have one, and what they take."""
+    from equipoise.truth import MODELS
+
+    known = [f"`{name}` {one.prior.help}" for name, one in MODELS.items() if one.prior]
+    return f"What is believed without votes: {', '.join(known)}."
+
+
+def _analyses_help() -> str:
+    """The help of `--analyses`: every analysis."""
+    from equipoise.study.analyses.catalogue import ANALYSES
+
+    return f"Add some, comma-separated: {', '.join(f'`{name}`' for name in ANALYSES)}."
+
+
+_TEXTS: Mapping[str, Callable[[], str]] = {
+    EVERY_METRIC: _metrics_help,
+    EVERY_ANALYSIS: _analyses_help,
+    EVERY_MODEL: _model_help,
+    RELIABILITIES: _reliability_help,
+    PRIORS: _prior_help,
+}
+
+
+# ---- the manual ----------------------------------------------------------------------------
+
+
+def manual() -> str:
+    """All verbs with their options, as Markdown."""
+    parts = [
+        "# Command line",
+        "",
+        "Written by `make docs` from the commands; `equipoise VERB --help-all` shows the same.",
+        "Results go to standard output, messages and progress to standard error. Exit codes: 0 "
+        "done, 1 the input was refused, 2 wrong usage, 130 interrupted.",
+    ]
+    from equipoise.cli.verbs import verbs
+
+    group = verbs()
+    for name, command in _verbs(group):
+        parts += ["", f"## equipoise {name}", "", inspect.cleandoc(command.help or ""), ""]
+        shown = [one for one in command.params if one.name not in ("help", "help_all")]
+        rare = [one for one in shown if getattr(one, "hidden", False)]
+        parts += ["| option | default | meaning |", "|---|---|---|"]
+        parts += [_row(one) for one in shown if one not in rare]
+        if rare:
+            parts += ["", "Rare options, which `--help-all` shows, too:", ""]
+            parts += ["| option | default | meaning |", "|---|---|---|"]
+            parts += [_row(one) for one in rare]
+    return "\n".join(parts) + "\n"
+
+
+def _verbs(group: Any, before: str = "") -> Iterator[tuple[str, Any]]:
+    """Every verb that is shown, those of groups with the name of the group."""
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from _verbs(command, f"{before}{name} ")
+        elif not command.hidden:
+            yield f"{before}{name}", command
+
+
+def _row(one: Any) -> str:
+    name = ", ".join(one.opts) if one.param_type_name == "option" else str(one.name).upper()
+    shown = one.default is not None and one.default is not False
+    default = f"`{one.default}`" if shown else ""
+    meaning = " ".join(help_text(one.help or "").split()).replace("|", "\\|")
+    return f"| `{name}` | {'required' if one.required else default} | {meaning} |"
+
+
+if __name__ == "__main__":
+    print(manual(), end="")
