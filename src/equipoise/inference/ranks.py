@@ -64,7 +64,9 @@ def rank_probabilities(good: Floats, weights: Floats | None = None) -> Floats:
     if not defined.shape[1]:
         return np.full((models, models), np.nan)
     above, level = _standing(defined)
-    times = np.stack([_held(a, n, counts, models) for a, n in zip(above, level, strict=True)])
+    times = np.stack(
+        [_times_at_rank(a, n, counts, models) for a, n in zip(above, level, strict=True)]
+    )
     return np.asarray(times / counts.sum())
 
 
@@ -75,7 +77,7 @@ def _defined(good: Floats, weights: Floats | None) -> tuple[Floats, Floats]:
     return good[:, whole], counts[whole]
 
 
-def _held(above: Ints, level: Ints, counts: Floats, models: int) -> Floats:
+def _times_at_rank(above: Ints, level: Ints, counts: Floats, models: int) -> Floats:
     """How often one model holds each rank; a tie of n counts 1/n for each of its ranks."""
     alone = level == 1
     times = np.bincount(above[alone], counts[alone], minlength=models).astype(np.float64)

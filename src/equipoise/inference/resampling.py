@@ -352,7 +352,7 @@ def resample(
     'items x panel'
     """
     if kind is None:
-        chosen, reason = _held(*_default(truth), fixed)
+        chosen, reason = _without_fixed(*_default(truth), fixed)
         if len(truth.items) > MANY:
             reason = f"influence, in place of {chosen}: there are more than {MANY:,} items."
             chosen = "influence"
@@ -361,8 +361,8 @@ def resample(
         reason = f"{chosen} was asked for."
     voters, all_gold = None, False
     if isinstance(truth, Annotations):
-        all_gold = _settled(truth)
-        voters = _possible(truth, chosen, all_gold=all_gold)
+        all_gold = _all_items_gold(truth)
+        voters = _voters_or_refuse(truth, chosen, all_gold=all_gold)
         annotators = 0 if truth.annotators is None else len(truth.annotators)
         group_of_truth, draws = truth.group, 0
     else:
@@ -460,7 +460,7 @@ def normalised(kind: str) -> str:
     return choice("resampling, kind", kind, KINDS)
 
 
-def _held(kind: str, reason: str, fixed: str | None) -> tuple[str, str]:
+def _without_fixed(kind: str, reason: str, fixed: str | None) -> tuple[str, str]:
     """A kind and its reason, without what is fixed."""
     left = kind
     if fixed == "items":
@@ -481,13 +481,13 @@ def _default(truth: Annotations | Plausibilities) -> tuple[str, str]:
         return "items", "items, because the truth is a single distribution per item."
     if truth.is_gold is None or not truth.is_gold.any():
         return _default_of_votes(truth)
-    if _settled(truth):
+    if _all_items_gold(truth):
         return "items", "items, because every item has adjudicated gold, which is the truth."
     kind, _ = _default_of_votes(truth.rows(counted_votes(truth)))
     return kind, f"{kind}, because some items have adjudicated gold and the others votes."
 
 
-def _settled(truth: Annotations) -> bool:
+def _all_items_gold(truth: Annotations) -> bool:
     """Whether gold settles every item."""
     return truth.is_gold is not None and not counted_votes(truth).any()
 
@@ -524,7 +524,7 @@ def _votes_per_item(truth: Annotations) -> float:
     return votes / len(distinct(task.astype(np.int64) * len(truth.items) + truth.item)[0])
 
 
-def _possible(truth: Annotations, kind: str, *, all_gold: bool) -> Ints | None:
+def _voters_or_refuse(truth: Annotations, kind: str, *, all_gold: bool) -> Ints | None:
     """Refuse kinds that these annotations cannot be resampled by; who of them can be drawn."""
     part = kind.split(" x ")[-1]
     if all_gold and part in ("panel", "votes"):

@@ -78,7 +78,7 @@ def notebook_html(evaluation: Evaluation) -> str:
         "Caveat": card.caveat,
     }
     line = "margin:.15em 0;font-size:13px"
-    said = [
+    facts_html = [
         element("p", element("b", f"{name} "), text, style=line)
         for name, text in facts.items()
         if text
@@ -87,7 +87,7 @@ def notebook_html(evaluation: Evaluation) -> str:
     frame = "border:1px solid #8884;border-left:4px solid #0a5ba8;padding:.6em .9em"
     return element(
         "div",
-        element("div", answer, *said, style=f"{frame};max-width:60em"),
+        element("div", answer, *facts_html, style=f"{frame};max-width:60em"),
         _table(evaluation),
         style="font-family:system-ui,sans-serif;line-height:1.4",
     )
@@ -102,7 +102,7 @@ def _table(evaluation: Evaluation) -> Html:
     columns = [(task, first.name) for task in (tasks[-1], *tasks[:-1])]
     heads = [task for task, _ in columns]
     if len(tasks) == 1:
-        columns = [(tasks[0], one.name) for one in evaluation.metrics]
+        columns = [(tasks[0], metric.name) for metric in evaluation.metrics]
         heads = [score_title(name, "soft", "") for _, name in columns]
     shown = columns[:MOST_COLUMNS]
     rows = {(r.task, r.metric, r.model): r for r in evaluation.table() if r.labels == "soft"}
@@ -124,8 +124,8 @@ def _table(evaluation: Evaluation) -> Html:
         for model in order[:MOST_ROWS]
     ]
     names = [
-        element("th", one, style=f"{cell}right;font-weight:600")
-        for one in ["", *heads[:MOST_COLUMNS]]
+        element("th", head, style=f"{cell}right;font-weight:600")
+        for head in ["", *heads[:MOST_COLUMNS]]
     ]
     what = "" if len(tasks) == 1 else f"{capital(score_title(first.name, 'soft', ''))}. "
     left = len(order) > len(lines) or len(columns) > len(shown)
@@ -208,7 +208,7 @@ class Figure:
         return target
 
 
-class _Asked(NamedTuple):
+class _PlotQuestion(NamedTuple):
     """One task, metric and kind of labels of an evaluation, and what simultaneous tests say."""
 
     evaluation: Evaluation
@@ -267,69 +267,73 @@ class Plots:
 
     def forest(self, **question: Unpack[Question]) -> Figure:
         """How far each model lies below the best, whichever that is, all pairs at once."""
-        asked = self._asked(question)
+        view = self._question_of(question)
         done = self.evaluation
-        standing = Answer(done).standing(StandingColumn(asked.task, asked.metric, asked.labels))
-        return self._drawn(distance_chart(standing, level=done.level, margin=done.margin))
+        standing = Answer(done).standing(StandingColumn(view.task, view.metric, view.labels))
+        return self._figure_of(distance_chart(standing, level=done.level, margin=done.margin))
 
     def scores(self, **question: Unpack[Question]) -> Figure:
         """Every model with its own interval."""
-        asked = self._asked(question)
-        cell = (asked.task, asked.metric.name, asked.labels)
-        every = self.evaluation.table()
-        own = {row.model: row for row in every if (row.task, row.metric, row.labels) == cell}
-        rows = [own[name] for name in asked.models]
+        view = self._question_of(question)
+        cell = (view.task, view.metric.name, view.labels)
+        rows_of_table = self.evaluation.table()
+        row_of = {
+            row.model: row
+            for row in rows_of_table
+            if (row.task, row.metric, row.labels) == cell
+        }
+        rows = [row_of[name] for name in view.models]
         level = exact_percent(self.evaluation.level)
         chart = Dots(
             name="scores",
-            caption=f"{capital(asked.words)} with {level} intervals of single values",
-            axis=asked.words,
+            caption=f"{capital(view.words)} with {level} intervals of single values",
+            axis=view.words,
             rows=[Dot(r.model, r.value, r.low, r.high, r.model, remark=number(r.value))
                   for r in rows],
         )  # fmt: skip
-        return self._drawn(chart)
+        return self._figure_of(chart)
 
     def matrix(self, *, labels: str = "soft") -> Figure:
         """Models by tasks (or by metrics, of one task), tinted where in the best group."""
-        return self._drawn(standings_chart(Answer(self.evaluation, labels)))
+        return self._figure_of(standings_chart(Answer(self.evaluation, labels)))
 
     def pairs(self, **question: Unpack[Question]) -> Figure:
         """By how much each model leads each other, and which pairs are separated."""
-        asked = self._asked(question)
-        lead, error = asked.leads()
-        square = np.ix_(asked.order, asked.order)
-        reach = (asked.family.critical * error)[square]
+        view = self._question_of(question)
+        lead, error = view.leads()
+        square = np.ix_(view.order, view.order)
+        reach = (view.family.critical * error)[square]
         lead = lead[square]
         np.fill_diagonal(lead, np.nan)
-        better = asked.family.better
+        better = view.family.better
         chart = Matrix(
             name="pairs",
-            caption=f"Lead in {asked.words} of the model above a cell over the model to its "
+            caption=f"Lead in {view.words} of the model above a cell over the model to its "
             "right, intervals of all pairs at once",
-            models=asked.models,
+            models=view.models,
             leads=np.asarray(lead, dtype=np.float64),
             low=lead - reach,
             high=lead + reach,
             separated=(better | better.T)[square],
         )
-        return self._drawn(chart)
+        return self._figure_of(chart)
 
     def ranks(self, **question: Unpack[Question]) -> Figure:
         """In which share of the resamples each model holds each rank."""
-        asked = self._asked(question)
+        view = self._question_of(question)
         shares = self.evaluation.rank_probabilities(
-            asked.metric.name, labels=asked.labels, task=asked.task
+            view.metric.name, labels=view.labels, task=view.task
         )
         chart = Heat(
             name="ranks",
-            caption=f"Share of resamples in which a model holds a rank, {asked.words}",
-            rows=asked.models,
+            caption=f"Share of resamples in which a model holds a rank, {view.words}",
+            rows=view.models,
             columns=[str(place + 1) for place in range(shares.shape[1])],
-            values=np.asarray(shares[asked.order]),
+            values=np.asarray(shares[view.order]),
             row_models=True,
             x="rank",
         )
-        return self._drawn(chart)
+        return self._figure_of(chart)
 
     def roc(self, **question: Unpack[Question]) -> Figure:
         """ROC curves of a yes/no question, against soft or hard labels."""
@@ -343,19 +347,19 @@ class Plots:
         tasks = [one.task for one in self.evaluation.questions]
         if len(tasks) > 1 and "task" not in question:
             raise InputError("plot", f"{len(tasks)} tasks", "one", f"say task={tasks[0]!r}")
-        asked = self._asked({"task": tasks[0], **question})
-        place = tasks.index(asked.task) if asked.task in tasks else -1
-        truth = _yes_no(self.evaluation.questions[place], asked.task)
-        labels = (truth.hard if asked.labels == "hard" else truth.shares)[0]
+        view = self._question_of({"task": tasks[0], **question})
+        place = tasks.index(view.task) if view.task in tasks else -1
+        truth = _yes_no(self.evaluation.questions[place], view.task)
+        labels = (truth.hard if view.labels == "hard" else truth.shares)[0]
         lines = []
-        for model in asked.models:
+        for model in view.models:
             scores = self.evaluation.scores[place][model]
             across, up = _curve(axes, labels, scores)
             lines.append(Line(model, list(zip(across, up, strict=True)), model, dots=False))
         of_task = f", {truth.task}" if truth.task else ""
         chart = Lines(
             name=name,
-            caption=f"{capital(axes[1])} by {axes[0]}, {asked.labels} labels{of_task}",
+            caption=f"{capital(axes[1])} by {axes[0]}, {view.labels} labels{of_task}",
             x=axes[0],
             y=axes[1],
             lines=lines,
@@ -363,12 +367,12 @@ class Plots:
             x_range=(0.0, 1.0),
             y_range=(0.0, 1.0),
         )
-        return self._drawn(chart)
+        return self._figure_of(chart)
 
-    def _asked(self, question: Question) -> _Asked:
+    def _question_of(self, question: Question) -> _PlotQuestion:
         """The question with what was left out; unknown words are refused."""
-        known = Question.__annotations__
-        if wrong := sorted(set(question) - set(known)):
+        allowed = Question.__annotations__
+        if wrong := sorted(set(question) - set(allowed)):
             raise InputError("plot", repr(wrong[0]), "metric, labels or task", "leave it out")
         done = self.evaluation
         name = question.get("metric", done.metrics[0].name)
@@ -376,15 +380,15 @@ class Plots:
         task = question.get("task", done.tasks[-1])
         cell = done.two_way(name, labels=labels, task=task)  # refuses what there is not
         metric = next(one for one in done.metrics if one.name == name)
-        return _Asked(done, metric, labels, task, cell)
+        return _PlotQuestion(done, metric, labels, task, cell)
 
-    def _drawn(self, chart: Chart) -> Figure:
+    def _figure_of(self, chart: Chart) -> Figure:
         finding = Finding(key=chart.name, title="", sentence="", charts=(chart,))
-        made = figures(Report(title="", findings=(finding,), models=self.evaluation.models))
-        if not made:
+        drawn = figures(Report(title="", findings=(finding,), models=self.evaluation.models))
+        if not drawn:
             got, do = "nothing to draw: no value is defined", "look at to_dataframe()"
             raise InputError(f"plot {chart.name}", got, "defined values", do)
-        return Figure(next(iter(made.values())), chart.caption)
+        return Figure(next(iter(drawn.values())), chart.caption)
 
 
 def _yes_no(truth: TaskTruth, task: str) -> TaskTruth:

@@ -53,8 +53,8 @@ def answer_lines(report: Report, width: int, files: Sequence[str] = ()) -> Itera
     """The lines of the answer, for a terminal of some width."""
     card = report.card
     assert card is not None
-    known = ", ".join(one for one in report.known if one)
-    for line in textwrap.wrap(printable(f"equipoise · {report.title} · {known}"), width):
+    facts = ", ".join(fact for fact in report.known if fact)
+    for line in textwrap.wrap(printable(f"equipoise · {report.title} · {facts}"), width):
         yield Text(line, style="dim")
     if report.banner:
         yield from _wrapped(report.banner, width, style="yellow")
@@ -64,20 +64,22 @@ def answer_lines(report: Report, width: int, files: Sequence[str] = ()) -> Itera
     yield from fact_lines("Holds for", card.holds_for, width)
     yield from fact_lines("Settled by", card.settled_by, width)
     yield from fact_lines("Caveat", card.caveat, width, style="yellow")
-    charts = {one.name: one for part in report.findings for one in part.charts}
+    charts = {chart.name: chart for part in report.findings for chart in part.charts}
     for part in report.findings:
         if part.key == "standings":
             yield from _boards(part, charts, width)
     others = [
-        one
-        for one in report.in_front
-        if one.nav and not one.evidence and one.key not in ("standings", "distance")
+        finding
+        for finding in report.in_front
+        if finding.nav and not finding.evidence and finding.key not in ("standings", "distance")
     ]
     if others:
         yield Text("")
-    for before, one in zip([None, *others], others, strict=False):
-        again = before is not None and before.nav == one.nav
-        yield from fact_lines("" if again else one.nav, one.sentence or one.title, width)
+    for before, finding in zip([None, *others], others, strict=False):
+        again = before is not None and before.nav == finding.nav
+        yield from fact_lines(
+            "" if again else finding.nav, finding.sentence or finding.title, width
+        )
     if files:
         yield Text("")
         yield Text(f"{EDGE}{'   '.join(files)}", style="dim")
@@ -96,16 +98,18 @@ def _boards(part: Finding, charts: Mapping[str, Chart], width: int) -> Iterator[
 
 def evidence_lines(report: Report, width: int) -> Iterator[Text]:
     """A line for every finding of the evidence, and the reasons of what was left out."""
-    for one in report.findings:
-        if one.evidence and one.brief:
-            yield Text(f"{EDGE}{printable(one.title)}", style="dim" if one.left_out else "bold")
-            yield from _wrapped(one.sentence, width, indent=2)
+    for finding in report.findings:
+        if finding.evidence and finding.brief:
+            yield Text(
+                f"{EDGE}{printable(finding.title)}", style="dim" if finding.left_out else "bold"
+            )
+            yield from _wrapped(finding.sentence, width, indent=2)
 
 
 def _wrapped(text: str, width: int, *, indent: int = 0, style: str = "") -> Iterator[Text]:
     edge = EDGE + " " * indent
-    said = printable(in_command(text))
-    for line in textwrap.wrap(said, max(20, width - len(edge) - 1), break_long_words=False):
+    plain = printable(in_command(text))
+    for line in textwrap.wrap(plain, max(20, width - len(edge) - 1), break_long_words=False):
         yield Text(f"{edge}{line}", style=style)
 
 
@@ -128,9 +132,9 @@ def _board(board: Standings, bars: Dots | None, width: int) -> Iterator[Text]:
     """Models by tasks, with how far each may lie below the best."""
     models = list(board.models)
     names = [printable(one) for one in models]
-    room = max([len(one) for one in names] + [len("known to")])
+    room = max([len(name) for name in names] + [len("known to")])
     room = min(room, max(12, width // 3))
-    heads = [_head(printable(one)) for one in board.columns]
+    heads = [_head(printable(column)) for column in board.columns]
     widths = [max(5, *(len(line) for line in head)) for head in heads]
     free = width - len(EDGE) - room - sum(widths) - 2 * len(widths) - 3
     rows = {dot.model: dot for dot in bars.rows} if bars is not None else {}
@@ -180,10 +184,14 @@ def _fitting(widths: Sequence[int], room: int) -> tuple[list[int], int]:
 
 
 def _legend(board: Standings) -> str:
-    every = [cell for row in board.cells for cell in row]
-    said = [BELOW["shown"]] if any(one.judged and not one.inside for one in every) else []
-    said += [BELOW["same"]] if any(one.same for one in every) else []
-    return "   ".join(said)
+    cells_shown = [cell for row in board.cells for cell in row]
+    legend = (
+        [BELOW["shown"]]
+        if any(standing.judged and not standing.inside for standing in cells_shown)
+        else []
+    )
+    legend += [BELOW["same"]] if any(standing.same for standing in cells_shown) else []
+    return "   ".join(legend)
 
 
 def _heads(
@@ -193,7 +201,7 @@ def _heads(
     bars: Dots | None,
     bar: int,
 ) -> Iterator[Text]:
-    deep = max([2, *(len(one) for one in heads)])
+    deep = max([2, *(len(words) for words in heads)])
     for line in range(deep):
         cells = []
         for head, width in zip(heads, widths, strict=True):
@@ -226,7 +234,7 @@ def _foot(
     board: Standings, keep: Sequence[int], widths: Sequence[int], room: int
 ) -> Iterator[Text]:
     rows = [
-        ("known to", [_reach(one) for one in board.known_to]),
+        ("known to", [_reach(half) for half in board.known_to]),
         *((title, list(texts)) for title, texts in board.foot),
     ]
     for title, texts in rows:
@@ -278,11 +286,11 @@ def _drawn(dot: Dot | None, scale: tuple[float, float] | None, bar: int, *, draw
 def list_lines(table: Table, width: int) -> Iterator[Text]:
     """The brief rows of a table, a line each, without rules; long words are cut."""
     rows = table.rows if table.brief is None else table.brief
-    shown = [one for one in table.columns if one.brief]
-    cells = [[one.head for one in shown]]
-    cells += [[printable(cell_text(row, one)) for one in shown] for row in rows]
+    shown = [column for column in table.columns if column.brief]
+    cells = [[column.head for column in shown]]
+    cells += [[printable(cell_text(row, column)) for column in shown] for row in rows]
     widths = [max(len(line[k]) for line in cells) for k in range(len(shown))]
-    words = [one.is_text for one in shown]
+    words = [column.is_text for column in shown]
     over = sum(widths) + 2 * len(widths) + len(EDGE) - width
     while over > 0 and max(widths) > LEAST_WORD:  # the longest column gives way
         widths[widths.index(max(widths))] -= 1

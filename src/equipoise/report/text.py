@@ -57,42 +57,49 @@ MARK = {
 
 def texts(report: Report) -> dict[str, str]:
     """Text of every file by its path: tables in three formats, methods and references."""
-    made: dict[str, str] = {}
+    files: dict[str, str] = {}
     for name, table in tables(report.findings).items():
-        made[f"tables/{name}.csv"] = as_csv(table.rows)
-        made[f"tables/{name}.md"] = as_markdown(table)
-        made[f"tables/{name}.tex"] = as_latex(table)
-    made["methods.md"] = methods(report)
-    keys = (*report.references, *(key for one in report.findings for key in one.references))
-    made["references.bib"] = bibtex(keys)
-    return made
+        files[f"tables/{name}.csv"] = as_csv(table.rows)
+        files[f"tables/{name}.md"] = as_markdown(table)
+        files[f"tables/{name}.tex"] = as_latex(table)
+    files["methods.md"] = methods(report)
+    keys = (
+        *report.references,
+        *(key for finding in report.findings for key in finding.references),
+    )
+    files["references.bib"] = bibtex(keys)
+    return files
 
 
 def tables(findings: Sequence[Finding]) -> dict[str, Table]:
     """Tables of some findings by name; those of one name, of several tasks, are one table."""
-    found: dict[str, Table] = {}
+    by_name: dict[str, Table] = {}
     for finding in findings:
         for table in finding.tables:
             if not table.file:
                 continue
-            before, columns = found.get(table.name), table.columns
+            before, columns = by_name.get(table.name), table.columns
             rows: list[Row] = list(before.rows) if before else []
             if finding.task and not any("task" in row for row in table.rows):
                 columns = [Column("task", "task"), *columns]
                 rows += [{"task": finding.task, **row} for row in table.rows]
             else:
                 rows += table.rows
-            found[table.name] = Table(
+            by_name[table.name] = Table(
                 name=table.name, caption=table.caption, columns=columns, rows=rows
             )
-    return found
+    return by_name
 
 
 def methods(report: Report) -> str:
     """A paragraph for the methods of a paper; names in it become no markup."""
-    every = [*report.methods, *(one.methods for one in report.findings)]
-    said = [f"{one.strip().removesuffix('.')}." for one in dict.fromkeys(every) if one.strip()]
-    plain = " ".join(printable(" ".join(said)).split())
+    sentences = [*report.methods, *(finding.methods for finding in report.findings)]
+    whole_sentences = [
+        f"{sentence.strip().removesuffix('.')}."
+        for sentence in dict.fromkeys(sentences)
+        if sentence.strip()
+    ]
+    plain = " ".join(printable(" ".join(whole_sentences)).split())
     return plain.replace("<", MARK["<"]).replace(">", MARK[">"]).replace("](", "]\\(") + "\n"
 
 
@@ -177,10 +184,10 @@ def _flat(row: Row) -> Mapping[str, Cell]:
     for name, value in row.items():
         if isinstance(value, str) or not isinstance(value, Sequence):
             flat[name] = value
-        elif all(isinstance(one, str) for one in value):
+        elif all(isinstance(part, str) for part in value):
             flat[name] = "; ".join(value)
         else:
-            flat |= {f"{name}_{place}": one for place, one in enumerate(value, 1)}
+            flat |= {f"{name}_{place}": part for place, part in enumerate(value, 1)}
     return flat
 
 
@@ -219,8 +226,8 @@ def write_table(rows: Sequence[Row], path: Path) -> Path:
             _write_parquet(rows, file)
         return path
     if ending not in makers:
-        known = listed([*makers, PARQUET], most=4)
-        raise InputError(str(path), f"ending {path.suffix!r}", f"one of {known}", "rename it")
+        endings = listed([*makers, PARQUET], most=4)
+        raise InputError(str(path), f"ending {path.suffix!r}", f"one of {endings}", "rename it")
     write_text(path, makers[ending]())
     return path
 
@@ -275,7 +282,14 @@ def table_of_rows(rows: Sequence[Row]) -> Table:
 
 
 def _kind(values: Sequence[object]) -> Kind:
-    known = [value for value in values if value is not None]
-    if known and all(isinstance(one, int) and not isinstance(one, bool) for one in known):
+    defined = [value for value in values if value is not None]
+    if defined and all(
+        isinstance(value_defined, int) and not isinstance(value_defined, bool)
+        for value_defined in defined
+    ):
         return "count"
-    return "number" if known and all(isinstance(one, float) for one in known) else "text"
+    return (
+        "number"
+        if defined and all(isinstance(value_defined, float) for value_defined in defined)
+        else "text"
+    )

@@ -197,18 +197,18 @@ def worded(
         )
         groups.setdefault((note.code, note.text, fixed), []).append(note)
     write = _Words(command=command, options=options)
-    sentences = (sentence for same in groups.values() for sentence in _said(same, write))
+    sentences = (sentence for same in groups.values() for sentence in _sentences(same, write))
     return list(dict.fromkeys(shortened(sentence, LONGEST) for sentence in sentences))
 
 
-def _said(same: Sequence[Notice], write: "_Words") -> list[str]:
+def _sentences(same: Sequence[Notice], write: "_Words") -> list[str]:
     """One sentence for all where they differ in one number at most, else one each."""
     first = same[0]
     moving = [
         key for key in first.values if any(n.values[key] != first.values[key] for n in same[1:])
     ]
     if len(moving) > 1 or (moving and not all(note.about for note in same)):
-        return [sentence for note in same for sentence in _said([note], write)]
+        return [sentence for note in same for sentence in _sentences([note], write)]
     if not moving:
         about = list(dict.fromkeys(name for note in same for name in note.about))
         everything = any(not note.about for note in same)

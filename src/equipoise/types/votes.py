@@ -235,11 +235,11 @@ def added_votes(annotations: Annotations) -> list[Notice]:
         if rows.any():
             of_task = annotations.item[rows], annotations.label[rows], place[rows]
             timed = annotations.timestamp is not None
-            notices += [note.of(task) for note in _added(*of_task, timed=timed)]
+            notices += [note.of(task) for note in _signs_of_added_votes(*of_task, timed=timed)]
     return notices
 
 
-def _added(item: Ints, label: Ints, place: Ints, *, timed: bool) -> list[Notice]:
+def _signs_of_added_votes(item: Ints, label: Ints, place: Ints, *, timed: bool) -> list[Notice]:
     """The strongest sign in one task that votes were added after disagreement."""
     sizes = np.bincount(item)
     votes_per_item = sizes[sizes > 0]

@@ -50,7 +50,7 @@ def make_card(
 ) -> Card:
     """The card of an evaluation; `command` gives advice in the words of the command line."""
     front = answer.front
-    told = worded(_decisive(answer, notices), command=command)
+    cautions = worded(_decisive(answer, notices), command=command)
     return Card(
         answer=headline(answer),
         lede=_lede(answer, nouns),
@@ -63,7 +63,7 @@ def make_card(
         else (),
         holds_for=_holds_for(front, sample, nouns),
         settled_by=_settled_by(answer, nouns, command=command),
-        caveat=next(_caveats(answer, nouns, told), ""),
+        caveat=next(_caveats(answer, nouns, cautions), ""),
     )
 
 
@@ -123,14 +123,15 @@ def _decided(answer: Answer, front: RankedModels, *, plain: bool) -> str:
         fall = f"{joined(behind)} {'falls' if len(behind) == 1 else 'fall'} behind"
     if len(group) == 2:
         return f"{group[0]} and {group[1]} cannot be told apart; {fall}"
-    known = in_words(front.known)
-    return f"{begin(in_words(len(group)))} of {known} models cannot be told apart; {fall}"
+    how_many = in_words(front.known)
+    return f"{begin(in_words(len(group)))} of {how_many} models cannot be told apart; {fall}"
 
 
 def _alike(answer: Answer, group: Sequence[str]) -> bool:
     """Whether a group is copies of one model in every task."""
     return any(
-        one.everywhere and set(group) <= set(one.models) for one in answer.duplicates
+        duplicate.everywhere and set(group) <= set(duplicate.models)
+        for duplicate in answer.duplicates
     ) and len(group) == len(answer.evaluation.models)
 
 
@@ -151,14 +152,14 @@ def _lede(answer: Answer, nouns: Nouns) -> str:
     )
     parts = [_range(front, group, f"the {in_words(len(group))}")]
     parts += [_range(front, behind, "those behind")] if behind else []
-    said = f"{capital(answer.front.column.title)}{many}: {', '.join(parts)}{lower}."
+    sentence = f"{capital(answer.front.column.title)}{many}: {', '.join(parts)}{lower}."
     if not front.decides:
-        return said
+        return sentence
     most = float(front.most[: front.known].max())
     if most < SEEN:
-        return said
+        return sentence
     side = "below" if answer.metric.better == "higher" else "above"
-    return f"{said} None is more than {bound(most)} {side} the best."
+    return f"{sentence} None is more than {bound(most)} {side} the best."
 
 
 def _range(front: RankedModels, group: Sequence[int], name: str) -> str:
@@ -242,11 +243,11 @@ def _by_margin(answer: Answer, *, command: bool) -> str:
     """How many models are good enough at the margin, or at one that might be named."""
     front, margin = answer.front, answer.evaluation.margin
     most = float(front.most[: front.known].max())
-    every = "both" if front.known == 2 else f"all {in_words(front.known)}"
+    all_of_them = "both" if front.known == 2 else f"all {in_words(front.known)}"
     if margin is not None:
         inside = front.within(margin)
         if len(inside) == front.known:
-            return f"Within the margin of {chosen(margin)} of the best: {every}."
+            return f"Within the margin of {chosen(margin)} of the best: {all_of_them}."
         if not inside:
             return f"No model is shown to be within the margin of {chosen(margin)} of the best."
         return (
@@ -256,13 +257,13 @@ def _by_margin(answer: Answer, *, command: bool) -> str:
     named = front.telling_margin
     option = "--margin" if command else "Settings(margin=...)"
     start = f"Naming the smallest difference that matters ({option}): "
-    whole = f"at {bound(most)}, {every} {'are' if front.known > 1 else 'is'} good enough"
+    whole = f"at {bound(most)}, {all_of_them} {'are' if front.known > 1 else 'is'} good enough"
     if named is None:
         return f"{start}{whole}."
     good = len(front.within(named))
     return (
         f"{start}at {chosen(named)}, {some(good, 'model')} "
-        f"{'is' if good == 1 else 'are'} good enough; at {bound(most)}, {every}."
+        f"{'is' if good == 1 else 'are'} good enough; at {bound(most)}, {all_of_them}."
     )
 
 
@@ -270,7 +271,12 @@ def _by_more(answer: Answer, nouns: Nouns) -> str:
     """Whether more items would part the first model from the next that is no near copy."""
     done, front = answer.evaluation, answer.front
     first = front.models[0]
-    copies = {name for one in answer.duplicates if first in one.models for name in one.models}
+    copies = {
+        name
+        for duplicate in answer.duplicates
+        if first in duplicate.models
+        for name in duplicate.models
+    }
     others = [n for n in front.best_group if n != first and n not in copies]
     pair = next(
         ((first, other) for other in others if front.gap[front.models.index(other)] > 0), None
@@ -310,12 +316,12 @@ def _decisive(answer: Answer, notices: Sequence[Notice]) -> list[Notice]:
     """Notices of things that may change the decision, the gravest first."""
     cut = takes_threshold(answer.metric) and len(answer.evaluation.models) > 1
     codes = [code for code in DECISIVE if code != "threshold_assumed" or cut]
-    return [one for code in codes for one in notices if one.code == code][:1]
+    return [note for code in codes for note in notices if note.code == code][:1]
 
 
-def _caveats(answer: Answer, nouns: Nouns, told: Sequence[str]) -> Iterator[str]:
+def _caveats(answer: Answer, nouns: Nouns, cautions: Sequence[str]) -> Iterator[str]:
     """What may change the decision, the gravest first."""
-    yield from told
+    yield from cautions
     yield from _below_chance(answer)
     yield from _mixed(answer)
     yield from _copies(answer, nouns)
@@ -338,9 +344,9 @@ def _mixed(answer: Answer) -> Iterator[str]:
     done = answer.evaluation
     if answer.metric.decides or not done.predictions:
         return
-    plain = {one.model: True for one in done.predictions}
-    for one in done.predictions:
-        plain[one.model] = plain[one.model] and one.decides
+    plain = {prediction.model: True for prediction in done.predictions}
+    for prediction in done.predictions:
+        plain[prediction.model] = plain[prediction.model] and prediction.decides
     deciding = [name for name, only in plain.items() if only]
     if deciding and len(deciding) < len(plain):
         verb = "only decides" if len(deciding) == 1 else "only decide"
@@ -357,13 +363,13 @@ def _copies(answer: Answer, nouns: Nouns) -> Iterator[str]:
     if _alike(answer, answer.front.best_group):
         return
     tasks = {
-        one.models: sum(
+        duplicate.models: sum(
             len(other.tasks)
             for other in answer.duplicates
-            if set(one.models) <= set(other.models)
+            if set(duplicate.models) <= set(other.models)
         )
-        for one in answer.duplicates
-        if len(group & set(one.models)) > 1
+        for duplicate in answer.duplicates
+        if len(group & set(duplicate.models)) > 1
     }
     if not tasks:
         return
@@ -381,12 +387,12 @@ def _copies(answer: Answer, nouns: Nouns) -> Iterator[str]:
 
 def _where(number: int, answer: Answer, nouns: Nouns) -> str:
     """In how many of the tasks."""
-    every = len(answer.tasks)
-    if every < 2:
+    number_of_tasks = len(answer.tasks)
+    if number_of_tasks < 2:
         return ""
-    if number == every:
-        return f" in all {in_words(every)} {nouns.tasks}"
-    return f" in {in_words(number)} of {in_words(every)}"
+    if number == number_of_tasks:
+        return f" in all {in_words(number_of_tasks)} {nouns.tasks}"
+    return f" in {in_words(number)} of {in_words(number_of_tasks)}"
 
 
 def _labels_disagree(answer: Answer) -> Iterator[str]:

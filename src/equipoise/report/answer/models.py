@@ -119,10 +119,10 @@ class RankedModels:
     @property
     def telling_margin(self) -> float | None:
         """A round margin within which some of the models surely lie, but not all; or None."""
-        known = self.most[: self.known]
-        if not self.decides or not np.isfinite(known).all():
+        bounds = self.most[: self.known]
+        if not self.decides or not np.isfinite(bounds).all():
             return None
-        lowest, highest = float(known.min()), float(known.max())
+        lowest, highest = float(bounds.min()), float(bounds.max())
         for power in range(-6, 3):
             for digit in NICE:
                 margin = digit * 10.0**power
@@ -163,8 +163,8 @@ class Answer:
 
     def _front_task(self) -> str:
         """The last task whose values are not all undefined."""
-        known = ~np.isnan(self._values).all(axis=1)
-        places = np.flatnonzero(known)
+        defined = ~np.isnan(self._values).all(axis=1)
+        places = np.flatnonzero(defined)
         return self.evaluation.tasks[int(places[-1]) if len(places) else -1]
 
     @property
@@ -191,27 +191,27 @@ class Answer:
     def columns(self) -> tuple[RankedModels, ...]:
         """Every task under the metric that decides; of a single task, every metric."""
         if len(self.tasks) > 1:
-            asked = [StandingColumn(task, self.metric, self.labels) for task in self.tasks]
+            columns = [StandingColumn(task, self.metric, self.labels) for task in self.tasks]
         else:
             task, others = self.evaluation.tasks[-1], self.evaluation.metrics[1:]
-            asked = [StandingColumn(task, metric, self.labels) for metric in others]
-        return tuple(self.standing(one) for one in asked)
+            columns = [StandingColumn(task, metric, self.labels) for metric in others]
+        return tuple(self.standing(column) for column in columns)
 
     @cached_property
     def duplicates(self) -> tuple[Duplicates, ...]:
         """Models that give the same scores, item by item."""
         done = self.evaluation
-        tasks = [one.task for one in done.questions]
+        tasks = [question.task for question in done.questions]
         return duplicate_models(zip(tasks, done.scores, strict=False))
 
     def same(self, task: str) -> frozenset[str]:
         """Models whose scores in a task are those of another; of the average, in every task."""
-        every = task == MACRO
+        macro = task == MACRO
         return frozenset(
             name
-            for one in self.duplicates
-            if (one.everywhere if every else task in one.tasks)
-            for name in one.models
+            for duplicate in self.duplicates
+            if (duplicate.everywhere if macro else task in duplicate.tasks)
+            for name in duplicate.models
         )
 
     def standing(self, column: StandingColumn) -> RankedModels:
@@ -219,9 +219,9 @@ class Answer:
         done, name = self.evaluation, column.metric.name
         where = {"labels": column.labels, "task": column.task}
         cell, family = done.two_way(name, **where), done.family(name, **where)
-        every = [done.estimate(model, name, **where) for model in done.models]
-        values = np.array([one.value for one in every])
-        ends = np.array([one.interval(done.level) for one in every])
+        estimates = [done.estimate(model, name, **where) for model in done.models]
+        values = np.array([estimate.value for estimate in estimates])
+        ends = np.array([estimate.interval(done.level) for estimate in estimates])
         good = higher_is_better(values, column.metric.better)
         order = np.lexsort(
             (np.array(done.models), -np.nan_to_num(good, nan=-math.inf))
@@ -248,14 +248,14 @@ def _distances(
     """How far every model is below the best: seen, at least and at most."""
     number = len(good)
     seen, least, most = (np.full(number, np.nan) for _ in range(3))
-    known: Ints = np.flatnonzero(np.isfinite(values))
-    if not len(known):
+    defined: Ints = np.flatnonzero(np.isfinite(values))
+    if not len(defined):
         return seen, least, most
-    seen[known] = good[known].max() - good[known]
-    if len(known) < 2 or not math.isfinite(family.critical):
+    seen[defined] = good[defined].max() - good[defined]
+    if len(defined) < 2 or not math.isfinite(family.critical):
         return seen, least, most
-    for i in known:
-        others = [j for j in known if j != i]
+    for i in defined:
+        others = [j for j in defined if j != i]
         ahead = good[others] - good[i]
         reach = family.critical * np.array(
             [cell.between(int(i), int(j)).standard_error for j in others]
@@ -264,7 +264,7 @@ def _distances(
         most[i] = np.maximum(0.0, (ahead + reach).max())  # undefined stays so
         least[i] = np.maximum(0.0, (ahead - reach).max())
     beaten: Bools = np.asarray(family.better.any(axis=0))
-    least[known[~beaten[known]]] = 0.0  # the best group may be best
+    least[defined[~beaten[defined]]] = 0.0  # the best group may be best
     return seen, least, most
 
 
@@ -278,8 +278,8 @@ def typical_reach(standing: RankedModels) -> float:
 
 def all_inside(columns: Sequence[RankedModels]) -> tuple[str, ...]:
     """Models in the best group of every question, in the order of the first."""
-    groups = [set(one.best_group) for one in columns if one.known]
-    return tuple(n for n in columns[0].models if all(n in one for one in groups))
+    groups = [set(column.best_group) for column in columns if column.known]
+    return tuple(n for n in columns[0].models if all(n in group for group in groups))
 
 
 NAMED = 3
@@ -315,10 +315,12 @@ def metrics_finding(answer: Answer) -> Finding | None:
     if len(answer.tasks) < 2 or len(done.metrics) < 2 or not answer.front.decides:
         return None
     task, labels = answer.front.column.task, answer.labels
-    every = [answer.standing(StandingColumn(task, metric, labels)) for metric in done.metrics]
-    parts = [_metric_words(one) for one in every if one.decides]
+    standings = [
+        answer.standing(StandingColumn(task, metric, labels)) for metric in done.metrics
+    ]
+    parts = [_metric_words(standing) for standing in standings if standing.decides]
     chart = replace(
-        _matrix(answer, every, [_metric_head(one) for one in every]),
+        _matrix(answer, standings, [_metric_head(standing) for standing in standings]),
         name="metrics",
         caption=f"Every metric, {task}",
     )
@@ -331,10 +333,10 @@ def metrics_finding(answer: Answer) -> Finding | None:
     )
 
 
-def _metric_words(one: RankedModels) -> str:
+def _metric_words(standing: RankedModels) -> str:
     """Who is in the best group by one metric."""
-    group, title = one.best_group, one.column.metric.title
-    if len(group) == one.known:
+    group, title = standing.best_group, standing.column.metric.title
+    if len(group) == standing.known:
         return f"{title} tells none apart"
     if len(group) <= NAMED:
         return f"best by {title}: {joined(group)}"
@@ -345,18 +347,20 @@ def standings_chart(
     answer: Answer, foot: tuple[tuple[str, tuple[str, ...]], ...] = ()
 ) -> Standings:
     """Models by tasks, or by metrics where there is one task."""
-    every = (answer.front, *answer.columns)
+    standings = (answer.front, *answer.columns)
     several, metric = len(answer.tasks) > 1, _metric(answer)
     way = ", lower is better" if answer.metric.better == "lower" else ""
     return replace(
-        _matrix(answer, every, [_head(answer, one) for one in every]),
+        _matrix(answer, standings, [_head(answer, standing) for standing in standings]),
         caption=f"{metric}{way}",
         metric=metric,
         foot=tuple((title, ("", *texts)) for title, texts in foot) if several else (),
     )
 
 
-def _matrix(answer: Answer, every: Sequence[RankedModels], heads: Sequence[str]) -> Standings:
+def _matrix(
+    answer: Answer, standings: Sequence[RankedModels], heads: Sequence[str]
+) -> Standings:
     """All models in some questions, of which the first is that which decides."""
     models = answer.front.models
     return Standings(
@@ -365,12 +369,12 @@ def _matrix(answer: Answer, every: Sequence[RankedModels], heads: Sequence[str])
         metric="Scores",
         columns=tuple(heads),
         models=models,
-        cells=[[_place(answer, column, name) for column in every] for name in models],
+        cells=[[_place(answer, column, name) for column in standings] for name in models],
         intervals=tuple(
             (float(low), float(high))
             for low, high in zip(answer.front.low, answer.front.high, strict=True)
         ),
-        known_to=tuple(typical_reach(one) for one in every),
+        known_to=tuple(typical_reach(standing) for standing in standings),
     )
 
 
@@ -380,17 +384,17 @@ def _metric(answer: Answer) -> str:
     return capital(answer.front.column.title)
 
 
-def _metric_head(one: RankedModels) -> str:
-    lower = " (lower is better)" if one.column.metric.better == "lower" else ""
-    return f"{one.column.title}{lower}"
+def _metric_head(standing: RankedModels) -> str:
+    lower = " (lower is better)" if standing.column.metric.better == "lower" else ""
+    return f"{standing.column.title}{lower}"
 
 
-def _head(answer: Answer, one: RankedModels) -> str:
+def _head(answer: Answer, standing: RankedModels) -> str:
     if len(answer.tasks) < 2:
-        return _metric_head(one)
-    if one.column.task == MACRO:
+        return _metric_head(standing)
+    if standing.column.task == MACRO:
         return f"Mean of {answer.mean_of}"
-    return one.column.task
+    return standing.column.task
 
 
 def _place(answer: Answer, column: RankedModels, name: str) -> Place:
@@ -410,7 +414,9 @@ def _title(answer: Answer, nouns: Nouns) -> str:
         return _metrics_title(answer)
     tasks = answer.columns
     stay = all_inside(tasks)
-    part = [(len(one.behind), one.column.task) for one in tasks if one.decides]
+    part = [
+        (len(standing.behind), standing.column.task) for standing in tasks if standing.decides
+    ]
     if not part:
         return f"Every {nouns.task} by itself"
     most = max(part, key=lambda x: x[0])
@@ -430,13 +436,13 @@ def _title(answer: Answer, nouns: Nouns) -> str:
 
 
 def _metrics_title(answer: Answer) -> str:
-    every = (answer.front, *answer.columns)
-    stay = all_inside(every)
+    standings = (answer.front, *answer.columns)
+    stay = all_inside(standings)
     if not answer.front.decides and answer.front.known > 1:
         return "Scores, of which no model can be said to be better"
-    if len(every) == 1 or answer.front.known < 2:
+    if len(standings) == 1 or answer.front.known < 2:
         return "The scores"
-    names = [one.column.metric.title for one in every]
+    names = [standing.column.metric.title for standing in standings]
     if not stay:
         return f"{joined(names)} put different models in front"
     if len(stay) == 1:
@@ -450,15 +456,15 @@ def _metrics_title(answer: Answer) -> str:
 
 def _notes(answer: Answer, nouns: Nouns) -> list[str]:
     """What one needs to read the matrix."""
-    said = []
+    notes = []
     if len(answer.tasks) > 1 and (stay := all_inside(answer.columns)):
-        said.append(f"In the best group of every single {nouns.task}: {joined(stay, most=6)}.")
+        notes.append(f"In the best group of every single {nouns.task}: {joined(stay, most=6)}.")
     if answer.front.known > 1:
-        said.append(
+        notes.append(
             "Intervals of single values may overlap while models differ: all models score the "
             f"same {nouns.items}, so differences are known better than values."
         )
-    return [*said, *([answer.metric.plain] if answer.metric.plain else [])]
+    return [*notes, *([answer.metric.plain] if answer.metric.plain else [])]
 
 
 def _values_table(answer: Answer) -> Table:
@@ -506,8 +512,8 @@ def distance_chart(standing: RankedModels, *, level: float, margin: float | None
     """Every model's distance from the best of one question, with its simultaneous bound."""
     metric = standing.column.metric
     sign = -1.0 if metric.better == "higher" else 1.0
-    known = standing.models[: standing.known]
-    ends = zip(known, standing.least, standing.most, strict=False)
+    named = standing.models[: standing.known]
+    ends = zip(named, standing.least, standing.most, strict=False)
     rows = [
         Dot(
             label=name,
@@ -538,19 +544,23 @@ def distance_chart(standing: RankedModels, *, level: float, margin: float | None
 def _distance_title(answer: Answer) -> str:
     front, margin = answer.front, answer.evaluation.margin
     most = front.most[: front.known]
-    every = f"all {in_words(front.known)}" if front.known > 2 else "both"
+    all_of_them = f"all {in_words(front.known)}" if front.known > 2 else "both"
     side = "below" if answer.metric.better == "higher" else "above"
     if margin is not None:
         good = front.within(margin)
         who = some(len(good), "model") if good else "no model"
         if len(good) == front.known:
-            who = f"{every} models" if front.known > 2 else "both models"
-        end = "" if len(good) == front.known else f", {every} within {bound(float(most.max()))}"
+            who = f"{all_of_them} models" if front.known > 2 else "both models"
+        end = (
+            ""
+            if len(good) == front.known
+            else f", {all_of_them} within {bound(float(most.max()))}"
+        )
         are = "is" if len(good) < 2 else "are"
         return f"{capital(who)} {are} shown to be within {chosen(margin)} of the best{end}"
     first, last = front.models[0], front.models[int(most.argmax())]
     if float(most.max()) == 0:
-        return f"{capital(every)} are as good as the best"
+        return f"{capital(all_of_them)} are as good as the best"
     if first == last or front.known < 2:
         return f"{first} may lie up to {bound(float(most[0]))} {side} the best"
     if float(most[0]) <= 0:
@@ -609,13 +619,15 @@ def confusions(answer: Answer) -> Iterator[Finding]:
         return
     charts, cells = [], []
     for place in range(min(MOST, len(done.questions))):
-        made, own = _task(answer, leader, place)
-        charts.append(made)
-        cells += own
-    wrong = [one for one in cells if one.votes_for != one.decided and one.share == one.share]
+        chart, cells_of_task = _task(answer, leader, place)
+        charts.append(chart)
+        cells += cells_of_task
+    wrong = [
+        cell for cell in cells if cell.votes_for != cell.decided and cell.share == cell.share
+    ]
     if not wrong:
         return
-    worst = max(wrong, key=lambda one: one.share)
+    worst = max(wrong, key=lambda cell: cell.share)
     where = f" in {worst.task}" if worst.task else ""
     yield Finding(
         key="confusion",
@@ -632,7 +644,7 @@ def confusions(answer: Answer) -> Iterator[Finding]:
                     Column("expected", "expected count", "number"),
                     Column("share", "share", "percent"),
                 ),
-                rows=[one._asdict() for one in cells],
+                rows=[cell._asdict() for cell in cells],
                 brief=(),
             ),
         ),

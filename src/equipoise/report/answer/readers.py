@@ -55,20 +55,20 @@ def task_votes(annotations: Annotations, scored: Mapping[str, Ints]) -> dict[str
     """
     if annotations.kind == "interval":
         return {}
-    made = {}
+    by_task = {}
     for task in annotations.tasks or ("",):
         votes = collect_votes(annotations, task)
         use = np.flatnonzero(np.isin(votes.items, scored.get(task, votes.items)))
         votes = votes if len(use) == len(votes.items) else votes.subset(use)
-        every = [votes.shares(k) for k in range(len(annotations.classes))]
-        made[task] = TaskVotes(votes, np.stack(every), task)
-    return made
+        shares = [votes.shares(k) for k in range(len(annotations.classes))]
+        by_task[task] = TaskVotes(votes, np.stack(shares), task)
+    return by_task
 
 
 # ---- models against each reader ------------------------------------------------------------
 
 
-def gains_finding(found: Experts, leader: str, hollow: Sequence[str], nouns: Nouns) -> Finding:
+def gains_finding(gains: Experts, leader: str, hollow: Sequence[str], nouns: Nouns) -> Finding:
     """How much more every model finds at each annotator's own false-positive rate.
 
     Parameters
@@ -76,43 +76,45 @@ def gains_finding(found: Experts, leader: str, hollow: Sequence[str], nouns: Nou
     leader
         The model whose gain is written out.
     """
-    best = found.models.index(leader) if leader in found.models else 0
-    own = found.gap[:, best]
-    order = np.argsort(-np.nan_to_num(own, nan=-np.inf), kind="stable")
+    best = gains.models.index(leader) if leader in gains.models else 0
+    gaps = gains.gap[:, best]
+    order = np.argsort(-np.nan_to_num(gaps, nan=-np.inf), kind="stable")
     rows = [
         Dot(
-            label=found.experts[who],
-            value=float(found.gap[who, m]),
+            label=gains.experts[who],
+            value=float(gains.gap[who, m]),
             model=model,
-            remark=_two_digits(float(own[who])),
+            remark=_two_digits(float(gaps[who])),
             hollow=model in hollow,
         )
         for who in order[:SHOWN]
-        for m, model in enumerate(found.models)
+        for m, model in enumerate(gains.models)
     ]
-    name = found.models[best]
+    name = gains.models[best]
     value, low, high = (
-        float(x[best]) for x in (found.mean_gap, found.mean_gap_low, found.mean_gap_high)
+        float(x[best]) for x in (gains.mean_gap, gains.mean_gap_low, gains.mean_gap_high)
     )
-    every = f"all {in_words(int((~np.isnan(own)).sum()))}"
-    rows.append(Dot(every, value, low, high, name, remark=_two_digits(value), strong=True))
+    all_of_them = f"all {in_words(int((~np.isnan(gaps)).sum()))}"
+    rows.append(
+        Dot(all_of_them, value, low, high, name, remark=_two_digits(value), strong=True)
+    )
     what = (
         f"Sensitivity a model adds at each {nouns.annotator}'s own false-positive rate."
-        if found.yes_no
+        if gains.yes_no
         else f"How much better a model agrees with each {nouns.annotator} than the others do, "
-        f"by {found.score}."
+        f"by {gains.score}."
     )
-    base = found.report()
+    base = gains.report()
     return Finding(
         key="gains",
         title=f"Models against each {nouns.annotator}",
-        sentence=f"{_gains_title(found, best, nouns)}.",
+        sentence=f"{_gains_title(gains, best, nouns)}.",
         charts=(
             Dots(
                 name="gains",
                 caption=f"{what} Each dot one model; numbers and the "
-                f"last row: {name}, {exact_percent(found.level)}.",
-                axis=f"gain in {found.score}",
+                f"last row: {name}, {exact_percent(gains.level)}.",
+                axis=f"gain in {gains.score}",
                 rows=rows,
                 zero=True,
                 zero_title=f"as the {nouns.annotator}",
@@ -130,15 +132,15 @@ def _two_digits(value: float) -> str:
     return change(round(value, 2), 2) if math.isfinite(value) else UNDEFINED
 
 
-def _gains_title(found: Experts, best: int, nouns: Nouns) -> str:
+def _gains_title(gains: Experts, best: int, nouns: Nouns) -> str:
     """By how much the model with the largest gain does better, in 100 positives."""
-    name, gain = found.models[best], float(found.mean_gap[best])
-    low, high = float(found.mean_gap_low[best]), float(found.mean_gap_high[best])
+    name, gain = gains.models[best], float(gains.mean_gap[best])
+    low, high = float(gains.mean_gap_low[best]), float(gains.mean_gap_high[best])
     if math.isnan(gain):
         return f"Models and {nouns.annotators} cannot be compared"
     whom = f"than {_a(nouns.annotator)}"
-    sure = found.population.annotators and not math.isnan(low) and (low > 0 or high < 0)
-    if not found.yes_no:
+    sure = gains.population.annotators and not math.isnan(low) and (low > 0 or high < 0)
+    if not gains.yes_no:
         if not sure:
             return (
                 f"{name} is not shown to agree better or worse with {_a(nouns.annotator)} than "
@@ -147,7 +149,7 @@ def _gains_title(found: Experts, best: int, nouns: Nouns) -> str:
         way = "better" if gain > 0 else "worse"
         return (
             f"{name} agrees {way} with {_a(nouns.annotator)} than the others do, by "
-            f"{number(abs(gain), 2)} {found.score}"
+            f"{number(abs(gain), 2)} {gains.score}"
         )
     if not sure:
         return (
@@ -171,9 +173,11 @@ def agreement_finding(
     annotations: Annotations, votes: Mapping[str, TaskVotes], nouns: Nouns
 ) -> Finding | None:
     """Votes, agreement and rates per task, as strips."""
-    tables = {one.task: one for one in agreement_summaries(annotations)}
-    rows = [_strip(annotations, one, tables.get(task)) for task, one in votes.items()]
-    if not rows or all(not one.shares for one in rows):
+    tables = {summary.task: summary for summary in agreement_summaries(annotations)}
+    rows = [
+        _strip(annotations, item_votes, tables.get(task)) for task, item_votes in votes.items()
+    ]
+    if not rows or all(not row.shares for row in rows):
         return None
     yes_no = annotations.kind == "binary"
     measure = next(
@@ -197,13 +201,15 @@ def agreement_finding(
         sentence=f"{_agreement_title(rows, nouns, yes_no=yes_no)}.",
         charts=(chart,),
         tables=(_agreement_table(rows),),
-        notices=tuple(one for table in tables.values() for one in table.cautions),
+        notices=tuple(caution for table in tables.values() for caution in table.cautions),
         nav="Agreement",
     )
 
 
-def _strip(annotations: Annotations, own: TaskVotes, table: AgreementTable | None) -> Strip:
-    votes, shares, task = own
+def _strip(
+    annotations: Annotations, cast_in_task: TaskVotes, table: AgreementTable | None
+) -> Strip:
+    votes, shares, task = cast_in_task
     several = votes.sizes >= 2
     split = disputed(shares, votes.sizes)
     yes_no = annotations.kind == "binary"
@@ -249,18 +255,18 @@ def _rates(annotations: Annotations, votes: Votes, label: int) -> tuple[tuple[st
 def naming_rates(votes: Votes, label: int, people: int, use: Bools) -> Floats:
     """How often each annotator names a class among some votes; nan of those without any."""
     who = votes.annotator[use]
-    said = np.bincount(who, votes.mass(label)[use], people)
+    named = np.bincount(who, votes.mass(label)[use], people)
     many = np.bincount(who, minlength=people)
-    return np.asarray(np.divide(said, many, out=np.full(people, np.nan), where=many > 0))
+    return np.asarray(np.divide(named, many, out=np.full(people, np.nan), where=many > 0))
 
 
 def _agreement_title(rows: Sequence[Strip], nouns: Nouns, *, yes_no: bool) -> str:
     """Where annotators differ most in their rates, and where they agree least."""
     people = capital(nouns.annotators)
     wide = max(rows, key=_reach)
-    known = [one for one in rows if math.isfinite(one.alpha[0])]
+    defined = [row for row in rows if math.isfinite(row.alpha[0])]
     reach = _reach(wide)
-    said = ""
+    sentence = ""
     if reach > 0 and len(wide.rates) > 1:
         low, high = (f(rate for _, rate in wide.rates) for f in (min, max))
         what = (
@@ -268,21 +274,23 @@ def _agreement_title(rows: Sequence[Strip], nouns: Nouns, *, yes_no: bool) -> st
             if yes_no and wide.task
             else ("say yes" if yes_no else f"name {wide.named or 'the commonest class'}")
         )
-        said = f"{people} {what} in {percent(low)} to {percent(high)} of their {nouns.items}"
-    if not known:
-        return said or _split_words(rows, nouns)
-    if len(known) == 1:
-        only = known[0]
+        sentence = (
+            f"{people} {what} in {percent(low)} to {percent(high)} of their {nouns.items}"
+        )
+    if not defined:
+        return sentence or _split_words(rows, nouns)
+    if len(defined) == 1:
+        only = defined[0]
         agree = f"agreement beyond chance is {number(only.alpha[0], 2)} (1 is full)"
-        return f"{said}; {agree}" if said else capital(agree)
-    least = min(known, key=lambda one: one.alpha[0])
+        return f"{sentence}; {agree}" if sentence else capital(agree)
+    least = min(defined, key=lambda row: row.alpha[0])
     worst = f"agree least on {least.task}"
-    return f"{said}; they {worst}" if said else f"{people} {worst}"
+    return f"{sentence}; they {worst}" if sentence else f"{people} {worst}"
 
 
 def _split_words(rows: Sequence[Strip], nouns: Nouns) -> str:
     """How much of a task is split, where nothing else is known."""
-    most = max(rows, key=lambda one: sum(part for part, _, split in one.shares if split))
+    most = max(rows, key=lambda row: sum(part for part, _, split in row.shares if split))
     share = sum(part for part, _, split in most.shares if split)
     where = f" of {most.task}" if most.task else ""
     return f"{percent(share)} of the {nouns.items}{where} split the {nouns.annotators}"
@@ -306,15 +314,15 @@ def _agreement_table(rows: Sequence[Strip]) -> Table:
         ),
         rows=[
             {
-                "task": one.task,
-                "alpha": one.alpha[0],
-                "low": one.alpha[1],
-                "high": one.alpha[2],
-                "split": float(sum(part for part, _, divided in one.shares if divided)),
-                "lowest": min((r for _, r in one.rates), default=math.nan),
-                "highest": max((r for _, r in one.rates), default=math.nan),
+                "task": row.task,
+                "alpha": row.alpha[0],
+                "low": row.alpha[1],
+                "high": row.alpha[2],
+                "split": float(sum(part for part, _, divided in row.shares if divided)),
+                "lowest": min((r for _, r in row.rates), default=math.nan),
+                "highest": max((r for _, r in row.rates), default=math.nan),
             }
-            for one in rows
+            for row in rows
         ],
         brief=(),
     )
@@ -328,7 +336,7 @@ def foot_rows(
         return ()
     chart = finding.charts[0]
     assert isinstance(chart, Strips)
-    strips = {one.task: one for one in chart.rows}
+    strips = {row.task: row for row in chart.rows}
     if not set(tasks) <= set(strips):
         return ()
     return (

@@ -111,43 +111,43 @@ def analyse_study(
         choice("analyses", name, tuple(ANALYSES))
     require_models(pair, study.predictions)
     wanted = AnswerOptions(analyses=tuple(only) or tuple(ANALYSES), pair=pair)
-    every = len(wanted.analyses) + 2
-    place = iter(range(every))
+    steps = len(wanted.analyses) + 2
+    place = iter(range(steps))
     tell, quiet = study.tell, study.telling(silent)
-    return answer_report(quiet, wanted, lambda _: _within(tell, next(place, 0), every))
+    return answer_report(quiet, wanted, lambda _: _within(tell, next(place, 0), steps))
 
 
-def require_models(pair: tuple[str, str] | None, given: Sequence[Predictions]) -> None:
+def require_models(pair: tuple[str, str] | None, predictions: Sequence[Predictions]) -> None:
     """Refuse a pair of which a model is unknown, or twice the same."""
-    known = list(dict.fromkeys(one.model for one in given))
+    models = list(dict.fromkeys(prediction.model for prediction in predictions))
     for name in pair or ():
-        if name not in known:
-            expected = f"one of {listed(known, most=8)}"
-            raise InputError("pair, model", f"{name!r}", expected, nearest(name, known))
+        if name not in models:
+            expected = f"one of {listed(models, most=8)}"
+            raise InputError("pair, model", f"{name!r}", expected, nearest(name, models))
     if pair is not None and pair[0] == pair[1]:
         raise InputError("pair", f"{pair[0]!r} twice", "two models", "name another one")
 
 
-def _within(progress: Progress, place: int, every: int) -> Progress:
+def _within(progress: Progress, place: int, steps: int) -> Progress:
     """Progress of one step as a part of all."""
 
     def tell(done: int, whole: int) -> None:
-        progress(place * PARTS + PARTS * done // max(whole, 1), every * PARTS)
+        progress(place * PARTS + PARTS * done // max(whole, 1), steps * PARTS)
 
     return tell
 
 
-def answer_report(study: Study, asked: AnswerOptions, stage: Stage | None = None) -> Report:
+def answer_report(study: Study, wanted: AnswerOptions, stage: Stage | None = None) -> Report:
     """Everything that is said of a study."""
     tell = stage or (lambda _: lambda *__: None)
-    answer, nouns = Answer(study.evaluation, study.settings.labels), asked.nouns
+    answer, nouns = Answer(study.evaluation, study.settings.labels), wanted.nouns
     base, data = study_report(study), StudyData.of(study.evaluation, study.voted)
     votes = task_votes(study.voted, _scored(study))
     tell("agreement")(0, 1)
     agreement = agreement_finding(study.voted, votes, nouns)
     behind = answer.front.behind
     front = [
-        *_pair(study, asked),
+        *_pair(study, wanted),
         standings_finding(answer, nouns, foot_rows(agreement, answer.tasks)),
         metrics_finding(answer),
         distance_finding(answer),
@@ -161,7 +161,7 @@ def answer_report(study: Study, asked: AnswerOptions, stage: Stage | None = None
         *confusions(answer),
         *_all_pairs(answer),
         *_certainty(study),
-        *_analyses(study, asked, tell),
+        *_analyses(study, wanted, tell),
     ]
     return replace(
         base,
@@ -170,7 +170,7 @@ def answer_report(study: Study, asked: AnswerOptions, stage: Stage | None = None
             _sample_of(study.evaluation, study.voted),
             nouns,
             base.notices,
-            command=asked.command,
+            command=wanted.command,
         ),
         findings=_in_order(front, evidence),
         known=_known(study, data, nouns),
@@ -190,16 +190,18 @@ def _in_order(
     front: Iterable[Finding | None], evidence: Iterable[Finding]
 ) -> tuple[Finding, ...]:
     """What stands open, where it was possible, then what is folded away."""
-    opened = (one for one in front if one is not None)
-    return (*opened, *(replace(one, evidence=True) for one in evidence))
+    opened = (finding for finding in front if finding is not None)
+    return (*opened, *(replace(finding, evidence=True) for finding in evidence))
 
 
 def _scored(study: Study) -> dict[str, Ints]:
     """Places of the scored items of every task among the items of the annotations."""
     place = {name: code for code, name in enumerate(study.voted.items)}
     return {
-        one.task: np.array([place[name] for name in one.items if name in place], dtype=np.int64)
-        for one in study.evaluation.questions
+        question.task: np.array(
+            [place[name] for name in question.items if name in place], dtype=np.int64
+        )
+        for question in study.evaluation.questions
     }
 
 
@@ -216,15 +218,15 @@ def _known(study: Study, data: StudyData, nouns: Nouns) -> tuple[str, ...]:
 def _sample_of(evaluation: Evaluation, annotations: Annotations | None) -> Sample:
     """How much an evaluation rests on."""
     sizes = [
-        one.votes.sizes[~one.votes.gold]
-        for one in evaluation.questions
-        if one.votes is not None
+        question.votes.sizes[~question.votes.gold]
+        for question in evaluation.questions
+        if question.votes is not None
     ]
-    votes, every = (0, 0.0, 0), np.concatenate([np.zeros(0, dtype=np.int64), *sizes])
-    if len(every):
-        votes = int(every.min()), float(np.median(every)), int(every.max())
+    votes, all_sizes = (0, 0.0, 0), np.concatenate([np.zeros(0, dtype=np.int64), *sizes])
+    if len(all_sizes):
+        votes = int(all_sizes.min()), float(np.median(all_sizes)), int(all_sizes.max())
     if annotations is None:
-        items = {name for one in evaluation.questions for name in one.items}
+        items = {name for question in evaluation.questions for name in question.items}
         return Sample(items=len(items), votes_per_item=votes)
     data = StudyData.of(evaluation, annotations)
     return Sample(
@@ -258,7 +260,7 @@ def evaluation_report(evaluation: Evaluation) -> Report:
             settings=settings,
             resampling=evaluation.plan,
         ).with_evaluation(evaluation)
-        quick = tuple(name for name, one in ANALYSES.items() if one.quick)
+        quick = tuple(name for name, entry in ANALYSES.items() if entry.quick)
         return answer_report(study, AnswerOptions(analyses=quick))
     answer = Answer(evaluation)
     front = (standings_finding(answer, Nouns()), distance_finding(answer))
@@ -279,28 +281,28 @@ def _gains(study: Study, front: RankedModels, nouns: Nouns, tell: Stage) -> Find
     """Models against each annotator, where the annotators allow it."""
     leader, behind = front.models[0], front.behind
     tell("readers")(0, 1)
-    asked = study.settings
+    settings = study.settings
     try:
-        found = experts(
+        gains = experts(
             study.predictions,
             study.annotations,
-            level=asked.level,
-            on_missing=asked.on_missing,
+            level=settings.level,
+            on_missing=settings.on_missing,
         )
     except InputError:
         return None
-    if np.isnan(found.mean_gap).all():
+    if np.isnan(gains.mean_gap).all():
         return None
-    return gains_finding(found, leader, behind, nouns)
+    return gains_finding(gains, leader, behind, nouns)
 
 
-def _pair(study: Study, asked: AnswerOptions) -> Iterator[Finding]:
+def _pair(study: Study, wanted: AnswerOptions) -> Iterator[Finding]:
     """The close look at two models."""
-    if asked.pair is None:
+    if wanted.pair is None:
         return
-    two = study.of_models(asked.pair)
+    two = study.of_models(wanted.pair)
     among = len(study.evaluation.models)
-    report = Comparison(*asked.pair, study.settings.labels, two.evaluation, among).report()
+    report = Comparison(*wanted.pair, study.settings.labels, two.evaluation, among).report()
     yield replace(report, nav="Pair")
 
 
@@ -308,11 +310,11 @@ def _thresholds(evaluation: Evaluation) -> Iterator[Finding]:
     """From which score on models say yes, where scores became decisions."""
     if not evaluation.thresholds:
         return
-    said = [one for one in evaluation.notices if one.code == "thresholds"]
+    notes = [notice for notice in evaluation.notices if notice.code == "thresholds"]
     yield Finding(
         key="thresholds",
         title="Thresholds",
-        sentence=" ".join(worded(said)) or "Scores became decisions by these thresholds.",
+        sentence=" ".join(worded(notes)) or "Scores became decisions by these thresholds.",
         tables=(threshold_table(evaluation.thresholds),),
     )
 
@@ -329,7 +331,7 @@ def _labels(answer: Answer) -> Iterator[Finding]:
     same = set(hard.best_group) == set(front.best_group)
     leaders = hard.models[0] == front.models[0]
     top = "highest" if answer.metric.better == "higher" else "best"
-    said = (
+    sentence = (
         f"{front.models[0]} scores {top} with majority labels, too"
         if leaders
         else f"With majority labels {hard.models[0]} scores {top} in place of {front.models[0]}"
@@ -344,13 +346,13 @@ def _labels(answer: Answer) -> Iterator[Finding]:
         group = f"; {', '.join(parts)}"
     names = [n for n in front.models if n in hard.models[: hard.known]]
     ranks = [
-        _ranks(one.models[: one.known], one.values[: one.known], answer)
-        for one in (hard, front)
+        _ranks(standing.models[: standing.known], standing.values[: standing.known], answer)
+        for standing in (hard, front)
     ]
     yield Finding(
         key="labels",
         title="Majority labels and soft labels",
-        sentence=f"{said}{group}.",
+        sentence=f"{sentence}{group}.",
         charts=(
             Slopes(
                 name="labels",
@@ -398,13 +400,13 @@ def _all_pairs(answer: Answer) -> Iterator[Finding]:
         == (front.column.task, answer.metric.name, answer.labels)
     ]
     apart = sum(bool(row["separated"]) for row in here)
-    known = front.known * (front.known - 1) // 2
+    pairs = front.known * (front.known - 1) // 2
     sentence = (
-        f"{count(apart)} of {count(known, 'pair')} can be told apart, all pairs together."
+        f"{count(apart)} of {count(pairs, 'pair')} can be told apart, all pairs together."
     )
     if not front.population.decides:
         sentence = "No pair can be told apart: annotators are too few for a verdict."
-    elif known == 1:
+    elif pairs == 1:
         sentence = f"The two {'can' if apart else 'cannot'} be told apart."
     titles = {metric.name: metric.title for metric in done.metrics}
     judged = [Column("judgement", "by the margin")] if done.margin is not None else []
@@ -439,32 +441,32 @@ def _all_pairs(answer: Answer) -> Iterator[Finding]:
 def _certainty(study: Study) -> Iterator[Finding]:
     """How certain a model of the truth is of its items."""
     several = len(study.evaluation.questions) > 1
-    for one in study.evaluation.questions:
-        if one.plausible is None:
+    for question in study.evaluation.questions:
+        if question.plausible is None:
             continue
         try:
-            found = certainty(study.voted, one.plausible)
+            certain = certainty(study.voted, question.plausible)
         except InputError:
             continue
-        for part in (found.report(), found.ambiguous_report()):
-            yield replace(part, key=f"truth_{part.key}", task=one.task if several else "")
+        for part in (certain.report(), certain.ambiguous_report()):
+            yield replace(part, key=f"truth_{part.key}", task=question.task if several else "")
 
 
-def _analyses(study: Study, asked: AnswerOptions, tell: Stage) -> Iterator[Finding]:
+def _analyses(study: Study, wanted: AnswerOptions, tell: Stage) -> Iterator[Finding]:
     """The analyses that were asked for, each possible or with the reason why not."""
     for name, analysis in ANALYSES.items():
-        if name in asked.analyses:
+        if name in wanted.analyses:
             step = tell(name)
-            found = analysis.attempt(study.telling(step))
+            finding = analysis.attempt(study.telling(step))
             step(1, 1)
-            yield found
-    if asked.pair is None:
+            yield finding
+    if wanted.pair is None:
         return
-    two = study.of_models(asked.pair)
+    two = study.of_models(wanted.pair)
     for name in PAIR_GROUNDS:
-        found = ANALYSES[name].attempt(two.telling(tell(name)))
-        title = f"{asked.pair[0]} against {asked.pair[1]}: {found.title}"
-        yield replace(found, key=f"pair_{name}", title=title)
+        finding = ANALYSES[name].attempt(two.telling(tell(name)))
+        title = f"{wanted.pair[0]} against {wanted.pair[1]}: {finding.title}"
+        yield replace(finding, key=f"pair_{name}", title=title)
 
 
 # ---- how it was done -----------------------------------------------------------------------
@@ -484,7 +486,11 @@ def _terms(study: Study) -> tuple[tuple[str, str], ...]:
 
 def _labels_sentence(study: Study, *, sources: bool = False) -> str:
     """How labels are made of votes, or of a model of the truth."""
-    fitted = [one.plausible for one in study.evaluation.questions if one.plausible is not None]
+    fitted = [
+        question.plausible
+        for question in study.evaluation.questions
+        if question.plausible is not None
+    ]
     if not fitted:
         return labels_sentence(study.annotations, study.evaluation.metrics, study.settings)
     keys = _truth_sources(study) if sources else ()
@@ -497,8 +503,12 @@ def _labels_sentence(study: Study, *, sources: bool = False) -> str:
 
 def _truth_sources(study: Study) -> tuple[str, ...]:
     """Sources of the models that made the truth."""
-    fitted = [one.plausible for one in study.evaluation.questions if one.plausible is not None]
-    names = dict.fromkeys(one.model for one in fitted)
+    fitted = [
+        question.plausible
+        for question in study.evaluation.questions
+        if question.plausible is not None
+    ]
+    names = dict.fromkeys(model.model for model in fitted)
     return tuple(key for name in names if name in MODELS for key in MODELS[name].references)
 
 

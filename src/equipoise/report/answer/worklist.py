@@ -37,24 +37,24 @@ def worklist_finding(
 ) -> Finding | None:
     """Disputed items, grouped by task and pattern of votes; None where there are none."""
     scores = {
-        one.task: (one.items, values)
-        for one, values in zip(evaluation.questions, evaluation.scores, strict=False)
+        question.task: (question.items, values)
+        for question, values in zip(evaluation.questions, evaluation.scores, strict=False)
     }
     disputes: list[Dispute] = []
     rows: list[dict[str, Cell]] = []
     cases = 0
-    for own in votes.values():
-        cast, shares, task = own
+    for cast_votes in votes.values():
+        cast, shares, task = cast_votes
         split = np.flatnonzero(disputed(shares, cast.sizes) & ~cast.gold)
         cases += int((cast.sizes >= 2).sum())
         if len(split):
             places, says = _model_views(scores.get(task), annotations, cast, shares)
             disputes.append(_dispute(annotations, task, cast, split, places))
             some = split[: max(0, MOST_ROWS - len(rows))]
-            rows += _rows(annotations, own, some, places, says)
+            rows += _rows(annotations, cast_votes, some, places, says)
     if not disputes:
         return None
-    total = sum(one.number for one in disputes)
+    total = sum(dispute.number for dispute in disputes)
     yes_no = annotations.kind == "binary"
     chart = Worklist(
         name="disputed",
@@ -62,7 +62,7 @@ def worklist_finding(
         annotators=_people(annotations),
         classes=annotations.classes,
         models=evaluation.models,
-        disputes=sorted(disputes, key=lambda one: -one.number),
+        disputes=sorted(disputes, key=lambda dispute: -dispute.number),
         ordered=annotations.kind == "ordinal",
         hollow=tuple(hollow),
     )
@@ -102,7 +102,7 @@ def _caption(annotations: Annotations, nouns: Nouns, *, yes_no: bool) -> str:
 
 
 def _model_views(
-    given: tuple[tuple[str, ...], Mapping[str, Floats]] | None,
+    scored: tuple[tuple[str, ...], Mapping[str, Floats]] | None,
     annotations: Annotations,
     cast: Votes,
     shares: Floats,
@@ -114,24 +114,24 @@ def _model_views(
     """
     from scipy.stats import rankdata
 
-    items, scores = given or ((), {})
+    items, scores = scored or ((), {})
     where = {name: place for place, name in enumerate(items)}
-    own = np.array([where.get(annotations.items[code], -1) for code in cast.items])
-    known, first, top = own >= 0, np.maximum(own, 0), shares.argmax(axis=0)
+    rows = np.array([where.get(annotations.items[code], -1) for code in cast.items])
+    there, first, top = rows >= 0, np.maximum(rows, 0), shares.argmax(axis=0)
     places, names = {}, {}
     for model, values in scores.items():
-        placed = np.full(len(own), np.nan)
+        placed = np.full(len(rows), np.nan)
         if values.ndim == 1:
             placed = ((rankdata(values) - 0.5) / len(values))[first]
         elif values.shape[1] == len(shares):
             placed = values[first, top]
-            likeliest = zip(known, values.argmax(axis=1)[first], strict=True)
+            likeliest = zip(there, values.argmax(axis=1)[first], strict=True)
             names[model] = [annotations.classes[k] if use else "" for use, k in likeliest]
-        places[model] = np.where(known, placed, np.nan)
+        places[model] = np.where(there, placed, np.nan)
     return places, names
 
 
-def _said(annotations: Annotations, cast: Votes, split: Ints) -> Ints:
+def _answers_by_item(annotations: Annotations, cast: Votes, split: Ints) -> Ints:
     """What each annotator said of disputed items, -1 for nothing; of anonymous votes: sorted.
 
     Shape (items, annotators), or (items, most votes of an item).
@@ -145,14 +145,14 @@ def _said(annotations: Annotations, cast: Votes, split: Ints) -> Ints:
     )
     people = len(_people(annotations))
     if people:
-        said = np.full((len(split), people), -1, dtype=np.int64)
-        said[row[::-1], cast.annotator[vote][::-1]] = labels[vote][::-1]
-        return said
+        answers = np.full((len(split), people), -1, dtype=np.int64)
+        answers[row[::-1], cast.annotator[vote][::-1]] = labels[vote][::-1]
+        return answers
     order = np.lexsort((-labels[vote], row))
     place = np.arange(len(row)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    said = np.full((len(split), int(sizes.max())), -1, dtype=np.int64)
-    said[row, place] = labels[vote][order]
-    return said
+    answers = np.full((len(split), int(sizes.max())), -1, dtype=np.int64)
+    answers[row, place] = labels[vote][order]
+    return answers
 
 
 def _labels(cast: Votes) -> Ints:
@@ -165,8 +165,8 @@ def _labels(cast: Votes) -> Ints:
 def _dispute(
     annotations: Annotations, task: str, cast: Votes, split: Ints, places: Mapping[str, Floats]
 ) -> Dispute:
-    said = _said(annotations, cast, split)
-    kinds, which, many = np.unique(said, axis=0, return_inverse=True, return_counts=True)
+    answers = _answers_by_item(annotations, cast, split)
+    kinds, which, many = np.unique(answers, axis=0, return_inverse=True, return_counts=True)
     order = np.argsort(-many, kind="stable")[:PATTERNS]
     patterns = []
     for kind in order:
@@ -211,27 +211,27 @@ def _rates(annotations: Annotations, cast: Votes, split: Ints) -> dict[str, floa
 
 def _remark(annotations: Annotations, patterns: int, rates: Mapping[str, float]) -> str:
     many = counted(patterns, "pattern")
-    known = {name: rate for name, rate in rates.items() if rate == rate}
-    if not known or annotations.kind != "binary":
+    defined = {name: rate for name, rate in rates.items() if rate == rate}
+    if not defined or annotations.kind != "binary":
         return many
-    most = max(known, key=lambda name: known[name])
-    return f"{many}; {most} says yes most often ({percent(known[most])})"
+    most = max(defined, key=lambda name: defined[name])
+    return f"{many}; {most} says yes most often ({percent(defined[most])})"
 
 
 def _rows(
     annotations: Annotations,
-    own: TaskVotes,
+    cast_votes: TaskVotes,
     split: Ints,
     places: Mapping[str, Floats],
     says: Mapping[str, Sequence[str]],
 ) -> list[dict[str, Cell]]:
     if not len(split):
         return []
-    cast, shares, task = own
+    cast, shares, task = cast_votes
     classes = annotations.classes
     people = _people(annotations)
-    rows, every = [], _said(annotations, cast, split)
-    for i, said in zip(split.tolist(), every.tolist(), strict=True):
+    rows, all_answers = [], _answers_by_item(annotations, cast, split)
+    for i, answers in zip(split.tolist(), all_answers.tolist(), strict=True):
         row: dict[str, Cell] = {
             "task": task,
             "item": annotations.items[int(cast.items[i])],
@@ -245,7 +245,7 @@ def _rows(
         if people:
             row |= {
                 f"vote_{name}": "" if k < 0 else classes[k]
-                for name, k in zip(people, said, strict=True)
+                for name, k in zip(people, answers, strict=True)
             }
         row |= {f"says_{model}": names[i] for model, names in says.items()}
         row |= {f"place_{model}": float(p[i]) for model, p in places.items()}

@@ -58,7 +58,7 @@ def standings(chart: Standings, styles: ModelStyles) -> CellGrid | None:
         widest = max(x for x in chart.known_to if math.isfinite(x))
         typical = tuple(_typical(x, widest) for x in chart.known_to)
         foot.append(("a value is known to", typical))
-    foot += [(title, tuple(Square(one) for one in texts)) for title, texts in chart.foot]
+    foot += [(title, tuple(Square(text) for text in texts)) for title, texts in chart.foot]
     return CellGrid(
         kind="standings", corner="Model", heads=tuple(chart.columns), rows=tuple(rows),
         foot=tuple(foot), head_plot=head, alternative=described(chart),
@@ -85,9 +85,9 @@ def _whisker(
     tone = "out" if _below(cell) else ""
     low, high = (scale(end) for end in ends)
     marks = middle(interval((low, high), 0, tone, caps=False), dot(scale(cell.value), 0, tone))
-    said = f"interval {number(ends[0])} to {number(ends[1])}"
+    words = f"interval {number(ends[0])} to {number(ends[1])}"
     body = join([*(upright(scale(tick), "grid on") for tick in ticks), marks])
-    return Plot(body, 24.0, label=said)
+    return Plot(body, 24.0, label=words)
 
 
 def _typical(half: float, widest: float) -> Square:
@@ -103,16 +103,16 @@ def _below(cell: Standing) -> bool:
 
 
 def _standings_key(chart: Standings) -> tuple[tuple[str, str], ...]:
-    every = [cell for cells in chart.cells for cell in cells]
+    cells_shown = [cell for cells in chart.cells for cell in cells]
     named = chart.metric.lower() in chart.caption.lower()
     key = [] if named else [("", f"{chart.metric}.")]
-    if any(cell.judged for cell in every):
+    if any(cell.judged for cell in cells_shown):
         key.append(("tint", "filled: not below any other model"))
-    if any(_below(cell) for cell in every):
+    if any(_below(cell) for cell in cells_shown):
         key.append(("", "▾ plain: below at least one"))
-    if any(cell.best for cell in every):
+    if any(cell.best for cell in cells_shown):
         key.append(("", f"bold: {chart.bold}"))
-    if any(cell.same for cell in every):
+    if any(cell.same for cell in cells_shown):
         key.append(("", "= the same scores as another model, item by item"))
     return tuple(key)
 
@@ -123,8 +123,8 @@ def _standings_key(chart: Standings) -> tuple[tuple[str, str], ...]:
 def heat(chart: Heat, styles: ModelStyles) -> CellGrid | None:
     """Cells of rows and columns, coloured by a share or by a signed number, with the scale."""
     values = np.asarray(chart.values, dtype=float)
-    known = values[np.isfinite(values)]
-    if known.size < 2:
+    defined = values[np.isfinite(values)]
+    if defined.size < 2:
         return None
     signed = chart.scale == "signed"
     most = _widest(values) if signed else 1.0
@@ -196,10 +196,10 @@ def _signed_key(most: float) -> tuple[tuple[str, str], ...]:
 def matrix(chart: Matrix, styles: ModelStyles) -> CellGrid | None:
     """By how much each row leads each column, in thousandths; bold where that is shown."""
     total = len(chart.models)
-    known = chart.leads[~np.eye(total, dtype=bool)] if total else np.array([])
-    if total < 3 or not np.isfinite(known).any():
+    defined = chart.leads[~np.eye(total, dtype=bool)] if total else np.array([])
+    if total < 3 or not np.isfinite(defined).any():
         return None
-    most = _widest(known)
+    most = _widest(defined)
     small = total <= NUMBERED
     rows = []
     for i, name in enumerate(chart.models):
@@ -217,11 +217,11 @@ def matrix(chart: Matrix, styles: ModelStyles) -> CellGrid | None:
                 Square(_thousandths(lead) if small else sign, _lead(lead, most), apart, tip)
             )
         rows.append((name, tuple(cells), styles.number(name)))
-    said = "in thousandths; bold: shown to differ" if small else "● shown to differ"
+    legend = "in thousandths; bold: shown to differ" if small else "● shown to differ"
     return CellGrid(
         kind="heat", corner="lead over", heads=tuple(chart.models), rows=tuple(rows),
         alternative=described(chart), upright=_upright(chart.models),
-        key=(*_signed_key(most), ("", said)),
+        key=(*_signed_key(most), ("", legend)),
     )  # fmt: skip
 
 

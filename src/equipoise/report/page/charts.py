@@ -83,84 +83,92 @@ def _dots(chart: Dots, styles: ModelStyles) -> Figure | None:
     scale = _dots_scale(chart)
     if scale is None:
         return None
-    rows = [_above(one, scale.low) if chart.logarithmic else one for one in chart.rows]
-    groups = [list(group) for _, group in groupby(rows, key=lambda one: one.label)]
-    own = all(one.label == one.model for one in rows)
-    pair = () if own else styles.pair(one.model for one in rows)
+    rows = [_above_least(row, scale.low) if chart.logarithmic else row for row in chart.rows]
+    groups = [list(group) for _, group in groupby(rows, key=lambda row: row.label)]
+    by_model = all(row.label == row.model for row in rows)
+    pair = () if by_model else styles.pair(row.model for row in rows)
     ticks = scale.ticks(4)
     lines = [upright(scale(tick)) for tick in ticks] + _fixed_lines(chart, scale)
     high = TALL if len(rows) <= MANY else DENSE
-    made = [_dots_head(chart, scale, ticks)]
+    lines_drawn = [_dots_head(chart, scale, ticks)]
     for group in groups:
-        ranged = any(_finite(one.low, one.high) for one in group)
-        shared = len(group) > 1 and not ranged and not any(one.series for one in group)
-        for part in [group] if shared else [[one] for one in group]:
+        ranged = any(_finite(row.low, row.high) for row in group)
+        shared = len(group) > 1 and not ranged and not any(row.series for row in group)
+        for part in [group] if shared else [[row] for row in group]:
             drawn = middle(*_marks(part, scale, styles, pair))
-            said = f"{part[0].label}: {_dots_said(part, signed=chart.zero)}"
-            plot = Plot(join([*lines, drawn]), high, label=said)
+            description = f"{part[0].label}: {_dots_description(part, signed=chart.zero)}"
+            plot = Plot(join([*lines, drawn]), high, label=description)
             name = Words(part[0].label if part[0] is group[0] else "")
             remark = _remark(part, signed=chart.zero, named=len(group) > 1 and not shared)
-            last = group is groups[-1] and not shared and any(len(one) > 1 for one in groups)
+            last = (
+                group is groups[-1]
+                and not shared
+                and any(len(rows_of_label) > 1 for rows_of_label in groups)
+            )
             total = "total" if last and len(group) == 1 else ""
-            made.append(FigureRow((name, plot, remark), total, m=styles.number(part[0].model)))
+            lines_drawn.append(
+                FigureRow((name, plot, remark), total, m=styles.number(part[0].model))
+            )
     return Rows(
-        kind="dots", rows=tuple(made), alternative=described(chart), axes=chart.axis,
+        kind="dots", rows=tuple(lines_drawn), alternative=described(chart), axes=chart.axis,
         key=tuple(zip(("dot", "dot b"), pair, strict=False)) or _series_key(rows),
     )  # fmt: skip
 
 
 def _series_key(rows: Sequence[Dot]) -> tuple[tuple[str, str], ...]:
     """Which mark is which series, where a second one has a mark of its own."""
-    if not any(_second(one) for one in rows):
+    if not any(_is_second_series(row) for row in rows):
         return ()
-    return (("dot b", next(one.series for one in rows if _second(one))),)
+    return (("dot b", next(row.series for row in rows if _is_second_series(row))),)
 
 
-def _second(one: Dot) -> bool:
-    return bool(one.series) and not one.model and not _finite(one.low, one.high)
+def _is_second_series(row: Dot) -> bool:
+    return bool(row.series) and not row.model and not _finite(row.low, row.high)
 
 
 def _dots_scale(chart: Dots) -> Scale | None:
     """The scale of all numbers; on a logarithmic one, of those above zero."""
-    known = [x for one in chart.rows for x in _finite(one.value, one.low, one.high)]
-    if not known:
+    numbers = [x for row in chart.rows for x in _finite(row.value, row.low, row.high)]
+    if not numbers:
         return None
-    known += [0.0] if chart.zero else []
-    known += [] if chart.reference is None else [chart.reference]
-    known += _finite(*(chart.band or ()))
-    known += _margin(chart)
+    numbers += [0.0] if chart.zero else []
+    numbers += [] if chart.reference is None else [chart.reference]
+    numbers += _finite(*(chart.band or ()))
+    numbers += _margin(chart)
     if chart.logarithmic:
-        known = [x for x in known if x > 0]
-    if len(set(known)) < 2:
+        numbers = [x for x in numbers if x > 0]
+    if len(set(numbers)) < 2:
         return None
     if chart.logarithmic:
-        low = max(min(known), max(known) / DEEP)
-        return Scale(low / 1.2, 1.2 * max(known), logarithmic=True)
-    pad = 0.03 * (max(known) - min(known))
-    return Scale(min(known) - pad, max(known) + (pad if max(known) or not chart.zero else 0))
+        low = max(min(numbers), max(numbers) / DEEP)
+        return Scale(low / 1.2, 1.2 * max(numbers), logarithmic=True)
+    pad = 0.03 * (max(numbers) - min(numbers))
+    return Scale(
+        min(numbers) - pad, max(numbers) + (pad if max(numbers) or not chart.zero else 0)
+    )
 
 
 def _margin(chart: Dots) -> list[float]:
     """Where the margin stands: on the side of zero on which the values are."""
     if chart.margin is None:
         return []
-    above = sum(one.value > 0 for one in chart.rows) > len(chart.rows) / 2
+    above = sum(row.value > 0 for row in chart.rows) > len(chart.rows) / 2
     return [abs(chart.margin) if above else -abs(chart.margin)]
 
 
 def _fixed_lines(chart: Dots, scale: Scale) -> list[Html]:
     """The zone that is good enough, and lines at zero, at the margin and at a reference."""
-    made = []
+    drawn = []
     if chart.band:
-        made.append(box(scale(chart.band[0]), scale(chart.band[1]), 0, 0, "zone"))
+        drawn.append(box(scale(chart.band[0]), scale(chart.band[1]), 0, 0, "zone"))
     for margin in _margin(chart):
         low, high = sorted((scale(margin), scale(0.0)))
-        made += [box(low, high, 0, 0, "zone"), upright(scale(margin), "margin")]
+        drawn += [box(low, high, 0, 0, "zone"), upright(scale(margin), "margin")]
     if chart.reference is not None:
-        made.append(upright(scale(chart.reference), "margin"))
+        drawn.append(upright(scale(chart.reference), "margin"))
     if chart.zero:
-        made.append(upright(scale(0.0), "base"))
-    return made
+        drawn.append(upright(scale(0.0), "base"))
+    return drawn
 
 
 def _dots_head(chart: Dots, scale: Scale, ticks: Sequence[float]) -> FigureRow:
@@ -179,14 +187,14 @@ def _dots_head(chart: Dots, scale: Scale, ticks: Sequence[float]) -> FigureRow:
     return FigureRow((Words(""), Plot(join(marks), low + 8, labels), Words("")), "head")
 
 
-def _above(one: Dot, least: float) -> Dot:
+def _above_least(row: Dot, least: float) -> Dot:
     """What a logarithmic axis can show of a dot: an interval from its edge, no dot at zero."""
     return replace(
-        one,
-        value=one.value if one.value >= least else math.nan,
-        low=max(one.low, least),
-        high=one.high if one.high >= least else math.nan,
-        remark=one.remark or (number(one.value) if one.value else "none"),
+        row,
+        value=row.value if row.value >= least else math.nan,
+        low=max(row.low, least),
+        high=row.high if row.high >= least else math.nan,
+        remark=row.remark or (number(row.value) if row.value else "none"),
     )
 
 
@@ -194,50 +202,50 @@ def _marks(
     part: Sequence[Dot], scale: Scale, styles: ModelStyles, pair: tuple[str, ...]
 ) -> list[Html]:
     """Intervals and dots of one row; of several dots their reach."""
-    made = []
-    known = _finite(*(one.value for one in part))
-    if len(part) > 1 and known:
-        made.append(stroke((scale(min(known)), 0), (scale(max(known)), 0), "reach"))
-    for one in reversed(part):
-        tone = "out" if one.hollow else styles.tone(one.model, pair)
-        tone = "b" if _second(one) else tone
-        ends = _finite(one.low, one.high)
+    drawn = []
+    values = _finite(*(row.value for row in part))
+    if len(part) > 1 and values:
+        drawn.append(stroke((scale(min(values)), 0), (scale(max(values)), 0), "reach"))
+    for row in reversed(part):
+        tone = "out" if row.hollow else styles.tone(row.model, pair)
+        tone = "b" if _is_second_series(row) else tone
+        ends = _finite(row.low, row.high)
         if len(ends) == 2:
-            made.append(interval((scale(ends[0]), scale(ends[1])), 0, tone))
-            if math.isfinite(one.value) and not ends[0] <= one.value <= ends[1]:
-                near = ends[0] if one.value < ends[0] else ends[1]
-                made.append(stroke((scale(one.value), 0), (scale(near), 0), "reach far"))
-        if one.inner is not None and len(_finite(*one.inner)) == 2:
-            start, end = (scale(x) for x in one.inner)
-            made.append(stroke((start, 0), (end, 0), f"inner {tone}".strip()))
-        if math.isfinite(one.value):
+            drawn.append(interval((scale(ends[0]), scale(ends[1])), 0, tone))
+            if math.isfinite(row.value) and not ends[0] <= row.value <= ends[1]:
+                near = ends[0] if row.value < ends[0] else ends[1]
+                drawn.append(stroke((scale(row.value), 0), (scale(near), 0), "reach far"))
+        if row.inner is not None and len(_finite(*row.inner)) == 2:
+            start, end = (scale(x) for x in row.inner)
+            drawn.append(stroke((start, 0), (end, 0), f"inner {tone}".strip()))
+        if math.isfinite(row.value):
             many = len(part) > 1
-            tip = f"{one.model or one.label} {number(one.value)}" if many else ""
-            made.append(
-                dot(scale(one.value), 0, f"{tone} see" if many and not tone else tone,
-                    size=3.5 if many else 4.5, title=tip, m=styles.number(one.model))
+            tip = f"{row.model or row.label} {number(row.value)}" if many else ""
+            drawn.append(
+                dot(scale(row.value), 0, f"{tone} see" if many and not tone else tone,
+                    size=3.5 if many else 4.5, title=tip, m=styles.number(row.model))
             )  # fmt: skip
-    return made
+    return drawn
 
 
 def _remark(part: Sequence[Dot], *, signed: bool, named: bool) -> Words:
-    first = next((one for one in part if one.remark), part[0])
+    first = next((row for row in part if row.remark), part[0])
     write = change if signed else number
-    said = first.remark or (write(first.value) if len(part) == 1 else "")
-    which = first.series or (first.model if named and first.model != said else "")
-    words = " ".join(filter(None, [which, said]))
+    words_of_row = first.remark or (write(first.value) if len(part) == 1 else "")
+    which = first.series or (first.model if named and first.model != words_of_row else "")
+    words = " ".join(filter(None, [which, words_of_row]))
     below = first.hollow and len(part) == 1
     return Words(f"▾ {words}" if below else words, "num", strong=first.strong)
 
 
-def _dots_said(part: Sequence[Dot], *, signed: bool) -> str:
+def _dots_description(part: Sequence[Dot], *, signed: bool) -> str:
     write = change if signed else number
     if len(part) > 1:
-        known = _finite(*(one.value for one in part))
-        return f"{write(min(known))} to {write(max(known))}" if known else write(math.nan)
-    (one,) = part
-    ends = _finite(one.low, one.high)
-    return write(one.value) + (
+        values = _finite(*(value_row.value for value_row in part))
+        return f"{write(min(values))} to {write(max(values))}" if values else write(math.nan)
+    (row,) = part
+    ends = _finite(row.low, row.high)
+    return write(row.value) + (
         f", {write(ends[0])} to {write(ends[1])}" if len(ends) > 1 else ""
     )
 
@@ -318,10 +326,10 @@ NAMED = 40  # with more points they have no names
 
 
 def _scatter(chart: Scatter, styles: ModelStyles) -> Figure | None:
-    points = [one for one in chart.points if len(_finite(one.x, one.y)) == 2]
-    if len({(one.x, one.y) for one in points}) < (3 if chart.square else 2):
+    points = [point for point in chart.points if len(_finite(point.x, point.y)) == 2]
+    if len({(point.x, point.y) for point in points}) < (3 if chart.square else 2):
         return None
-    xs, ys = [one.x for one in points], [one.y for one in points]
+    xs, ys = [point.x for point in points], [point.y for point in points]
     if chart.diagonal:
         xs = ys = [*xs, *ys]
     spans = [max(v) - min(v) or 1e-12 for v in (xs, ys)]
@@ -329,23 +337,25 @@ def _scatter(chart: Scatter, styles: ModelStyles) -> Figure | None:
     middles = [(max(v) + min(v)) / 2 for v in (xs, ys)]
     ends = [(m - 0.54 * s, m + 0.54 * s) for m, s in zip(middles, spans, strict=True)]
     across, up = Scale(*ends[0]), Scale(*ends[1], SIDE, 8.0)
-    pair = styles.pair(one.model for one in points)
-    plain = all(not one.model for one in points)
+    pair = styles.pair(point.model for point in points)
+    plain = all(not point.model for point in points)
     body: list[Html] = []
     if not chart.square:
         body += [stroke((across(t), 8), (across(t), SIDE), "grid") for t in across.ticks(4)]
         body += [stroke((0, up(t)), (100, up(t)), "grid") for t in up.ticks(4)]
     if chart.diagonal:
         body.append(stroke((0, SIDE), (100, 8), "margin"))
-    spots = [(across(one.x), up(one.y)) for one in points]
+    spots = [(across(point.x), up(point.y)) for point in points]
     body += [
-        dot(x, y, styles.tone(one.model, pair), title=one.name, m=styles.number(one.model))
-        for one, (x, y) in zip(points, spots, strict=True)
+        dot(
+            x, y, styles.tone(point.model, pair), title=point.name, m=styles.number(point.model)
+        )
+        for point, (x, y) in zip(points, spots, strict=True)
     ]
     ticks = () if chart.square else fitted(tick_labels(across, across.ticks(4), SIDE + 16))
     names = (
-        _beside([one.name for one in points], spots)
-        if len(points) <= NAMED and (not plain or any(one.labelled for one in points))
+        _beside([point.name for point in points], spots)
+        if len(points) <= NAMED and (not plain or any(point.labelled for point in points))
         else ()
     )
     plot = Plot(
@@ -375,11 +385,11 @@ def _beside(names: Sequence[str], spots: Sequence[tuple[float, float]]) -> tuple
                 Label(words, x, y - 10),
             ]
             sides = [side for side in sides if 16 < side.y < SIDE - 3]
-            tries += [one for side in sides for one in fitted([side], over=-3, taken=taken)]
-            if any(one.least <= HALF for one in tries):  # the whole name has room
+            tries += [label for side in sides for label in fitted([side], over=-3, taken=taken)]
+            if any(label.least <= HALF for label in tries):  # the whole name has room
                 break
         if tries:
-            taken.append(min(tries, key=lambda one: one.least))
+            taken.append(min(tries, key=lambda label: label.least))
     return tuple(taken[len(spots) :])
 
 
@@ -389,10 +399,10 @@ def _slopes(chart: Slopes, styles: ModelStyles) -> Figure | None:
     if len(rows) < 2:
         return None
 
-    def order(own: int) -> dict[str, int]:
+    def order(side: int) -> dict[str, int]:
         def key(row: tuple[str, float, float]) -> tuple[float, float]:
             left, right = (x if math.isfinite(x) else math.inf for x in row[1:])
-            return (left, right) if own == 1 else (right, left)
+            return (left, right) if side == 1 else (right, left)
 
         return {row[0]: place for place, row in enumerate(sorted(rows, key=key))}
 
@@ -412,18 +422,18 @@ def _slopes(chart: Slopes, styles: ModelStyles) -> Figure | None:
     for model, first, last in rows:
         tone = styles.tone(model, pair)
         ends = (0.0, y(before[model])), (100.0, y(after[model]))
-        known = [math.isfinite(first), math.isfinite(last)]
-        if all(known):
+        defined = [math.isfinite(first), math.isfinite(last)]
+        if all(defined):
             moved = " main" if model == styles.leader else "" if first == last else " moved"
             body.append(stroke(*ends, f"slope{moved} {tone}".strip()))
         body += [
             dot(*end, tone, m=styles.number(model))
-            for end, there in zip(ends, known, strict=True)
+            for end, there in zip(ends, defined, strict=True)
             if there
         ]
     sides = [
-        _rank_names(rows, (before, after)[own - 1], wrapped, (y, total, own), head)
-        for own, head in ((1, chart.left), (2, chart.right))
+        _rank_names(rows, (before, after)[side - 1], wrapped, (y, total, side), head)
+        for side, head in ((1, chart.left), (2, chart.right))
     ]
     plot = Plot(join(body), total, label=described(chart))
     return Rows(kind="slopes", rows=(FigureRow((sides[0], plot, sides[1])),),
@@ -438,19 +448,21 @@ def _rank_names(
     head: str,
 ) -> Plot:
     """Names and ranks on one side of the slopes."""
-    y, total, own = frame
-    side, at = ("end", 100.0) if own == 1 else ("start", 0.0)
-    shift = -5.0 if own == 1 else 5.0
+    y, total, column = frame
+    side, at = ("end", 100.0) if column == 1 else ("start", 0.0)
+    shift = -5.0 if column == 1 else 5.0
     labels = [Label(head, at, 12, side, class_="tick strong")]
     for row in rows:
         lines = wrapped[row[0]]
-        value = row[1] if own == 1 else row[2]
+        value = row[1] if column == 1 else row[2]
         place = rank(value) if math.isfinite(value) else "–"
-        texts = [f"{line}  {place}" if own == 1 else f"{place}  {line}" for line in lines[:1]]
+        texts = [
+            f"{line}  {place}" if column == 1 else f"{place}  {line}" for line in lines[:1]
+        ]
         for step, words in enumerate([*texts, *lines[1:]]):
             base = y(places[row[0]]) + 4 + 14 * (step - (len(lines) - 1) / 2)
             labels.append(Label(words, at, base, side, shift, class_="tick plain"))
-    wide = LETTER * max(width(one.words) for one in labels) + 9
+    wide = LETTER * max(width(label.words) for label in labels) + 9
     return Plot(Html(""), total, tuple(labels), wide=round(wide))
 
 

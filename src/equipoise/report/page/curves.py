@@ -72,8 +72,8 @@ class _Curve:
 
 def draw_lines(chart: Lines, styles: ModelStyles) -> Figure | None:
     """Lines over steps or numbers; None where no line has two points."""
-    drawn = [line for line in chart.lines if _known(line)]
-    places = {point for line in drawn for point in _known(line)}
+    drawn = [line for line in chart.lines if _defined_points_of(line)]
+    places = {point for line in drawn for point in _defined_points_of(line)}
     if len({x for x, _ in places}) < 2:
         return None
     curves = _curves(drawn, styles, chart.front)
@@ -87,21 +87,25 @@ def draw_lines(chart: Lines, styles: ModelStyles) -> Figure | None:
              for x, _ in chart.marks]  # fmt: skip
     paths = [_diagonal(frame)] if chart.diagonal else []
     few = len(curves) <= 3
-    paths += [_band(one, frame) for one in curves if few or one.tone in ("main", "b")]
-    order = sorted(curves, key=lambda one: one.tone not in ("pale", "out"))
-    paths += [part for one in order for part in _paths(one, frame, lead=not chart.front)]
+    paths += [_band(curve, frame) for curve in curves if few or curve.tone in ("main", "b")]
+    order = sorted(curves, key=lambda curve: curve.tone not in ("pale", "out"))
+    paths += [part for drawn in order for part in _paths(drawn, frame, lead=not chart.front)]
     body.append(stretched(bottom, *paths))
-    body += [mark for one in order for mark in _dots(one, frame)]
+    body += [mark for drawn in order for mark in _dots(drawn, frame)]
     points = _known_points(chart)
     body += [  # hollow; who they are stands in their titles
-        element("g", element("title", one.name), dot(*frame.places([(one.x, one.y)])[0], "out"))
-        for one in points
+        element(
+            "g",
+            element("title", single.name),
+            dot(*frame.places([(single.x, single.y)])[0], "out"),
+        )
+        for single in points
     ]
     labels, deep = _beneath(chart, frame)
-    beside = _point_names(points, frame, [one.line for one in curves])
+    beside = _point_names(points, frame, [curve.line for curve in curves])
     beside += _front_names(curves, frame) if chart.front else []
     plot = Plot(join(body), bottom + deep, (*labels, *beside), described(chart))
-    named = not chart.front and any(name for one in curves for name in one.names)
+    named = not chart.front and any(name for curve in curves for name in curve.names)
     names = [_names(curves, frame, bottom + deep)] if named else []
     axes = axis_titles(chart.x, chart.y)
     if chart.bars and chart.bar_title:
@@ -113,17 +117,19 @@ def draw_lines(chart: Lines, styles: ModelStyles) -> Figure | None:
 
 
 def _known_points(chart: Lines) -> list[Point]:
-    return [one for one in chart.points if math.isfinite(one.x) and math.isfinite(one.y)]
+    return [
+        point for point in chart.points if math.isfinite(point.x) and math.isfinite(point.y)
+    ]
 
 
 def _point_names(points: Sequence[Point], frame: _Frame, lines: Sequence[Line]) -> list[Label]:
     """Names of single marks, where they cover neither a mark, a line nor another name."""
-    spots = frame.places([(one.x, one.y) for one in points])
+    spots = frame.places([(point.x, point.y) for point in points])
     taken = [Label("o", x, y + 4) for x, y in spots]
     taken += [Label(".", x, y + 4) for line in lines for x, y in _along(line, frame)]
     named: list[Label] = []
-    for one, (x, y) in zip(points, spots, strict=True):
-        words = shorten(one.name, ROOM)
+    for point, (x, y) in zip(points, spots, strict=True):
+        words = shorten(point.name, ROOM)
         sides = [
             Label(words, x, y + 4, "start", 8.0),
             Label(words, x, y + 4, "end", -8.0),
@@ -132,25 +138,27 @@ def _point_names(points: Sequence[Point], frame: _Frame, lines: Sequence[Line]) 
         ]
         inside = [side for side in sides if side.y - 9 > TOP and side.y < frame.bottom - 2]
         tries = [
-            made for side in inside for made in fitted([side], over=-2, taken=[*taken, *named])
+            label
+            for side in inside
+            for label in fitted([side], over=-2, taken=[*taken, *named])
         ]
-        if one.labelled and tries:
+        if point.labelled and tries:
             named.append(min(tries, key=lambda label: label.least))
     return named
 
 
 def _along(line: Line, frame: _Frame) -> list[tuple[float, float]]:
     """Places along a line, close enough to each other for words to notice it."""
-    every = frame.places(_known(line))
+    places = frame.places(_defined_points_of(line))
     return [
         (x + (u - x) * step / STEPS, y + (v - y) * step / STEPS)
-        for (x, y), (u, v) in pairwise(every)
+        for (x, y), (u, v) in pairwise(places)
         for step in range(STEPS)
         if step == 0 or abs(u - x) > 2 or abs(v - y) > STEP / 2
     ]
 
 
-def _known(line: Line) -> list[tuple[float, float]]:
+def _defined_points_of(line: Line) -> list[tuple[float, float]]:
     points = [*line.points, *line.beyond]
     return [(x, y) for x, y in points if math.isfinite(x) and math.isfinite(y)]
 
@@ -161,12 +169,12 @@ def _curves(
     """Lines that coincide are one, with all their names."""
     alike: dict[tuple[tuple[float, float], ...], list[Line]] = {}
     for line in drawn:
-        rounded = tuple((round(x, 9), round(y, 9)) for x, y in _known(line))
+        rounded = tuple((round(x, 9), round(y, 9)) for x, y in _defined_points_of(line))
         alike.setdefault(rounded, []).append(line)
     groups = list(alike.values())
     pair = styles.pair(line.model for line in drawn)
     leader = styles.leader or (drawn[0].model if not pair else "")
-    made = []
+    curves_drawn = []
     for place, group in enumerate(groups):
         first = next((line for line in group if line.model == leader), group[0])
         if front:
@@ -176,8 +184,8 @@ def _curves(
         else:
             tone = _plain_tone(place, len(groups))
         names = tuple(line.name for line in group)
-        made.append(_Curve(first, names, tone, styles.number(first.model)))
-    return made
+        curves_drawn.append(_Curve(first, names, tone, styles.number(first.model)))
+    return curves_drawn
 
 
 def _front_tone(names: Sequence[str], front: Sequence[str]) -> str:
@@ -188,21 +196,23 @@ def _front_tone(names: Sequence[str], front: Sequence[str]) -> str:
 
 def _front_names(curves: Sequence[_Curve], frame: _Frame) -> list[Label]:
     """Names of the best line and the worst, at their ends or in the corner above these."""
-    front = sorted((one for one in curves if one.tone in FRONT), key=lambda one: -len(one.tone))
-    ends = [frame.places(_known(one.line))[-1] for one in front]
+    front = sorted(
+        (curve for curve in curves if curve.tone in FRONT), key=lambda curve: -len(curve.tone)
+    )
+    ends = [frame.places(_defined_points_of(curve.line))[-1] for curve in front]
     corner = any(x > EDGE for x, _ in ends)
     labels: list[Label] = []
-    for k, (one, (x, y)) in enumerate(zip(front, ends, strict=True)):
-        class_ = "tick plain strong" if one.tone == FRONT[0] else "tick plain"
-        said = shorten(one.names[0], 2 * ROOM)
+    for k, (shown, (x, y)) in enumerate(zip(front, ends, strict=True)):
+        class_ = "tick plain strong" if shown.tone == FRONT[0] else "tick plain"
+        words = shorten(shown.names[0], 2 * ROOM)
         if corner:
-            look = "dashed" if one.tone == FRONT[1] else "blue"
+            look = "dashed" if shown.tone == FRONT[1] else "blue"
             labels.append(
-                Label(f"{look}: {said}", 98, TOP + STEP * (k + 1), "end", 0.0, class_)
+                Label(f"{look}: {words}", 98, TOP + STEP * (k + 1), "end", 0.0, class_)
             )
             continue
         y = y + 4 if all(abs(label.y - y - 4) >= STEP for label in labels) else y + 4 + STEP
-        labels.append(Label(said, x, y, "start", 5.0, class_))
+        labels.append(Label(words, x, y, "start", 5.0, class_))
     return labels
 
 
@@ -221,13 +231,15 @@ def _plain_tone(place: int, total: int) -> str:
 
 
 def _frame(chart: Lines, drawn: Sequence[Line], bottom: float) -> _Frame:
-    ys = [y for line in drawn for _, y in _known(line)]
+    ys = [y for line in drawn for _, y in _defined_points_of(line)]
     bands = [line.band.points for line in drawn if line.band]
     ys += [end for points in bands for _, *ends in points for end in ends if math.isfinite(end)]
     ys += chart.y_range or ()
     points = _known_points(chart)
-    ys += [one.y for one in points]
-    xs = [x for line in drawn for x, _ in _known(line)] + [one.x for one in points]
+    ys += [point.y for point in points]
+    xs = [x for line in drawn for x, _ in _defined_points_of(line)] + [
+        point.x for point in points
+    ]
     low, high = min(xs), max(xs)
     xs += [x for x, _ in chart.ticks] + [x for x, _ in chart.marks] + [*(chart.x_range or ())]
     if not (chart.logarithmic or chart.front):  # an axis does not run far beyond what it shows
@@ -245,35 +257,38 @@ def _diagonal(frame: _Frame) -> Html:
     return curve(frame.places([(low, low), (high, high)]), "curve equal")
 
 
-def _band(one: _Curve, frame: _Frame) -> Html:
+def _band(drawn: _Curve, frame: _Frame) -> Html:
     """Shade what lies between the ends of an interval."""
-    points = one.line.band.points if one.line.band else ()
-    known = [point for point in points if all(map(math.isfinite, point))]
-    if len(known) < 2:
+    points = drawn.line.band.points if drawn.line.band else ()
+    defined = [point for point in points if all(map(math.isfinite, point))]
+    if len(defined) < 2:
         return Html("")
-    there = frame.places([(x, high) for x, _, high in known])
-    back = frame.places([(x, low) for x, low, _ in reversed(known)])
-    return area([*there, *back], f"band {one.tone}")
+    there = frame.places([(x, high) for x, _, high in defined])
+    back = frame.places([(x, low) for x, low, _ in reversed(defined)])
+    return area([*there, *back], f"band {drawn.tone}")
 
 
-def _paths(one: _Curve, frame: _Frame, *, lead: bool = True) -> list[Html]:
-    every = frame.places(_known(one.line))
-    inner = len(_known(replace(one.line, beyond=())))
-    dashed = " far" if one.line.dashed else ""
-    made = [curve(every[:inner], f"curve {one.tone}{dashed}")] if inner > 1 else []
-    if one.line.beyond and len(every) > inner:
-        made.append(curve(every[max(0, inner - 1) :], f"curve {one.tone} far"))
-    x, y = every[-1]
+def _paths(drawn: _Curve, frame: _Frame, *, lead: bool = True) -> list[Html]:
+    places = frame.places(_defined_points_of(drawn.line))
+    inner = len(_defined_points_of(replace(drawn.line, beyond=())))
+    dashed = " far" if drawn.line.dashed else ""
+    paths = [curve(places[:inner], f"curve {drawn.tone}{dashed}")] if inner > 1 else []
+    if drawn.line.beyond and len(places) > inner:
+        paths.append(curve(places[max(0, inner - 1) :], f"curve {drawn.tone} far"))
+    x, y = places[-1]
     if lead and x < 97:  # its name stands to the right of the plot
-        made.append(curve([(x, y), (100, y)], "lead"))
-    return made
+        paths.append(curve([(x, y), (100, y)], "lead"))
+    return paths
 
 
-def _dots(one: _Curve, frame: _Frame) -> list[Html]:
-    places = frame.places(_known(replace(one.line, beyond=())))
-    if not one.line.dots or one.tone in ("pale", "out") or len(places) > DOTTED:
+def _dots(drawn: _Curve, frame: _Frame) -> list[Html]:
+    places = frame.places(_defined_points_of(replace(drawn.line, beyond=())))
+    if not drawn.line.dots or drawn.tone in ("pale", "out") or len(places) > DOTTED:
         return []
-    return [dot(x, y, {"main": ""}.get(one.tone, one.tone), size=3, m=one.m) for x, y in places]
+    return [
+        dot(x, y, {"main": ""}.get(drawn.tone, drawn.tone), size=3, m=drawn.m)
+        for x, y in places
+    ]
 
 
 def _beneath(chart: Lines, frame: _Frame) -> tuple[tuple[Label, ...], float]:
@@ -283,8 +298,8 @@ def _beneath(chart: Lines, frame: _Frame) -> tuple[tuple[Label, ...], float]:
     if not chart.ticks:
         labels = tick_labels(across, across.ticks(5), bottom + 16)
         return fitted([*over, *labels], over=20), 22.0
-    words = [said for _, said in chart.ticks]
-    total = LETTER * sum(width(said) + 1 for said in words)
+    words = [text for _, text in chart.ticks]
+    total = LETTER * sum(width(text) + 1 for text in words)
     if total > 320 and max(map(width, words)) > 5:
         turned = [
             Label(words[at], across(chart.ticks[at][0]), bottom + 8, upright=True)
@@ -312,37 +327,41 @@ def _bar_labels(chart: Lines, across: Scale, y: float) -> list[Label]:
 # ---- names at the ends ---------------------------------------------------------------------
 
 
-def _called(names: Sequence[str]) -> list[str]:
+def _name_lines(names: Sequence[str]) -> list[str]:
     """The names of lines that coincide, in lines of their own width."""
     if len(names) == 1:
         return lines_of(names[0], ROOM)
-    said = [line for name in names[:3] for line in lines_of(name, ROOM, 1)]
-    return said + ([f"and {len(names) - 3} more"] if len(names) > 3 else [])
+    lines = [line for name in names[:3] for line in lines_of(name, ROOM, 1)]
+    return lines + ([f"and {len(names) - 3} more"] if len(names) > 3 else [])
 
 
 def _names(curves: Sequence[_Curve], frame: _Frame, high: float) -> Plot:
     """Names beside the ends of their lines; in a crowded plot the leaders alone have one."""
-    called = {place: _called(one.names) for place, one in enumerate(curves) if any(one.names)}
-    ends = {place: frame.up(_known(curves[place].line)[-1][1]) for place in called}
-    told = _told(curves, ends, called, frame)
-    rest = [place for place in ends if place not in told]
-    texts = {place: called[place] for place in told}
+    called = {
+        place: _name_lines(curve.names)
+        for place, curve in enumerate(curves)
+        if any(curve.names)
+    }
+    ends = {place: frame.up(_defined_points_of(curves[place].line)[-1][1]) for place in called}
+    written = _curves_with_names(curves, ends, called, frame)
+    rest = [place for place in ends if place not in written]
+    texts = {place: called[place] for place in written}
     if rest:
         texts[-1] = [f"{len(rest)} {'other' if len(rest) == 1 else 'others'}"]
         ends[-1] = sorted(ends[place] for place in rest)[len(rest) // 2]
     placed = _spread({place: ends[place] for place in texts}, texts, (TOP, frame.bottom))
-    wide = SIDE + LETTER * max(width(said) for lines in texts.values() for said in lines) + 8
+    wide = SIDE + LETTER * max(width(text) for lines in texts.values() for text in lines) + 8
     body, labels = [], []
     for place, lines in texts.items():
         body.append(stroke((0, ends[place]), (100 * SIDE / wide, placed[place]), "lead"))
         strong = " strong" if place >= 0 and curves[place].tone == "main" else ""
-        for step, said in enumerate(lines):
+        for step, text in enumerate(lines):
             y = placed[place] + 4 + STEP * (step - (len(lines) - 1) / 2)
-            labels.append(Label(said, 0, y, "start", SIDE + 3, class_=f"tick plain{strong}"))
+            labels.append(Label(text, 0, y, "start", SIDE + 3, class_=f"tick plain{strong}"))
     return Plot(join(body), high, tuple(labels), wide=round(wide))
 
 
-def _told(
+def _curves_with_names(
     curves: Sequence[_Curve],
     ends: Mapping[int, float],
     called: Mapping[int, Sequence[str]],
@@ -355,7 +374,7 @@ def _told(
     if tall <= frame.bottom - TOP and (near or len(curves) <= TOLD + 1):
         return list(ends)
     order = sorted(ends, key=lambda place: ends[place])
-    front = [place for place, one in enumerate(curves) if one.tone in ("main", "b", "out")]
+    front = [place for place, curve in enumerate(curves) if curve.tone in ("main", "b", "out")]
     wanted = dict.fromkeys([*front[:TOLD], order[0], order[-1]])
     return list(wanted)[:TOLD]
 

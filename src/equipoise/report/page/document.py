@@ -51,18 +51,21 @@ def render(report: Report) -> str:
     opened = [part for part in parts if not (report.card and part[1][0].evidence)]
     folded = [part for part in parts if part not in opened]
     body = [_open_section(part, report, styles) for part in opened]
-    sections = [one for one in zip(opened, body, strict=True) if one[1]]
+    sections = [section for section in zip(opened, body, strict=True) if section[1]]
     evidence = _evidence(folded, report, styles)
-    links = [("answer", "Answer"), *_named(opened if report.card else [p for p, _ in sections])]
+    links = [
+        ("answer", "Answer"),
+        *_navigation_names(opened if report.card else [p for p, _ in sections]),
+    ]
     links += [("evidence", "Evidence" if folded else "Method")] if evidence else []
-    galleries = [one for part in report.findings for one in part.charts
-                 if isinstance(one, Gallery)]  # fmt: skip
+    galleries = [chart for part in report.findings for chart in part.charts
+                 if isinstance(chart, Gallery)]  # fmt: skip
     more = ["gallery"] if galleries else []
-    names = [css(), *(asset(f"{one}.css") for one in ["page", *more]), _chosen_css(parts)]
+    names = [css(), *(asset(f"{name}.css") for name in ["page", *more]), _chosen_css(parts)]
     return _document(
         report.title,
         "\n".join(names),
-        "\n".join(asset(f"{one}.js") for one in ["page", *more]),
+        "\n".join(asset(f"{name}.js") for name in ["page", *more]),
         element("a", "To the answer", href="#answer", class_="skip"),
         _navigation(links),
         element(
@@ -80,21 +83,21 @@ def asset(name: str) -> str:
 
 def _sections(report: Report) -> list[Section]:
     """Findings that can be shown, by their key; the task in front first."""
-    found: dict[str, list[Finding]] = {}
+    by_key: dict[str, list[Finding]] = {}
     for finding in report.findings:
         if not finding.left_out:
-            found.setdefault(finding.key, []).append(finding)
+            by_key.setdefault(finding.key, []).append(finding)
     return [
         (key, sorted(parts, key=lambda part: part.task not in ("", report.task)))
-        for key, parts in found.items()
+        for key, parts in by_key.items()
     ]
 
 
-def _named(parts: Iterable[Section]) -> list[tuple[str, str]]:
+def _navigation_names(parts: Iterable[Section]) -> list[tuple[str, str]]:
     """What the navigation calls sections."""
     return [
-        (key, every[0].nav or capital(key.replace("_", " ").replace("-", " ")))
-        for key, every in parts
+        (key, findings[0].nav or capital(key.replace("_", " ").replace("-", " ")))
+        for key, findings in parts
     ]
 
 
@@ -137,7 +140,7 @@ def _card(report: Report, opened: Sequence[Section]) -> Html:
 def _first_as_card(report: Report, opened: Sequence[Section]) -> Card:
     """Of a report without an answer: the first finding's sentence and what was looked at."""
     if not opened:
-        missing = [one.sentence for one in report.findings if one.left_out]
+        missing = [finding.sentence for finding in report.findings if finding.left_out]
         return Card(answer=missing[0] if missing else report.title, lede=report.scope)
     first = opened[0][1][0]
     return Card(answer=first.sentence, lede=" ".join(filter(None, [*first.more, report.scope])))
@@ -150,8 +153,8 @@ def _chips(card: Card, report: Report) -> Html:
     styles = ModelStyles.of(report)
     shown = list(card.standing)
     if len(shown) > CHIPS:
-        below = [one for one in shown if not one[1]][: CHIPS // 3]
-        shown = [*[one for one in shown if one[1]][: CHIPS - len(below)], *below]
+        below = [chip for chip in shown if not chip[1]][: CHIPS // 3]
+        shown = [*[chip for chip in shown if chip[1]][: CHIPS - len(below)], *below]
     chips = [
         element("li", name if inside else f"▾ {name}", class_=None if inside else "out",
                 data_m=styles.number(name))
@@ -168,13 +171,15 @@ def _chips(card: Card, report: Report) -> Html:
 
 def _open_section(part: Section, report: Report, styles: ModelStyles) -> Html:
     """A finding that stands open: its heading, figures, and the rest folded or beside."""
-    key, every = part
-    first = every[0]
+    key, findings = part
+    first = findings[0]
     in_card = not report.card and first is _sections(report)[0][1][0]
-    short = bool(report.card) and 0 < len(first.sentence) <= BRIEF and len(every) == 1
+    short = bool(report.card) and 0 < len(first.sentence) <= BRIEF and len(findings) == 1
     heading = first.sentence.removesuffix(".") if short else first.title
-    said = {first.sentence, *first.more} if in_card else {first.sentence} if short else set()
-    body = _choices(part, styles, folds=True, said=said)
+    shown_above = (
+        {first.sentence, *first.more} if in_card else {first.sentence} if short else set()
+    )
+    body = _choices(part, styles, folds=True, shown_above=shown_above)
     if in_card and not body:
         return NOTHING
     return element(
@@ -185,16 +190,16 @@ def _open_section(part: Section, report: Report, styles: ModelStyles) -> Html:
 
 def _side_by_side(sections: Sequence[tuple[Section, Html]]) -> list[Html]:
     """Two neighbours that hold one narrow chart each share a line."""
-    made: list[Html] = []
+    rows_of_page: list[Html] = []
     waiting = list(sections)
     while waiting:
         pair = waiting[:2]
         if len(pair) == 2 and all(_narrow(part) for part, _ in pair):
-            made.append(element("div", *(html for _, html in pair), class_="two"))
+            rows_of_page.append(element("div", *(html for _, html in pair), class_="two"))
             waiting = waiting[2:]
         else:
-            made.append(waiting.pop(0)[1])
-    return made
+            rows_of_page.append(waiting.pop(0)[1])
+    return rows_of_page
 
 
 def _narrow(part: Section) -> bool:
@@ -202,26 +207,28 @@ def _narrow(part: Section) -> bool:
     return len(part[1]) == 1 and len(charts) == 1 and isinstance(charts[0], Dots)
 
 
-def _choices(part: Section, styles: ModelStyles, *, folds: bool, said: Collection[str]) -> Html:
+def _choices(
+    part: Section, styles: ModelStyles, *, folds: bool, shown_above: Collection[str]
+) -> Html:
     """What findings of one key hold; of several tasks or metrics the reader chooses one."""
-    key, every = part
-    if len(every) == 1:
-        return _body(every[0], styles, folds=folds, said=said)
+    key, findings = part
+    if len(findings) == 1:
+        return _body(findings[0], styles, folds=folds, shown_above=shown_above)
     names = {
-        "t": list(dict.fromkeys(one.task for one in every if one.task)),
-        "k": list(dict.fromkeys(one.metric for one in every if one.metric)),
+        "t": list(dict.fromkeys(finding.task for finding in findings if finding.task)),
+        "k": list(dict.fromkeys(finding.metric for finding in findings if finding.metric)),
     }
     articles = []
-    for one in every:
-        chosen = [word for word, names_ in ((one.task, names["t"]), (one.metric, names["k"]))
-                  if word and len(names_) > 1]  # fmt: skip
+    for finding in findings:
+        labels = ((finding.task, names["t"]), (finding.metric, names["k"]))
+        chosen = [label for label, choices in labels if label and len(choices) > 1]
         articles.append(
             element(
                 "article",
                 element("h4", ", ".join(chosen)) if chosen else NOTHING,
-                _body(one, styles, folds=folds, said=said),
-                data_t=names["t"].index(one.task) if one.task else None,
-                data_k=names["k"].index(one.metric) if one.metric else None,
+                _body(finding, styles, folds=folds, shown_above=shown_above),
+                data_t=names["t"].index(finding.task) if finding.task else None,
+                data_k=names["k"].index(finding.metric) if finding.metric else None,
             )
         )
     tabs = [
@@ -252,8 +259,12 @@ def _radios(name: str, title: str, values: Sequence[str]) -> Html:
 def _chosen_css(parts: Sequence[Section]) -> str:
     """Hide on screens what was not chosen; a browser that knows no :has() shows everything."""
     sizes = {
-        "t": max((len({one.task for one in every}) for _, every in parts), default=0),
-        "k": max((len({one.metric for one in every}) for _, every in parts), default=0),
+        "t": max(
+            (len({finding.task for finding in findings}) for _, findings in parts), default=0
+        ),
+        "k": max(
+            (len({finding.metric for finding in findings}) for _, findings in parts), default=0
+        ),
     }
     rules = [
         f".choice:has(.{letter}{i}:checked)>[data-{letter}]:not([data-{letter}='{i}'])"
@@ -268,15 +279,21 @@ def _chosen_css(parts: Sequence[Section]) -> str:
 # ---- what a finding holds ------------------------------------------------------------------
 
 
-def _body(part: Finding, styles: ModelStyles, *, folds: bool, said: Collection[str]) -> Html:
-    """Sentences that were not `said`, figures and tables; `folds` folds tables and the note."""
-    new = part.sentence and part.sentence not in said
+def _body(
+    part: Finding, styles: ModelStyles, *, folds: bool, shown_above: Collection[str]
+) -> Html:
+    """Sentences not `shown_above`, figures and tables; `folds` folds tables and the note."""
+    new = part.sentence and part.sentence not in shown_above
     first = [element("p", part.sentence, class_="finding")] if new else []
-    more = [element("p", one, class_="finding") for one in part.more if one and one not in said]
-    figures = [made for chart in part.charts if (made := _figure_html(chart, styles))]
+    more = [
+        element("p", sentence, class_="finding")
+        for sentence in part.more
+        if sentence and sentence not in shown_above
+    ]
+    figures = [html for chart in part.charts if (html := _figure_html(chart, styles))]
     tables = [table for table in part.tables if table.page and table.rows]
-    taken = [element("p", download(one), class_="sub get")
-             for one in part.tables if one.download and one.rows]  # fmt: skip
+    taken = [element("p", download(data), class_="sub get")
+             for data in part.tables if data.download and data.rows]  # fmt: skip
     front = [table_html(table) for table in tables if table.open]
     back = [table_html(table) for table in tables if not table.open]
     note = [element("p", part.note, class_="sub")] if part.note else []
@@ -303,16 +320,16 @@ def _fold(summary: str, content: Sequence[Html]) -> Html:
 def _figure_html(chart: Chart, styles: ModelStyles) -> Html | None:
     """A chart with its caption; None where it would say nothing."""
     if isinstance(chart, Worklist | Gallery):
-        made = worklist(chart) if isinstance(chart, Worklist) else gallery(chart)
+        content = worklist(chart) if isinstance(chart, Worklist) else gallery(chart)
     else:
         drawn = draw(chart, styles)
         if drawn and drawn.axes.lower() in chart.caption.lower():
             drawn = replace(drawn, axes="")
-        made = drawn.html() if drawn else None
-    if made is None:
+        content = drawn.html() if drawn else None
+    if content is None:
         return None
     caption = element("figcaption", chart.caption, class_="sub") if chart.caption else NOTHING
-    return element("figure", caption, made)
+    return element("figure", caption, content)
 
 
 # ---- evidence ------------------------------------------------------------------------------
@@ -321,16 +338,16 @@ def _figure_html(chart: Chart, styles: ModelStyles) -> Html | None:
 def _evidence(folded: Sequence[Section], report: Report, styles: ModelStyles) -> Html:
     """Everything else, folded, each with its own sentence; then how it was done."""
     parts = []
-    for key, every in folded:
-        title, sentence = every[0].title, every[0].sentence
-        body = _choices((key, every), styles, folds=False, said={sentence})
+    for key, findings in folded:
+        title, sentence = findings[0].title, findings[0].sentence
+        body = _choices((key, findings), styles, folds=False, shown_above={sentence})
         parts.append(_closed(key, title, sentence, body))
-    missing = [one for one in report.findings if one.left_out]
+    missing = [finding for finding in report.findings if finding.left_out]
     if missing:
         many = "One analysis" if len(missing) == 1 else f"{count(len(missing))} analyses"
-        parts.append(_closed("left-out", "Not looked at, and why",
-                             f"{many} that the data do not allow.",
-                             _terms((one.title, one.sentence) for one in missing)))  # fmt: skip
+        reasons = _terms((finding.title, finding.sentence) for finding in missing)
+        sentence = f"{many} that the data do not allow."
+        parts.append(_closed("left-out", "Not looked at, and why", sentence, reasons))
     notices = worded(report.all_notices)
     if report.terms:
         words = joined([word for word, _ in report.terms], most=4)
@@ -338,7 +355,7 @@ def _evidence(folded: Sequence[Section], report: Report, styles: ModelStyles) ->
             _closed("method", "Method", f"What is meant by {words}.", _terms(report.terms))
         )
     if notices:
-        body = element("ul", *(element("li", one) for one in notices), class_="list")
+        body = element("ul", *(element("li", notice) for notice in notices), class_="list")
         parts.append(
             _closed(
                 "notices",
@@ -363,7 +380,10 @@ def _closed(key: str, title: str, sentence: str, body: Html) -> Html:
 
 
 def _sources(report: Report) -> list[Html]:
-    keys = (*report.references, *(key for one in report.findings for key in one.references))
+    keys = (
+        *report.references,
+        *(key for finding in report.findings for key in finding.references),
+    )
     sources = cited(keys)
     if not sources:
         return []
@@ -373,25 +393,29 @@ def _sources(report: Report) -> list[Html]:
 
 
 def _settings(report: Report) -> Html:
-    every = (*report.settings, ("equipoise", version("equipoise")))
-    said = "The same data, settings and version give this page, byte for byte."
-    return _closed("settings", "Settings", said, element("div", _terms(every), class_="pairs"))
+    settings = (*report.settings, ("equipoise", version("equipoise")))
+    promise = "The same data, settings and version give this page, byte for byte."
+    return _closed(
+        "settings", "Settings", promise, element("div", _terms(settings), class_="pairs")
+    )
 
 
 def _terms(terms: Iterable[tuple[str, str]]) -> Html:
     """Words and what they mean."""
-    every = [element("div", element("dt", word), element("dd", said)) for word, said in terms]
-    return element("dl", *every, class_="terms")
+    items = [
+        element("div", element("dt", word), element("dd", meaning)) for word, meaning in terms
+    ]
+    return element("dl", *items, class_="terms")
 
 
 # ---- the file ------------------------------------------------------------------------------
 
 
 def _navigation(links: Sequence[tuple[str, str]]) -> Html:
-    every = [element("a", words, href=f"#{key}") for key, words in links]
+    anchors = [element("a", words, href=f"#{key}") for key, words in links]
     theme = element("button", "◐", id="theme", type="button", hidden=True,
                     aria_label="Dark theme", title="Dark theme")  # fmt: skip
-    inner = element("div", *every, class_="links")
+    inner = element("div", *anchors, class_="links")
     return element(
         "header",
         element("nav", element("strong", "equipoise"), inner, theme, aria_label="Sections"),
@@ -399,9 +423,9 @@ def _navigation(links: Sequence[tuple[str, str]]) -> Html:
 
 
 def _footer(report: Report) -> Html:
-    made = f"equipoise {version('equipoise')}"
+    program = f"equipoise {version('equipoise')}"
     command = [element("code", report.command), " · "] if report.command else []
-    return element("footer", *command, made)
+    return element("footer", *command, program)
 
 
 def _policy(style: str, script: str, *, beside: bool) -> str:
@@ -426,8 +450,8 @@ def _lean(text: str) -> str:
     'a {b;}\nc'
     """
     lines = (line.strip() for line in text.splitlines())
-    kept = [line for line in lines if line and not line.startswith("//")]
-    return "".join(line if line[-1] in ";,{" else f"{line}\n" for line in kept).rstrip()
+    lines_left = [line for line in lines if line and not line.startswith("//")]
+    return "".join(line if line[-1] in ";,{" else f"{line}\n" for line in lines_left).rstrip()
 
 
 def _document(title: str, style: str, script: str, *body: Html, beside: bool) -> str:
@@ -462,7 +486,7 @@ LONG_WORDS = 30  # letters of words that take lines
 def table_html(table: Table) -> Html:
     """A table, and one for each kind of row where columns do not apply to some."""
     legend = [element("p", table.legend, class_="sub")] if table.legend else []
-    return join([*(_one(part) for part in _apart(table)), *legend])
+    return join([*(_single_table(part) for part in _apart(table)), *legend])
 
 
 def _apart(table: Table) -> list[Table]:
@@ -474,7 +498,7 @@ def _apart(table: Table) -> list[Table]:
     if not first.is_text or not 1 < len(kinds) <= KINDS:
         return [table]
     gaps = {
-        tuple(one.key for one in others if one.is_text and not _any(rows, one))
+        tuple(other.key for other in others if other.is_text and not _has_value(rows, other))
         for rows in kinds.values()
     }
     if len(gaps) == 1:
@@ -486,12 +510,12 @@ def _apart(table: Table) -> list[Table]:
     ]  # fmt: skip
 
 
-def _any(rows: Sequence[Row], column: Column) -> bool:
+def _has_value(rows: Sequence[Row], column: Column) -> bool:
     """Whether a column is defined in some row."""
     return any(cell(row, column) != UNDEFINED for row in rows)
 
 
-def _one(table: Table) -> Html:
+def _single_table(table: Table) -> Html:
     """A table with its first rows in sight, the others behind a box to tick.
 
     Columns and rows without a single number that is defined are left out. It scrolls sideways
@@ -526,10 +550,10 @@ def _table(rows: Sequence[Row], columns: Sequence[Column], caption: str) -> Html
         element("th", column.head, scope="col", class_="l long" if side and wide else side)
         for column, side, wide in zip(columns, left, long, strict=True)
     ]
-    made = [_row(row, left) for row in texts]
+    rows_html = [_row(row, left) for row in texts]
     seen = IN_SIGHT if len(rows) > IN_SIGHT + MORE else len(rows)
-    later = [element("tbody", *made[seen:], class_="later")] if made[seen:] else []
-    bodies = [element("tbody", *made[:seen]), *later]
+    later = [element("tbody", *rows_html[seen:], class_="later")] if rows_html[seen:] else []
+    bodies = [element("tbody", *rows_html[:seen]), *later]
     head = element("thead", element("tr", *heads))
     return element("table", head, *bodies, class_="plain", aria_label=caption)
 
@@ -546,13 +570,13 @@ def _defined(table: Table) -> tuple[Sequence[Column], Sequence[Row]]:
     """Columns and rows that say something; all of them where no number is defined."""
     numeric = [column for column in table.columns if not column.is_text]
     if not numeric:
-        return [one for one in table.columns if _any(table.rows, one)], table.rows
+        return [one for one in table.columns if _has_value(table.rows, one)], table.rows
     rows = [
-        row for row in table.rows if any(cell(row, one) != UNDEFINED for one in numeric)
+        row for row in table.rows if any(cell(row, column) != UNDEFINED for column in numeric)
     ]  # fmt: skip
     if not rows:
         return table.columns, table.rows
-    return [one for one in table.columns if _any(rows, one)], rows
+    return [one for one in table.columns if _has_value(rows, one)], rows
 
 
 def _front_first(
@@ -562,7 +586,7 @@ def _front_first(
     brief = {str(dict(row)) for row in front}
     first = [
         at for at, row in enumerate(rows)
-        if str(dict(row)) in brief and all(cell(row, one) != UNDEFINED for one in columns)
+        if str(dict(row)) in brief and all(cell(row, column) != UNDEFINED for column in columns)
     ]  # fmt: skip
     if all(at < IN_SIGHT for at in first):
         return list(rows)

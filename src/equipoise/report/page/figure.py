@@ -37,13 +37,13 @@ class Words:
 
     def html(self) -> Html:
         """The words as markup."""
-        said: str = breakable(self.text) if self.class_ == "name" else self.text
-        said = element("strong", said) if self.strong else said
+        content: str = breakable(self.text) if self.class_ == "name" else self.text
+        content = element("strong", content) if self.strong else content
         if self.class_ == "what":
             head, comma, rest = self.text.partition(",")
-            said = join([element("strong", head), comma, rest])
+            content = join([element("strong", head), comma, rest])
         under = element("span", self.axis.html(), class_="plot") if self.axis else NOTHING
-        return element("span", said, under, class_=self.class_)
+        return element("span", content, under, class_=self.class_)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class Plot:
     def html(self) -> Html:
         """The drawing as markup; labels wait for the width that they need."""
         return element(
-            "svg", self.body, *(one.html() for one in self.labels), height=float(self.high),
+            "svg", self.body, *(label.html() for label in self.labels), height=float(self.high),
             width=self.wide, role="img" if self.label else None,
             aria_label=self.label or None, aria_hidden=None if self.label else "true",
         )  # fmt: skip
@@ -86,10 +86,10 @@ class FigureRow:
     def html(self) -> Html:
         """The row as markup; a plot that stretches has a frame whose width its words know."""
         cells = [
-            element("div", one.html(), class_="plot")
-            if isinstance(one, Plot) and one.wide is None
-            else one.html()
-            for one in self.cells
+            element("div", cell.html(), class_="plot")
+            if isinstance(cell, Plot) and cell.wide is None
+            else cell.html()
+            for cell in self.cells
         ]
         return element("div", *cells, class_=f"row {self.class_}".strip(), data_m=self.m)
 
@@ -195,11 +195,11 @@ class CellGrid:
         ]  # fmt: skip
         rows = [
             element("tr", element("th", breakable(name), scope="row"),
-                    *(one.html() for one in cells), data_m=m)
+                    *(cell.html() for cell in cells), data_m=m)
             for name, cells, m in self.rows
         ]  # fmt: skip
         foot = [
-            element("tr", element("th", name, scope="row"), *(one.html() for one in cells))
+            element("tr", element("th", name, scope="row"), *(cell.html() for cell in cells))
             for name, cells in self.foot
         ]
         longest = max(len(name) for name, *_ in self.rows)
@@ -207,7 +207,7 @@ class CellGrid:
         size = "few" if count <= 2 else "some" if count <= 8 else "many"
         size += " three" if size == "some" and count <= 4 else ""
         upright = " upright" if self.upright else ""
-        texts = [one.text for _, cells, _ in self.rows for one in cells]
+        texts = [cell.text for _, cells, _ in self.rows for cell in cells]
         least = max(16, 4 + 6 * max(map(width, texts))) if self.kind == "heat" else 0
         side = 8 + 7 * min(longest, 13)
         wide = min(MOST, -(-(side + count * (least + 1)) // 50) * 50)
@@ -252,7 +252,7 @@ def axis_numbers(
     """Numbers beside a plot, as wide as the longest."""
     words = list(texts) if texts is not None else tick_texts(ticks)
     labels = tuple(
-        Label(said, 100, up(tick) + 4, "end") for said, tick in zip(words, ticks, strict=True)
+        Label(word, 100, up(tick) + 4, "end") for word, tick in zip(words, ticks, strict=True)
     )
     return Plot(NOTHING, high, labels, wide=round(LETTER * max(map(width, words)) + 2))
 

@@ -39,8 +39,8 @@ def figures(report: Report) -> dict[str, str]:
         for chart in finding.charts:
             task = re.sub(r"[^\w-]+", "-", finding.task).strip("-").lower()
             name = "-".join(filter(None, [chart.name, task, finding.metric]))
-            if (made := draw(chart, styles)) is not None:
-                drawn[name] = _standalone(made)
+            if (figure := draw(chart, styles)) is not None:
+                drawn[name] = _standalone(figure)
     return drawn
 
 
@@ -67,13 +67,13 @@ def write_report(
     facts
         What the JSON file holds before the report itself.
     """
-    made = report_files(report)
-    names = sorted([*made, mark])
+    files_made = report_files(report)
+    names = sorted([*files_made, mark])
     content = {**(facts or {}), **as_json(report), "files": names}
-    made[mark] = (
+    files_made[mark] = (
         json.dumps(plain(content), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     )
-    write_folder(folder, made, mark=mark)
+    write_folder(folder, files_made, mark=mark)
     return names
 
 
@@ -118,11 +118,11 @@ def _standalone(figure: Figure) -> str:
     >>> print(_standalone(rows)[:72])
     <svg xmlns="http://www.w3.org/2000/svg" width="760" height="51" role="im
     """
-    parts, y = _said(figure.axes, EDGE) if figure.axes else ([], EDGE)
-    made, y = _rows(figure, y) if isinstance(figure, Rows) else _grid(figure, y)
+    parts, y = _caption_texts(figure.axes, EDGE) if figure.axes else ([], EDGE)
+    elements, y = _rows(figure, y) if isinstance(figure, Rows) else _grid(figure, y)
     below, y = _key(figure.key, y)
     writer = _Writer()
-    writer.feed("".join([*parts, *made, *below]))
+    writer.feed("".join([*parts, *elements, *below]))
     writer.close()
     high = y + EDGE
     head = (
@@ -139,12 +139,12 @@ def _xml(text: str) -> str:
     )
 
 
-def _said(words: str, y: float) -> tuple[list[Html], float]:
+def _caption_texts(words: str, y: float) -> tuple[list[Html], float]:
     """Words over the whole width, in as many lines as they take."""
     lines = lines_of(words, 100)
-    made = [element("text", line, x=EDGE, y=y + 12 + LINE * n, class_="tick")
+    texts = [element("text", line, x=EDGE, y=y + 12 + LINE * n, class_="tick")
             for n, line in enumerate(lines)]  # fmt: skip
-    return made, y + LINE * len(lines) + 6
+    return texts, y + LINE * len(lines) + 6
 
 
 def _text(words: Words, x: float, middle: float) -> list[Html]:
@@ -161,30 +161,30 @@ def _text(words: Words, x: float, middle: float) -> list[Html]:
 def _inner(plot: Plot, x: float, y: float, size: tuple[float, float]) -> Html:
     """A plot at its place; labels that need more width are left out."""
     wide, high = size
-    labels = [replace(one, least=0).html() for one in plot.labels if one.least <= wide]
+    labels = [replace(label, least=0).html() for label in plot.labels if label.least <= wide]
     return element("svg", plot.body, *labels, x=x, y=y, width=wide, height=high)
 
 
 def _rows(figure: Rows, y: float) -> tuple[list[Html], float]:
     widths = _widths(figure)
-    made: list[Html] = []
+    elements: list[Html] = []
     for row in figure.rows:
         shown = row.cells[-len(widths) :]
-        lines = [lines_of(one.text, ROOM) for one in shown if isinstance(one, Words)]
-        high = max([one.high for one in shown if isinstance(one, Plot)] + [22.0])
-        high = max([high, *(LINE * len(one) + 6 for one in lines)])
+        lines = [lines_of(cell.text, ROOM) for cell in shown if isinstance(cell, Words)]
+        high = max([cell.high for cell in shown if isinstance(cell, Plot)] + [22.0])
+        high = max([high, *(LINE * len(line) + 6 for line in lines)])
         x = EDGE
-        for one, wide in zip(shown, widths, strict=True):
-            if isinstance(one, Plot):
-                made.append(_inner(one, x, y, (wide, high)))
+        for cell, wide in zip(shown, widths, strict=True):
+            if isinstance(cell, Plot):
+                elements.append(_inner(cell, x, y, (wide, high)))
             else:
-                axis = one.axis
-                made += _text(one, x, y + high / 2 - (10 if axis else 0))
-                made += [_inner(axis, x, y + high, (wide, axis.high))] if axis else []
+                axis = cell.axis
+                elements += _text(cell, x, y + high / 2 - (10 if axis else 0))
+                elements += [_inner(axis, x, y + high, (wide, axis.high))] if axis else []
             x += wide + GAP
-        deep = [one.axis.high for one in shown if isinstance(one, Words) and one.axis]
+        deep = [cell.axis.high for cell in shown if isinstance(cell, Words) and cell.axis]
         y += high + max(deep, default=0.0)
-    return made, y
+    return elements, y
 
 
 def _widths(figure: Rows) -> list[float]:
@@ -192,16 +192,18 @@ def _widths(figure: Rows) -> list[float]:
     needed: list[float] = []
     count = max(len(row.cells) for row in figure.rows)
     for place in range(count):
-        own = 0.0
+        needed_room = 0.0
         cells = [row.cells[place] for row in figure.rows if place < len(row.cells)]
-        for one in cells:
-            if isinstance(one, Plot) and one.wide is not None:
-                own = max(own, one.wide)
-            elif isinstance(one, Words) and one.class_ != "what":
-                per = NAME if one.class_ == "name" else NUM
-                own = max([own, *(per * width(line) for line in lines_of(one.text, ROOM))])
-        stretches = any(isinstance(one, Plot) and one.wide is None for one in cells)
-        needed.append(-1.0 if stretches else own)
+        for cell in cells:
+            if isinstance(cell, Plot) and cell.wide is not None:
+                needed_room = max(needed_room, cell.wide)
+            elif isinstance(cell, Words) and cell.class_ != "what":
+                per = NAME if cell.class_ == "name" else NUM
+                needed_room = max(
+                    [needed_room, *(per * width(line) for line in lines_of(cell.text, ROOM))]
+                )
+        stretches = any(isinstance(cell, Plot) and cell.wide is None for cell in cells)
+        needed.append(-1.0 if stretches else needed_room)
     fixed = sum(wide for wide in needed if wide >= 0)
     room = WIDE - 2 * EDGE - fixed - GAP * (count - 1)
     weights = [
@@ -226,19 +228,19 @@ def _grid(figure: CellGrid, y: float) -> tuple[list[Html], float]:
     step = (WIDE - EDGE - left) / (len(figure.heads) - 1 + first)
     places = [left] + [left + step * (first + n) for n in range(len(figure.heads) - 1)]
     widths = [step * first, *[step] * (len(figure.heads) - 1)]
-    made, y = _heads(figure, y, places, widths)
-    every = [(name, cells) for name, cells, _ in figure.rows]
-    for name, cells in [*every, *figure.foot]:
+    elements, y = _heads(figure, y, places, widths)
+    rows_of_figure = [(name, cells) for name, cells, _ in figure.rows]
+    for name, cells in [*rows_of_figure, *figure.foot]:
         lines = lines_of(name, 22)
         high = max(26.0, LINE * len(lines) + 4)
-        made += _text(Words("\n".join(lines)), EDGE, y + high / 2) if len(lines) == 1 else [
+        elements += _text(Words("\n".join(lines)), EDGE, y + high / 2) if len(lines) == 1 else [
             element("text", line, x=EDGE, y=y + 15 + LINE * n, class_="nm")
             for n, line in enumerate(lines)
         ]  # fmt: skip
         for cell, x, wide in zip(cells, places, widths, strict=True):
-            made += _square(cell, (x, y), (wide - 2, high - 2))
+            elements += _square(cell, (x, y), (wide - 2, high - 2))
         y += high
-    return made, y + 4
+    return elements, y + 4
 
 
 def _heads(
@@ -249,28 +251,28 @@ def _heads(
         NUM * width(head) < wide for head, wide in zip(figure.heads, widths, strict=True)
     )
     deep = LINE if fits else NUM * max(width(shorten(head, 24)) for head in figure.heads) + 8
-    made = []
+    elements = []
     for head, x, wide in zip(figure.heads, places, widths, strict=True):
         middle = x + wide / 2
         if fits:
-            made.append(element("text", head, x=middle, y=y + deep - 4, class_="tick",
+            elements.append(element("text", head, x=middle, y=y + deep - 4, class_="tick",
                                 text_anchor="middle"))  # fmt: skip
         else:
             turn = f"translate({middle + 4:.1f} {y + deep - 4:.1f}) rotate(-90)"
-            made.append(element("text", shorten(head, 24), transform=turn, class_="tick"))
+            elements.append(element("text", shorten(head, 24), transform=turn, class_="tick"))
     y += deep
     if figure.head_plot:
         x, wide = places[0] + 62, widths[0] - 72
-        made.append(_inner(figure.head_plot, x, y, (wide, 16.0)))
+        elements.append(_inner(figure.head_plot, x, y, (wide, 16.0)))
         y += 18
-    made.append(element("text", figure.corner, x=EDGE, y=y - 4, class_="tick"))
-    return made, y
+    elements.append(element("text", figure.corner, x=EDGE, y=y - 4, class_="tick"))
+    return elements, y
 
 
 def _square(cell: Square, place: tuple[float, float], size: tuple[float, float]) -> list[Html]:
     (x, y), (wide, high) = place, size
     name = cell.class_.split()[0] if cell.class_ else ""
-    made = (
+    elements = (
         [element("rect", x=x, y=y, width=wide, height=high, class_=f"cell {name}")]
         if name
         else []
@@ -278,36 +280,38 @@ def _square(cell: Square, place: tuple[float, float], size: tuple[float, float])
     words = f"{'▾' if cell.down else ''}{cell.text}{' =' if cell.same else ''}"
     look = " ".join(filter(None, ["tick plain", "strong" if cell.strong else "", f"t{name}"]))
     if cell.plot and name:
-        made.append(element("text", words, x=x + 8, y=y + high / 2 + 4, class_=look))
-        made.append(_inner(cell.plot, x + 62, y, (wide - 72, high)))
+        elements.append(element("text", words, x=x + 8, y=y + high / 2 + 4, class_=look))
+        elements.append(_inner(cell.plot, x + 62, y, (wide - 72, high)))
     elif cell.plot:
-        made.append(_inner(cell.plot, x + wide / 2 - 40, y - 2, (80.0, 12.0)))
-        made.append(element("text", words, x=x + wide / 2, y=y + high - 2, class_="tick",
+        elements.append(_inner(cell.plot, x + wide / 2 - 40, y - 2, (80.0, 12.0)))
+        elements.append(element("text", words, x=x + wide / 2, y=y + high - 2, class_="tick",
                             text_anchor="middle"))  # fmt: skip
     elif cell.text:
-        made.append(element("text", words, x=x + wide / 2, y=y + high / 2 + 4, class_=look,
+        elements.append(element("text", words, x=x + wide / 2, y=y + high / 2 + 4, class_=look,
                             text_anchor="middle"))  # fmt: skip
-    return made
+    return elements
 
 
 def _key(key: Sequence[tuple[str, str]], y: float) -> tuple[list[Html], float]:
     """What marks mean, in as many lines as they take."""
-    made, x, base = [], EDGE, y + 18
+    elements, x, base = [], EDGE, y + 18
     for class_, words in key:
         long = NUM * width(words) + (20 if class_ else 0)
         if x > EDGE and x + long > WIDE - EDGE:
             x, base = EDGE, base + 18
         kind, _, tone = class_.partition(" ")
         if kind == "dot":
-            made.append(element("circle", cx=x + 6, cy=base - 4, r=4.5,
+            elements.append(element("circle", cx=x + 6, cy=base - 4, r=4.5,
                                 class_=f"d {tone}".strip()))  # fmt: skip
         elif class_:
-            made.append(
+            elements.append(
                 element("rect", x=x, y=base - 9, width=14, height=10, class_=f"cell {class_}")
             )
-        made.append(element("text", words, x=x + (18 if class_ else 0), y=base, class_="tick"))
+        elements.append(
+            element("text", words, x=x + (18 if class_ else 0), y=base, class_="tick")
+        )
         x += long + 12
-    return made, base + 4 if key else y
+    return elements, base + 4 if key else y
 
 
 def _style() -> str:
@@ -327,4 +331,4 @@ def _style() -> str:
         "svg text.nm{font-size:14px}"
         "text{font-family:-apple-system,'Segoe UI',Roboto,Arial,sans-serif}svg{width:auto}"
     )
-    return re.sub(r"var\(--(\w+)\)", lambda found: colours[found[1]], rules)
+    return re.sub(r"var\(--(\w+)\)", lambda match: colours[match[1]], rules)

@@ -67,8 +67,8 @@ class ModelStyles:
 
     def pair(self, models: Iterable[str]) -> tuple[str, ...]:
         """The two models that a chart compares; empty where it shows another number."""
-        found = tuple(dict.fromkeys(name for name in models if name))
-        return found if len(found) == 2 else ()
+        names = tuple(dict.fromkeys(name for name in models if name))
+        return names if len(names) == 2 else ()
 
     def tone(self, model: str, pair: tuple[str, ...] = ()) -> str:
         """The class of a mark: blue is plain, ``out`` below, ``b`` the second of a pair."""

@@ -189,11 +189,11 @@ def lines_of(name: str, room: int, most: int = 3) -> list[str]:
             if width((lines[-1] + letter).rstrip()) > room:
                 lines.append("")
             lines[-1] += letter
-    kept = [line.strip() for line in lines if line.strip()]
+    filled = [line.strip() for line in lines if line.strip()]
     return (
-        kept
-        if len(kept) <= most
-        else [*kept[: most - 1], shorten("".join(kept[most - 1 :]), room)]
+        filled
+        if len(filled) <= most
+        else [*filled[: most - 1], shorten("".join(filled[most - 1 :]), room)]
     )
 
 
@@ -291,8 +291,8 @@ class Scale:
 
     def _powers(self, most: int) -> list[float]:
         powers = range(math.floor(math.log10(self.low)), math.ceil(math.log10(self.high)) + 1)
-        every = [step * 10.0**power for power in powers for step in (1, 2, 5)]
-        fits = [tick for tick in every if self.low <= tick <= self.high]
+        steps = [step * 10.0**power for power in powers for step in (1, 2, 5)]
+        fits = [tick for tick in steps if self.low <= tick <= self.high]
         tens = [10.0**power for power in powers if self.low <= 10.0**power <= self.high]
         return fits if len(fits) <= most else tens or fits[:1]
 
@@ -363,9 +363,9 @@ class Label:
         """The words as markup."""
         classes = f"{self.class_} ge{self.least}" if self.least else self.class_
         if self.upright:
-            own = element("text", self.words, transform="rotate(-90)", class_=self.class_,
+            text = element("text", self.words, transform="rotate(-90)", class_=self.class_,
                           text_anchor="end", y=4.0)  # fmt: skip
-            return element("svg", own, x=pc(self.x), y=self.y,
+            return element("svg", text, x=pc(self.x), y=self.y,
                            class_=f"ge{self.least}" if self.least else None)  # fmt: skip
         return element(
             "text", self.words, x=pc(self.x), y=self.y, class_=classes,

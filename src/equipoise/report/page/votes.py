@@ -66,7 +66,7 @@ def strips(chart: Strips) -> Rows | None:
     """A strip of items per task, how far annotators agree, and how often each says yes."""
     if not chart.rows:
         return None
-    known = [x for row in chart.rows for x in row.alpha if math.isfinite(x)]
+    defined = [x for row in chart.rows for x in row.alpha if math.isfinite(x)]
     least = min(
         [row.alpha[0] for row in chart.rows if math.isfinite(row.alpha[0])], default=0.0
     )
@@ -76,15 +76,15 @@ def strips(chart: Strips) -> Rows | None:
     top = min(1.0, math.ceil(10 * max(rates) + 0.2) / 10) if rates else 1.0
     often = Scale(0.0, top)
     named = any(row.task for row in chart.rows)
-    made = [_strip_head(chart, agree, often if rates else None, named=named)]
+    rows_drawn = [_strip_head(chart, agree, often if rates else None, named=named)]
     for row in chart.rows:
         cells: list[Words | Plot] = [Words(row.task)] if named else []
         cells.append(_strip(row))
-        cells += [_agreement(row, agree)] if known else []
+        cells += [_agreement(row, agree)] if defined else []
         cells += [_rates(row, often)] if rates else []
-        made.append(FigureRow(tuple(cells)))
+        rows_drawn.append(FigureRow(tuple(cells)))
     kind = "agree" + ("" if named else " one") + ("" if rates else " norates")
-    return Rows(kind=kind, rows=tuple(made), alternative=described(chart))
+    return Rows(kind=kind, rows=tuple(rows_drawn), alternative=described(chart))
 
 
 def _strip_head(chart: Strips, agree: Scale, often: Scale | None, *, named: bool) -> FigureRow:
@@ -126,8 +126,8 @@ def _strip(row: Strip) -> Plot:
             else ("middle", middle_)
         )
         labels.append(Label(row.split, at, 11, side, class_="tick strong"))
-    said = "; ".join(filter(None, [row.task, row.left, row.split, row.right]))
-    return Plot(join(body), STRIP, fitted(labels, over=2), said)
+    description = "; ".join(filter(None, [row.task, row.left, row.split, row.right]))
+    return Plot(join(body), STRIP, fitted(labels, over=2), description)
 
 
 def _agreement(row: Strip, scale: Scale) -> Plot:
@@ -147,18 +147,18 @@ def _agreement(row: Strip, scale: Scale) -> Plot:
 
 def _rates(row: Strip, scale: Scale) -> Plot:
     grid = [upright(scale(x)) for x in (0.0, scale.high / 2, scale.high)]
-    known = [(name, rate) for name, rate in row.rates if math.isfinite(rate)]
-    if not known:
+    defined = [(name, rate) for name, rate in row.rates if math.isfinite(rate)]
+    if not defined:
         return Plot(join(grid), STRIP)
-    low, high = min(r for _, r in known), max(r for _, r in known)
+    low, high = min(r for _, r in defined), max(r for _, r in defined)
     body = [*grid, stroke((scale(low), 24), (scale(high), 24), "reach")]
-    body += [dot(scale(r), 24, "reader", size=4, title=f"{n} {percent(r)}") for n, r in known]
-    said = f"from {percent(low)} to {percent(high)}"
+    body += [dot(scale(r), 24, "reader", size=4, title=f"{n} {percent(r)}") for n, r in defined]
+    description = f"from {percent(low)} to {percent(high)}"
     return Plot(
         join(body),
         STRIP,
         _end_labels(scale(low), scale(high), (percent(low), percent(high))),
-        said,
+        description,
     )
 
 
@@ -169,7 +169,7 @@ def _end_labels(low: float, high: float, ends: tuple[str, str]) -> tuple[Label, 
         return fitted([first], over=12)
     shown = fitted([first, last], over=12)
     if len(shown) == 2 and shown[1].least <= NARROW and shown[0].least <= NARROW:
-        return tuple(replace(one, least=0) for one in shown)
+        return tuple(replace(shown_label, least=0) for shown_label in shown)
     at, (left, right) = (low + high) / 2, (LETTER * width(words) for words in ends)
     if at > 100 - 100 * right / NARROW:
         return replace(last, x=100, anchor="end", shift=8.0), replace(
@@ -225,9 +225,9 @@ def _case(case: Case, chart: Cases, styles: ModelStyles, pair: tuple[str, ...]) 
                             title=f"{model} {number(position)}"))  # fmt: skip
     shares = [f"{name} {percent(share)}" for name, share in
               zip(chart.classes, case.shares, strict=False) if share > 0]  # fmt: skip
-    said = ", ".join([*shares, *(f"{model} {number(x)}" for model, x in case.marks)])
+    description = ", ".join([*shares, *(f"{model} {number(x)}" for model, x in case.marks)])
     return Plot(
-        join(body), 34.0 if case.marks and case.shares else 26.0, label=said or case.name
+        join(body), 34.0 if case.marks and case.shares else 26.0, label=description or case.name
     )
 
 
@@ -259,8 +259,8 @@ def worklist(chart: Worklist) -> Html | None:
         "div", element("span"), element("span"), element("span", who if rated else ""),
         element("span"), class_="wlhead", aria_hidden="true",
     )  # fmt: skip
-    one = len(chart.disputes) == 1
-    groups = [_dispute(dispute, chart, opened=one) for dispute in chart.disputes]
+    single = len(chart.disputes) == 1
+    groups = [_dispute(dispute, chart, opened=single) for dispute in chart.disputes]
     key = key_html(_worklist_key(chart))
     bare = "" if rated else " norates"
     longest = max(width(one.task or "Disputed") for one in chart.disputes)
@@ -275,7 +275,9 @@ def _worklist_key(chart: Worklist) -> tuple[tuple[str, str], ...]:
     else:
         squares = [(class_tone(place, total, ordered=chart.ordered), name)
                    for place, name in enumerate(chart.classes) if total <= 8]  # fmt: skip
-    if any(vote is None for one in chart.disputes for p in one.patterns for vote in p.votes):
+    if any(
+        vote is None for dispute in chart.disputes for p in dispute.patterns for vote in p.votes
+    ):
         squares.append(("vote gone", "no vote"))
     dots = [("dot", "a model")] if chart.models else []
     dots += [("dot out", "below the best group")] if chart.hollow else []
@@ -290,9 +292,9 @@ def _dispute(dispute: Dispute, chart: Worklist, *, opened: bool) -> Html:
                      max(20 * rate, 0.01), "bar")
                  for j, rate in enumerate(dispute.rates) if math.isfinite(rate)]  # fmt: skip
         drawn.append(stroke((0, 21.5), (100, 21.5), "grid"))
-        said = [f"{name} {percent(rate)}" for name, rate in
+        rates = [f"{name} {percent(rate)}" for name, rate in
                 zip(chart.annotators, dispute.rates, strict=False)]  # fmt: skip
-        bars = Plot(join(drawn), 22.0, label=", ".join(said) or "rates").html()
+        bars = Plot(join(drawn), 22.0, label=", ".join(rates) or "rates").html()
     summary = element(
         "summary",
         element("span", dispute.task or "Disputed", class_="name"),
@@ -304,7 +306,8 @@ def _dispute(dispute: Dispute, chart: Worklist, *, opened: bool) -> Html:
     shown = distinct([name for p in dispute.patterns for name, _ in p.items], 24)
     names = iter(shown)
     blocks = [
-        _pattern(one, [next(names) for _ in one.items], chart) for one in dispute.patterns
+        _pattern(pattern, [next(names) for _ in pattern.items], chart)
+        for pattern in dispute.patterns
     ]
     inner = element("div", element("div", *blocks, class_="patterns"), class_="body")
     return element("details", summary, inner, open=opened)
@@ -323,8 +326,8 @@ def _pattern(pattern: Pattern, shown: Sequence[str], chart: Worklist) -> Html:
             dots.append(
                 dot(place, 9, "out" if hollow else "see", size=3.5, title=", ".join(names))
             )
-        said = f"models between {min(at)} and {max(at)} of 100" if at else ""
-        drawn = Plot(join(dots), 18.0, label=said).html() if at else NOTHING
+        description = f"models between {min(at)} and {max(at)} of 100" if at else ""
+        drawn = Plot(join(dots), 18.0, label=description).html() if at else NOTHING
         tip = name if short != name else None
         items.append(element("li", element("span", short, title=tip), drawn))
     more = f", first {len(items)}" if len(items) < pattern.number else ""
@@ -364,9 +367,9 @@ DATA = "data:"
 def has_files(chart: Gallery) -> bool:
     """Whether pictures lie in files beside the page."""
     return any(
-        one.source and not one.source.startswith(DATA)
+        picture.source and not picture.source.startswith(DATA)
         for row in chart.rows
-        for one in row.pictures
+        for picture in row.pictures
     )
 
 
@@ -376,7 +379,7 @@ def gallery(chart: Gallery) -> Html | None:
         return None
     many = len(chart.rows) > IN_SIGHT + MORE
     shots = [
-        _shot(row, chart, later=many and place >= IN_SIGHT)
+        _suspect_html(row, chart, later=many and place >= IN_SIGHT)
         for place, row in enumerate(chart.rows)
     ]
     pairs = any(len(row.pictures) > 1 for row in chart.rows)
@@ -394,13 +397,13 @@ def gallery(chart: Gallery) -> Html | None:
 def _bar(chart: Gallery) -> Html:
     """What the keys do, how far the reader is, and the way out; the script shows it."""
     keys = [("← →", "move"), ("y", chart.yes), ("n", chart.no), ("u", "undo")]
-    said = [element("span", element("kbd", key), f" {words}") for key, words in keys]
+    keys_html = [element("span", element("kbd", key), f" {words}") for key, words in keys]
     name = element("input", type="text", class_="who", autocomplete="off", spellcheck="false",
                    placeholder="reviewer")  # fmt: skip
     get = element("button", "Download votes", type="button", class_="get-votes")
     return element(
         "div",
-        element("p", element("strong", chart.question), " ", *said, class_="keys"),
+        element("p", element("strong", chart.question), " ", *keys_html, class_="keys"),
         element("p", "", class_="told", role="status"),
         element("p", element("label", "Your name ", name), get, class_="out"),
         class_="bar",
@@ -408,11 +411,11 @@ def _bar(chart: Gallery) -> Html:
     )
 
 
-def _shot(row: Suspect, chart: Gallery, *, later: bool) -> Html:
+def _suspect_html(row: Suspect, chart: Gallery, *, later: bool) -> Html:
     place = rank(row.rank)
     beyond = element("span", CUT, class_="cut") if row.flagged else NOTHING
-    said = [one for one in (row.remark,) if one]
-    pictures = [_picture(one, apart=len(row.pictures) > 1) for one in row.pictures]
+    remarks = [remark for remark in (row.remark,) if remark]
+    pictures = [_picture(picture, apart=len(row.pictures) > 1) for picture in row.pictures]
     buttons = [
         element("button", words, type="button", data_mark=mark, aria_pressed="false",
                 tabindex=-1)
@@ -422,7 +425,7 @@ def _shot(row: Suspect, chart: Gallery, *, later: bool) -> Html:
         "div",
         element("div", *pictures, class_="pics"),
         element("p", element("strong", place), f" score {number(row.score)} ", beyond),
-        *(element("p", one, class_="say") for one in said),
+        *(element("p", remark, class_="say") for remark in remarks),
         element("p", *buttons, class_="marks", hidden=True),
         class_="shot",
         role="group",
