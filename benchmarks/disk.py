@@ -7,7 +7,7 @@ results, and 10 minutes on two cores. Ten votes per item in shuffled order withi
 two million, 20,000 annotators; for AUROC two votes per item. Every measurement is a process of
 its own, which reports its wall and processor time and its peak memory. The peer of soft labels
 is a streaming group-by of the same two columns by Polars, written as Parquet, which says
-nothing of agreement. The passes of `equipoise.kernels.disk` are timed within fits, as the
+nothing of agreement. The passes of `equipoise.kernels.blocks` are timed within fits, as the
 difference of two numbers of iterations.
 
 Scaling is that of soft labels and of passes of Dawid-Skene, 20 partitions, on threads and on a

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 from equipoise import Annotations, Predictions, evaluate
 from equipoise import truth as aggregate
 from equipoise.cli import app
-from equipoise.kernels import disk as kernels
+from equipoise.kernels import blocks as kernels
 from equipoise.scale import disk
 from equipoise.scale.disk import evaluation, ranking
 from equipoise.scale.disk.evaluation import METRICS
@@ -569,7 +569,7 @@ def test_a_folder_of_folders_stays_on_disk_by_itself(tmp_path):
     assert "2 partitions" in run("check", tmp_path / "votes").output
 
 
-# ---- twins of the kernels (equipoise.kernels.disk) -----------------------------------------
+# ---- twins of the kernels (equipoise.kernels.blocks) -----------------------------------------
 
 
 @given(st.lists(st.integers(-(2**62), 2**62) | st.integers(0, 9), min_size=1))

@@ -116,15 +116,16 @@ class Deadly:
 @pytest.mark.parametrize(
     ("name", "work", "turn"),
     [
-        ("dawid_skene", "dawid_skene.partial", 3), ("glad", "glad._Sweep", 2),
-        ("soft_labels", "soft_labels.partial", 2), ("evaluate", "ranking._Merge", 1),
+        ("dawid_skene", "truth.dawid_skene.partial", 3), ("glad", "truth.glad._Sweep", 2),
+        ("soft_labels", "scale.disk.soft_labels.partial", 2),
+        ("evaluate", "scale.disk.ranking._Merge", 1),
     ],
 )  # fmt: skip
 def test_a_worker_that_dies_changes_no_byte(
     place, serial, tmp_path, cluster_engine, monkeypatch, name, work, turn
 ):
-    module, kind = work.split(".")
-    home, flag, made = sys.modules[f"equipoise.scale.disk.{module}"], tmp_path / "died", []
+    module, kind = work.rsplit(".", 1)
+    home, flag, made = sys.modules[f"equipoise.{module}"], tmp_path / "died", []
     plain = getattr(home, kind)
 
     def deadly(*fields, **named):

@@ -187,10 +187,10 @@ def test_pseudo_counts_must_be_numbers(wrong):
 @every_model
 def test_more_classes_than_fit_are_refused_before_anything_is_made(model, monkeypatch):
     many = replace(crowd(), classes=tuple(map(str, range(9000))))  # 4 * 9000^2 * 8 bytes
-    monkeypatch.setattr("equipoise.truth._annotator_votes.check_gold", None)
+    monkeypatch.setattr("equipoise.truth.blocks.check_gold", None)
     with pytest.raises(InputError, match=r"tables of 2.4 GiB, expected at most 2 GiB; declare"):
         model(many)
-    monkeypatch.setattr("equipoise.truth._annotator_votes.ROOM", 599)
+    monkeypatch.setattr("equipoise.truth.blocks.ROOM", 599)
     with pytest.raises(InputError, match=r"expected at most .* GiB; declare only"):
         model(crowd())
 

@@ -1,11 +1,12 @@
-"""Annotators of some ability, items of some sign: half-sweeps and a Gibbs chain.
+"""Annotators of some ability, items of some sign: a pass of ascent, and a Gibbs chain.
 
 A vote says yes with chance sigmoid(c b), c the ability and b the sign and ease of the item.
 Given Polya-Gamma variables w the model is normal in c and in b. Coordinate ascent needs their
 mean, tanh(xi / 2) / (2 xi) with xi^2 = E[c^2] E[b^2]; the chain draws them by Devroye's exact
 method (Polson, Scott and Windle 2013), PG(1, z) = J*(1, z / 2) / 4. Items of known class have a
-normal cut off at zero. Votes are in compressed rows: (start, column, weight, kappa), kappa the
-weight times +1/2 for yes and -1/2 for no. Random numbers come from one counter-based stream.
+normal cut off at zero. Ascent takes blocks of votes (`kernels.blocks`); the chain takes
+compressed rows (start, column, weight, kappa), kappa the weight times +1/2 for yes and -1/2 for
+no. Random numbers come from one counter-based stream.
 """
 
 import math
@@ -77,55 +78,96 @@ def _cost(xi: Any, weight: Any) -> Any:
     return total
 
 
-@njit(cache=True, error_model="numpy")
-def _block(votes: Any, row: Any, own: Any, other: Any, out: Any) -> Any:
-    """Write xi, and kappa times the first moment, of about `BLOCK` votes; the row after them.
+@njit(cache=True, nogil=True)
+def moments(mean: Any, variance: Any, side: Any) -> Any:
+    """First and second moments of normals, cut off at zero where their side is known."""
+    first, second = np.empty(len(mean)), np.empty(len(mean))
+    for r in range(len(mean)):
+        known = side[r] if len(side) else 0
+        first[r], second[r] = _moments(mean[r], variance[r], known)
+    return first, second
 
-    ``own`` is the second moment of the rows, ``other`` (first moment, root of the second).
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _spread(votes: Any, rows: Any, items: Any, people: Any, out: Any) -> None:
+    """Write xi, kappa and weight of the votes of some rows of items, one behind the other."""
+    (start, code, weight), root, (xi, kappa, mass) = votes, people[1], out
+    base, second = start[rows[0]], items[3]
+    for r in range(rows[0], rows[1]):
+        scale = np.sqrt(second[r])
+        for k in range(start[r], start[r + 1]):
+            w = weight[k] if len(weight) else 1.0
+            xi[k - base] = scale * root[code[k] >> 1]
+            kappa[k - base] = w * ((code[k] & 1) - 0.5)
+            mass[k - base] = w
+
+
+@njit(cache=True, fastmath={"contract", "reassoc"}, error_model="numpy")
+def _weigh(xi: Any, mass: Any) -> None:
+    """Replace xi by mass * xi * tanh(xi / 2)."""
+    for k in range(len(xi)):
+        less = _exp_less_one(xi[k])
+        xi[k] *= -mass[k] * less / (2.0 + less)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _update_items(votes: Any, rows: Any, items: Any, people: Any, out: Any) -> Any:
+    """Update some rows of items given their weighed votes; (part of the bound, move).
+
+    ``people`` is (first moment of annotators, precision of the prior of items).
     """
-    (start, column, _, kappa), (xi, pull), (first, square) = votes, out, other
-    base = start[row]
-    while row < len(own) and (start[row] == base or start[row + 1] - base <= BLOCK):
-        root = np.sqrt(own[row])
-        for k in range(start[row], start[row + 1]):
-            xi[k - base] = root * square[column[k]]
-            pull[k - base] = kappa[k] * first[column[k]]
-        row += 1
-    return row
+    (start, code, _), (mean, variance, first, second, side) = votes, items
+    (ability, precision), (xi, kappa, _), fit, moved = people, out, 0.0, 0.0
+    base = start[rows[0]]
+    for r in range(rows[0], rows[1]):
+        shift, load = 0.0, 0.0
+        for k in range(start[r], start[r + 1]):
+            shift += kappa[k - base] * ability[code[k] >> 1]
+            load += xi[k - base]
+        fit += shift * first[r]
+        before = mean[r] / np.sqrt(variance[r])
+        variance[r] = 1.0 / (precision + 0.5 * load / second[r])
+        mean[r] = shift * variance[r]
+        now, known = mean[r] / np.sqrt(variance[r]), side[r] if len(side) else 0
+        if 0.4 * abs(now - before) > moved:  # a chance moves by less than 0.4 times that
+            moved = max(moved, abs(_normal_below(now) - _normal_below(before)))
+        first[r], second[r] = _moments(mean[r], variance[r], known)
+    return fit, moved
 
 
-@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"}, error_model="numpy")
-def half_sweep(votes: Any, other: Any, own: Any, prior: Any, how: Any) -> Any:
-    """Update every row given the other side, in place.
+@njit(cache=True, nogil=True, error_model="numpy")
+def glad_pass(votes: Any, items: Any, people: Any, precision: Any, sums: Any) -> Any:
+    """Update items in place given annotators, and add up what annotators need of them.
 
-    ``other`` is (first, second) moments of the other side; ``own`` is (mean, variance, first,
-    second, side) of the rows; ``prior`` is (mean, precision); ``how`` is the number of times
-    to update a row, and whether to return what the votes add to the bound before the update.
+    ``votes`` is (start, code, weight) with code annotator * 2 + answer; ``items`` (mean,
+    variance, first, second moment, side); ``people`` (first moment, root of the second);
+    ``sums`` (shift, load) of annotators. Returns what the votes give to the bound before the
+    update, and how far the chance of an item moved.
     """
-    start, (mean, variance, first, second, side) = votes[0], own
-    most = max(BLOCK, np.diff(start).max())
-    xi, pull, sides = np.empty(most), np.empty(most), (other[0], np.sqrt(other[1]))
-    stop, fit = 0, 0.0
-    while stop < len(mean):
+    start, code = votes[0], votes[1]
+    ability, (shift, load) = (people[0], precision), sums
+    most = max(BLOCK, np.diff(start).max() if len(start) > 1 else 0)
+    out = (np.empty(most), np.empty(most), np.empty(most))
+    last, stop, fit, moved = len(start) - 1, 0, 0.0, 0.0
+    while stop < last:
         begin, base = stop, start[stop]
-        for turn in range(how[0]):
-            stop = _block(votes, begin, second, sides, (xi, pull))
-            weight = votes[2][base : start[stop]]
-            if how[1] and turn == 0:
-                fit -= _cost(xi[: len(weight)], weight)
-            for k in range(len(weight)):
-                less = _exp_less_one(xi[k])
-                xi[k] *= -weight[k] * less / (2.0 + less)  # xi * tanh(xi / 2)
-            for r in range(begin, stop):
-                shift, load = 0.0, 0.0
-                for k in range(start[r] - base, start[r + 1] - base):
-                    shift += pull[k]
-                    load += xi[k]
-                fit += shift * first[r] * (turn == 0)
-                variance[r] = 1.0 / (prior[1] + 0.5 * load / second[r])
-                mean[r] = (prior[0] * prior[1] + shift) * variance[r]
-                first[r], second[r] = _moments(mean[r], variance[r], side[r])
-    return fit
+        while stop < len(start) - 1 and (
+            start[stop] == base or start[stop + 1] - base <= BLOCK
+        ):
+            stop += 1
+        rows, size = (begin, stop), start[stop] - base
+        _spread(votes, rows, items, people, out)
+        fit -= _cost(out[0][:size], out[2][:size])
+        _weigh(out[0][:size], out[2][:size])
+        gain, far = _update_items(votes, rows, items, ability, out)
+        fit, moved = fit + gain, max(moved, far)
+        _spread(votes, rows, items, people, out)
+        _weigh(out[0][:size], out[2][:size])
+        for r in range(begin, stop):
+            for k in range(start[r], start[r + 1]):
+                shift[code[k] >> 1] += out[1][k - base] * items[2][r]
+                load[code[k] >> 1] += out[0][k - base]
+    return fit, moved
 
 
 @njit(cache=True)

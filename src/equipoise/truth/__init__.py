@@ -9,9 +9,6 @@ needs a threshold. `annotator_bootstrap` is in neither, because it needs a model
 from collections.abc import Callable, Mapping
 
 from equipoise.truth import counts
-from equipoise.truth._model import AggregationModel as AggregationModel
-from equipoise.truth._model import Prior as Prior
-from equipoise.truth._model import Reliability as Reliability
 from equipoise.truth.annotator_bootstrap import annotator_bootstrap as annotator_bootstrap
 from equipoise.truth.counts import dirichlet as dirichlet
 from equipoise.truth.counts import inverse_rank as inverse_rank
@@ -26,8 +23,10 @@ from equipoise.truth.dawid_skene import dawid_skene_ordinal as dawid_skene_ordin
 from equipoise.truth.glad import MODEL as GLAD
 from equipoise.truth.glad import GladFit as GladFit
 from equipoise.truth.glad import GladPrior as GladPrior
-from equipoise.truth.glad import GladSvi as GladSvi
 from equipoise.truth.glad import glad as glad
+from equipoise.truth.model import AggregationModel as AggregationModel
+from equipoise.truth.model import Prior as Prior
+from equipoise.truth.model import Reliability as Reliability
 from equipoise.truth.normal import MODEL as NORMAL
 from equipoise.truth.normal import Moments as Moments
 from equipoise.truth.normal import NormalPrior as NormalPrior

@@ -78,14 +78,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from equipoise.truth._model import (
+from equipoise.truth._vote_prior import PRIORS, VotePrior, estimated_prior, given_prior
+from equipoise.truth.model import (
     CLASSES,
     AggregationModel,
     Prior,
     Reliability,
     unused_confidence,
 )
-from equipoise.truth._vote_prior import PRIORS, VotePrior, estimated_prior, given_prior
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import Bools, Floats, InputError, Ints, choice, listed
 from equipoise.types.notices import Notice, notice

@@ -2,8 +2,11 @@ r"""Dawid-Skene: every annotator has a confusion matrix, every item one true cla
 
 .. math:: P(\text{votes of } i \mid \text{class } k) = \prod_{v \in i} \theta_{a(v),\,k,\,l(v)}
 
-EM in log space on sparse counts. The bound that it climbs is the log-likelihood plus the log
-prior; it counts the class prior once per item and never falls. Repeated votes are real data and
+EM in log space. A pass over blocks of votes (`blocks`) takes the class posterior of every item
+and adds it at once to the expected votes (annotators x classes x classes), so that nothing is
+held per item, and votes in memory, on disk and on a cluster have one fit. The bound that it
+climbs is the log-likelihood plus the log prior; it counts the class prior once per item and
+never falls. Repeated votes are real data and
 count; weights and counts multiply a vote; gold items are settled; items without votes are left
 out. Sums are taken on a grid where their order does not matter: classes that nothing tells
 apart stay alike, and no result depends on the order of classes, annotators or items. The result
@@ -12,7 +15,7 @@ is the posterior of each item's class: it is a chance, not a distribution over p
 certain (5 annotators, 18 positives among 827 items: 5 wrong at 0.97 to 0.997, where the
 majority has 1), so it is never chosen by itself, and a notice says what share of the rarer
 class it decides otherwise than the votes. Whether it expects the unanimity that is seen is
-checked by simulation, see `_unanimity`.
+checked by simulation, see `unanimity`.
 
 `dawid_skene`: confusion rows have a Dirichlet prior (`smoothing`: 0.5 for every answer and 1
 more for the right one). ``one_coin`` gives each annotator one accuracy, errors spread evenly.
@@ -57,21 +60,23 @@ array([0, 1, 2])
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from equipoise.truth._annotator_votes import (
+from equipoise.truth.blocks import (
     AnnotatorVotes,
+    BlockReader,
+    VoteBlocks,
     annotator_votes,
-    class_posteriors,
     decided_otherwise,
     exact,
     from_class_posterior,
 )
-from equipoise.truth._model import LABELS, AggregationModel, unused_confidence
-from equipoise.truth._unanimity import confusion_unanimity, unanimity_notice
+from equipoise.truth.model import LABELS, AggregationModel, unused_confidence
+from equipoise.truth.unanimity import confusion_unanimity, unanimity_notice
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import Floats, InputError, choice, require_whole
 from equipoise.types.notices import Notice
@@ -111,14 +116,8 @@ def dawid_skene(
     """Posterior class of every item, and what it says about the annotators."""
     prior, stop = checked_fit(variant, smoothing, fit)
     who = annotator_votes(annotations, task, model="dawid_skene")
-    confusion: Floats = np.empty(0)
-
-    def maximise(posterior: Floats) -> tuple[Floats, float]:
-        nonlocal confusion
-        confusion, penalty = confusions(_expected_votes(who, posterior), variant, prior)
-        return np.log(np.maximum(confusion, FLOOR)), penalty
-
-    climb = _climb(who, stop, maximise)
+    climb = climb_votes(who, stop, partial(log_confusions, variant=variant, prior=prior))
+    confusion, _ = confusions(climb.expected_votes, variant, prior)
     return _plausibilities(
         who,
         climb,
@@ -148,43 +147,113 @@ def checked_fit(
     return prior, stop
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Climb:
-    """Where EM ended: posteriors (items, classes), class prior, bound after every step."""
+class Expected(NamedTuple):
+    """What a pass over all votes adds up.
 
-    posterior: Floats
+    Attributes
+    ----------
+    votes
+        Expected votes by annotator and answer, and by true class, (codes, classes).
+    classes
+        Expected number of items of each class, shape (classes,).
+    likelihood
+        Log-likelihood of the votes.
+    """
+
+    votes: Floats
+    classes: Floats
+    likelihood: float
+
+
+class Climb(NamedTuple):
+    """Where EM ended.
+
+    Attributes
+    ----------
+    expected_votes
+        Votes by annotator, true class and answer that the last M-step took.
+    log, prior
+        Log chances of codes (codes, classes), and of classes (classes,), rounded by `exact`.
+    classes
+        Share of each class.
+    trace, converged
+        The bound after every step, and whether it stood still.
+    """
+
+    expected_votes: Floats
+    log: Floats
+    prior: Floats
     classes: Floats
     trace: tuple[float, ...]
     converged: bool
 
 
-def _climb(
-    who: AnnotatorVotes, stop: Fit, maximise: Callable[[Floats], tuple[Floats, float]]
-) -> _Climb:
+def climb_votes(
+    blocks: VoteBlocks,
+    stop: Fit,
+    maximise: Callable[[Floats], tuple[Floats, float]],
+    begin: tuple[Expected, list[float]] | None = None,
+    step: Callable[[Expected, list[float]], None] | None = None,
+) -> Climb:
     """EM from the vote shares, M-step first, until the bound stands still.
 
-    ``maximise(posterior)`` returns the log confusion (annotators, true, answer) and the log
-    prior of what it found.
+    Parameters
+    ----------
+    maximise
+        Of expected votes (annotators, true, answer) returns the log confusion, alike, and the
+        log prior of what it found.
+    begin
+        Sums and trace to go on from.
+    step
+        Told the sums and the trace after every step but the last.
     """
-    posterior, still = who.shares.copy(), False
-    trace: list[float] = []
-    for _ in range(stop.most):
-        posterior = exact(posterior)
-        log, penalty = maximise(posterior)
-        classes = posterior.mean(axis=0)
-        posterior, likelihood = class_posteriors(who, log, classes)
-        trace.append(likelihood + penalty)
+    size = len(blocks.classes)
+    expected, trace = begin or (expected_votes(blocks, None), [])
+    while True:
+        counts = expected.votes.reshape(-1, size, size).transpose(0, 2, 1)
+        log_confusion, penalty = maximise(counts)
+        log = np.ascontiguousarray(exact(log_confusion).transpose(0, 2, 1).reshape(-1, size))
+        classes = expected.classes / blocks.number_of_items
+        prior = exact(np.log(np.maximum(classes, 1e-300)))
+        expected = expected_votes(blocks, (log, prior))
+        trace.append(expected.likelihood + penalty)
         still = len(trace) > 1 and abs(trace[-1] - trace[-2]) <= stop.tolerance * abs(trace[-1])
-        if still:
-            break
-    return _Climb(posterior, classes, tuple(trace), still)
+        if still or len(trace) >= stop.most:
+            return Climb(counts, log, prior, classes, tuple(trace), still)
+        if step is not None:
+            step(expected, trace)
 
 
-def _expected_votes(who: AnnotatorVotes, posterior: Floats) -> Floats:
-    """Votes by annotator, true class and answer, given class posteriors."""
-    size = posterior.shape[1]
-    counts = (who.answers.T @ posterior).reshape(-1, size, size).transpose(0, 2, 1)
-    return np.asarray(counts)
+def expected_votes(blocks: VoteBlocks, chances: tuple[Floats, Floats] | None) -> Expected:
+    """Read all votes once: the E-step, or shares of votes in the place of posteriors."""
+    size, codes = len(blocks.classes), len(blocks.annotators) * len(blocks.classes)
+    log, prior = chances or (np.zeros((0, size)), np.zeros(size))
+    votes, classes, likelihood = np.zeros((codes, size)), np.zeros(size), 0.0
+    add_up = partial(_add_up, blocks.reader, codes, log, prior)
+    for part in blocks.map_groups(add_up, codes * size):
+        votes += part.votes
+        classes += part.classes
+        likelihood += part.likelihood
+    return Expected(votes, classes, likelihood)
+
+
+def _add_up(
+    reader: BlockReader, codes: int, log: Floats, prior: Floats, group: range
+) -> Expected:
+    """Read the votes of a range of blocks once."""
+    from equipoise.kernels.blocks import dawid_skene_pass
+
+    votes, classes, likelihood = np.zeros((codes, len(prior))), np.zeros(len(prior)), 0.0
+    for number in group:
+        block = reader.block(number)
+        likelihood += dawid_skene_pass(block[:3], block.gold, log, prior, votes, classes)
+    return Expected(votes, classes, float(likelihood))
+
+
+def log_confusions(counts: Floats, variant: str, prior: Smoothing) -> tuple[Floats, float]:
+    """Log confusion matrices of expected votes, and their log prior."""
+    confusion, penalty = confusions(counts, variant, prior)
+    return np.log(np.maximum(confusion, FLOOR)), penalty
 
 
 def confusions(counts: Floats, variant: str, prior: Smoothing) -> tuple[Floats, float]:
@@ -214,20 +283,21 @@ def _divided(part: Floats, whole: Floats, empty: float) -> Floats:
 
 def _plausibilities(
     who: AnnotatorVotes,
-    climb: _Climb,
+    climb: Climb,
     confusion: Floats,
     notices: tuple[Notice, ...],
     *,
-    found: Mapping[str, Floats] = MappingProxyType({}),
+    diagnostics: Mapping[str, Floats] = MappingProxyType({}),
     **facts: Any,
 ) -> Plausibilities:
-    """Plausibilities of where EM ended; ``found`` are more diagnostics."""
+    """Plausibilities of where EM ended, with more diagnostics where the model has some."""
     accuracy = np.einsum("k,akk->a", climb.classes, confusion)
-    name = "Ordinal Dawid-Skene" if found else "Dawid-Skene"
-    checked = confusion_unanimity(who, climb.posterior, confusion)
+    name = "Ordinal Dawid-Skene" if diagnostics else "Dawid-Skene"
+    posterior = who.whole.posteriors(climb.log, climb.prior)
+    checked = confusion_unanimity(who, posterior, confusion)
     notices = (
         *notices,
-        *decided_otherwise(who, climb.posterior, name),
+        *decided_otherwise(who, posterior, name),
         *unanimity_notice(name, checked),
     )
     if not climb.converged:
@@ -235,13 +305,13 @@ def _plausibilities(
         notices = (*notices, Notice("not_converged", text))
     return from_class_posterior(
         who,
-        climb.posterior,
+        posterior,
         diagnostics={
             "converged": climb.converged,
             "iterations": len(climb.trace),
             "trace": climb.trace,
             "class_prior": climb.classes,
-            **found,
+            **diagnostics,
         },
         skills=Skills(who.annotators, "accuracy", accuracy, confusion=confusion),
         unanimity=checked,
@@ -292,12 +362,12 @@ def dawid_skene_ordinal(
     who = annotator_votes(annotations, task, model="dawid_skene_ordinal")
     size, probit = len(who.classes), Probit.start(len(who.annotators))
 
-    def maximise(posterior: Floats) -> tuple[Floats, float]:
+    def maximise(counts: Floats) -> tuple[Floats, float]:
         nonlocal probit
-        probit = improved(probit, _expected_votes(who, posterior))
+        probit = improved(probit, counts)
         return log_confusion(probit, size), float(probit.log_prior().sum())
 
-    climb = _climb(who, stop, maximise)
+    climb = climb_votes(who, stop, maximise)
     return _plausibilities(
         who,
         climb,
@@ -305,7 +375,7 @@ def dawid_skene_ordinal(
         unused_confidence(annotations, "ordinal Dawid-Skene"),
         model="dawid_skene_ordinal",
         method="Dawid-Skene (ordinal)",
-        found={"bias": probit.bias, "scale": np.exp(probit.log_scale)},
+        diagnostics={"bias": probit.bias, "scale": np.exp(probit.log_scale)},
     )
 
 

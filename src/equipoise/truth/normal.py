@@ -41,7 +41,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from equipoise.truth._model import AggregationModel, unused_confidence
+from equipoise.truth.model import AggregationModel, unused_confidence
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import Floats, InputError, require_unique
 from equipoise.types.notices import Notice, notice

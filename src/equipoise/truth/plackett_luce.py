@@ -41,15 +41,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from equipoise.scale.engine import current
-from equipoise.truth._chains import effective_size, split_r_hat
-from equipoise.truth._model import (
+from equipoise.truth._ranking_stages import Readings, collect_readings, stages
+from equipoise.truth.model import (
     CLASSES,
     AggregationModel,
     Prior,
     Reliability,
     unused_confidence,
 )
-from equipoise.truth._ranking_stages import Readings, collect_readings, stages
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import (
     Floats,
@@ -288,6 +287,39 @@ def _health(
         "rate_sum": drawn.rate_sum,
         "rate_sum_prior": prior[0] * np.diff(readings.start) + prior[1],
     }, notices
+
+
+def effective_size(draws: Floats) -> Floats:
+    """Effective number of draws by Geyer's initial positive sequence, per column.
+
+    Examples
+    --------
+    >>> white = np.random.default_rng(0).standard_normal((2000, 1))
+    >>> bool(1500 < effective_size(white)[0] < 2600)
+    True
+    """
+    number = len(draws)
+    centred = draws - draws.mean(axis=0)
+    size = 2 ** int(np.ceil(np.log2(2 * number)))
+    spectrum = np.fft.rfft(centred, size, axis=0)
+    moment = np.fft.irfft(spectrum * np.conj(spectrum), axis=0)[:number] / number
+    steady = moment[0] > 0
+    rho = moment / np.where(steady, moment[0], 1.0)
+    pairs = rho[1 : number - 1 : 2] + rho[2:number:2][: len(rho[1 : number - 1 : 2])]
+    before_negative = np.cumprod(pairs > 0, axis=0)
+    return np.where(steady, number / (1 + 2 * (pairs * before_negative).sum(axis=0)), number)
+
+
+def split_r_hat(draws: Floats) -> Floats:
+    """Gelman and Rubin's R-hat of the two halves of each chain, per column; 1 is converged."""
+    half = len(draws) // 2
+    if half < 2:
+        return np.full(draws.shape[1], np.nan)
+    parts = np.stack([draws[:half], draws[half : 2 * half]])
+    within = parts.var(axis=1, ddof=1).mean(axis=0)
+    between = half * parts.mean(axis=1).var(axis=0, ddof=1)
+    total = (half - 1) / half * within + between / half
+    return np.where(within > 0, np.sqrt(total / np.where(within > 0, within, 1.0)), 1.0)
 
 
 MODEL = AggregationModel(

@@ -25,6 +25,7 @@ from equipoise.read.writing import whole_file
 from equipoise.scale.disk.partitions import ItemCheck
 from equipoise.scale.disk.soft_labels import write_items
 from equipoise.scale.disk.votes import VotesOnDisk, map_partitions
+from equipoise.truth.blocks import Block
 from equipoise.types.arrays import InputError
 
 Result = TypeVar("Result")
@@ -49,6 +50,10 @@ class Codes:
         )
         return start, code, weight
 
+    def block(self, number: int) -> Block:
+        """Votes of one partition; none of its items is gold."""
+        return Block(*self.rows(number), np.zeros(0, dtype=np.int64))
+
     def item_names(self, number: int) -> Any:
         """Items of one partition, an arrow array."""
         from pyarrow import parquet
@@ -71,14 +76,14 @@ class CodedVotes:
     folder: Path
 
     @property
-    def size(self) -> int:
-        """Number of classes."""
-        return len(self.votes.classes)
+    def classes(self) -> tuple[str, ...]:
+        """Names of the classes."""
+        return self.votes.classes
 
     @property
-    def codes(self) -> Codes:
+    def reader(self) -> Codes:
         """What workers need of them."""
-        return Codes(self.folder, self.size)
+        return Codes(self.folder, len(self.classes))
 
     @cached_property
     def annotators(self) -> tuple[str, ...]:
@@ -88,10 +93,10 @@ class CodedVotes:
         return tuple(map(str, self.votes.annotators.to_pylist()))
 
     @cached_property
-    def items(self) -> int:
-        """Number of items of all partitions."""
-        codes = self.codes
-        return sum(len(codes.rows(n)[0]) - 1 for n in range(self.partitions))
+    def number_of_items(self) -> int:
+        """How many items all partitions have."""
+        reader = self.reader
+        return sum(len(reader.rows(n)[0]) - 1 for n in range(self.partitions))
 
     @property
     def partitions(self) -> int:
@@ -132,7 +137,7 @@ def code_votes(votes: VotesOnDisk, work: Path, *, anonymous: bool = False) -> Co
     votes.map(partial(_code, votes, work, check, named=named), work)
     check.finish()
     made = CodedVotes(votes, work)
-    if not made.items:
+    if not made.number_of_items:
         where = f"{votes.folder.name}, task {votes.task!r}"
         raise InputError(where, "no votes", "at least one", "check it")
     return made
@@ -142,7 +147,7 @@ def _code(
     votes: VotesOnDisk, work: Path, check: ItemCheck, number: int, *, named: bool
 ) -> None:
     """Code one partition, unless that was done."""
-    from equipoise.kernels.disk import rows_by_item
+    from equipoise.kernels.blocks import rows_by_item
 
     last = work / f"items-{number:05d}.parquet"
     if last.exists():

@@ -209,7 +209,7 @@ class _Sums:
 class _Influences:
     """Adds up influences of items and votes of a run of partitions."""
 
-    codes: Codes
+    reader: Codes
     people: int
     items: int
     yes: int
@@ -225,10 +225,10 @@ class _Influences:
         return sums
 
     def _add(self, number: int, every: Mapping[str, _Sums]) -> None:
-        from equipoise.kernels.disk import vote_moves
+        from equipoise.kernels.blocks import vote_moves
 
-        share = shares_of(self.codes, number, self.yes)
-        kind, rows = (self.codes.size, self.yes), self.codes.rows(number)
+        share = shares_of(self.reader, number, self.yes)
+        kind, rows = (self.reader.size, self.yes), self.reader.rows(number)
         for name, (items, slopes) in self._moved(number, share).items():
             sums = every[name]
             sums.influence.__iadd__(items @ items.T)
@@ -313,7 +313,7 @@ class _Evaluation:
         values = {one.name: known[one.name] for one in metrics}
         people, models = len(votes.annotators), len(self.study.scores.models)
         add = _Influences(
-            codes=votes.codes,
+            reader=votes.reader,
             people=people,
             items=self.masses.items,
             yes=self.yes,
@@ -361,7 +361,7 @@ class _Evaluation:
 
         votes, people, few = self.study.votes, len(weight), len(weight) <= DENSE
         height = people if few else max(1, _STRIPE // people)
-        one = partial(_stripe, votes.codes, votes.partitions, weight, height)
+        one = partial(_stripe, votes.reader, votes.partitions, weight, height)
         tasks = range(0, people, height)
         found = map_partitions(one, tasks, votes.votes.workers, (votes.folder,))
         if few:
@@ -387,7 +387,7 @@ def _stripe(codes: Codes, partitions: int, weight: Floats, height: int, low: int
     """Make a stripe of annotators by annotators, from one of them on."""
     from scipy.sparse import csr_matrix
 
-    from equipoise.kernels.disk import rated_together
+    from equipoise.kernels.blocks import rated_together
 
     people = len(weight)
     left = np.zeros((min(height, people - low), people))

@@ -50,7 +50,7 @@ class Means:
         if not len(odd):
             return
         model, item = odd[0].tolist()
-        name = self.study.votes.codes.item_names(number)[item].as_py()
+        name = self.study.votes.reader.item_names(number)[item].as_py()
         raise InputError(
             f"{self.study.scores.folder.name}, item {name!r}",
             f"a score of {scores[model, item]:g} by {self.study.scores.models[model]}",

@@ -95,7 +95,7 @@ def _write_run(
     Returns the sums, and some scores of every model.
     """
     study = means.study
-    share = shares_of(study.votes.codes, number, yes)
+    share = shares_of(study.votes.reader, number, yes)
     scores, unused = study.matched(number)
     samples = []
     for m, score in enumerate(scores if sort else ()):
@@ -221,7 +221,7 @@ class _Merge:
     def _sorted(
         self, task: _Range, score: Floats, slices: list[tuple[int, int, int]]
     ) -> _RangeSums:
-        from equipoise.kernels.disk import precision_terms, tied_sums
+        from equipoise.kernels.blocks import precision_terms, tied_sums
 
         up = np.concatenate([self._piece("up", task.model, one) for one in slices])
         order = np.argsort(-score, kind="stable")

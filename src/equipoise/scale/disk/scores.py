@@ -120,9 +120,9 @@ class DiskStudy:
 
     def matched(self, number: int) -> tuple[Floats, int]:
         """Scores of the items of a partition of votes (models, items), and unused ones."""
-        found, unused = _matched(self.votes.codes, self.scores, number)
+        found, unused = _matched(self.votes.reader, self.scores, number)
         if found is None:
-            names = self.votes.codes.item_names(number)
+            names = self.votes.reader.item_names(number)
             raise _unscored(self.scores, names, number)
         return found, unused
 
@@ -162,7 +162,7 @@ def join(votes: VotesOnDisk, scores: ScoresOnDisk, work: Path) -> DiskStudy:
 def _fit(known: CodedVotes, scores: ScoresOnDisk) -> bool:
     """Whether the first and the last partition of votes have all their scores."""
     ends = {0, known.partitions - 1}
-    return all(_matched(known.codes, scores, number)[0] is not None for number in ends)
+    return all(_matched(known.reader, scores, number)[0] is not None for number in ends)
 
 
 def _matched(known: Codes, scores: ScoresOnDisk, number: int) -> tuple[Floats | None, int]:

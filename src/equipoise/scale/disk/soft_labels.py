@@ -206,7 +206,7 @@ def _count(
     number: int,
 ) -> _Sums:
     """Count one partition, and write what is known of its items."""
-    from equipoise.kernels.disk import coincidences, count_answers
+    from equipoise.kernels.blocks import coincidences, count_answers
 
     rows, size = votes.read(number), len(votes.classes)
     counts = np.zeros((len(rows.items), size), dtype=np.int32)

@@ -471,7 +471,7 @@ def coded(column: Any, where: str) -> tuple[Ints, Any]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    from equipoise.kernels.disk import code_numbers
+    from equipoise.kernels.blocks import code_numbers
 
     if column.null_count:
         raise _blank(where)
@@ -569,7 +569,7 @@ def hash_items(items: Any) -> Any:
     """A 64-bit hash of every item of an arrow array of distinct numbers or texts."""
     import pyarrow as pa
 
-    from equipoise.kernels.disk import hash_numbers, hash_texts
+    from equipoise.kernels.blocks import hash_numbers, hash_texts
 
     if pa.types.is_integer(items.type):
         return hash_numbers(np.asarray(items))

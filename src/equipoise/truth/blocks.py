@@ -1,8 +1,17 @@
-"""Annotator votes: who answered what, for models of annotators."""
+"""Blocks of votes: who answered what, laid out so that a model of annotators reads it once.
 
-from collections.abc import Sequence
+A block holds the votes on some items in compressed rows. Votes in memory are one block
+(`AnnotatorVotes`), a folder of partitions is many (`equipoise.scale.disk`). A model is written
+once, as a function of a range of blocks whose results are added up in their order: it is mapped
+over all ranges on the engine in use, so results depend neither on the engine nor on how many
+blocks are read at a time.
+"""
+
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -13,15 +22,106 @@ from equipoise.types.plausibilities import Categorical, Plausibilities
 from equipoise.types.votes import check_gold, gold_rows, row_weights
 from equipoise.types.words import ONE_CLASS, hint
 
+Result = TypeVar("Result")
 ROOM = 2 * 2**30  # bytes that one table may take
 MUCH = 0.05  # of the items of the rarer class, decided otherwise, from which it is said
 RARE = 10  # items that a class of several must have
 _GRID = 2.0**40  # steps per unit of what is summed, so that sums are exact in any order
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+class Block(NamedTuple):
+    """Votes on some items in compressed rows.
+
+    Attributes
+    ----------
+    start, code
+        The votes on item i are ``code[start[i]:start[i + 1]]``, each annotator * classes +
+        answer.
+    weight
+        How often each vote counts, shape (votes,), or (0,) where all count once.
+    gold
+        Class of items whose truth is known, -1 for others, shape (items,), or (0,) where none
+        is known.
+    """
+
+    start: Ints
+    code: Any
+    weight: Floats
+    gold: Ints
+
+    @property
+    def items(self) -> int:
+        """How many items there are."""
+        return len(self.start) - 1
+
+    @property
+    def votes_of_items(self) -> Any:
+        """Weight of the votes on each item, shape (items,)."""
+        if not len(self.weight):
+            return np.diff(self.start)
+        return np.diff(np.concatenate(([0.0], np.cumsum(self.weight)))[self.start])
+
+    def shares(self, classes: int) -> Floats:
+        """Share of votes per class, (items, classes); the known class of gold items."""
+        from equipoise.kernels.blocks import vote_shares
+
+        out = np.empty((self.items, classes))
+        vote_shares(self[:3], self.gold, 0, out)
+        return out
+
+    def posteriors(self, log: Floats, prior: Floats) -> Floats:
+        """Class posteriors (items, classes), given log chances of codes and of classes."""
+        from equipoise.kernels.blocks import class_posteriors
+
+        out = np.empty((self.items, len(prior)))
+        class_posteriors(self[:3], self.gold, log, prior, 0, out)
+        return out
+
+
+class BlockReader(Protocol):
+    """Opens blocks by their number; small enough to be sent to workers."""
+
+    def block(self, number: int) -> Block:
+        """Open one block."""
+        ...
+
+
+class VoteBlocks(Protocol):
+    """Votes of identified annotators on one question, in blocks of items."""
+
+    @property
+    def annotators(self) -> tuple[str, ...]:
+        """Names of the annotators."""
+        ...
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """Names of the classes."""
+        ...
+
+    @property
+    def number_of_items(self) -> int:
+        """How many items all blocks have."""
+        ...
+
+    @property
+    def reader(self) -> BlockReader:
+        """What workers need to open blocks."""
+        ...
+
+    def map_groups(
+        self, function: Callable[[range], Result], numbers: int, *folders: Path
+    ) -> list[Result]:
+        """Apply a function to ranges of blocks, to be summed apart; it uses these folders.
+
+        Ranges follow from the data and from how many numbers a sum has.
+        """
+        ...
+
+
+@dataclass(frozen=True, eq=False)
 class AnnotatorVotes:
-    """Votes of identified annotators on one task.
+    """Votes of identified annotators on one task in memory: one block.
 
     Attributes
     ----------
@@ -32,10 +132,8 @@ class AnnotatorVotes:
     answers
         Weight of the votes, sparse (items, annotators * classes), answers of an annotator
         side by side; gold rows are not among them.
-    shares
-        Share of votes per class (items, classes); the known class of gold items.
-    settled
-        Which items are gold, shape (items,).
+    gold
+        Class of gold items, -1 for others, shape (items,).
     """
 
     items: tuple[str, ...]
@@ -43,9 +141,49 @@ class AnnotatorVotes:
     annotators: tuple[str, ...]
     task: str
     answers: Any
-    shares: Floats
-    settled: Bools
+    gold: Ints
     ordered: bool = False
+
+    @property
+    def number_of_items(self) -> int:
+        """How many items have votes or a known class."""
+        return len(self.items)
+
+    @property
+    def reader(self) -> "AnnotatorVotes":
+        """Its one block is here."""
+        return self
+
+    @cached_property
+    def whole(self) -> Block:
+        """All votes."""
+        table = self.answers
+        code, start = table.indices.astype(np.uint32), table.indptr.astype(np.int64)
+        once = bool((table.data == 1).all())
+        gold = self.gold if self.is_gold.any() else np.zeros(0, dtype=np.int64)
+        return Block(start, code, np.zeros(0) if once else table.data, gold)
+
+    def block(self, number: int) -> Block:
+        """Return the one block."""
+        del number
+        return self.whole
+
+    def map_groups(
+        self, function: Callable[[range], Result], numbers: int, *folders: Path
+    ) -> list[Result]:
+        """Apply a function to the one block."""
+        del numbers, folders
+        return [function(range(1))]
+
+    @property
+    def is_gold(self) -> Bools:
+        """Which items are gold, shape (items,)."""
+        return np.asarray(self.gold >= 0)
+
+    @cached_property
+    def shares(self) -> Floats:
+        """Share of votes per class (items, classes); the known class of gold items."""
+        return self.whole.shares(len(self.classes))
 
 
 def annotator_votes(annotations: Annotations, task: str, *, model: str) -> AnnotatorVotes:
@@ -81,18 +219,18 @@ def annotator_votes(annotations: Annotations, task: str, *, model: str) -> Annot
     size = len(annotations.classes)
     weight = row_weights(annotations, rows)
     label = annotations.label[rows].astype(np.int64)
-    settled = np.bincount(place[gold], minlength=len(items)) > 0
+    known = np.full(len(items), -1, dtype=np.int64)
+    known[place[gold]] = label[gold]
     column = annotations.annotator[rows].astype(np.int64) * size + label
     shape = (len(items), len(annotations.annotators) * size)
-    own = ~gold
+    voted = ~gold
     return AnnotatorVotes(
         items=tuple(map(annotations.items.__getitem__, items.tolist())),
         classes=annotations.classes,
         annotators=annotations.annotators,
         task=task,
-        answers=csr_matrix((weight[own], (place[own], column[own])), shape=shape),
-        shares=_shares(place * size + label, np.where(settled[place] & own, 0, weight), size),
-        settled=settled,
+        answers=csr_matrix((weight[voted], (place[voted], column[voted])), shape=shape),
+        gold=known,
         ordered=annotations.kind == "ordinal",
     )
 
@@ -114,13 +252,6 @@ def _require_room(annotations: Annotations, model: str) -> None:
         )
 
 
-def _shares(cell: Ints, weight: Floats, size: int) -> Floats:
-    """Share of the weight per class, (items, classes); cells are item * classes + class."""
-    cells = (int(cell.max()) // size + 1) * size
-    table = np.bincount(cell, weight, cells).reshape(-1, size)
-    return np.asarray(table / table.sum(axis=1, keepdims=True))
-
-
 def exact(numbers: Floats) -> Floats:
     """Round to a grid on which sums of some thousand numbers are exact, whatever their order.
 
@@ -138,35 +269,14 @@ def exact(numbers: Floats) -> Floats:
     return np.asarray(np.rint(numbers * _GRID) / _GRID)
 
 
-def class_posteriors(who: AnnotatorVotes, log: Floats, classes: Floats) -> tuple[Floats, float]:
-    """Class posteriors of every item, and the log-likelihood; gold items stay settled.
-
-    ``log`` holds the log chance of each answer given each true class, (annotators, true,
-    answer); ``classes`` the class prior, which counts once per item.
-    """
-    size = len(classes)
-    joint = who.answers @ exact(log).transpose(0, 2, 1).reshape(-1, size)
-    prior = exact(np.log(np.maximum(classes, 1e-300)))
-    joint = np.ascontiguousarray(joint.T) + prior[:, None]
-    top = joint.max(axis=0)  # classes first: sums over few classes are then sums of rows
-    weight = np.exp(joint - top)
-    total = exact(weight).sum(axis=0)
-    each = top + np.log(total)
-    posterior = np.ascontiguousarray((weight / total).T)
-    if who.settled.any():
-        posterior = np.where(who.settled[:, None], who.shares, posterior)
-        each = np.where(who.settled, (who.shares * joint.T).sum(axis=1), each)
-    return posterior, float(each.sum())
-
-
 def decided_otherwise(who: AnnotatorVotes, posterior: Floats, model: str) -> tuple[Notice, ...]:
     """Say how many items of the rarer class a model decides otherwise than the votes.
 
     Of more than two classes the rarer ones are those with at least ten items, and the one
     that is decided otherwise most often is told. Ties of the votes are nobody's.
     """
-    own = ~who.settled
-    return decisions_notice(decisions(who.shares[own], posterior[own]), who.classes, model)
+    open_ = ~who.is_gold
+    return decisions_notice(decisions(who.shares[open_], posterior[open_]), who.classes, model)
 
 
 def decisions(shares: Floats, posterior: Floats) -> Ints:

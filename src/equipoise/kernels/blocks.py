@@ -1,19 +1,20 @@
-"""Votes on disk: codes of items, counts, coincidences, and one pass of EM or of ascent.
+"""Blocks of votes: codes of items, counts, coincidences, a pass of EM, who shares items.
 
-A partition holds votes in compressed rows: those of item i are ``code[start[i]:start[i + 1]]``,
-a code being annotator * classes + answer, and ``weight`` says how often each counts, or has no
-entries where all count once. Sums over items and annotators are added to arrays that are handed
-in, so that partitions can be added up in their order. `dawid_skene_pass` and `glad_pass` do in
-one reading of the votes what `equipoise.truth` does in two sparse products or half-sweeps.
+A block holds votes in compressed rows: those of item i are ``code[start[i]:start[i + 1]]``, a
+code being annotator * classes + answer, and ``weight`` says how often each counts, or has no
+entries where all count once. ``gold`` is the known class of each item, -1 where none is known,
+or has no entries where no item is gold. Sums over items and annotators are added to arrays that
+are handed in, so that blocks can be added up in their order.
 """
 
-import math
 from typing import Any
 
 import numpy as np
 from numba import njit, uint64
 
 GRID = 2.0**40  # as `equipoise.truth`: posteriors are rounded so that sums are exact
+ROUND = 1.5 * 2.0**52  # adding it rounds to a whole number
+LOT = 4096  # items whose posteriors are held at a time
 
 
 @njit(cache=True, nogil=True)
@@ -142,80 +143,87 @@ def rows_by_item(item: Any, code: Any, times: Any, items: Any) -> Any:
     return start, own, weight
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def _shares(begin: Any, end: Any, votes: Any, out: Any) -> Any:
-    """Shares of the votes on one item, and their weight."""
-    _, code, weight = votes
-    size, total = len(out), 0.0
-    out[:] = 0.0
-    for v in range(begin, end):
-        w = weight[v] if len(weight) else 1.0
-        out[code[v] % size] += w
-        total += w
-    for k in range(size):
-        out[k] /= total
-    return total
+@njit(cache=True, nogil=True)
+def _on_grid(chance: Any) -> Any:
+    """Round a chance so that sums of them are exact, whatever their order."""
+    return (chance * GRID + ROUND - ROUND) / GRID
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _posterior(begin: Any, end: Any, votes: Any, log: Any, prior: Any, out: Any) -> Any:
-    """Class posterior of one item, and its log-likelihood."""
-    _, code, weight = votes
-    size = len(prior)
-    out[:] = 0.0
-    for v in range(begin, end):
-        w = weight[v] if len(weight) else 1.0
-        row = log[code[v]]
+def vote_shares(votes: Any, gold: Any, first: Any, out: Any) -> None:
+    """Fill shares of votes of items from the first on, (items, classes); gold is known."""
+    start, code, weight = votes
+    size, heavy = out.shape[1], len(weight) > 0
+    for i in range(len(out)):
+        known, total = gold[first + i] if len(gold) else -1, 0.0
         for k in range(size):
-            out[k] += w * row[k]
-    top = -np.inf
-    for k in range(size):
-        out[k] += prior[k]
-        top = max(top, out[k])
-    total = 0.0
-    for k in range(size):
-        out[k] = np.exp(out[k] - top)
-        total += np.rint(out[k] * GRID) / GRID
-    for k in range(size):
-        out[k] /= total
-    return top + np.log(total)
+            out[i, k] = 1.0 if k == known else 0.0
+        if known >= 0:
+            continue
+        for v in range(start[first + i], start[first + i + 1]):
+            w = weight[v] if heavy else 1.0
+            out[i, code[v] % size] += w
+            total += w
+        for k in range(size):
+            out[i, k] /= total
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def dawid_skene_pass(votes: Any, log: Any, prior: Any, counts: Any, totals: Any) -> Any:
-    """Class posteriors of all items, added up to expected votes; the log-likelihood.
+def class_posteriors(votes: Any, gold: Any, log: Any, prior: Any, first: Any, out: Any) -> Any:
+    """Fill class posteriors of items from the first on, (items, classes); the log-likelihood.
 
     ``log`` is the log chance of each answer of each annotator given each class, (codes,
-    classes), or empty at the start, where shares of votes stand for posteriors; ``counts``
-    (codes, classes) and ``totals`` (classes,) are added to.
+    classes), and ``prior`` that of each class.
     """
     start, code, weight = votes
-    size = len(totals)
-    chance, likelihood = np.empty(size), 0.0
-    for i in range(len(start) - 1):
-        begin, end = start[i], start[i + 1]
-        if len(log):
-            likelihood += _posterior(begin, end, votes, log, prior, chance)
-        else:
-            _shares(begin, end, votes, chance)
+    size, heavy, likelihood = out.shape[1], len(weight) > 0, 0.0
+    for i in range(len(out)):
+        known, top, whole = gold[first + i] if len(gold) else -1, -np.inf, 0.0
         for k in range(size):
-            chance[k] = np.rint(chance[k] * GRID) / GRID
-            totals[k] += chance[k]
-        for v in range(begin, end):
-            w = weight[v] if len(weight) else 1.0
-            row = counts[code[v]]
+            total = 0.0
+            for v in range(start[first + i], start[first + i + 1]):
+                total += weight[v] * log[code[v], k] if heavy else log[code[v], k]
+            out[i, k] = total + prior[k]
+            top = max(top, out[i, k])
+        if known >= 0:
+            likelihood += out[i, known]
             for k in range(size):
-                row[k] += w * chance[k]
+                out[i, k] = 1.0 if k == known else 0.0
+            continue
+        for k in range(size):
+            out[i, k] = np.exp(out[i, k] - top)
+            whole += _on_grid(out[i, k])
+        for k in range(size):
+            out[i, k] /= whole
+        likelihood += top + np.log(whole)
     return likelihood
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def class_posteriors(votes: Any, log: Any, prior: Any, shares: Any, out: Any) -> None:
-    """Fill class posteriors and shares of votes of all items, both (items, classes)."""
-    start = votes[0]
-    for i in range(len(start) - 1):
-        _posterior(start[i], start[i + 1], votes, log, prior, out[i])
-        _shares(start[i], start[i + 1], votes, shares[i])
+def dawid_skene_pass(
+    votes: Any, gold: Any, log: Any, prior: Any, counts: Any, totals: Any
+) -> Any:
+    """Class posteriors of all items, added up to expected votes; the log-likelihood.
+
+    ``log`` is empty at the start, where shares of votes stand for posteriors; ``counts``
+    (codes, classes) and ``totals`` (classes,) are added to.
+    """
+    start, code, weight = votes
+    items, size, heavy, likelihood = len(start) - 1, len(totals), len(weight) > 0, 0.0
+    chances = np.empty((min(LOT, items), size))
+    for first in range(0, items, LOT):
+        lot = chances[: min(LOT, items - first)]
+        if len(log):
+            likelihood += class_posteriors(votes, gold, log, prior, first, lot)
+        else:
+            vote_shares(votes, gold, first, lot)
+        for i in range(len(lot)):
+            for k in range(size):
+                chance = _on_grid(lot[i, k])
+                totals[k] += chance
+                for v in range(start[first + i], start[first + i + 1]):
+                    counts[code[v], k] += weight[v] * chance if heavy else chance
+    return likelihood
 
 
 @njit(cache=True, nogil=True)
@@ -223,6 +231,8 @@ def join_annotators(votes: Any, size: Any, root: Any) -> None:
     """Join annotators who rated one item in a forest, each tree known by its least code."""
     start, code, _ = votes
     for i in range(len(start) - 1):
+        if start[i] == start[i + 1]:
+            continue
         one = code[start[i]] // size
         while root[one] != one:
             root[one] = root[root[one]]
@@ -236,57 +246,6 @@ def join_annotators(votes: Any, size: Any, root: Any) -> None:
                 low, high = min(one, other), max(one, other)
                 root[high] = low
                 one = low
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _below(x: Any) -> Any:
-    """Distribution function of the standard normal."""
-    return 0.5 * math.erfc(-x * math.sqrt(0.5))
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def glad_pass(
-    votes: Any, state: Any, people: Any, parts: Any, precision: Any, sums: Any
-) -> Any:
-    """Update items in place given annotators, and sum what annotators need of them.
-
-    ``state`` is (mean, variance) of items; ``people`` (first moment, root of the second) of
-    annotators; ``parts`` (part of each annotator, factor of each part, by which items are
-    multiplied first); ``sums`` (shift, load) of annotators, then (squares, number) of items of
-    each part, which are added to. Returns what items and their votes give to the bound before
-    the update, and how far a probability moved.
-    """
-    (start, code, weight), (mean, variance), (first, root) = votes, state, people
-    (part, factor), (shift, load, squares, number) = parts, sums
-    bound, moved = 0.0, 0.0
-    for i in range(len(start) - 1):
-        own = part[code[start[i]] >> 1]
-        m, v = mean[i] * factor[own], variance[i] * factor[own] ** 2
-        second = m * m + v
-        scale, before = np.sqrt(second), _below(m / np.sqrt(v))
-        bound -= 0.5 * (precision * second - 1.0 - np.log(v * precision))
-        pull, weighed, cost = 0.0, 0.0, 0.0
-        for k in range(start[i], start[i + 1]):
-            a, w = code[k] >> 1, weight[k] if len(weight) else 1.0
-            xi = scale * root[a]
-            cost += w * (0.5 * xi + np.log1p(np.exp(-xi)))
-            weighed += w * xi * np.tanh(0.5 * xi)
-            pull += w * ((code[k] & 1) - 0.5) * first[a]
-        bound += pull * m - cost
-        v = 1.0 / (precision + 0.5 * weighed / second)
-        m = pull * v
-        mean[i], variance[i] = m, v
-        second = m * m + v
-        scale = np.sqrt(second)
-        moved = max(moved, abs(_below(m / np.sqrt(v)) - before))
-        squares[own] += second
-        number[own] += 1.0
-        for k in range(start[i], start[i + 1]):
-            a, w = code[k] >> 1, weight[k] if len(weight) else 1.0
-            xi = scale * root[a]
-            load[a] += w * xi * np.tanh(0.5 * xi)
-            shift[a] += w * ((code[k] & 1) - 0.5) * m
-    return bound, moved
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

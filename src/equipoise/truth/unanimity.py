@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from equipoise.truth._annotator_votes import AnnotatorVotes
+from equipoise.truth.blocks import AnnotatorVotes
 from equipoise.types.arrays import Bools, Floats
 from equipoise.types.notices import Notice, notice
 from equipoise.types.numbers import percent
@@ -99,7 +99,7 @@ def _design(who: AnnotatorVotes) -> Any:
 def _several(who: AnnotatorVotes) -> Bools:
     """Items with at least two votes and no known truth."""
     votes = np.asarray(who.answers.sum(axis=1)).ravel()
-    return np.asarray((votes >= 2) & ~who.settled)
+    return np.asarray((votes >= 2) & ~who.is_gold)
 
 
 def _whole(who: AnnotatorVotes) -> bool:
