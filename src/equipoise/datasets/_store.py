@@ -121,9 +121,9 @@ def fetched(source: Source) -> Path:
 def _folders(source: Source) -> list[Path]:
     import pooch
 
-    given = os.environ.get(VARIABLE)
+    root = os.environ.get(VARIABLE)
     cache = Path(pooch.os_cache("equipoise")) / source.name
-    return [Path(given) / (source.folder or source.name), cache] if given else [cache]
+    return [Path(root) / (source.folder or source.name), cache] if root else [cache]
 
 
 def _download(source: Source) -> Path:
@@ -159,5 +159,5 @@ def _download(source: Source) -> Path:
 
 def _looked(source: Source) -> str:
     """Where files were looked for, in words."""
-    given = os.environ.get(VARIABLE)
-    return " and ".join(map(str, _folders(source))) if given else f"no {VARIABLE} is set"
+    root = os.environ.get(VARIABLE)
+    return " and ".join(map(str, _folders(source))) if root else f"no {VARIABLE} is set"

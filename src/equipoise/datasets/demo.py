@@ -69,8 +69,8 @@ def _readings(seen: Floats, items: tuple[str, ...], seed: int) -> Annotations:
     noise = random.standard_normal((len(_READERS), len(items)))
     votes = np.stack(
         [
-            reader.skill * evidence + reader.leaning + one > 0
-            for reader, one in zip(_READERS, noise, strict=True)
+            reader.skill * evidence + reader.leaning + error > 0
+            for reader, error in zip(_READERS, noise, strict=True)
         ]
     )
     annotator, item = (axis.ravel() for axis in np.indices(votes.shape))
@@ -137,8 +137,8 @@ def write_study(folder: Path, seed: int = 0) -> tuple[Path, Path]:
             f"{annotations.items[i]},{annotations.annotators[a]},{annotations.classes[k]}"
         )
     votes.write_text("\n".join(lines) + "\n", encoding="utf-8", newline="\n")
-    header = ",".join(["item", *(f'"{one.model}"' for one in predictions)])
-    table = np.stack([one.values for one in predictions], axis=1)
+    header = ",".join(["item", *(f'"{prediction.model}"' for prediction in predictions)])
+    table = np.stack([prediction.values for prediction in predictions], axis=1)
     lines = [
         ",".join([item, *(repr(float(value)) for value in row)])
         for item, row in zip(predictions[0].items, table, strict=True)

@@ -46,13 +46,13 @@ def _scorers(folder: Path) -> Annotations:
 def _models(folder: Path) -> tuple[Predictions, ...]:
     with (folder / "sleep_dodh_models.csv").open(newline="", encoding="ascii") as file:
         heads, *rows = csv.reader(file)
-    said = np.array(rows, dtype=np.int64)
-    items = tuple(map(str, said[:, 0]))
+    table = np.array(rows, dtype=np.int64)
+    items = tuple(map(str, table[:, 0]))
     return tuple(
         Predictions(
             name.replace("_et_Al", " et al.").replace("_", " "),
             items,
-            np.eye(len(STAGES))[said[:, number]],
+            np.eye(len(STAGES))[table[:, number]],
             classes=STAGES,
         )
         for number, name in enumerate(heads[1:], 1)

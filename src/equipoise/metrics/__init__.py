@@ -291,21 +291,21 @@ def parsed(text: str) -> tuple[str, dict[str, Any]]:
     ('precision_at_k', {'k': 50})
     """
     name, *words = text.strip().split(":")
-    given: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     at = re.fullmatch(r"(precision|recall)_at_([0-9]{1,18})", name)
     if at:
-        name, given["k"] = f"{at[1]}_at_k", int(at[2])
+        name, values["k"] = f"{at[1]}_at_k", int(at[2])
     for word in words:
         key, _, value = word.partition("=")
-        if key in given:
+        if key in values:
             raise InputError(
                 f"metric {quoted(text)}",
-                f"{key} twice, {given[key]} and {quoted(value)}",
+                f"{key} twice, {values[key]} and {quoted(value)}",
                 "each parameter once",
                 "leave one of them out",
             )
-        given[key] = _value(value)
-    return name, given
+        values[key] = _value(value)
+    return name, values
 
 
 def named(text: str) -> Metric:
@@ -318,16 +318,16 @@ def named(text: str) -> Metric:
     >>> named("precision_at_50").title
     'P@50'
     """
-    name, given = parsed(text)
+    name, values = parsed(text)
     if name not in CATALOGUE:
-        known = [typed(one) for one in CATALOGUE]
-        raise InputError("metric", f"{text!r}", "a known metric", nearest(name, known))
+        names = [typed(metric) for metric in CATALOGUE]
+        raise InputError("metric", f"{text!r}", "a known metric", nearest(name, names))
     try:
-        return CATALOGUE[name](**given)
+        return CATALOGUE[name](**values)
     except TypeError:
         raise InputError(
             f"metric {text!r}",
-            f"parameters {', '.join(given)}",
+            f"parameters {', '.join(values)}",
             "parameters that this metric has",
             f"see the documentation of {name}",
         ) from None
@@ -342,10 +342,10 @@ def titled(name: str, labels: str = "soft") -> str:
     ('soft AUROC', 'hard AUROC', 'soft my_metric')
     """
     try:
-        known = named(name)
+        metric = named(name)
     except InputError:
         return f"{labels} {name}"
-    return known.soft_title if labels == "soft" else f"{labels} {known.title}"
+    return metric.soft_title if labels == "soft" else f"{labels} {metric.title}"
 
 
 def typed(name: str) -> str:
@@ -403,30 +403,40 @@ def require_known(text: str, catalogue: Mapping[str, Callable[..., Any]] = CATAL
     ...
     equipoise.InputError: metric 'brier_score:k=1': 'k', expected 'scale'; ...
     """
-    name, given = parsed(text)
+    name, values = parsed(text)
     if name not in catalogue:
         raise InputError("metric", repr(text), "a known metric", _meant(name, list(catalogue)))
     has = list(inspect.signature(catalogue[name]).parameters)
-    unknown = [key for key in given if key not in has]
+    unknown = [key for key in values if key not in has]
     if unknown:
-        every = listed(has, most=8) if has else "no parameters"
+        expected = listed(has, most=8) if has else "no parameters"
         raise InputError(
             f"metric {text!r}",
             listed(unknown),
-            every,
+            expected,
             f"write {name}:{has[0]}=VALUE" if has else f"write {name}",
         )
 
 
-def _meant(name: str, known: list[str]) -> Hint:
+def _meant(name: str, names: list[str]) -> Hint:
     """Names that are near, by spelling or by what they hold, and where all of them are."""
-    shown = [typed(one) for one in known]
+    shown = [typed(candidate) for candidate in names]
     near = get_close_matches(name, shown, n=3)
-    near += [one for one in shown if len(name) > 2 and name in one and one not in near]
-    every = hint("{} lists all", Option("list_metrics", value=True, python="metrics.CATALOGUE"))
+    near += [
+        candidate
+        for candidate in shown
+        if len(name) > 2 and name in candidate and candidate not in near
+    ]
+    pointer = hint(
+        "{} lists all", Option("list_metrics", value=True, python="metrics.CATALOGUE")
+    )
     if not near:
-        return every
-    return hint("did you mean {}? {}", joined([repr(one) for one in near[:3]], "or"), every)
+        return pointer
+    return hint(
+        "did you mean {}? {}",
+        joined([repr(candidate) for candidate in near[:3]], "or"),
+        pointer,
+    )
 
 
 def _value(text: str) -> int | float | str:
@@ -465,7 +475,7 @@ def item_scores(name: str, y_true: Any, probabilities: Any) -> PerItem:
 
 def _per_item(name: str) -> Metric:
     """A metric that is a mean over items, by its name."""
-    means = [one for one, make in CATALOGUE.items() if make().per_item is not None]
+    means = [candidate for candidate, make in CATALOGUE.items() if make().per_item is not None]
     word = parsed(name)[0]
     if word not in means:
         expected = "a metric that is a mean over items"
@@ -492,8 +502,8 @@ def worst_items(
             "worst items", f"{len(items)} names", f"{len(scores)}, one per item", "align them"
         )
     badness = np.round(-scores if _per_item(name).better == "higher" else scores, 12)
-    known = [i for i, undefined in enumerate(np.isnan(scores)) if not undefined]
-    ranked = sorted(known, key=lambda i: (-badness[i], str(items[i])))
+    defined = [i for i, undefined in enumerate(np.isnan(scores)) if not undefined]
+    ranked = sorted(defined, key=lambda i: (-badness[i], str(items[i])))
     return [ItemScore(str(items[i]), float(scores[i])) for i in ranked[:most]]
 
 

@@ -51,8 +51,8 @@ class Copies:
 class Weights:
     """Checked weights: what an item counts, and what it counts against itself."""
 
-    each: PerItem
-    own: PerItem
+    weight: PerItem
+    self_weight: PerItem
     copies: bool
 
 
@@ -405,7 +405,7 @@ def average_classes(values: Floats, mass: Floats, average: str) -> PerReplicate:
 AVERAGES: Sequence[str] = ("macro", "weighted")
 
 
-def parameters(name: str, defaults: dict[str, Any], given: dict[str, Any]) -> str:
+def parameters(name: str, defaults: dict[str, Any], values: dict[str, Any]) -> str:
     """Name a metric with only the parameters that differ from the default.
 
     Examples
@@ -413,7 +413,7 @@ def parameters(name: str, defaults: dict[str, Any], given: dict[str, Any]) -> st
     >>> parameters("auroc", {"form": "pairs"}, {"form": "strict"})
     'auroc:form=strict'
     """
-    changed = [f"{key}={given[key]}" for key in defaults if given[key] != defaults[key]]
+    changed = [f"{key}={values[key]}" for key in defaults if values[key] != defaults[key]]
     return ":".join([name, *changed])
 
 
@@ -487,10 +487,10 @@ def hard_labels_rule(kinds: Iterable[str], *, classes: int, ties: str = "half") 
         }[ties]
     if ties == "drop":
         return "the class with most votes, items with several such classes left out"
-    known, rules = set(kinds), []
-    if "classes" in known and ties == "negative":
+    looked_at, rules = set(kinds), []
+    if "classes" in looked_at and ties == "negative":
         rules.append("for each class, whether more than half of the votes are for it")
-    if not rules or known - {"classes"}:
+    if not rules or looked_at - {"classes"}:
         whole = " (for metrics of whole distributions)" if rules else ""
         rules.append(f"the class with most votes, shared by classes with equally many{whole}")
     return ", and ".join(rules)

@@ -23,7 +23,7 @@ class Sums(NamedTuple):
     number: Floats
     mass: Floats
     pairs: Floats
-    own: Floats
+    same_item: Floats
     printed: Floats
     extra: Floats
 
@@ -71,7 +71,7 @@ def reduce_all(prepared: tuple[Order, ...], blocks: Sequence[Block]) -> list[Flo
             prepared, zip(*(block.classes for block in blocks), strict=True), strict=True
         )
     ]
-    return [np.stack([one[b] for one in sums]) for b in range(len(blocks))]
+    return [np.stack([of_class[b] for of_class in sums]) for b in range(len(blocks))]
 
 
 def _reduce_one(prepared: tuple[Order, ...], block: Block) -> Floats:
@@ -151,26 +151,26 @@ class Runs(NamedTuple):
         return out
 
 
-def plain_sums(order: Order, positive: PerItem, weight: PerItem, own_weight: PerItem) -> Sums:
+def plain_sums(order: Order, positive: PerItem, weight: PerItem, self_weight: PerItem) -> Sums:
     """Sums for one truth with any weights.
 
-    ``own_weight`` weighs an item against itself: the count c for copies of an item, the
+    ``self_weight`` weighs an item against itself: the count c for copies of an item, the
     square w^2 for importance weights.
     """
     start = run_starts(order)
     p, w = positive[order.items], weight[order.items]
-    d = own_weight[order.items] * p * (1 - p)
+    d = self_weight[order.items] * p * (1 - p)
     number, mass = np.add.reduceat(w, start), np.add.reduceat(w * p, start)
-    own = np.add.reduceat(d, start)
+    same_item = np.add.reduceat(d, start)
     above, seen = np.cumsum(mass), np.cumsum(number)
     inverse = np.divide(1.0, seen, out=np.zeros_like(seen), where=seen > 0)
     return Sums(
         number=seen[-1],
         mass=above[-1],
         pairs=((number - mass) * (above - mass / 2)).sum(),
-        own=own.sum(),
+        same_item=same_item.sum(),
         printed=(mass * above * inverse).sum(),
-        extra=(own * inverse).sum(),
+        extra=(same_item * inverse).sum(),
     )
 
 

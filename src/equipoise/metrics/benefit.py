@@ -64,7 +64,7 @@ def net_benefit(
 ) -> float:
     """True positives per item, less false ones at the odds of the threshold."""
     values = net_benefit_per_item(y_true, probabilities, threshold=threshold)
-    return _mean(values, checked_weights(weights, len(values)).each)
+    return _mean(values, checked_weights(weights, len(values)).weight)
 
 
 def net_benefit_per_item(y_true: Any, probabilities: Any, *, threshold: float = 0.1) -> PerItem:
@@ -159,19 +159,19 @@ def decision_curve(
     if labels.shape[1] != 2:
         got, expected = f"{labels.shape[1]} classes", "one probability per item"
         raise InputError("probabilities", got, expected, "draw one curve per class")
-    every = _THRESHOLDS if thresholds is None else np.asarray(thresholds, dtype=np.float64)
-    at = np.array([_checked(float(one)) for one in np.atleast_1d(every)])
-    each = checked_weights(weights, len(labels)).each
-    positive = _mean(labels[:, 1], each)
+    wanted = _THRESHOLDS if thresholds is None else np.asarray(thresholds, dtype=np.float64)
+    at = np.array([_checked(float(threshold)) for threshold in np.atleast_1d(wanted)])
+    weight = checked_weights(weights, len(labels)).weight
+    positive = _mean(labels[:, 1], weight)
     gains = [_gains(predicted, t, yes_no=True) for t in at]
-    values = [_mean(expected_loss(labels.T, one), each) for one in gains]
+    values = [_mean(expected_loss(labels.T, gain), weight) for gain in gains]
     treat_all = positive - (1 - positive) * at / (1 - at)
     return DecisionCurve(at, np.array(values), treat_all, np.zeros(len(at)))
 
 
-def _mean(values: PerItem, each: PerItem) -> float:
-    total = each.sum()
-    return float(values @ each / total) if total > 0 else float("nan")
+def _mean(values: PerItem, weight: PerItem) -> float:
+    total = weight.sum()
+    return float(values @ weight / total) if total > 0 else float("nan")
 
 
 def _checked(threshold: float) -> float:

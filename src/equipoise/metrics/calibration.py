@@ -215,11 +215,11 @@ class _Binned(NamedTuple):
 
     def mass(self, labels: Floats, column: int) -> Floats:
         """Label mass of what was predicted, (items, ...), of labels (classes, items, ...)."""
-        found = labels[self.label[:, column], np.arange(len(self.label))]
+        mass = labels[self.label[:, column], np.arange(len(self.label))]
         if self.shares is not None:
             rows = np.flatnonzero(self.shares.max(axis=1) < 1)
-            found[rows] = expected_loss(labels[:, rows], self.shares[rows])
-        return found
+            mass[rows] = expected_loss(labels[:, rows], self.shares[rows])
+        return mass
 
 
 class Binning(NamedTuple):
@@ -274,14 +274,16 @@ def _binned(probabilities: Floats, how: Binning) -> _Binned:
         code, value, label = code[:, 1:], value[:, 1:], label[:, 1:]
     counted = None
     if how.min_items > 1:
-        sizes = np.stack([np.bincount(one, minlength=how.bins)[one] for one in code.T], axis=1)
+        sizes = np.stack(
+            [np.bincount(codes, minlength=how.bins)[codes] for codes in code.T], axis=1
+        )
         counted = sizes >= how.min_items
     return _Binned(code, value, label, how.bins, shares, counted)
 
 
-def _mirrored(one: Ints, other: Ints) -> bool:
+def _mirrored(first: Ints, second: Ints) -> bool:
     """Whether two ways to bin the same items put the same items together."""
-    pairs = np.unique(np.stack([one, other]), axis=1)
+    pairs = np.unique(np.stack([first, second]), axis=1)
     return all(len(np.unique(side)) == pairs.shape[1] for side in pairs)
 
 
@@ -299,18 +301,18 @@ def _bin_sums(prepared: Prepared, block: Block) -> Floats:
     """Items, probability and label mass of each bin: (columns, 3, bins, replicates)."""
     from scipy.sparse import csr_matrix
 
-    found: _Binned = prepared
+    binned: _Binned = prepared
     counts = block.counts.astype(np.float64)
     labels = np.stack([truth.positive for truth in block.classes])
     rows = np.arange(len(counts))
-    out = np.empty((found.code.shape[1], 3, found.bins, counts.shape[1]))
+    out = np.empty((binned.code.shape[1], 3, binned.bins, counts.shape[1]))
     for column, sums in enumerate(out):
-        shape = (found.bins, len(counts))
-        use = np.ones(len(rows)) if found.counted is None else found.counted[:, column] * 1.0
-        member = csr_matrix((use, (found.code[:, column], rows)), shape)
-        mass = found.mass(labels, column)
+        shape = (binned.bins, len(counts))
+        use = np.ones(len(rows)) if binned.counted is None else binned.counted[:, column] * 1.0
+        member = csr_matrix((use, (binned.code[:, column], rows)), shape)
+        mass = binned.mass(labels, column)
         mass = mass[:, None] if mass.ndim == 1 else mass
         sums[0] = member @ counts
-        sums[1] = member @ (found.probability[:, column, None] * counts)
+        sums[1] = member @ (binned.probability[:, column, None] * counts)
         sums[2] = member @ (mass * counts)
     return out

@@ -174,17 +174,17 @@ def balanced_accuracy(y_true: Any, y_pred: Any, *, weights: Any = None) -> float
 def balanced_accuracy_metric() -> Metric:
     """Balanced accuracy for the engine."""
     text = "Mean over classes of the share of their votes that is decided right."
-    made = from_table(
+    metric = from_table(
         "balanced_accuracy", "balanced accuracy", text, _balanced, _balanced_gradient
     )
-    return replace(made, of_class=True, references=("brodersen2010",))
+    return replace(metric, of_class=True, references=("brodersen2010",))
 
 
 def _balanced(table: Floats) -> PerReplicate:
     true = table.sum(axis=1)
-    known = true > _NOTHING * true.sum(axis=0)
-    right = np.einsum("kk...->k...", table) / np.where(known, true, 1.0)
-    return np.asarray(np.where(known, right, np.nan).mean(axis=0))
+    present = true > _NOTHING * true.sum(axis=0)
+    right = np.einsum("kk...->k...", table) / np.where(present, true, 1.0)
+    return np.asarray(np.where(present, right, np.nan).mean(axis=0))
 
 
 def _balanced_gradient(table: Floats) -> Floats:
@@ -204,9 +204,9 @@ def mcc_metric() -> Metric:
         "Matthews' correlation of votes and decisions: 1 for perfect decisions, 0 at chance; "
         "several classes after Gorodkin."
     )
-    made = from_table("mcc", "MCC", text, _correlation, _correlation_gradient)
+    metric = from_table("mcc", "MCC", text, _correlation, _correlation_gradient)
     references = ("matthews1975", "gorodkin2004")
-    return replace(made, bounds=(-1.0, 1.0), references=references)
+    return replace(metric, bounds=(-1.0, 1.0), references=references)
 
 
 def _correlation(table: Floats) -> PerReplicate:
@@ -214,10 +214,10 @@ def _correlation(table: Floats) -> PerReplicate:
     shares = table / np.where(total > 0, total, 1.0)
     true, decided = shares.sum(axis=1), shares.sum(axis=0)
     across = np.einsum("kk...->...", shares) - (true * decided).sum(axis=0)
-    spread = [1 - (one**2).sum(axis=0) for one in (true, decided)]
-    known = (total > 0) & (spread[0] > _NOTHING) & (spread[1] > _NOTHING)
-    below = np.sqrt(np.where(known, spread[0] * spread[1], 1.0))
-    return np.where(known, np.clip(across / below, -1.0, 1.0), np.nan)
+    spread = [1 - (margin**2).sum(axis=0) for margin in (true, decided)]
+    defined = (total > 0) & (spread[0] > _NOTHING) & (spread[1] > _NOTHING)
+    below = np.sqrt(np.where(defined, spread[0] * spread[1], 1.0))
+    return np.where(defined, np.clip(across / below, -1.0, 1.0), np.nan)
 
 
 def _correlation_gradient(table: Floats) -> Floats:
@@ -238,8 +238,8 @@ def cohen_kappa(y_true: Any, y_pred: Any, *, weights: Any = None) -> float:
 def cohen_kappa_metric() -> Metric:
     """Cohen's kappa to the consensus for the engine."""
     text = "Agreement of vote and decision beyond chance, all errors alike."
-    made = from_table("cohen_kappa", "Cohen's kappa", text, _cohen, _cohen_gradient)
-    return replace(made, bounds=(-1.0, 1.0), references=("cohen1960",))
+    metric = from_table("cohen_kappa", "Cohen's kappa", text, _cohen, _cohen_gradient)
+    return replace(metric, bounds=(-1.0, 1.0), references=("cohen1960",))
 
 
 _cohen = by_cost(kappa, partial(cost_matrix, "zero_one"))
@@ -264,19 +264,21 @@ class _Ratio:
         """Value of every class, shape (classes, ...), of tables (true, decided, ...)."""
         sums = _sums(table)
         above, below = (np.tensordot(part, sums, axes=1) for part in (self.above, self.below))
-        known = below > _LEAST * sums[0]
-        return np.where(known, np.clip(above / np.where(known, below, 1.0), 0.0, 1.0), np.nan)
+        defined = below > _LEAST * sums[0]
+        return np.where(
+            defined, np.clip(above / np.where(defined, below, 1.0), 0.0, 1.0), np.nan
+        )
 
     def slopes(self, table: Floats) -> Floats:
         """Derivatives by the shares of a table, shape (classes, true, decided)."""
         sums, values = _sums(table), self.values(table)
         parts = np.array(self.above)[:, None] - np.outer(self.below, values)  # (4, classes)
         parts /= np.asarray(self.below) @ sums
-        own = np.eye(len(table))
+        identity = np.eye(len(table))
         out = np.broadcast_to(parts[0][:, None, None], (len(table),) * 3).copy()
-        out += parts[1][:, None, None] * own[:, :, None]
-        out += parts[2][:, None, None] * own[:, None, :]
-        out += parts[3][:, None, None] * own[:, :, None] * own[:, None, :]
+        out += parts[1][:, None, None] * identity[:, :, None]
+        out += parts[2][:, None, None] * identity[:, None, :]
+        out += parts[3][:, None, None] * identity[:, :, None] * identity[:, None, :]
         return np.asarray(out)
 
 
@@ -289,8 +291,8 @@ def _sums(table: Floats) -> Floats:
 
 _DIAGNOSTIC, _PREDICTIVE = ("altman_sensitivity1994",), ("altman_predictive1994",)
 _RATIOS: Mapping[str, _Ratio] = {
-    one.name: one
-    for one in (
+    ratio.name: ratio
+    for ratio in (
         _Ratio(
             "sensitivity",
             "sensitivity",
@@ -461,10 +463,10 @@ f1_metric = partial(_ratio_metric, "f1")
 
 def _scoped(name: str, positive: str | int, average: str, scope: _Scope) -> Metric:
     """The metric of certain classes."""
-    ratio, known = _RATIOS[name], positive == "" or scope.column is not None
+    ratio, is_bound = _RATIOS[name], positive == "" or scope.column is not None
 
     def finish(table: Floats) -> PerReplicate:
-        if not known:
+        if not is_bound:
             raise InputError(
                 f"metric {name}:positive={positive}",
                 "columns without names",
@@ -478,12 +480,12 @@ def _scoped(name: str, positive: str | int, average: str, scope: _Scope) -> Metr
 
     title = f"{average} {ratio.title}" if average else ratio.title
     title = title if positive == "" else f"{ratio.title} of {positive}"
-    given = {"positive": positive, "average": average}
+    values = {"positive": positive, "average": average}
     several = f"With several classes: one-vs-rest, {average or 'macro'}."
     which = several if positive == "" else f"Of {positive} alone."
     return replace(
         from_table(name, title, f"{ratio.definition} {which}", finish, gradient),
-        name=parameters(name, {"positive": "", "average": ""}, given),
+        name=parameters(name, {"positive": "", "average": ""}, values),
         topic=Topic.ONE_CLASS,
         of_class=True,
         references=ratio.references,
@@ -496,8 +498,8 @@ _TIE = 1e-12  # a share of votes up to which classes are tied
 def soft_agreement(y_true: Any, y_pred: Any, *, weights: Any = None) -> float:
     """Mean votes of the decision relative to those of the class with most; higher is better."""
     values = soft_agreement_per_item(y_true, y_pred)
-    each = checked_weights(weights, len(values)).each
-    return float(values @ each / each.sum()) if each.sum() > 0 else float("nan")
+    weight = checked_weights(weights, len(values)).weight
+    return float(values @ weight / weight.sum()) if weight.sum() > 0 else float("nan")
 
 
 def soft_agreement_per_item(y_true: Any, y_pred: Any) -> PerItem:
@@ -518,9 +520,9 @@ def soft_agreement_metric() -> Metric:
         "Votes for the decided class relative to those of the class with most: 1 for whoever "
         "follows the majority."
     )
-    made = mean_of_items("soft_agreement", "soft agreement", text, decide, _agreement)
+    metric = mean_of_items("soft_agreement", "soft agreement", text, decide, _agreement)
     return replace(
-        made,
+        metric,
         better="higher",
         influence=_agreement_influence,
         per_item=soft_agreement_per_item,

@@ -182,8 +182,8 @@ def mean_absolute_error_metric() -> Metric:
     """Mean absolute error for the engine."""
     text = "Distance in grades between the vote and the most probable grade."
     name = "mean_absolute_error"
-    made = _mean_metric(name, "mean absolute error", text, grades_apart, decide)
-    return replace(made, bounds=(0.0, math.inf), ordered=True)
+    metric = _mean_metric(name, "mean absolute error", text, grades_apart, decide)
+    return replace(metric, bounds=(0.0, math.inf), ordered=True)
 
 
 def expected_cost(
@@ -205,9 +205,9 @@ def expected_cost(
     decision
         ``largest`` probability, or ``least_cost`` in expectation.
     """
-    known = _checked_cost(cost)
-    table = plain_table(y_true, probabilities, weights, _deciding(known, decision))
-    return float(mean_cost(table, cost_matrix(known, len(table)))[0])
+    checked = _checked_cost(cost)
+    table = plain_table(y_true, probabilities, weights, _deciding(checked, decision))
+    return float(mean_cost(table, cost_matrix(checked, len(table)))[0])
 
 
 def expected_cost_per_item(
@@ -220,19 +220,19 @@ def expected_cost_per_item(
     >>> expected_cost_per_item([0, 2], [[0.9, 0.1, 0.0], [0.4, 0.35, 0.25]], cost="linear")
     array([0., 1.])
     """
-    known = _checked_cost(cost)
-    costs, choose = partial(cost_matrix, known), _deciding(known, decision)
+    checked = _checked_cost(cost)
+    costs, choose = partial(cost_matrix, checked), _deciding(checked, decision)
     return _plain_per_item(y_true, probabilities, costs, choose)
 
 
 def expected_cost_metric(*, cost: Any = "zero_one", decision: str = "largest") -> Metric:
     """Expected cost for the engine."""
-    known = _checked_cost(cost)
-    costs, choose = partial(cost_matrix, known), _deciding(known, decision)
-    most = 1.0 if isinstance(known, str) else max(float(known.max()), 1e-300)
-    text = f"Mean cost of the decision, {_cost_phrase(known, decision)}"
-    made = _mean_metric("expected_cost", "expected cost", text, costs, choose)
-    return _costly(replace(made, bounds=(0.0, most)), known, decision)
+    checked = _checked_cost(cost)
+    costs, choose = partial(cost_matrix, checked), _deciding(checked, decision)
+    most = 1.0 if isinstance(checked, str) else max(float(checked.max()), 1e-300)
+    text = f"Mean cost of the decision, {_cost_phrase(checked, decision)}"
+    metric = _mean_metric("expected_cost", "expected cost", text, costs, choose)
+    return _costly(replace(metric, bounds=(0.0, most)), checked, decision)
 
 
 def normalised_expected_cost(
@@ -247,23 +247,23 @@ def normalised_expected_cost(
 
     The parameters are those of `expected_cost`.
     """
-    known = _checked_cost(cost)
-    table = plain_table(y_true, probabilities, weights, _deciding(known, decision))
-    return float(_relative(known, table)[0])
+    checked = _checked_cost(cost)
+    table = plain_table(y_true, probabilities, weights, _deciding(checked, decision))
+    return float(_relative(checked, table)[0])
 
 
 def normalised_expected_cost_metric(
     *, cost: Any = "zero_one", decision: str = "largest"
 ) -> Metric:
     """Normalised expected cost for the engine."""
-    known = _checked_cost(cost)
+    checked = _checked_cost(cost)
     name, title = "normalised_expected_cost", "normalised expected cost"
-    how = _cost_phrase(known, decision)
+    how = _cost_phrase(checked, decision)
     text = f"Mean cost of the decision relative to the best constant one, {how}"
-    finish, gradient = partial(_relative, known), partial(_relative_gradient, known)
-    choose = _deciding(known, decision)
-    made = from_table(name, title, text, finish, gradient, choose)
-    return _costly(replace(made, better="lower", bounds=(0.0, math.inf)), known, decision)
+    finish, gradient = partial(_relative, checked), partial(_relative_gradient, checked)
+    choose = _deciding(checked, decision)
+    metric = from_table(name, title, text, finish, gradient, choose)
+    return _costly(replace(metric, better="lower", bounds=(0.0, math.inf)), checked, decision)
 
 
 def _relative(cost: _Cost, table: Floats) -> PerReplicate:
@@ -271,9 +271,9 @@ def _relative(cost: _Cost, table: Floats) -> PerReplicate:
     total = table.sum(axis=(0, 1))
     spent = np.tensordot(matrix.T, table.sum(axis=1), axes=1).min(axis=0)
     constant = np.where(total > 0, spent / np.where(total > 0, total, 1.0), np.nan)
-    known = constant > _NOTHING * max(float(matrix.max()), 1e-300)
-    value = mean_cost(table, matrix) / np.where(known, constant, 1.0)
-    return np.where(known, value, np.nan)
+    defined = constant > _NOTHING * max(float(matrix.max()), 1e-300)
+    value = mean_cost(table, matrix) / np.where(defined, constant, 1.0)
+    return np.where(defined, value, np.nan)
 
 
 def _relative_gradient(cost: _Cost, table: Floats) -> Floats:
@@ -282,10 +282,10 @@ def _relative_gradient(cost: _Cost, table: Floats) -> Floats:
     Where several constant decisions are best, it is the mean of them.
     """
     matrix = cost_matrix(cost, len(table))
-    each = table.sum(axis=1) @ matrix
+    by_decision = table.sum(axis=1) @ matrix
     scale = max(float(matrix.max()), 1e-300)
-    constant = float(each.min())
-    blind = matrix[:, each <= constant + _TIE * scale].mean(axis=1)
+    constant = float(by_decision.min())
+    blind = matrix[:, by_decision <= constant + _TIE * scale].mean(axis=1)
     value = float((matrix * table).sum()) / constant
     return np.asarray((matrix - value * blind[:, None]) / constant)
 
@@ -346,8 +346,10 @@ def _table_influence(
             nothing = np.full(labels.shape, np.nan)
             return Influence(value, nothing[:, 0], nothing)
         shares = decided @ gradient(table).T
-        each = (labels * shares).sum(axis=1)
-        return Influence(value, np.asarray((each - each.mean()) / number), shares / number)
+        per_item = (labels * shares).sum(axis=1)
+        return Influence(
+            value, np.asarray((per_item - per_item.mean()) / number), shares / number
+        )
 
     return influence
 
@@ -464,8 +466,10 @@ def _confusion_sums(prepared: Prepared, block: Block) -> Floats:
         times = counts[rows].astype(np.float64)
         if (share < 1).any():
             times *= share
-        found = range(size) if present is None else np.flatnonzero(present[:, rows].any(axis=1))
-        for true in found:
+        classes = (
+            range(size) if present is None else np.flatnonzero(present[:, rows].any(axis=1))
+        )
+        for true in classes:
             mass = block.classes[true].positive[rows].astype(np.float64)
             out[true, decided] = np.einsum(sums, mass, times)
     return out
@@ -473,7 +477,7 @@ def _confusion_sums(prepared: Prepared, block: Block) -> Floats:
 
 def _present(block: Block) -> Bools:
     """Whether an item may be of a class in any replicate, shape (classes, items)."""
-    masses = (one.positive.reshape(len(block.counts), -1) for one in block.classes)
+    masses = (truth.positive.reshape(len(block.counts), -1) for truth in block.classes)
     return np.array([(mass != 0).any(axis=1) for mass in masses])
 
 
@@ -487,8 +491,8 @@ def checked_decisions(y_true: Any, predicted: Any) -> tuple[Floats, Floats]:
            [0., 0., 1.]])
     """
     labels, codes = np.asarray(y_true), np.asarray(predicted)
-    known = all(one.dtype.kind in "biuf" and one.size for one in (labels, codes))
-    several = known and codes.ndim == 1 and (labels.ndim == 2 or labels.max() > 1)
+    numeric = all(array.dtype.kind in "biuf" and array.size for array in (labels, codes))
+    several = numeric and codes.ndim == 1 and (labels.ndim == 2 or labels.max() > 1)
     if not several or not np.isin(codes % 1, 0).all() or codes.min() < 0:
         return checked_distributions(y_true, predicted)
     classes = labels.shape[1] if labels.ndim == 2 else 1 + int(max(labels.max(), codes.max()))
@@ -502,8 +506,8 @@ def plain_table(
 ) -> Floats:
     """Confusion table of a plain call, shape (true, decided, 1)."""
     labels, predicted = checked_decisions(y_true, probabilities)
-    each = checked_weights(weights, len(labels)).each
-    return ((labels * each[:, None]).T @ choose(predicted))[..., None]
+    weight = checked_weights(weights, len(labels)).weight
+    return ((labels * weight[:, None]).T @ choose(predicted))[..., None]
 
 
 def _plain_per_item(y_true: Any, probabilities: Any, costs: Costs, choose: _Decide) -> PerItem:
@@ -602,5 +606,7 @@ def kappa(table: Floats, cost: Floats) -> PerReplicate:
     safe = np.where(total > 0, total, 1.0)
     true, decided = table.sum(axis=1) / safe, table.sum(axis=0) / safe
     chance = np.einsum("td,t...,d...->...", cost, true, decided)
-    known = (total > 0) & (chance > _NOTHING)
-    return np.where(known, 1 - mean_cost(table, cost) / np.where(known, chance, 1.0), np.nan)
+    defined = (total > 0) & (chance > _NOTHING)
+    return np.where(
+        defined, 1 - mean_cost(table, cost) / np.where(defined, chance, 1.0), np.nan
+    )

@@ -188,8 +188,8 @@ def ranked_probability_score(
     y_true: Any, probabilities: Any, *, soft: str = "expected", weights: Any = None
 ) -> float:
     """Mean squared distance between cumulative distributions; lower is better."""
-    each = ranked_probability_score_per_item(y_true, probabilities, soft=soft)
-    return _weighted_mean(each, weights)
+    per_item = ranked_probability_score_per_item(y_true, probabilities, soft=soft)
+    return _weighted_mean(per_item, weights)
 
 
 def ranked_probability_score_per_item(
@@ -218,8 +218,8 @@ def squared_absolute_rps(
     y_true: Any, probabilities: Any, *, soft: str = "expected", weights: Any = None
 ) -> float:
     """Mean squared absolute RPS; lower is better, but it is not proper."""
-    each = squared_absolute_rps_per_item(y_true, probabilities, soft=soft)
-    return _weighted_mean(each, weights)
+    per_item = squared_absolute_rps_per_item(y_true, probabilities, soft=soft)
+    return _weighted_mean(per_item, weights)
 
 
 def squared_absolute_rps_per_item(
@@ -249,7 +249,7 @@ def _cut_gaps(predicted: Floats) -> list[Floats]:
     classes = predicted.shape[1]
     below = np.cumsum(predicted, axis=1)[:, :-1]
     reached = np.tril(np.ones((classes, classes)))[:-1]  # (cut, class): class <= cut
-    return [below - one for one in reached.T]
+    return [below - column for column in reached.T]
 
 
 def total_variation(y_true: Any, probabilities: Any, *, weights: Any = None) -> float:
@@ -266,8 +266,8 @@ def total_variation_per_item(y_true: Any, probabilities: Any) -> PerItem:
 def total_variation_metric() -> Metric:
     """Total variation for the engine."""
     text = "Half the summed distance between predicted and label distribution."
-    made = mean_of_items("total_variation", "total variation", text, itself, _variation)
-    return replace(made, per_item=total_variation_per_item)
+    metric = mean_of_items("total_variation", "total variation", text, itself, _variation)
+    return replace(metric, per_item=total_variation_per_item)
 
 
 def _variation(labels: Floats, predicted: Floats) -> Floats:
@@ -289,8 +289,8 @@ def jensen_shannon_metric() -> Metric:
     """Jensen-Shannon divergence for the engine."""
     text = "Divergence between predicted and label distribution in bits, 0 to 1."
     title = "Jensen-Shannon divergence"
-    made = mean_of_items("jensen_shannon", title, text, itself, _divergence)
-    return replace(made, per_item=jensen_shannon_per_item)
+    metric = mean_of_items("jensen_shannon", title, text, itself, _divergence)
+    return replace(metric, per_item=jensen_shannon_per_item)
 
 
 def _divergence(labels: Floats, predicted: Floats) -> Floats:
@@ -519,11 +519,11 @@ def checked_distributions(y_true: Any, probabilities: Any) -> tuple[Floats, Floa
 
 def _weighted_mean(values: PerItem, weights: Any) -> float:
     """Mean over items; `weights` as everywhere, nan without any weight."""
-    each = checked_weights(weights, len(values)).each
-    total = each.sum()
+    weight = checked_weights(weights, len(values)).weight
+    total = weight.sum()
     if not total > 0:
         return float("nan")
-    return float((np.where(each > 0, values, 0.0) * each).sum() / total)
+    return float((np.where(weight > 0, values, 0.0) * weight).sum() / total)
 
 
 def mean_sums(score: _PerItemScore) -> Callable[[Prepared, Block], Floats]:
@@ -537,10 +537,10 @@ def mean_sums(score: _PerItemScore) -> Callable[[Prepared, Block], Floats]:
         labels = np.stack([truth.positive for truth in block.classes])
         values = score(labels, prepared)
         values = values[:, None] if values.ndim == 1 else values
-        known, endless = ~np.isnan(values), np.isposinf(values)
-        plain = np.where(known & ~endless, values, 0.0)
+        defined, endless = ~np.isnan(values), np.isposinf(values)
+        plain = np.where(defined & ~endless, values, 0.0)
         counts = block.counts.astype(np.float64)
-        return np.stack([_total(part, counts) for part in (plain, endless, known)])
+        return np.stack([_total(part, counts) for part in (plain, endless, defined)])
 
     return reduce
 

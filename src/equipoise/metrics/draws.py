@@ -200,8 +200,8 @@ def kendall_tau_metric() -> Metric:
         "mentioned for an item; items with fewer than two are left out."
     )
     score = partial(_score_order, kernel="kendall")
-    made = _draw_metric("kendall_tau", "Kendall tau", text, _class_scores, score)
-    return replace(made, bounds=(-1.0, 1.0))
+    metric = _draw_metric("kendall_tau", "Kendall tau", text, _class_scores, score)
+    return replace(metric, bounds=(-1.0, 1.0))
 
 
 def spearman_footrule(plausibilities: Plausibilities, probabilities: Any) -> float:
@@ -257,10 +257,10 @@ def _metric_of_first(
 ) -> Metric:
     """A metric of a model's first k classes."""
     checked_k(k)
-    made = _draw_metric(name, title, definition, partial(_first_classes, k=k), score)
+    metric = _draw_metric(name, title, definition, partial(_first_classes, k=k), score)
     usual = {"k": 1 if name == "topk_accuracy" else 3}
     return replace(
-        made,
+        metric,
         name=parameters(name, usual, {"k": k}),
         family=f"{name} {k}",
         references=("stutz2025",),
@@ -294,7 +294,7 @@ def _reduce(prepared: Prepared, block: Block) -> Floats:
         if met.mean is not None:
             parts = (np.where(np.isnan(met.mean), 0.0, met.mean), ~np.isnan(met.mean))
         else:
-            parts = tuple(one.mean(axis=1) for one in _weighed(met))
+            parts = tuple(part.mean(axis=1) for part in _weighed(met))
         return np.stack([part.astype(np.float64) @ counts for part in parts])
     weight = None if met.weight is None else met.weight[:, block.numbers]
     chosen = _DrawScores(met.value[:, block.numbers], weight)
@@ -315,7 +315,7 @@ def draw_error(met: _DrawScores) -> float:
     """
     if met.mean is not None or met.value.shape[1] < 2:
         return 0.0
-    total, weight = (one.sum(axis=0) for one in _weighed(met))
+    total, weight = (part.sum(axis=0) for part in _weighed(met))
     if not weight.sum() > 0:
         return float("nan")
     value = total.sum() / weight.sum()
@@ -352,9 +352,11 @@ def _scored(metric: Metric, plausibilities: Any, probabilities: Any) -> _DrawSco
 
 def _weighed(met: _DrawScores) -> tuple[Floats, Floats]:
     """Weighted scores and weights; undefined scores count nothing."""
-    known = ~np.isnan(met.value)
-    weight = known.astype(np.float64) if met.weight is None else np.where(known, met.weight, 0)
-    return np.where(known, met.value, 0.0) * weight, weight
+    defined = ~np.isnan(met.value)
+    weight = (
+        defined.astype(np.float64) if met.weight is None else np.where(defined, met.weight, 0)
+    )
+    return np.where(defined, met.value, 0.0) * weight, weight
 
 
 class First(NamedTuple):
@@ -386,12 +388,12 @@ class First(NamedTuple):
         """
         _require_fit(self.scores.shape, plausibilities)
         item = plausibilities.entry_items
-        own = self.scores[item, plausibilities.label]
+        score = self.scores[item, plausibilities.label]
         ahead, alike = np.zeros((2, len(item)), dtype=np.intp)
         for best in self.best.T:
-            ahead += best[item] > own
-            alike += best[item] == own
-        last = own == self.best[item, -1]
+            ahead += best[item] > score
+            alike += best[item] == score
+        last = score == self.best[item, -1]
         return ahead, np.where(last, self.tied[item], np.maximum(alike, 1))
 
 
@@ -485,10 +487,10 @@ def _score_first(model: First, plausibilities: Plausibilities) -> _DrawScores:
         return _DrawScores(value)
     entry, rest = plausibilities.top()
     item, (member,) = plausibilities.entry_items, _members(model, plausibilities, [model.k])
-    own = np.bincount(item, entry * member, len(rest))
+    of_class = np.bincount(item, entry * member, len(rest))
     named = np.bincount(item, member, len(rest))
     share = (model.k - named) / np.maximum(plausibilities.others, 1)  # of unmentioned classes
-    return _DrawScores(value, mean=np.clip(own + rest * share, 0.0, 1.0))
+    return _DrawScores(value, mean=np.clip(of_class + rest * share, 0.0, 1.0))
 
 
 def _score_sets(model: First, plausibilities: Plausibilities) -> _DrawScores:
@@ -509,10 +511,10 @@ def _score_order(scores: Floats, plausibilities: Plausibilities, kernel: str) ->
     from equipoise.kernels import orders
 
     _require_fit(scores.shape, plausibilities)
-    own = scores[plausibilities.entry_items, plausibilities.label]
+    score = scores[plausibilities.entry_items, plausibilities.label]
     value = np.empty((len(plausibilities.items), plausibilities.draws))
     start, mass = plausibilities.packed[:2]
-    getattr(orders, kernel)(start, own, mass, value)
+    getattr(orders, kernel)(start, score, mass, value)
     return _DrawScores(value)
 
 

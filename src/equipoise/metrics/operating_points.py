@@ -140,7 +140,7 @@ def precision_recall_curve(
 def _cumulative(y_true: Any, y_score: Any, weights: Any) -> tuple[Floats, Floats, Floats]:
     """Distinct thresholds, falling; number of items and positive mass at or above each."""
     labels, scores = checked_scores(y_true, y_score, do="draw one curve per class")
-    weight = checked_weights(weights, len(labels)).each
+    weight = checked_weights(weights, len(labels)).weight
     order = sort_items(scores)
     start = run_starts(order)
     number = np.cumsum(np.add.reduceat(weight[order.items], start))
@@ -188,17 +188,17 @@ class _Point(NamedTuple):
     """A point of the ROC curve: what is read where another rate is at least `rate`."""
 
     read: str
-    given: str
+    condition: str
     rate: float
 
     @property
     def name(self) -> str:
         """Name of the metric without its parameter."""
-        return f"{self.read}_at_{self.given}"
+        return f"{self.read}_at_{self.condition}"
 
     def checked(self) -> "_Point":
         """The point with a rate that can be asked for."""
-        where = f"{self.name}, {self.given}"
+        where = f"{self.name}, {self.condition}"
         rate = require_number(where, self.rate, above=0, below=1, do="try 0.9")
         return self._replace(rate=rate)
 
@@ -232,7 +232,7 @@ class _Called(NamedTuple):
 def _called(hits: Floats, misses: Floats, allowed: float) -> _Called:
     """Call runs until the misses are an allowed share; nan without hits or misses."""
     total = hits.sum(axis=0), misses.sum(axis=0)
-    known = (total[0] > 0) & (total[1] > 0)
+    defined = (total[0] > 0) & (total[1] > 0)
     missed = np.cumsum(misses, axis=0)
     target = allowed * missed[-1]
     full = (missed <= target + _TIE * missed[-1]).sum(axis=0)
@@ -243,8 +243,8 @@ def _called(hits: Floats, misses: Floats, allowed: float) -> _Called:
     part = np.clip((target - before) / np.where(step > 0, step, 1.0), 0.0, 1.0)
     part = np.where(full < len(missed), part, 0.0)
     hit = np.vstack([np.zeros(len(column)), np.cumsum(hits, axis=0)])
-    found = hit[full, column] + part * hits[there, column]
-    value = np.where(known, found / np.where(known, total[0], 1.0), np.nan)
+    hit_mass = hit[full, column] + part * hits[there, column]
+    value = np.where(defined, hit_mass / np.where(defined, total[0], 1.0), np.nan)
     return _Called(np.clip(value, 0.0, 1.0), full, part)
 
 
@@ -254,20 +254,22 @@ def _plain_point(point: _Point, y_true: Any, y_score: Any, weights: Any) -> floa
     if scores.ndim == 2:
         columns = zip(labels.T, scores.T, strict=True)
         return float(np.mean([_plain_point(point, p, s, weights) for p, s in columns]))
-    each = checked_weights(weights, len(labels)).each[:, None]
-    runs = _hits_and_misses(sort_items(scores), labels[:, None], each, downward=point.downward)
+    weight = checked_weights(weights, len(labels)).weight[:, None]
+    runs = _hits_and_misses(
+        sort_items(scores), labels[:, None], weight, downward=point.downward
+    )
     return float(_called(*runs, 1 - point.rate).value[0])
 
 
 def _point_metric(point: _Point) -> Metric:
     point = point.checked()
-    word = f"{exact_percent(point.rate)} {point.given}"
+    word = f"{exact_percent(point.rate)} {point.condition}"
     text = (
-        f"Largest {point.read} at a {point.given} of at least {exact_percent(point.rate)}, "
+        f"Largest {point.read} at a {point.condition} of at least {exact_percent(point.rate)}, "
         "read off the ROC curve. With several classes: one-vs-rest, macro."
     )
     return Metric(
-        name=parameters(point.name, {point.given: 0.9}, {point.given: point.rate}),
+        name=parameters(point.name, {point.condition: 0.9}, {point.condition: point.rate}),
         title=f"{point.read} at {word}",
         soft_title=f"soft {point.read} at {word}",
         definition=text,
@@ -302,29 +304,29 @@ def _point_influence(point: _Point, order: Order, positive: PerItem) -> Influenc
     """Value and derivatives; the slope of the curve is that of a line across it."""
     once, allowed = np.ones((len(positive), 1)), 1 - point.rate
     runs = _hits_and_misses(order, positive[:, None], once, downward=point.downward)
-    found = _called(*runs, allowed)
-    value = float(found.value[0])
+    reached = _called(*runs, allowed)
+    value = float(reached.value[0])
     if math.isnan(value):
         nothing = np.full(len(positive), np.nan)
         return Influence(value, nothing, nothing)
     hits, misses = float(runs[0].sum()), float(runs[1].sum())
     taken = np.zeros(len(runs[0]))
-    taken[: found.full[0]] = 1.0
-    if found.full[0] < len(taken):
-        taken[found.full[0]] = found.part[0]
+    taken[: reached.full[0]] = 1.0
+    if reached.full[0] < len(taken):
+        taken[reached.full[0]] = reached.part[0]
     line = Runs(order.items, run_starts(order))
     called = line.spread(taken if point.downward else taken[::-1])
     slope = _slope(*runs, allowed, math.sqrt(allowed * (1 - allowed) / misses))
     hit, miss = (called - value) / hits, slope * (called - allowed) / misses
     sign = 1.0 if point.downward else -1.0
-    own, other = (positive, 1 - positive)[:: int(sign)]
-    return Influence(value, own * hit - other * miss, sign * (hit + miss))
+    hit_mass, miss_mass = (positive, 1 - positive)[:: int(sign)]
+    return Influence(value, hit_mass * hit - miss_mass * miss, sign * (hit + miss))
 
 
 def _slope(hits: Floats, misses: Floats, allowed: float, width: float) -> float:
     """Rise of hits per miss, both as rates, across the curve at an allowed share of misses."""
     low, high = max(allowed - width, 0.0), min(allowed + width, 1.0)
-    ends = [float(_called(hits, misses, one).value[0]) for one in (low, high)]
+    ends = [float(_called(hits, misses, share).value[0]) for share in (low, high)]
     return (ends[1] - ends[0]) / (high - low)
 
 
@@ -342,8 +344,8 @@ def precision_at_k_metric(*, k: int = 100) -> Metric:
         return np.where(taken >= k, mass / k, np.nan)
 
     text = f"Mean label of the {k} highest scores; a tied boundary counts in part."
-    made = _top_metric(f"precision_at_{k}", f"P@{k}", text, k, finish)
-    return replace(made, trials=k)
+    metric = _top_metric(f"precision_at_{k}", f"P@{k}", text, k, finish)
+    return replace(metric, trials=k)
 
 
 def recall_at_k(y_true: Any, y_score: Any, k: int, *, weights: Any = None) -> float:
@@ -387,7 +389,7 @@ def _plain_top(y_true: Any, y_score: Any, k: int, weights: Any) -> tuple[float, 
     """Mass of the top k, and of all, for one plain call."""
     checked_k(k)
     labels, scores = checked_scores(y_true, y_score, do="take the column of one class")
-    weight = checked_weights(weights, len(labels)).each
+    weight = checked_weights(weights, len(labels)).weight
     if weight.sum() < k:
         raise InputError(
             "k", f"{k}", f"at most the {weight.sum():g} items", "choose a smaller k"

@@ -128,12 +128,14 @@ def auroc(y_true: Any, y_score: Any, *, form: str = "pairs", weights: Any = None
     labels, scores = checked_labels(y_true, y_score)
     if scores.ndim == 2:
         return float(auroc_per_class(labels, scores, form=form, weights=weights).mean())
-    each = checked_weights(weights, len(labels))
+    weight = checked_weights(weights, len(labels))
     if form == "expected":
-        p, s = _copied("auroc, form expected", (labels, scores), each, "form pairs")
+        p, s = _copied("auroc, form expected", (labels, scores), weight, "form pairs")
         return _expected_auroc(s, p)
     return float(
-        _auroc_value(plain_sums(sort_items(scores), labels, each.each, each.own), form)
+        _auroc_value(
+            plain_sums(sort_items(scores), labels, weight.weight, weight.self_weight), form
+        )
     )
 
 
@@ -201,25 +203,25 @@ def auroc_across_readers(votes: Any, y_score: Any) -> float:
             "votes of 0, 1 or nan (items, readers) and one finite score per item",
             "give one column per reader",
         )
-    known = ~np.isnan(table)
-    voted = known.any(axis=1)
-    table, known, scores = table[voted], known[voted], scores[voted]
-    share = known / known.sum(axis=1, keepdims=True)
-    yes, no = np.where(known, table, 0.0) * share, np.where(known, 1 - table, 0.0) * share
-    above, every = _cross_pairs(yes.sum(axis=1), no.sum(axis=1), scores)
+    read = ~np.isnan(table)
+    voted = read.any(axis=1)
+    table, read, scores = table[voted], read[voted], scores[voted]
+    share = read / read.sum(axis=1, keepdims=True)
+    yes, no = np.where(read, table, 0.0) * share, np.where(read, 1 - table, 0.0) * share
+    above, pairs = _cross_pairs(yes.sum(axis=1), no.sum(axis=1), scores)
     for reader in range(table.shape[1]):
-        own, all_own = _cross_pairs(yes[:, reader], no[:, reader], scores)
-        above, every = above - own, every - all_own
-    return float(above / every) if every > 1e-12 else float("nan")
+        same_reader, same_reader_pairs = _cross_pairs(yes[:, reader], no[:, reader], scores)
+        above, pairs = above - same_reader, pairs - same_reader_pairs
+    return float(above / pairs) if pairs > 1e-12 else float("nan")
 
 
 def _cross_pairs(yes: Floats, no: Floats, scores: Floats) -> tuple[float, float]:
     """Sums of yes_i no_j k_ij and of yes_i no_j over pairs of different items."""
     run = np.unique(scores, return_inverse=True)[1]
     up, down = np.bincount(run, yes), np.bincount(run, no)
-    own = float((yes * no).sum())
-    above = float((up * (np.cumsum(down) - down / 2)).sum()) - own / 2
-    return above, float(yes.sum() * no.sum()) - own
+    same_item = float((yes * no).sum())
+    above = float((up * (np.cumsum(down) - down / 2)).sum()) - same_item / 2
+    return above, float(yes.sum() * no.sum()) - same_item
 
 
 def auroc_metric(
@@ -230,7 +232,7 @@ def auroc_metric(
     choice("auroc, multiclass", multiclass, ("ovr", "ovo"))
     choice("auroc, average", average, AVERAGES)
     defaults = {"form": "pairs", "multiclass": "ovr", "average": "macro"}
-    given = {"form": form, "multiclass": multiclass, "average": average}
+    chosen = {"form": form, "multiclass": multiclass, "average": average}
     kind = "ovo" if multiclass == "ovo" else "expected" if form == "expected" else "ranking"
     if kind == "ovo" and (form, average) != ("pairs", "macro"):
         raise InputError(
@@ -258,7 +260,7 @@ def auroc_metric(
         "expected": partial(_expected_sums, expectation=_expected_auroc),
     }
     return Metric(
-        name=parameters("auroc", defaults, given),
+        name=parameters("auroc", defaults, chosen),
         title="AUROC",
         soft_title="soft AUROC",
         definition=_auroc_definition(form, multiclass, average),
@@ -281,9 +283,9 @@ def _auroc_value(sums: Sums, form: str) -> Floats:
     """Turn sums into the chosen form; nan where there are no pairs."""
     product = sums.mass * (sums.number - sums.mass)
     shift = {"pairs": -0.5, "trapezoid": 0.0, "strict": -0.5, "inclusive": 0.5}[form]
-    below = product - sums.own if form == "pairs" else product
+    below = product - sums.same_item if form == "pairs" else product
     defined = (product > 0) & (below > 1e-12 * product)
-    above = np.clip(sums.pairs + shift * sums.own, 0.0, None)
+    above = np.clip(sums.pairs + shift * sums.same_item, 0.0, None)
     return np.where(defined, above / np.where(defined, below, 1.0), np.nan)
 
 
@@ -335,10 +337,10 @@ def _one_vs_one_reduce(prepared: tuple[Order, ...], block: Block) -> Floats:
 
 def _one_vs_one_finish(sums: Floats) -> PerReplicate:
     """Mean over pairs; nan when a pair of classes never meets."""
-    up, down, pairs, own = np.moveaxis(sums, 2, 0)
-    below = up * down - own
+    up, down, pairs, same_item = np.moveaxis(sums, 2, 0)
+    below = up * down - same_item
     defined = (up * down > 0) & (below > 1e-12 * up * down)
-    value = np.where(defined, (pairs - own / 2) / np.where(defined, below, 1.0), np.nan)
+    value = np.where(defined, (pairs - same_item / 2) / np.where(defined, below, 1.0), np.nan)
     return np.asarray(value.mean(axis=1).mean(axis=0))
 
 
@@ -360,16 +362,16 @@ def average_precision(
         how = {"form": form, "ties": ties, "weights": weights}
         columns = zip(labels.T, scores.T, strict=True)
         return float(np.mean([average_precision(p, s, **how) for p, s in columns]))
-    each = checked_weights(weights, len(labels))
+    weight = checked_weights(weights, len(labels))
     if form == "expected" or ties == "random":
         where = f"average_precision, form {form}, ties {ties}"
-        p, s = _copied(where, (labels, scores), each, "ties block")
+        p, s = _copied(where, (labels, scores), weight, "ties block")
         if not len(p):
             return float("nan")
         if form == "expected":
             return _expected_precision(s, p)
         return average_precision_metric(form=form, ties=ties)(p, s)
-    sums = plain_sums(sort_items(scores), labels, each.each, each.own)
+    sums = plain_sums(sort_items(scores), labels, weight.weight, weight.self_weight)
     above = sums.printed + (sums.extra if form == "conditional" else 0.0)
     return float(above / sums.mass) if sums.mass > 0 else float("nan")
 
@@ -381,7 +383,7 @@ def average_precision_metric(
     _check_precision(form, ties)
     choice("average_precision, average", average, AVERAGES)
     defaults = {"form": "conditional", "ties": "block", "average": "macro"}
-    given = {"form": form, "ties": ties, "average": average}
+    chosen = {"form": form, "ties": ties, "average": average}
     kind = "expected" if form == "expected" else ties
 
     def finish(sums: Floats) -> PerReplicate:
@@ -396,7 +398,7 @@ def average_precision_metric(
         "expected": partial(_expected_sums, expectation=_expected_precision),
     }
     return Metric(
-        name=parameters("average_precision", defaults, given),
+        name=parameters("average_precision", defaults, chosen),
         title="average precision",
         soft_title="soft average precision",
         definition=_precision_definition(form, ties, average),
@@ -427,13 +429,13 @@ def _check_precision(form: str, ties: str) -> None:
 
 
 def _copied(
-    where: str, arrays: tuple[Floats, Floats], each: Weights, other: str
+    where: str, arrays: tuple[Floats, Floats], weight: Weights, other: str
 ) -> list[Floats]:
     """Labels and scores with whole copies of items, for forms that need them."""
-    if not each.copies:
+    if not weight.copies:
         do = f"wrap whole numbers in Copies, or choose {other}"
         raise InputError(where, "importance weights", "counts or no weights", do)
-    return [np.repeat(one, each.each.astype(np.intp)) for one in arrays]
+    return [np.repeat(array, weight.weight.astype(np.intp)) for array in arrays]
 
 
 def _random_sums(prepared: tuple[Order, ...], block: Block) -> Floats:

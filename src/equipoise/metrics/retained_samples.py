@@ -219,17 +219,17 @@ def _cut_tables(
     held = np.append(0.0, np.cumsum(counts[line.order]))
     sizes = line.sizes
     low, high = (np.repeat(held[end], sizes) for end in (line.start, line.start + sizes))
-    kept = (1 - removed) * held[-1]
-    safe = int(np.searchsorted(high, kept[-1], side="right"))  # stay at every cut
+    left = (1 - removed) * held[-1]
+    safe = int(np.searchsorted(high, left[-1], side="right"))  # stay at every cut
     size = np.where(high > low, high - low, 1.0)[safe:]
-    share = np.clip((kept[:, None] - low[safe:]) / size, 0.0, 1.0)
+    share = np.clip((left[:, None] - low[safe:]) / size, 0.0, 1.0)
     mass = (labels * counts[:, None])[line.order]
     chosen = decided[line.order]
     out = np.empty((labels.shape[1], labels.shape[1], len(removed)))
     out[:] = (mass[:safe].T @ chosen[:safe])[..., None]
-    for column, each in enumerate(chosen[safe:].T):
-        rows = np.flatnonzero(each)
-        out[:, column] += (share[:, rows] @ (mass[safe:][rows] * each[rows, None])).T
+    for column, shares in enumerate(chosen[safe:].T):
+        rows = np.flatnonzero(shares)
+        out[:, column] += (share[:, rows] @ (mass[safe:][rows] * shares[rows, None])).T
     return out
 
 
@@ -312,6 +312,6 @@ def retained_samples_area_metric(
 def _plain_tables(curve: Retained, y_true: Any, probabilities: Any, weights: Any) -> Floats:
     """Confusion tables at every cut of a plain call, (true, decided, points, 1)."""
     labels, predicted = checked_distributions(y_true, probabilities)
-    each = checked_weights(weights, len(labels)).each
+    weight = checked_weights(weights, len(labels)).weight
     line = Runs.of(-curve.scored(labels.T, predicted))
-    return _cut_tables(line, labels, decide(predicted), each, curve.removed)[..., None]
+    return _cut_tables(line, labels, decide(predicted), weight, curve.removed)[..., None]

@@ -116,8 +116,8 @@ class _Stages(NamedTuple):
     @classmethod
     def of(cls, runs: Runs, errors: Floats, counts: Floats) -> "_Stages":
         """Errors (items,) or (items, replicates), counts (items, replicates)."""
-        each = errors[:, None] if errors.ndim < counts.ndim else errors
-        size, error = runs.sums(counts), runs.sums(counts * each)
+        wide = errors[:, None] if errors.ndim < counts.ndim else errors
+        size, error = runs.sums(counts), runs.sums(counts * wide)
         return cls(size, error, np.cumsum(size, 0) - size, np.cumsum(error, 0) - error)
 
     @property
@@ -135,22 +135,24 @@ class _Stages(NamedTuple):
 
 def _table(most: int) -> Any:
     """Harmonic numbers of whole counts, by table."""
-    known = np.concatenate(([0.0], np.cumsum(1.0 / np.arange(1, most + 1))))
-    return lambda number: known[number.astype(np.intp)]
+    numbers = np.concatenate(([0.0], np.cumsum(1.0 / np.arange(1, most + 1))))
+    return lambda number: numbers[number.astype(np.intp)]
 
 
 def _areas(prepared: _Decided, block: Block) -> Floats:
     """AURC, and that of the best order: (2, replicates)."""
     counts, errors = block.counts.astype(np.float64), prepared.errors(block)
     harmonic = _table(int(counts.sum(axis=0).max(initial=0)))
-    found = _Stages.of(Runs.of(prepared.confidence), errors, counts).area(harmonic)
+    area = _Stages.of(Runs.of(prepared.confidence), errors, counts).area(harmonic)
     if errors.ndim == 1:
         best = _Stages.of(Runs.of(-errors), errors, counts).area(harmonic)
     else:
-        each = zip(errors.T, counts.T, strict=True)
-        made = [_Stages.of(Runs.of(-one), one, times[:, None]) for one, times in each]
-        best = np.array([one.area(harmonic)[0] for one in made])
-    return np.stack([found, best])
+        replicates = zip(errors.T, counts.T, strict=True)
+        stages = [
+            _Stages.of(Runs.of(-wrong), wrong, times[:, None]) for wrong, times in replicates
+        ]
+        best = np.array([stage.area(harmonic)[0] for stage in stages])
+    return np.stack([area, best])
 
 
 def _heights(prepared: _Decided, block: Block, steps: int) -> Floats:
@@ -160,9 +162,9 @@ def _heights(prepared: _Decided, block: Block, steps: int) -> Floats:
     ends = np.concatenate([np.zeros((1, stages.size.shape[1])), stages.before + stages.size])
     wrong = np.concatenate([np.zeros((1, ends.shape[1])), stages.error_before + stages.error])
     number = np.where(ends[-1] > 0, ends[-1], np.nan)
-    kept = _coverages(steps)[:, None] * number
-    every = zip(kept.T, ends.T, wrong.T, strict=True)
-    return 1 - np.stack([np.interp(*one) for one in every], axis=1) / kept
+    covered = _coverages(steps)[:, None] * number
+    replicates = zip(covered.T, ends.T, wrong.T, strict=True)
+    return 1 - np.stack([np.interp(*points) for points in replicates], axis=1) / covered
 
 
 def _coverages(steps: int) -> Floats:
@@ -241,10 +243,10 @@ def _height_influence(prepared: _Decided, labels: Floats, *, steps: int) -> Infl
         _coverages(steps), weight, (high - low) / (near[1] - near[0]), strict=True
     ):
         risk = float(np.interp(c * number, ends, wrong)) / (c * number)
-        kept = runs.spread(np.clip((c * number - before) / size, 0.0, 1.0))
+        inside = runs.spread(np.clip((c * number - before) / size, 0.0, 1.0))
         value -= w * risk
-        items -= w / number * ((kept * (errors - cut)) / c + cut - risk)
-        slopes -= w * kept / (c * number)
+        items -= w / number * ((inside * (errors - cut)) / c + cut - risk)
+        slopes -= w * inside / (c * number)
     return Influence(value, items, -slopes[:, None] * prepared.classes)
 
 

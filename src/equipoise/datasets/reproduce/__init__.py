@@ -129,8 +129,8 @@ class Reproduction:
             return f"{agree} of {cells} published cells agree within {within}."
         noun = "figure" if self.figures == 1 else "figures"
         rows = f"{self.keys[0]}s" if len(self.keys) == 1 else "rows"
-        said = f"{self.figures} published {noun}, compared with {cells} {rows}"
-        return f"{said}: {agree} agree within {within}."
+        compared = f"{self.figures} published {noun}, compared with {cells} {rows}"
+        return f"{compared}: {agree} agree within {within}."
 
 
 def recompute(name: str, tell: Tell = silent) -> Reproduction:

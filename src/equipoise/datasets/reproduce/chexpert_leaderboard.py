@@ -23,16 +23,16 @@ def reproduce(tell: Tell = silent) -> Reproduction:
     study = chexpert()
     truth = {question.task: question for question in task_truths(study.annotations)}
     rows: list[dict[str, str | float]] = []
-    for number, one in enumerate(study.predictions):
+    for number, prediction in enumerate(study.predictions):
         tell(number, len(study.predictions))
-        question = truth[one.task]
-        scores = one.aligned(question.items)
+        question = truth[prediction.task]
+        scores = prediction.aligned(question.items)
         soft = question.shares[0]
         hard = hard_labels([soft], ties="negative")[0]
         rows.append(
             {
-                "task": one.task,
-                "model": one.model,
+                "task": prediction.task,
+                "model": prediction.model,
                 "auroc": auroc(hard, scores),
                 "soft_auroc": auroc(soft, scores, form="strict"),
                 "average_precision": average_precision(hard, scores),

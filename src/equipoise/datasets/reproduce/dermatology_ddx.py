@@ -81,7 +81,7 @@ def reproduce(tell: Tell = silent, chain: Chain = CHAIN) -> Reproduction:
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _Certainties:
     """Certainties per case, by reliability.
 
     Attributes
@@ -97,44 +97,50 @@ class _Found:
     risk: Mapping[int, Floats]
 
 
-def _certainties(study: DermatologyDataset, chain: Chain, tell: Tell) -> _Found:
+def _certainties(study: DermatologyDataset, chain: Chain, tell: Tell) -> _Certainties:
     """Fit every model once."""
     ranked: dict[int, Floats] = {}
     inverse: dict[int, Floats] = {}
     risk: dict[int, Floats] = {}
     readings = study.annotations
     for factor in FACTORS:
-        made = probabilistic_inverse_rank(readings, reliability=factor, preset="notebook")
-        inverse[factor] = annotation_certainty(made).value
+        truth = probabilistic_inverse_rank(readings, reliability=factor, preset="notebook")
+        inverse[factor] = annotation_certainty(truth).value
     for number, times in enumerate(REPETITIONS):
         tell(number, len(REPETITIONS))
-        made = plackett_luce(readings, reliability=times, prior="notebook", chain=chain)
-        ranked[times] = annotation_certainty(made).value
-        risk[times] = group_certainty(made, study.risk).value
-    return _Found(ranked, inverse, risk)
+        truth = plackett_luce(readings, reliability=times, prior="notebook", chain=chain)
+        ranked[times] = annotation_certainty(truth).value
+        risk[times] = group_certainty(truth, study.risk).value
+    return _Certainties(ranked, inverse, risk)
 
 
-def _rows(found: _Found, agreed: ReadingAgreement) -> list[tuple[Key, float]]:
+def _rows(certainties: _Certainties, agreed: ReadingAgreement) -> list[tuple[Key, float]]:
     """Published quantities first, then the same over all published reliabilities."""
     enough = agreed.readings >= LEAST_READINGS
     pairs = [(MEDIUM, 20), *zip(REPETITIONS, FACTORS, strict=True)]
     rows = [
         (
             (CORRELATION, f"PL {n} and PrIRN {g}"),
-            _correlation(found.ranked[n], found.inverse[g]),
+            _correlation(certainties.ranked[n], certainties.inverse[g]),
         )
         for n, g in pairs
     ]
-    for what, by_times in (("conditions", found.ranked), ("risk", found.risk)):
+    for what, by_times in (("conditions", certainties.ranked), ("risk", certainties.risk)):
         for n, values in by_times.items():
             rows.append(((BELOW, f"{what}, PL {n}"), float((values < THRESHOLD).mean())))
-    for g, values in found.inverse.items():
+    for g, values in certainties.inverse.items():
         rows.append(((BELOW, f"conditions, PrIRN {g}"), float((values < THRESHOLD).mean())))
-    for n, values in found.ranked.items():
+    for n, values in certainties.ranked.items():
         both = _correlation(agreed.value[enough], values[enough])
         rows.append(((AGREEMENT, f"PL {n}"), both))
-    rows += [((MEAN, f"PL {n}"), float(one.mean())) for n, one in found.ranked.items()]
-    rows += [((MEAN, f"PrIRN {g}"), float(one.mean())) for g, one in found.inverse.items()]
+    rows += [
+        ((MEAN, f"PL {n}"), float(values_of.mean()))
+        for n, values_of in certainties.ranked.items()
+    ]
+    rows += [
+        ((MEAN, f"PrIRN {g}"), float(values_of.mean()))
+        for g, values_of in certainties.inverse.items()
+    ]
     return sorted(rows, key=lambda row: row[0] not in PUBLISHED)
 
 
