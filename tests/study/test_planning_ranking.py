@@ -226,7 +226,7 @@ def test_a_panel_that_always_agrees_is_believed():
         for name, high in (("bold", 0.9), ("shy", 0.8))
     ]
     found = next_items(given, table, "brier_score")
-    assert found.a == "bold" and found.imagined < 0.1
+    assert found.models[0] == "bold" and found.imagined < 0.1
     assert not found.notices
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from equipoise.cli.study import CliStudy
-    from equipoise.study.planning import NextForRanking, NextItems, RankingPlan, Size, TaskPlan
+    from equipoise.study.planning import NextItems, RankingPlan, Size, TaskPlan
 
 MARK = "plan.json"
 TABLE = ".csv"
@@ -183,7 +183,7 @@ def _planned(
     asked: Options,
     task: str | None,
     tell: "Callable[[int, int], None]",
-) -> "tuple[Size | RankingPlan, NextItems | NextForRanking | None]":
+) -> "tuple[Size | RankingPlan, NextItems | None]":
     """Size of the study, for two models or the whole order, and the items that come next."""
     from equipoise.study.planning import next_for_ranking, next_items, plan_ranking, plan_size
 

@@ -26,7 +26,7 @@ a little data make a big difference?*, 2020.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypedDict, Unpack
+from typing import Any
 
 import numpy as np
 
@@ -40,7 +40,6 @@ from equipoise.study.analyses.flip_search import (
     SmallestSet,
     TaskMoves,
 )
-from equipoise.study.analyses.options import Progress
 from equipoise.study.analyses.scoring import StudyScorer, TaskScorer, study
 from equipoise.study.study import Study
 from equipoise.types.annotations import Annotations
@@ -69,6 +68,7 @@ from equipoise.types.predictions import Predictions
 from equipoise.types.words import Option, capital, hint, joined
 
 KEY, TITLE = "flips", "How little would change who is best?"
+KEYWORDS = ("labels", "task", "most", "on_missing", "ties", "progress")  # of `flips`
 NAMED = 4  # models named in a sentence
 DRAWN = 12  # tasks in the chart
 ONE, LEVEL, UNDEFINED, NOTHING = "one model", "all level", "undefined", "no votes"
@@ -111,17 +111,6 @@ MEMBER_COLUMNS = (
     Column("item", "item or group"),
     *columns("text", "annotator", "said", "instead"),
 )
-
-
-class FlipKeywords(TypedDict, total=False):
-    """Keywords of `flips`."""
-
-    labels: str
-    task: str | None
-    most: int
-    on_missing: str
-    ties: str
-    progress: Progress | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,7 +281,7 @@ def flips(
     *,
     metric: str | Metric = "auroc",
     unit: str = "items",
-    **how: Unpack[FlipKeywords],
+    **how: Any,
 ) -> Flips:
     """Find a small set of items or votes that the lead of the best model hangs on.
 
@@ -308,7 +297,7 @@ def flips(
         (size at which the search ends), ``on_missing`` and ``ties`` as in `Settings`, and
         ``progress``.
     """
-    require_keywords(how, list(FlipKeywords.__annotations__))
+    require_keywords(how, KEYWORDS)
     keywords: dict[str, Any] = {"metric": metric, "replicates": 2, **how}
     most = require_whole("flips, most", keywords.pop("most", 50), least=1, do="50 is usual")
     choice("flips, unit", unit, UNITS)
@@ -370,7 +359,7 @@ def _tied_notice(flip: Flip, scorer: StudyScorer) -> Notice:
 def analyse(study: Study) -> Finding:
     """The three kinds of moves together; one that is refused is said in a notice."""
     settings, data = study.settings, (study.predictions, study.annotations)
-    how: FlipKeywords = {
+    how: dict[str, Any] = {
         "labels": settings.labels,
         "most": settings.most,
         "on_missing": settings.on_missing,

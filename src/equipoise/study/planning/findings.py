@@ -12,11 +12,12 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from equipoise.metrics import named, titled
-from equipoise.study.planning.next_votes import NextForRanking, NextItems, TaskPlan
+from equipoise.study.planning.next_votes import NextItems, TaskPlan
 from equipoise.study.planning.power import Shape
 from equipoise.study.planning.size import (
     DIFFERENCE,
-    RankingDesign,
+    OF_PAIR,
+    Design,
     RankingPlan,
     Size,
     pair_as_ranking,
@@ -44,7 +45,6 @@ from equipoise.types.words import hint
 SIZES = (0.25, 0.5, 1, 2, 4, 8, 16)  # times the pilot, along curves
 CURVES = 5  # designs that are drawn
 PAIRS = 20  # pairs of a figure; all are in the table
-OF_PAIR = ("a", "b", "pair_power")  # what a design for two models need not say
 SOURCES = {
     "groups": "which groups of items",
     "items": "which items",
@@ -224,7 +224,7 @@ def _methods(plan: RankingPlan) -> str:
     )
 
 
-def _designs(plan: RankingPlan, best: RankingDesign) -> Finding:
+def _designs(plan: RankingPlan, best: Design) -> Finding:
     """Designs that reach the power asked for, and numbers of annotators that do not."""
     keys = [key for key in best._asdict() if plan.ranks or key not in OF_PAIR]
     power = exact_percent(plan.aim.power)
@@ -287,7 +287,7 @@ def _design_columns(plan: RankingPlan) -> list[Column]:
     return heads
 
 
-def _designs_sentence(plan: RankingPlan, best: RankingDesign) -> str:
+def _designs_sentence(plan: RankingPlan, best: Design) -> str:
     """Which design is cheapest, or what more annotators trade for items."""
     size = size_words(best)
     rows = [design for design in plan.designs if design.shape.per_unit == best.shape.per_unit]
@@ -312,7 +312,7 @@ def _designs_sentence(plan: RankingPlan, best: RankingDesign) -> str:
     )
 
 
-def _groups_sentence(plan: RankingPlan, best: RankingDesign) -> str:
+def _groups_sentence(plan: RankingPlan, best: Design) -> str:
     """What fewer items of each group trade for more groups; empty without groups."""
     same = [
         design
@@ -367,7 +367,7 @@ def _line(shape: Shape, *, people: bool) -> str:
     return votes + f", {count(shape.per_unit, 'item')} per group" * (shape.per_unit > 1)
 
 
-def _power(plan: RankingPlan, best: RankingDesign) -> Finding:
+def _power(plan: RankingPlan, best: Design) -> Finding:
     """Power against the number of items, by annotators."""
     event = "Probability of resolving the difference"
     if plan.ranks:  # of several pairs it is the least
@@ -514,7 +514,7 @@ def _sources_sentence(plan: RankingPlan, sources: Sequence[_Source], *, several:
     )
 
 
-def _pair_row(pair: Size, best: RankingDesign | None) -> dict[str, Cell]:
+def _pair_row(pair: Size, best: Design | None) -> dict[str, Cell]:
     """What one pair needs alone, and its power in the planned study."""
     names = ("a", "b", "difference", "low", "high", "resolved", "state")
     row: dict[str, Cell] = {name: getattr(pair, name) for name in names}
@@ -602,9 +602,7 @@ def _pairs_sentence(plan: RankingPlan, needed: Mapping[str, int]) -> str:
     return hint("{}. {}", sentence, rest) if rest else f"{sentence}."
 
 
-def plan_report(
-    planned: Size | RankingPlan, wanted: NextItems | NextForRanking | None = None
-) -> Report:
+def plan_report(planned: Size | RankingPlan, wanted: NextItems | None = None) -> Report:
     """Everything about a plan, and about the votes that come next.
 
     Parameters

@@ -43,12 +43,11 @@ ask again after each.
 """
 
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, TypedDict, Unpack
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -181,13 +180,14 @@ def _largest(gain: PerItem, number: int, seed: int) -> Ints:
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class _NamedItems(ABC):
-    """Items worth another vote, best first: what both lists have.
+class NextItems:
+    """Items worth another vote, best first: for the order of two models, or of all.
 
     Attributes
     ----------
-    metric
-        What models are compared by.
+    metric, models, ranks
+        What models are compared by, which, best first (two that are tied as they were named),
+        and whether the order of all matters or the difference of the two.
     difference, variance
         Of each model to the next: in the pilot, and its variance for items and annotators
         like these, both of shape (pairs,).
@@ -198,7 +198,11 @@ class _NamedItems(ABC):
         imagined on each item besides its own.
     items, votes, soft_label, gain
         Names, votes so far, soft labels (of the positive class, or the largest), and what one
-        more vote is expected to bring.
+        more vote is expected to bring: by how much it lowers the variance of the difference, or
+        the number of neighbours that two studies like this put in different order.
+    lowered
+        By how much one more vote on each item is expected to lower the variance of each
+        difference, shape (pairs, items).
     task
         Which question, where one was named.
     notices
@@ -206,6 +210,8 @@ class _NamedItems(ABC):
     """
 
     metric: str
+    models: tuple[str, ...]
+    ranks: bool
     difference: Floats
     variance: Floats
     part: Floats
@@ -216,19 +222,31 @@ class _NamedItems(ABC):
     votes: Ints
     soft_label: PerItem
     gain: PerItem
+    lowered: Floats
     task: str = ""
     notices: tuple[Notice, ...] = ()
 
-    GAIN: ClassVar[str]
-    METHODS: ClassVar[str]
+    __repr__ = short_repr
 
     def __post_init__(self) -> None:
-        for name in ("difference", "variance", "part", "votes", "soft_label", "gain"):
+        for name in (
+            "difference",
+            "variance",
+            "part",
+            "votes",
+            "soft_label",
+            "gain",
+            "lowered",
+        ):
             object.__setattr__(self, name, frozen(getattr(self, name)))
 
     def _more(self) -> dict[str, NDArray[np.generic]]:
-        """Further columns."""
-        return {}
+        """The pair that each item tells most about, where there are several to choose from."""
+        if not self.ranks:
+            return {}
+        pairs = np.array([f"{a} / {b}" for a, b in pairwise(self.models)], dtype=object)
+        most = (_weights(self.difference, self.variance)[:, None] * self.lowered).argmax(axis=0)
+        return {"tells most about": np.array(pairs[most], dtype=np.str_)}
 
     def rows(self) -> list[dict[str, Cell]]:
         """One line per item."""
@@ -272,18 +290,51 @@ class _NamedItems(ABC):
         few = f" (a vote on any other tells nothing, though {count(self.asked)} were asked for)"
         return items + (few if number < self.asked else "")
 
+    def standard_error(self) -> tuple[float, float]:
+        """Of the first difference for items and annotators like these: now, and after."""
+        now = float(self.variance[0])
+        return math.sqrt(now), math.sqrt(max(now - float(self.lowered[0].sum()), 0.0))
+
+    def uncertainty(self) -> float:
+        """Neighbouring pairs that two studies like this put in different order, expected."""
+        from scipy.special import ndtr
+
+        varies = self.variance > 0
+        right = ndtr(self.difference[varies] / np.sqrt(self.variance[varies]))
+        return float((2 * right * (1 - right)).sum())
+
     @property
-    @abstractmethod
     def finding(self) -> str:
         """What the list is good for, as a sentence."""
+        a, b = self.models[:2]
+        if not self.items:
+            apart = "neighbouring models apart" if self.ranks else f"{a} from {b}"
+            return f"No vote on any item changes what tells {apart} by {titled(self.metric)}."
+        start = f"One more vote on {self._batch()} is expected to remove"
+        if self.ranks:
+            now = self.uncertainty()
+            share = percent(float(self.gain.sum()) / now, 1)
+            pairs = count(int((self.variance > 0).sum()), "pair of neighbours")
+            return (
+                f"{start} {share} of the uncertainty about who is ahead of whom: another study "
+                f"like this would put {significant(now)} of {pairs} in another order."
+            )
+        before, after = (significant(error) for error in self.standard_error())
+        goes = f"stays at {before}" if before == after else f"goes from {before} to {after}"
+        share = percent(float(self.gain.sum()) / float(self.part[0]), 1)
+        return (
+            f"{start} {share} of what single votes leave in the variance of the difference of "
+            f"{a} and {b}; its standard error for items and annotators like these {goes}."
+        )
 
     def report(self) -> Finding:
         """The finding for every surface."""
+        gain_note = RANKING_GAIN if self.ranks else PAIR_GAIN
         whole = Finding(
             key="next",
             title="Which votes come next?",
             sentence=self.finding,
-            note=LAW_NOTE + self.GAIN,
+            note=LAW_NOTE + gain_note,
             notices=self.notices,
         )
         if not self.items:
@@ -304,7 +355,7 @@ class _NamedItems(ABC):
                 *columns("text", *self._more()),
             ),
             rows=self.sheet(),
-            legend=self.GAIN,
+            legend=gain_note,
         )
         chart = Dots(
             name="plan-next",
@@ -314,8 +365,15 @@ class _NamedItems(ABC):
             rows=dots,
             zero=True,
         )
+        falls = "variance of the difference"
+        if self.ranks:
+            falls = (
+                "number of neighbouring models that two studies like this put in different "
+                "order"
+            )
         methods = (
-            f"Items for further annotation were ranked by {self.METHODS} through one more "
+            f"Items for further annotation were ranked by the expected fall of the {falls} "
+            "through one more "
             "vote, with a Dirichlet distribution for the shares of each item: its votes, and "
             f"{significant(self.imagined)} imagined ones (by how often votes on one item of "
             "the pilot differ), shared out as its mean labels."
@@ -323,132 +381,12 @@ class _NamedItems(ABC):
         return replace(whole, tables=(table,), charts=(chart,), methods=methods)
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class NextItems(_NamedItems):
-    """Items worth another vote for the order of two models, best first.
-
-    Attributes
-    ----------
-    a, b
-        Which two models; a is ahead in the pilot unless they are tied.
-    gain
-        Expected reduction of the variance of the difference by one more vote.
-    """
-
-    a: str
-    b: str
-
-    GAIN: ClassVar[str] = PAIR_GAIN
-    METHODS: ClassVar[str] = "the expected fall of the variance of the difference"
-
-    __repr__ = short_repr
-
-    def standard_error(self) -> tuple[float, float]:
-        """Of the difference for items and annotators like these: now, and after the votes."""
-        now = float(self.variance[0])
-        return math.sqrt(now), math.sqrt(max(now - float(self.gain.sum()), 0.0))
-
-    @property
-    def finding(self) -> str:
-        """What the list is good for, as a sentence."""
-        if not self.items:
-            return (
-                f"No vote on any item changes what tells {self.a} from {self.b} by "
-                f"{titled(self.metric)}."
-            )
-        now, then = (significant(error) for error in self.standard_error())
-        goes = f"stays at {now}" if now == then else f"goes from {now} to {then}"
-        share = float(self.gain.sum()) / float(self.part[0])
-        return (
-            f"One more vote on {self._batch()} is expected to remove {percent(share, 1)} of "
-            f"what single votes leave in the variance of the difference of {self.a} and "
-            f"{self.b}; its standard error for items and annotators like these {goes}."
-        )
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class NextForRanking(_NamedItems):
-    """Items worth another vote when the whole order matters, best first.
-
-    Attributes
-    ----------
-    models
-        All models, best first.
-    gain
-        Expected fall, by one more vote, of the number of neighbours that two studies like this
-        put in different order.
-    lowered
-        By how much one more vote on each item is expected to lower the variance of each
-        difference, shape (pairs, items).
-    """
-
-    models: tuple[str, ...]
-    lowered: Floats
-
-    GAIN: ClassVar[str] = RANKING_GAIN
-    METHODS: ClassVar[str] = (
-        "the expected fall of the number of neighbouring models that two studies like this put "
-        "in different order"
-    )
-
-    __repr__ = short_repr
-
-    def __post_init__(self) -> None:
-        _NamedItems.__post_init__(self)
-        object.__setattr__(self, "lowered", frozen(self.lowered))
-
-    def _more(self) -> dict[str, NDArray[np.generic]]:
-        """The pair that each item tells most about."""
-        pairs = np.array([f"{a} / {b}" for a, b in pairwise(self.models)], dtype=object)
-        most = (_weights(self.difference, self.variance)[:, None] * self.lowered).argmax(axis=0)
-        return {"tells most about": np.array(pairs[most], dtype=np.str_)}
-
-    def uncertainty(self) -> float:
-        """Neighbouring pairs that two studies like this put in different order, expected."""
-        from scipy.special import ndtr
-
-        varies = self.variance > 0
-        right = ndtr(self.difference[varies] / np.sqrt(self.variance[varies]))
-        return float((2 * right * (1 - right)).sum())
-
-    @property
-    def finding(self) -> str:
-        """What the list is good for, as a sentence."""
-        if not self.items:
-            return (
-                "No vote on any item changes what tells neighbouring models apart by "
-                f"{titled(self.metric)}."
-            )
-        now = self.uncertainty()
-        share = float(self.gain.sum()) / now
-        total = int((self.variance > 0).sum())
-        return (
-            f"One more vote on {self._batch()} is expected to remove {percent(share, 1)} of "
-            "the uncertainty about who is ahead of whom: another study like this would put "
-            f"{significant(now)} of {count(total, 'pair of neighbours')} in another order."
-        )
-
-
-class _RankingKeywords(TypedDict, total=False):
-    """Further keywords of `next_for_ranking`: the task, the seed, and progress."""
-
-    task: str | None
-    seed: int
-    progress: Progress | None
-
-
-class _ItemKeywords(_RankingKeywords, total=False):
-    """Further keywords of `next_items`: and which models."""
-
-    models: tuple[str, str] | None
-
-
 def next_items(
     predictions: Predictions | Iterable[Predictions],
     annotations: Annotations,
     metric: str | Metric = "auroc",
     number: int = 50,
-    **how: Unpack[_ItemKeywords],
+    **how: Any,
 ) -> NextItems:
     """Rank items by what one more vote on each is expected to bring.
 
@@ -475,19 +413,19 @@ def next_items(
         predictions, annotations, metric, how.get("models"), task=how.get("task")
     )
     vote = _one_more_vote(two, how.get("progress"))
-    chosen = _largest(vote.gain, number, how.get("seed", 0))
-    fields = _named_items([two], [vote], vote.gain, chosen, number)
-    return NextItems(a=two.a, b=two.b, task=how.get("task") or "", **fields)
+    fields = _named_items([two], [vote], vote.gain, number, how)
+    return NextItems(models=(two.a, two.b), ranks=False, **fields)
 
 
 def _named_items(
     pairs: Sequence[Pilot],
     votes: Sequence[_NextVote],
     gain: PerItem,
-    chosen: Ints,
     number: int,
+    how: Mapping[str, Any],
 ) -> dict[str, Any]:
     """What both lists say of the pairs and of the chosen items."""
+    chosen = _largest(gain, number, how.get("seed", 0))
     two = pairs[0]
     label = two.shares[0] if len(two.shares) == 1 else two.shares.max(axis=0)
     return {
@@ -502,6 +440,8 @@ def _named_items(
         "votes": two.votes.sizes[chosen],
         "soft_label": label[chosen],
         "gain": gain[chosen],
+        "lowered": np.stack([vote.gain for vote in votes])[:, chosen],
+        "task": how.get("task") or "",
         "notices": two.notices,
     }
 
@@ -518,8 +458,8 @@ def next_for_ranking(
     annotations: Annotations,
     metric: str | Metric = "auroc",
     number: int = 50,
-    **how: Unpack[_RankingKeywords],
-) -> NextForRanking:
+    **how: Any,
+) -> NextItems:
     """Rank items by what one more vote on each is expected to bring for the whole order.
 
     Parameters
@@ -549,13 +489,8 @@ def next_for_ranking(
     lowered = np.stack([vote.gain for vote in votes])
     apart = np.array([two.difference for two in pairs])
     gain = _weights(apart, _variances(pairs)) @ lowered
-    chosen = _largest(gain, number, how.get("seed", 0))
-    return NextForRanking(
-        models=(pairs[0].a, *(two.b for two in pairs)),
-        lowered=lowered[:, chosen],
-        task=how.get("task") or "",
-        **_named_items(pairs, votes, gain, chosen, number),
-    )
+    fields = _named_items(pairs, votes, gain, number, how)
+    return NextItems(models=(pairs[0].a, *(two.b for two in pairs)), ranks=True, **fields)
 
 
 def _weights(difference: Floats, variance: Floats) -> Floats:
@@ -581,7 +516,7 @@ class TaskPlan:
 
     task: str
     planned: Size | RankingPlan
-    wanted: NextItems | NextForRanking | None = None
+    wanted: NextItems | None = None
 
     @property
     def whole(self) -> RankingPlan:

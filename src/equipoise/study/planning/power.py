@@ -21,7 +21,7 @@ then tested by `equipoise.inference.intervals` like any other study.
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, NamedTuple, TypedDict
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -50,25 +50,6 @@ Progress = Callable[[int, int], None]
 PEOPLE = (3, 5, 8, 12, 20)  # annotators that are looked at
 VOTES = (1, 2, 3, 5, 8)  # votes per item, where nobody knows who votes
 LEAST = 3  # annotators, below which nothing can be said about others like them
-
-
-class PowerKeywords(TypedDict, total=False):
-    """The fields of `PowerTarget` as keywords; see there."""
-
-    power: float
-    level: float
-    annotators: tuple[int, ...]
-    votes: tuple[int, ...]
-    items_per_group: tuple[int, ...]
-    difference: float | None
-    margin: float | None
-    price_item: float | None
-    price_vote: float | None
-    price_annotator: float
-    simulations: int
-    seed: int
-    task: str | None
-    progress: Progress | None
 
 
 @dataclass(frozen=True, slots=True)

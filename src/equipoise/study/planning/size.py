@@ -20,7 +20,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, NamedTuple, TypeVar, Unpack
+from typing import Any, NamedTuple, TypeVar
 
 from equipoise.inference import Reason
 from equipoise.metrics import Metric, titled
@@ -31,7 +31,6 @@ from equipoise.study.planning.power import (
     LEAST,
     VOTES,
     DifferenceVariances,
-    PowerKeywords,
     PowerTarget,
     Shape,
     can_simulate,
@@ -54,6 +53,7 @@ WIDER = (1, 1.25, 1.5, 2, 3)  # times the fewest annotators, to look at where no
 TIED = 1e-12  # difference up to which models are tied
 FEW = 6  # annotators of a pilot, below which what they add is roughly known at best
 DIFFERENCE = Option("difference")
+OF_PAIR = ("a", "b", "pair_power")  # what a design for two models need not say
 SHARED: dict[str, str] = {  # what is said of several pairs at once, without their numbers
     "depends_on_votes": "By this metric the difference itself depends on the votes per item: "
     "trust only designs with about as many votes per item as the pilot.",
@@ -64,8 +64,10 @@ class Design(NamedTuple):
     """One design that reaches the power asked for.
 
     `annotators` is 0 where nobody knows who votes. `groups` is the number of items where items
-    have no groups. `simulated` is the share of simulated studies that resolve the difference,
-    with its Monte Carlo error; nan where none were simulated. `cost` is nan without prices.
+    have no groups. `cost` is nan without prices. `power` is the least probability that all
+    pairs are told apart; a and b are the pair that is hardest to tell apart, or the only one,
+    and `pair_power` is its own. `simulated` is the share of simulated studies that resolve that
+    pair, with its Monte Carlo error; nan where none were simulated.
     """
 
     annotators: int
@@ -74,7 +76,10 @@ class Design(NamedTuple):
     items: int
     votes: int
     cost: float
+    a: str
+    b: str
     power: float
+    pair_power: float
     simulated: float
     monte_carlo_error: float
 
@@ -82,11 +87,6 @@ class Design(NamedTuple):
     def shape(self) -> Shape:
         """The design without its size."""
         return Shape(self.annotators, self.votes_per_item, self.items // max(self.groups, 1))
-
-    @property
-    def pair_power(self) -> float:
-        """Power for the pair that was simulated, which is the only one."""
-        return self.power
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -223,8 +223,9 @@ class Size:
         return f"{self.a} / {self.b}"
 
     def rows(self) -> list[dict[str, Cell]]:
-        """The designs, one per line."""
-        return [dict(design._asdict()) for design in self.designs]
+        """The designs, one per line; the pair is said once, by the plan."""
+        rows = [design._asdict() for design in self.designs]
+        return [{key: row[key] for key in row if key not in OF_PAIR} for row in rows]
 
     @property
     def finding(self) -> str:
@@ -310,8 +311,6 @@ class Size:
 
     def reports(self) -> tuple[Finding, ...]:
         """Everything that the plan says: size, power, designs, sources of uncertainty."""
-        from equipoise.study.planning.size import pair_as_ranking
-
         return pair_as_ranking(self).reports()
 
 
@@ -321,7 +320,7 @@ def plan_size(
     *,
     metric: str | Metric = "auroc",
     models: tuple[str, str] | None = None,
-    **how: Unpack[PowerKeywords],
+    **how: Any,
 ) -> Size:
     """Plan how many items and annotators are needed to tell two models apart.
 
@@ -334,7 +333,7 @@ def plan_size(
     models
         The two models; by default the two best of the pilot.
     **how
-        The fields of `planning.target.PowerTarget`: power, level, annotators, votes,
+        The fields of `planning.power.PowerTarget`: power, level, annotators, votes,
         items_per_group, difference, margin, price_item, price_vote, price_annotator,
         simulations, seed, task, progress.
 
@@ -359,10 +358,10 @@ def plan_pair(two: Pilot, target: PowerTarget) -> Size:
     """Plan for the two models of a pilot."""
     low, high = two.metric.bounds
     for name in ("difference", "margin"):
-        numbers = getattr(target, name)
-        if numbers is not None and numbers > high - low:
+        value = getattr(target, name)
+        if value is not None and value > high - low:
             why = f"because {two.metric.title} lies between {low:g} and {high:g}"
-            got, expected = f"{numbers:g}", f"at most {high - low:g}, {why}"
+            got, expected = f"{value:g}", f"at most {high - low:g}, {why}"
             do = "say how much better, or worse, a model must be to matter"
             raise InputError(f"plan, {name}", got, expected, do)
     half = two.spread.half_width(target.level)
@@ -385,16 +384,14 @@ def plan_pair(two: Pilot, target: PowerTarget) -> Size:
         aim=target,
     )
     if plan.state == "out of reach":  # and not why there is nothing to plan for
-        plan = with_designs(plan, plan.shapes(), _design)
+        plan = with_designs(plan, plan.shapes())
     return replace(plan, notices=(*two.notices, *_notices(plan, two)))
 
 
 AnyPlan = TypeVar("AnyPlan", Size, "RankingPlan")
 
 
-def with_designs(
-    plan: AnyPlan, shapes: Sequence[Shape], design: Callable[[AnyPlan, Shape], Any]
-) -> AnyPlan:
+def with_designs(plan: AnyPlan, shapes: Sequence[Shape]) -> AnyPlan:
     """The plan with a design of every shape that has one; simulating them takes long.
 
     They are made on the engine in use, maybe by other processes, so that the plan which they
@@ -402,17 +399,22 @@ def with_designs(
     """
     quiet = replace(plan, aim=replace(plan.aim, progress=None))
     progress = plan.aim.progress if plan.aim.simulations else None
-    designs = current().map(partial(design, quiet), shapes, progress=progress)
+    designs = current().map(partial(_design, quiet), shapes, progress=progress)
     return replace(plan, designs=tuple(design for design in designs if design is not None))
 
 
-def _design(plan: Size, shape: Shape) -> Design | None:
-    """The fewest units of a shape, checked by simulation; None where it is out of reach."""
-    size = design_size(plan, shape, grouped=bool(plan.group_size))
+def _design(plan: "Size | RankingPlan", shape: Shape) -> Design | None:
+    """The fewest units of a shape, its hardest pair simulated; None out of reach."""
+    pairs = (plan,) if isinstance(plan, Size) else plan.planned
+    size = design_size(plan, shape, grouped=bool(pairs[0].group_size))
     if size is None:
         return None
     units = size[2]
-    return Design(*size, plan.power(units, shape), *simulated(plan, units, shape))
+    hard = min(pairs, key=lambda pair: pair.power(units, shape))
+    return Design(
+        *(*size, hard.a, hard.b, plan.power(units, shape), hard.power(units, shape)),
+        *simulated(replace(hard, aim=plan.aim), units, shape),
+    )
 
 
 def simulated(plan: Size, units: int, shape: Shape) -> tuple[float, float]:
@@ -460,27 +462,24 @@ def smallest(enough: Callable[[int], bool], least: int, most: int) -> int | None
     return high
 
 
-AnyDesign = TypeVar("AnyDesign", Design, "RankingDesign")
-
-
-def cheapest(designs: Sequence[AnyDesign]) -> AnyDesign | None:
+def cheapest(designs: Sequence[Design]) -> Design | None:
     """The design that costs least; None without prices."""
     priced = [design for design in designs if not math.isnan(design.cost)]
     return min(priced, key=lambda design: design.cost) if priced else None
 
 
-def nearest_to_pilot(designs: Sequence[AnyDesign], plan: Size) -> AnyDesign | None:
+def nearest_to_pilot(designs: Sequence[Design], plan: Size) -> Design | None:
     """The design whose annotators, votes and groups are nearest to those of the pilot."""
     usual = plan.pilot_shape
 
-    def away(design: AnyDesign) -> float:
+    def away(design: Design) -> float:
         numbers = zip(design.shape, usual, strict=True)
         return sum(abs(math.log(max(x, 1) / max(y, 1))) for x, y in numbers)
 
     return min(designs, key=away) if designs else None
 
 
-def reason(designs: Sequence[AnyDesign], best: AnyDesign, aim: PowerTarget) -> str:
+def reason(designs: Sequence[Design], best: Design, aim: PowerTarget) -> str:
     """Why this design of all."""
     if len(designs) == 1:
         return ""
@@ -497,12 +496,12 @@ def reason(designs: Sequence[AnyDesign], best: AnyDesign, aim: PowerTarget) -> s
     )
 
 
-def size_words(design: "Design | RankingDesign") -> str:
+def size_words(design: Design) -> str:
     """A design in words.
 
     Examples
     --------
-    >>> size_words(Design(8, 8, 500, 500, 4000, 0.0, 0.8, 0.8, 0.0))
+    >>> size_words(Design(8, 8, 500, 500, 4000, 0.0, "a", "b", 0.8, 0.8, 0.8, 0.0))
     '500 items read by 8 annotators each'
     """
     items = count(design.items, "item")
@@ -569,9 +568,7 @@ def _notices(plan: Size, two: Pilot) -> Iterator[Notice]:
     yield from simulation_notices(plan.designs, plan.aim.simulations)
 
 
-def simulation_notices(
-    designs: "Sequence[Design | RankingDesign]", simulations: int
-) -> Iterator[Notice]:
+def simulation_notices(designs: Sequence[Design], simulations: int) -> Iterator[Notice]:
     """Where simulated studies do not bear the formula out, or were not run."""
     off = [
         design for design in designs
@@ -593,34 +590,6 @@ FAR = 20  # times the pilot
 NAMED = 3  # pairs that a sentence names
 
 
-class RankingDesign(NamedTuple):
-    """One design that finds the whole order with the power asked for.
-
-    `power` is the least probability that all pairs are told apart; a and b are the pair that is
-    hardest to tell apart, and `pair_power` is its own. `simulated` is the share of simulated
-    studies that resolve that pair, and stands beside `pair_power`; nan where it was not
-    simulated. `cost` is nan without prices.
-    """
-
-    annotators: int
-    votes_per_item: int
-    groups: int
-    items: int
-    votes: int
-    cost: float
-    a: str
-    b: str
-    power: float
-    pair_power: float
-    simulated: float
-    monte_carlo_error: float
-
-    @property
-    def shape(self) -> Shape:
-        """The design without its size."""
-        return Shape(self.annotators, self.votes_per_item, self.items // max(self.groups, 1))
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankingPlan:
     """How many items and annotators find the order of several models.
@@ -640,7 +609,7 @@ class RankingPlan:
 
     aim: PowerTarget
     pairs: tuple[Size, ...]
-    designs: tuple[RankingDesign, ...] = ()
+    designs: tuple[Design, ...] = ()
     notices: tuple[Notice, ...] = ()
 
     __repr__ = short_repr
@@ -656,7 +625,7 @@ class RankingPlan:
         return tuple(pair for pair in self.pairs if pair.designs)
 
     @property
-    def recommended(self) -> RankingDesign | None:
+    def recommended(self) -> Design | None:
         """The cheapest design; without prices the one nearest to the pilot."""
         if not self.designs:
             return None
@@ -755,13 +724,7 @@ def _joined(sentences: list[str]) -> str:
 
 def pair_as_ranking(size: Size) -> RankingPlan:
     """A plan for two models as the plan of a ranking of two."""
-    designs = [
-        RankingDesign(**design._asdict(), a=size.a, b=size.b, pair_power=design.power)
-        for design in size.designs
-    ]
-    return RankingPlan(
-        aim=size.aim, pairs=(size,), designs=tuple(designs), notices=size.notices
-    )
+    return RankingPlan(aim=size.aim, pairs=(size,), designs=size.designs, notices=size.notices)
 
 
 def plan_ranking(
@@ -769,7 +732,7 @@ def plan_ranking(
     annotations: Annotations,
     *,
     metric: str | Metric = "auroc",
-    **how: Unpack[PowerKeywords],
+    **how: Any,
 ) -> RankingPlan:
     """Plan for the whole order: every model against the next, best first.
 
@@ -795,21 +758,8 @@ def plan_ranking(
     pilots = neighbours(models, annotations, metric, task=target.task, level=target.level)
     plan = RankingPlan(aim=target, pairs=tuple(plan_pair(two, alone) for two in pilots))
     if plan.planned:
-        plan = with_designs(plan, plan.planned[0].shapes(), _ranking_design)
+        plan = with_designs(plan, plan.planned[0].shapes())
     return replace(plan, notices=_ranking_notices(plan))
-
-
-def _ranking_design(plan: RankingPlan, shape: Shape) -> RankingDesign | None:
-    """The fewest units of a shape; the hardest pair is checked by simulation."""
-    size = design_size(plan, shape, grouped=bool(plan.pairs[0].group_size))
-    if size is None:
-        return None
-    units = size[2]
-    hard = min(plan.planned, key=lambda pair: pair.power(units, shape))
-    return RankingDesign(
-        *(*size, hard.a, hard.b, plan.power(units, shape), hard.power(units, shape)),
-        *simulated(replace(hard, aim=plan.aim), units, shape),
-    )
 
 
 def _ranking_notices(plan: RankingPlan) -> tuple[Notice, ...]:
