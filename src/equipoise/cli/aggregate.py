@@ -55,7 +55,7 @@ MARK = "truth.json"
     },
     heavy="maps",
 )
-def aggregate(asked: Options) -> None:
+def aggregate(options: Options) -> None:
     """Infer what is plausibly true of every item, how certain that is, and who to trust.
 
     Prints the most ambiguous items, the annotators, and where models decide differently; of
@@ -71,27 +71,27 @@ def aggregate(asked: Options) -> None:
     from equipoise.report.terminal import show
     from equipoise.study.analyses.truth_report import tasks_report, truth_notices
 
-    folder = _checked_folder(asked)
-    if stays_on_disk(asked, asked.annotations):
-        aggregate_on_disk(asked)
+    folder = _checked_folder(options)
+    if stays_on_disk(options, options.annotations):
+        aggregate_on_disk(options)
         return
     if folder is not None:
         from equipoise.read.writing import check_folder
 
-        check_folder(folder, (MARK, "report.html"), overwrite=asked.overwrite)
-    table = ask(read_votes(asked), asked)
-    tasks = _tasks(table, asked)
-    every = [fit(table, task, asked) for task in tasks]
-    title = f"{study_name(asked)}: what is plausibly true?"
+        check_folder(folder, (MARK, "report.html"), overwrite=options.overwrite)
+    table = ask(read_votes(options), options)
+    tasks = _tasks(table, options)
+    every = [fit(table, task, options) for task in tasks]
+    title = f"{study_name(options)}: what is plausibly true?"
     brief = tasks_report(table, every, title=title)
     notes = worded(brief.notices, command=True)
     reasons = dict.fromkeys(f"Model: {one.reason}" for one in every)
     say(*reasons, *(f"Note: {one}" for one in notes))
-    _write(table, every, replace(asked, title=title), folder)
-    if asked.as_json:
+    _write(table, every, replace(options, title=title), folder)
+    if options.as_json:
         told = [_facts(table, one) for one in every]
         alone = {**told[0], "notices": worded(truth_notices(table, every[0]), command=True)}
-        made_with = _made_with(asked)
+        made_with = _made_with(options)
         print_json({**made_with, **(alone if len(told) == 1 else {"tasks": told})})
         return
     if len(every) == 1:
@@ -101,19 +101,19 @@ def aggregate(asked: Options) -> None:
     output().print("--task shows items, annotators and models of one task.")
 
 
-def _checked_folder(asked: Options) -> Path | None:
+def _checked_folder(options: Options) -> Path | None:
     """The folder to write, unless it is a file; refuses what could not be written."""
     from equipoise.truth import MODELS
 
-    check_vote_files(asked)
-    check_choice("model", asked.model, ("auto", *MODELS))
-    folder = None if asked.out is None or asked.out.suffix else asked.out
+    check_vote_files(options)
+    check_choice("model", options.model, ("auto", *MODELS))
+    folder = None if options.out is None or options.out.suffix else options.out
     if folder is None:
-        check_target("--out", asked.out, (".csv", ".parquet", ".npz"))
-    if asked.overwrite and folder is None:
+        check_target("--out", options.out, (".csv", ".parquet", ".npz"))
+    if options.overwrite and folder is None:
         raise misused("belongs to --out FOLDER", "overwrite")
-    check_target("--page", asked.page, (".html", ".htm"))
-    check_reading(asked)
+    check_target("--page", options.page, (".html", ".htm"))
+    check_reading(options)
     return folder
 
 
@@ -126,18 +126,18 @@ def _facts(table: Annotations, fits: "FittedModels") -> dict[str, object]:
 
 
 def _write(
-    table: Annotations, every: "list[FittedModels]", asked: Options, folder: Path | None
+    table: Annotations, every: "list[FittedModels]", options: Options, folder: Path | None
 ) -> None:
     """Write the files that were asked for."""
     from equipoise.read.plausibilities import write_plausibilities
 
-    if asked.out is not None and folder is None:
-        if asked.out.suffix.lower() == ".npz":
-            write_plausibilities(every[0].chosen, asked.out)
+    if options.out is not None and folder is None:
+        if options.out.suffix.lower() == ".npz":
+            write_plausibilities(every[0].chosen, options.out)
         else:
-            _write_consensus(table, every, asked.out)
-        say(f"Wrote {asked.out}")
-    if folder is None and asked.page is None:
+            _write_consensus(table, every, options.out)
+        say(f"Wrote {options.out}")
+    if folder is None and options.page is None:
         return
     from equipoise.read.writing import write_text
     from equipoise.report.page import render, write_report
@@ -147,13 +147,13 @@ def _write(
         one if one.compared else replace(one, models={one.name: one.chosen}) for one in every
     ]
     with progress("page"):
-        whole = tasks_report(table, shown, title=asked.title or "")
-        text = "" if asked.page is None else render(whole)
+        whole = tasks_report(table, shown, title=options.title or "")
+        text = "" if options.page is None else render(whole)
         if folder is not None:
             write_report(folder, MARK, whole, facts={"tasks": [one.task for one in every]})
-    if asked.page is not None:
-        write_text(asked.page, text)
-        say(f"Wrote {asked.page}")
+    if options.page is not None:
+        write_text(options.page, text)
+        say(f"Wrote {options.page}")
     if folder is not None:
         _write_consensus(table, every, folder / "tables" / "consensus.parquet")
         names = _file_names([one.task for one in every])
@@ -186,27 +186,27 @@ def _file_names(tasks: "list[str]") -> list[str]:
     return [f"{s}-{n + 1}.npz" if n else f"{s}.npz" for s, n in zip(stems, again, strict=True)]
 
 
-def fit(table: Annotations, task: str, asked: Options) -> "FittedModels":
+def fit(table: Annotations, task: str, options: Options) -> "FittedModels":
     """Fit the chosen model and those beside it, and score held-out votes, under a bar."""
     from equipoise.study.analyses.truth_report import FittedModels, aggregates_against_gold
     from equipoise.truth import annotator_bootstrap
     from equipoise.truth.choosing import fitted, held_out, recommended
     from equipoise.truth.choosing.comparing import FOLDS
 
-    name, reason = asked.model, f"{asked.model} was asked for."
+    name, reason = options.model, f"{options.model} was asked for."
     if name == "auto":
         name, reason = recommended(table)
-    if asked.bootstrap and table.annotator is None:
+    if options.bootstrap and table.annotator is None:
         do = (
             "leave --bootstrap out (dirichlet has its own uncertainty), or give an annotator "
             "column"
         )
         expected = "votes of annotators with names, to draw anew"
         raise InputError("--bootstrap", "anonymous votes", expected, do)
-    models = _models(table, name, asked)
+    models = _models(table, name, options)
     single = table.annotator is not None and table.rank is None and table.label is not None
-    scored = asked.compare and single
-    total = len(models) + asked.bootstrap + (FOLDS * len(models) if scored else 0)
+    scored = options.compare and single
+    total = len(models) + options.bootstrap + (FOLDS * len(models) if scored else 0)
     scores: dict[str, float] = {}
     with progress(f"fitting {task}".strip()) as tell:
         done = count(1)
@@ -221,12 +221,12 @@ def fit(table: Annotations, task: str, asked: Options) -> "FittedModels":
 
         plain = {own: ticking(fit) for own, fit in models.items()}
         chosen = plain[name]
-        if asked.bootstrap:
-            draws = asked.bootstrap
-            chosen = partial(annotator_bootstrap, chosen, draws=draws, seed=asked.seed)
+        if options.bootstrap:
+            draws = options.bootstrap
+            chosen = partial(annotator_bootstrap, chosen, draws=draws, seed=options.seed)
         fits = fitted(table, {**plain, name: chosen}, task)
         if scored:
-            scores = held_out(table, plain, seed=asked.seed, task=task)
+            scores = held_out(table, plain, seed=options.seed, task=task)
         known = aggregates_against_gold(table, plain, task)
     return FittedModels(
         name=name,
@@ -234,49 +234,51 @@ def fit(table: Annotations, task: str, asked: Options) -> "FittedModels":
         task=task,
         models=fits,
         scores=scores,
-        compared=asked.compare,
+        compared=options.compare,
         gold=known,
     )
 
 
-def _models(table: Annotations, own: str, asked: Options) -> dict[str, "Model"]:
+def _models(table: Annotations, own: str, options: Options) -> dict[str, "Model"]:
     """The models to fit, set up; settings other than the threshold are for the chosen one."""
     from equipoise.truth.choosing import Settings, companions, model, suitable
 
-    told = Settings(asked.rating_threshold, asked.reliability, asked.seed, asked.prior)
-    others = Settings(asked.rating_threshold, seed=asked.seed)
+    told = Settings(options.rating_threshold, options.reliability, options.seed, options.prior)
+    others = Settings(options.rating_threshold, seed=options.seed)
     models = {own: model(own, table, told)}
-    beside = companions(table) if asked.model == "auto" else ()
-    for name in suitable(table) if asked.compare else beside:
+    beside = companions(table) if options.model == "auto" else ()
+    for name in suitable(table) if options.compare else beside:
         models.setdefault(name, model(name, table, others))
     return models
 
 
-def _made_with(asked: Options) -> dict[str, object]:
+def _made_with(options: Options) -> dict[str, object]:
     """What the result was made with: version, input, seed and question."""
     from equipoise import __version__
     from equipoise.report.run import hashed
 
-    if asked.dataset is not None:
-        rows = published_files(asked.dataset)
+    if options.dataset is not None:
+        rows = published_files(options.dataset)
     else:
-        rows = hashed("annotations", table_files(asked.annotations))
+        rows = hashed("annotations", table_files(options.annotations))
     files = [{"name": one.name, "sha256": one.sha256} for one in rows]
-    source = dataset_facts(asked.dataset)
+    source = dataset_facts(options.dataset)
     return {
         "version": __version__,
         **({"dataset": source} if source else {}),
         **({"input": files[0]} if len(files) == 1 and not source else {"inputs": files}),
-        "seed": asked.seed,
-        "positive": asked.positive,
-        "at_least": asked.at_least,
-        "task": asked.tasks[0] if asked.tasks and len(asked.tasks) == 1 else asked.tasks,
+        "seed": options.seed,
+        "positive": options.positive,
+        "at_least": options.at_least,
+        "task": options.tasks[0]
+        if options.tasks and len(options.tasks) == 1
+        else options.tasks,
     }
 
 
-def _tasks(table: Annotations, asked: Options) -> tuple[str, ...]:
+def _tasks(table: Annotations, options: Options) -> tuple[str, ...]:
     """The tasks that were asked for, or all."""
-    chosen = tuple(dict.fromkeys(asked.tasks or table.tasks))
+    chosen = tuple(dict.fromkeys(options.tasks or table.tasks))
     for task in chosen:
         if task in table.tasks:
             continue
@@ -286,8 +288,8 @@ def _tasks(table: Annotations, asked: Options) -> tuple[str, ...]:
             expected = "none: there is only one, and it has no name"
             do = hint("leave --task out, or name the column of tasks: {}", column)
         raise InputError(f"--task {task}", "no such task", expected, do)
-    if len(chosen) > 1 and asked.out is not None and asked.out.suffix.lower() == ".npz":
+    if len(chosen) > 1 and options.out is not None and options.out.suffix.lower() == ".npz":
         got = f"{len(chosen)} tasks ({listed(chosen)})"
         do = "name a folder or a .csv file, or choose one with --task"
-        raise InputError(f"--out {asked.out}", got, "one task in an .npz file", do)
+        raise InputError(f"--out {options.out}", got, "one task in an .npz file", do)
     return chosen

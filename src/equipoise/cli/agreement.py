@@ -40,7 +40,7 @@ REPLICATES = 1000
     },
     heavy="maps",
 )
-def agreement(asked: Options) -> None:
+def agreement(options: Options) -> None:
     """Measure how far annotators agree beyond chance, and who differs from whom.
 
     0 is what chance would give, 1 is perfect. Krippendorff's alpha takes any number of
@@ -52,25 +52,27 @@ def agreement(asked: Options) -> None:
     """
     from equipoise.report.terminal import show
 
-    check_vote_files(asked)
-    check_reading(asked)
-    check_target("--page", asked.page, (".html", ".htm"))
-    if stays_on_disk(asked, asked.annotations):
-        agreement_on_disk(asked)
+    check_vote_files(options)
+    check_reading(options)
+    check_target("--page", options.page, (".html", ".htm"))
+    if stays_on_disk(options, options.annotations):
+        agreement_on_disk(options)
         return
-    asked = replace(asked, replicates=asked.replicates or REPLICATES)
-    table = read_votes(asked)
-    found = _summaries(table, asked)
-    report = _report(table, found, asked, f"{study_name(asked)}: how far do annotators agree?")
+    options = replace(options, replicates=options.replicates or REPLICATES)
+    table = read_votes(options)
+    found = _summaries(table, options)
+    report = _report(
+        table, found, options, f"{study_name(options)}: how far do annotators agree?"
+    )
     say(*(f"Note: {one}" for one in worded(report.all_notices, command=True)))
-    if asked.page is not None:
+    if options.page is not None:
         from equipoise.read.writing import write_text
         from equipoise.report.page import render
 
-        write_text(asked.page, render(report))
-        say(f"Wrote {asked.page}")
-    if asked.as_json:
-        about = {"replicates": asked.replicates, "seed": asked.seed}
+        write_text(options.page, render(report))
+        say(f"Wrote {options.page}")
+    if options.as_json:
+        about = {"replicates": options.replicates, "seed": options.seed}
         tasks = [one.as_json() for one in found]
         print_json({**about, "notices": worded(report.notices), "tasks": tasks})
         return
@@ -79,16 +81,16 @@ def agreement(asked: Options) -> None:
         output().print("--task shows annotators and pairs of one task.")
 
 
-def _summaries(table: Annotations, asked: Options) -> "list[AgreementTable]":
+def _summaries(table: Annotations, options: Options) -> "list[AgreementTable]":
     """The agreement on one task, or on all, under a bar."""
     from equipoise.truth.agreement.table import AgreementHow, agreement_table
 
-    tasks = table.tasks if asked.task is None else (asked.task,)
+    tasks = table.tasks if options.task is None else (options.task,)
     how: AgreementHow = {
-        "level": asked.alpha_level,
-        "weights": asked.weights,
-        "replicates": asked.replicates or REPLICATES,
-        "seed": asked.seed,
+        "level": options.alpha_level,
+        "weights": options.weights,
+        "replicates": options.replicates or REPLICATES,
+        "seed": options.seed,
     }
     found = []
     with progress("agreement") as tell:
@@ -99,7 +101,7 @@ def _summaries(table: Annotations, asked: Options) -> "list[AgreementTable]":
 
 
 def _report(
-    table: Annotations, found: "list[AgreementTable]", asked: Options, title: str
+    table: Annotations, found: "list[AgreementTable]", options: Options, title: str
 ) -> "Report":
     from equipoise.truth.agreement import agreement_findings
     from equipoise.truth.agreement.report import TERMS
@@ -120,7 +122,7 @@ def _report(
             ("Intervals", first.scope),
             ("Level of alpha", first.level),
             ("Weights of kappa", first.weights),
-            ("Resamples", count(asked.replicates or REPLICATES)),
-            ("Seed", str(asked.seed)),
+            ("Resamples", count(options.replicates or REPLICATES)),
+            ("Seed", str(options.seed)),
         ),
     )

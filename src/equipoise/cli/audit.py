@@ -79,7 +79,7 @@ class _ReadAudit(NamedTuple):
     },
     heavy="maps",
 )
-def audit(asked: Options) -> None:
+def audit(options: Options) -> None:
     """How many positives did the retrieval of candidates miss?
 
     Some of the items that were left out are drawn at random and labelled: the share of
@@ -93,40 +93,40 @@ def audit(asked: Options) -> None:
     Example: equipoise audit audited.csv --size pHash=5000 --size ViT=5000 -a votes.csv -p
     scores.csv --out audit
     """
-    _check(asked)
-    check_report_folder(asked, MARK)
+    _check(options)
+    check_report_folder(options, MARK)
     with progress("reading") as tell:
-        read = _read(asked)
+        read = _read(options)
         tell(1, 1)
-    report = _report(read, asked)
+    report = _report(read, options)
     inputs = {
-        "audited": asked.file,
-        "annotations": asked.annotations,
-        "predictions": asked.predictions,
+        "audited": options.file,
+        "annotations": options.annotations,
+        "predictions": options.predictions,
     }
-    present(report, asked, MARK, input_facts(inputs))
+    present(report, options, MARK, input_facts(inputs))
 
 
-def _check(asked: Options) -> None:
+def _check(options: Options) -> None:
     """Refuse options that would do nothing, and an audit that is given in no way or several."""
-    check_reading(asked)
-    metric_names(asked.metrics)
-    if not asked.predictions:
-        refuse_unused(asked, ("metrics", "labels", "replicates", *OF_SCORES), NO_MODELS)
-    if asked.file is None and asked.annotations is None:
+    check_reading(options)
+    metric_names(options.metrics)
+    if not options.predictions:
+        refuse_unused(options, ("metrics", "labels", "replicates", *OF_SCORES), NO_MODELS)
+    if options.file is None and options.annotations is None:
         why = "belongs to files; add FILE or -a, or leave it out"
-        refuse_unused(asked, ("task", *OF_FILES), why)
-    if asked.predictions and (asked.file is None or asked.annotations is None):
+        refuse_unused(options, ("task", *OF_FILES), why)
+    if options.predictions and (options.file is None or options.annotations is None):
         got = "models, but not both FILE and -a"
         expected = "the audited items and the benchmark that the models were scored on"
         raise InputError("--predictions", got, expected, "add them, or leave the models out")
-    if asked.annotations and asked.found is not None and not asked.predictions:
+    if options.annotations and options.found is not None and not options.predictions:
         why = "got both --found and -a, expected one, because -a is only counted; or add -p"
         raise misused(why, "found")
     ways = [
-        *(["FILE"] if asked.file is not None else []),
-        *(["--audited"] if any(getattr(asked, name) is not None for name in SINGLE) else []),
-        *(["--pool"] if asked.pool else []),
+        *(["FILE"] if options.file is not None else []),
+        *(["--audited"] if any(getattr(options, name) is not None for name in SINGLE) else []),
+        *(["--pool"] if options.pool else []),
     ]
     if len(ways) != 1:
         got = " and ".join(ways) or "nothing"
@@ -134,33 +134,35 @@ def _check(asked: Options) -> None:
         raise InputError("audit", got, "one of FILE, --audited and --pool", do)
 
 
-def _pools(asked: Options) -> "list[Pool]":
+def _pools(options: Options) -> "list[Pool]":
     """Pools that were given as numbers, in the one way in which they were."""
     from equipoise.study.analyses.audits import Pool
 
-    if asked.pool_sizes:
+    if options.pool_sizes:
         raise misused("got a size without FILE", "pool_sizes")
     pools = []
-    for text in asked.pool or ():
+    for text in options.pool or ():
         name, *numbers = (part.strip() for part in text.rsplit(",", 3))
         if len(numbers) != 3 or not name or not all(map(str.isdecimal, numbers)):
             expected = "NAME,AUDITED,POSITIVES,SIZE: pHash,150,0,5000"
             raise misused(f"got {text!r}, expected {expected}", "pool")
         pools.append(Pool(name, *map(int, numbers)))
-    if asked.pool:
+    if options.pool:
         return pools
-    if asked.audited is None or asked.positives is None or asked.unaudited is None:
-        lost = [flag(name) for name in SINGLE if getattr(asked, name) is None]
+    if options.audited is None or options.positives is None or options.unaudited is None:
+        lost = [flag(name) for name in SINGLE if getattr(options, name) is None]
         got = f"no {' and no '.join(lost)}"
         expected = "--audited, --positives and --unaudited together"
         raise InputError("audit", got, expected, f"add {' '.join(lost)}")
-    return [Pool("pool", asked.audited, asked.positives, asked.audited + asked.unaudited)]
+    return [
+        Pool("pool", options.audited, options.positives, options.audited + options.unaudited)
+    ]
 
 
-def _sizes(asked: Options, votes: Annotations) -> dict[str, int]:
+def _sizes(options: Options, votes: Annotations) -> dict[str, int]:
     """How many items each pool has."""
     sizes: dict[str, int] = {}
-    for text in [word for size in asked.pool_sizes or [] for word in words(size)]:
+    for text in [word for size in options.pool_sizes or [] for word in words(size)]:
         name, sign, number = text.rpartition("=")
         if not number.strip().isdecimal():
             raise misused(f"got {text!r}, expected POOL=NUMBER, or one number", "pool_sizes")
@@ -171,32 +173,32 @@ def _sizes(asked: Options, votes: Annotations) -> dict[str, int]:
     return sizes
 
 
-def _read(asked: Options) -> _ReadAudit:
+def _read(options: Options) -> _ReadAudit:
     """Read the audit from the numbers or from the file, and what the retrieval found."""
     from equipoise.study.analyses.audits import audited_pools
 
     votes, sizes, pool = None, dict[str, int](), dict[str, str]()
-    if asked.file is None:
-        pools = _pools(asked)
+    if options.file is None:
+        pools = _pools(options)
     else:
-        columns = _audit_columns(asked.file, asked)
-        table = read_question([asked.file], asked, columns)
-        votes = answers_to(table, asked.task, asked.file)
-        sizes = _sizes(asked, votes)
+        columns = _audit_columns(options.file, options)
+        table = read_question([options.file], options, columns)
+        votes = answers_to(table, options.task, options.file)
+        sizes = _sizes(options, votes)
         pools, pool = audited_pools(votes, sizes)
-    found, notices = asked.found, () if votes is None else as_notices(votes.notices)
-    benchmark, paths = None, asked.annotations
+    found, notices = options.found, () if votes is None else as_notices(votes.notices)
+    benchmark, paths = None, options.annotations
     if paths:
-        columns = column_map(asked.columns, "columns")
+        columns = column_map(options.columns, "columns")
         columns.pop("pool", None)
-        benchmark = votes_on(read_question(paths, asked, columns), asked.task, paths[0])
+        benchmark = votes_on(read_question(paths, options, columns), options.task, paths[0])
         counted, tied = _positives(benchmark, paths[0])
         found = counted if found is None else found
         notices = (*as_notices(benchmark.notices), *tied, *notices)
     if found is None:
         do = "add --found NUMBER, or -a with the votes on what was retrieved"
         raise InputError("audit", "no --found", "how many positives the retrieval found", do)
-    models = read_models(asked, asked.task)
+    models = read_models(options, options.task)
     if votes is not None:
         votes = replace(votes, group=None, groups=None)  # which are the pools
     return _ReadAudit(pools, found, notices, benchmark, votes, pool, sizes, models)
@@ -221,9 +223,9 @@ def _positives(table: Annotations, path: Path) -> tuple[int, tuple[Notice, ...]]
     return int(majority(question.shares)[0].sum()), (tied,) if ties else ()
 
 
-def _audit_columns(path: Path, asked: Options) -> dict[str, str]:
+def _audit_columns(path: Path, options: Options) -> dict[str, str]:
     """Columns of the audited items; the pool is the group of an item."""
-    columns = column_map(asked.columns, "columns")
+    columns = column_map(options.columns, "columns")
     theirs = columns.pop("pool", None)
     if theirs is None and "pool" in _header(path):
         theirs = "pool"
@@ -243,25 +245,27 @@ def _header(path: Path) -> list[str]:
     return list(read_arrow(content(path)).column_names) if path.suffix == ".parquet" else []
 
 
-def _report(read: _ReadAudit, asked: Options) -> "Report":
+def _report(read: _ReadAudit, options: Options) -> "Report":
     """Count what was missed and score the models again, under a bar."""
     from equipoise.metrics import named
     from equipoise.study.analyses.audits import TERMS
     from equipoise.study.analyses.audits import audit as count_missed
     from equipoise.types.findings import Report
 
-    done = count_missed(read.pools, read.found, level=asked.level, finite=not asked.infinite)
-    metrics = metric_names(asked.metrics) or ["auroc"]
-    again = _again(read, asked, metrics) if read.models else []
+    done = count_missed(
+        read.pools, read.found, level=options.level, finite=not options.infinite
+    )
+    metrics = metric_names(options.metrics) or ["auroc"]
+    again = _again(read, options, metrics) if read.models else []
     settings = [
         ("Positives retrieved", count(done.found)),
-        ("Level of the intervals", exact_percent(asked.level)),
+        ("Level of the intervals", exact_percent(options.level)),
     ]
     if again:
         settings += [
-            ("Labels", asked.labels or "hard"),
-            ("Resamples", count(asked.replicates or 500)),
-            ("Seed", str(asked.seed)),
+            ("Labels", options.labels or "hard"),
+            ("Resamples", count(options.replicates or 500)),
+            ("Seed", str(options.seed)),
         ]
     scored = [named(one) for one in metrics if again]
     audited = sum(one.audited for one in done.pools)
@@ -281,7 +285,7 @@ def _report(read: _ReadAudit, asked: Options) -> "Report":
     )
 
 
-def _again(read: _ReadAudit, asked: Options, metrics: Sequence[str]) -> "list[Finding]":
+def _again(read: _ReadAudit, options: Options, metrics: Sequence[str]) -> "list[Finding]":
     """Every metric before and after."""
     from equipoise.study.analyses.audits import Audited, reevaluate
 
@@ -293,7 +297,12 @@ def _again(read: _ReadAudit, asked: Options, metrics: Sequence[str]) -> "list[Fi
             def within(done: int, whole: int, place: int = place) -> None:
                 tell(place * whole + done, len(metrics) * whole)
 
-            how = (asked.labels or "hard", asked.replicates or 500, asked.seed, asked.level)
+            how = (
+                options.labels or "hard",
+                options.replicates or 500,
+                options.seed,
+                options.level,
+            )
             audited = Audited(read.votes, read.pool, read.sizes, *how, within)
             done = reevaluate(read.models, read.benchmark, audited, metric=metric)
             findings.append(done.report())

@@ -34,7 +34,7 @@ ENDINGS = (".csv", ".parquet", ".pq")
     },
     show_all=True,
 )
-def check(asked: Options) -> None:
+def check(options: Options) -> None:
     """Say how files are read, and make one file of them that every verb takes.
 
     Which file holds what, in which layout, what was guessed and why; items, annotators, tasks,
@@ -48,43 +48,43 @@ def check(asked: Options) -> None:
     from equipoise.report.terminal import show
     from equipoise.types.findings.record import as_json
 
-    _check_out(asked)
-    check_reading(asked)
-    folders = [*(asked.files or ()), *(asked.annotations or ())]
-    if asked.on_disk and asked.predictions:
+    _check_out(options)
+    check_reading(options)
+    folders = [*(options.files or ()), *(options.annotations or ())]
+    if options.on_disk and options.predictions:
         do = "check the folder of votes alone; evaluate says how scores meet them"
         raise InputError("--predictions", "votes that stay on disk", "votes alone", do)
-    if stays_on_disk(asked, folders) and not asked.predictions:
-        if asked.out is not None:
+    if stays_on_disk(options, folders) and not options.predictions:
+        if options.out is not None:
             do = "leave it out: the folder is the study"
             raise InputError("--out", "votes that stay on disk", "no file", do)
-        check_on_disk(folders, asked)
+        check_on_disk(folders, options)
         return
     found = check_files(
         FilesToCheck(
-            annotations=asked.annotations or (),
-            predictions=asked.predictions or (),
-            any=asked.files or (),
-            vote_keywords=vote_keywords(asked),
-            score_keywords=score_keywords(asked),
-            first_votes=asked.first_votes,
+            annotations=options.annotations or (),
+            predictions=options.predictions or (),
+            any=options.files or (),
+            vote_keywords=vote_keywords(options),
+            score_keywords=score_keywords(options),
+            first_votes=options.first_votes,
         )
     )
     report = check_report(found, command=True)
-    if asked.as_json:
+    if options.as_json:
         print_json(as_json(report))
     else:
-        show(output(), report, verbose=asked.verbose)
-    if asked.out is not None:
-        _write(found, asked.out)
+        show(output(), report, verbose=options.verbose)
+    if options.out is not None:
+        _write(found, options.out)
 
 
-def _check_out(asked: Options) -> None:
+def _check_out(options: Options) -> None:
     """Refuse a file that cannot be written, or that is there."""
-    check_target("--out", asked.out, ENDINGS)
-    if asked.out is not None and asked.out.exists() and not asked.overwrite:
+    check_target("--out", options.out, ENDINGS)
+    if options.out is not None and options.out.exists() and not options.overwrite:
         raise InputError(
-            f"--out {asked.out}", "a file that is there", "a new one", "add --overwrite"
+            f"--out {options.out}", "a file that is there", "a new one", "add --overwrite"
         )
 
 

@@ -66,7 +66,7 @@ KEYWORDS = {
     },
     heavy="cells",
 )
-def benchmark(asked: Options) -> None:
+def benchmark(options: Options) -> None:
     """Which detectors find the problems of a study, and how surely?
 
     Runs every detector of off-topic images, near duplicates and label errors, and compares
@@ -82,44 +82,44 @@ def benchmark(asked: Options) -> None:
 
     Example: equipoise clean benchmark demo --detectors all,mine.py:MyDetector
     """
-    if asked.listed:
-        _list(as_json=asked.as_json)
+    if options.listed:
+        _list(as_json=options.as_json)
         return
-    if asked.clean_study is None:
+    if options.clean_study is None:
         raise typer.BadParameter("give a study of --list, or data with --votes",
                                  param_hint="DATASET")  # fmt: skip
-    _check(asked)
-    detectors = _detectors(asked)
-    _check_out(asked)
-    study = _study(asked, asked.clean_study)
-    _check_data(study, asked)
-    done = _compared(study, detectors, asked)
-    for cell in done.left_out if asked.as_json else ():
+    _check(options)
+    detectors = _detectors(options)
+    _check_out(options)
+    study = _study(options, options.clean_study)
+    _check_data(study, options)
+    done = _compared(study, detectors, options)
+    for cell in done.left_out if options.as_json else ():
         say(f"Note: {cell.detector} ({cell.task}) is left out: {cell.reason}")
-    if asked.as_json and asked.out is None:
+    if options.as_json and options.out is None:
         print_json(done.rows())
         return
-    report = _report(done, asked)
-    if asked.out is not None:
-        _save(done, report, asked.out)
-    if asked.as_json:
+    report = _report(done, options)
+    if options.out is not None:
+        _save(done, report, options.out)
+    if options.as_json:
         print_json(done.rows())
     else:
-        _show(report, asked)
+        _show(report, options)
 
 
-def _check(asked: Options) -> None:
+def _check(options: Options) -> None:
     """Refuse unknown words, and votes without a task."""
     from equipoise.clean import TASKS
 
-    _by_task("votes", asked.votes)
-    _by_task("expert_votes", asked.expert_votes)
-    for task in words(asked.problems):
+    _by_task("votes", options.votes)
+    _by_task("expert_votes", options.expert_votes)
+    for task in words(options.problems):
         check_choice("problems", task, TASKS)
-    metric_names(asked.metrics)
-    _analyses(asked)
-    if asked.replicates is not None and asked.replicates < 2:
-        raise misused(f"got {asked.replicates}, expected at least 2", "replicates")
+    metric_names(options.metrics)
+    _analyses(options)
+    if options.replicates is not None and options.replicates < 2:
+        raise misused(f"got {options.replicates}, expected at least 2", "replicates")
 
 
 def _by_task(name: str, texts: Sequence[str] | None) -> dict[str, Path]:
@@ -136,7 +136,7 @@ def _by_task(name: str, texts: Sequence[str] | None) -> dict[str, Path]:
     return files
 
 
-def _analyses(asked: Options) -> tuple[str, ...]:
+def _analyses(options: Options) -> tuple[str, ...]:
     """Names of analyses."""
     from equipoise.study.analyses.catalogue import ANALYSES
 
@@ -145,7 +145,7 @@ def _analyses(asked: Options) -> tuple[str, ...]:
         "quick": tuple(name for name, analysis in ANALYSES.items() if analysis.quick),
         "none": (),
     }
-    text = asked.analyses or "all"
+    text = options.analyses or "all"
     if text in some:
         return some[text]
     for name in words(text):
@@ -153,22 +153,22 @@ def _analyses(asked: Options) -> tuple[str, ...]:
     return tuple(words(text))
 
 
-def _check_out(asked: Options) -> None:
+def _check_out(options: Options) -> None:
     """Refuse a folder that cannot be written, or holds another evaluation."""
     from equipoise.clean.benchmark_findings import MARK
     from equipoise.report.run import prepared
 
-    if asked.out is not None:
-        overwrite = asked.overwrite or (asked.out / MARK).is_file()
-        prepared(asked.out, overwrite=overwrite)
+    if options.out is not None:
+        overwrite = options.overwrite or (options.out / MARK).is_file()
+        prepared(options.out, overwrite=overwrite)
 
 
-def _check_data(study: "JudgedCollection", asked: Options) -> None:
+def _check_data(study: "JudgedCollection", options: Options) -> None:
     """Refuse a folder that holds the benchmark of another study."""
     from equipoise.clean.benchmark_findings import check_data
 
-    if asked.out is not None and not asked.overwrite:
-        check_data(asked.out, study)
+    if options.out is not None and not options.overwrite:
+        check_data(options.out, study)
 
 
 def _list(*, as_json: bool) -> None:
@@ -203,35 +203,36 @@ def _list(*, as_json: bool) -> None:
     screen.print(f"\nStudies: {', '.join(STUDIES)}")
 
 
-def _detectors(asked: Options) -> "tuple[Detector, ...]":
+def _detectors(options: Options) -> "tuple[Detector, ...]":
     from equipoise.clean import DETECTORS
     from equipoise.clean.detector import choose
 
     known = [one.name for one in DETECTORS]
     chosen = [
         name
-        for word in words(asked.detectors) or ("all",)
+        for word in words(options.detectors) or ("all",)
         for name in (known if word == "all" else [word])
     ]
     return choose(list(dict.fromkeys(chosen)), DETECTORS)
 
 
-def _study(asked: Options, name: str) -> "JudgedCollection":
+def _study(options: Options, name: str) -> "JudgedCollection":
     """A study by its name, or of a user's own data and votes."""
     from inspect import signature
 
     from equipoise.clean.studies import STUDIES
 
-    cache = None if asked.out is None else asked.out / EMBEDDINGS
+    cache = None if options.out is None else options.out / EMBEDDINGS
     if name in STUDIES:
         load = STUDIES[name]
         takes = signature(load).parameters
         for keyword, row in KEYWORDS.items():
-            if getattr(asked, row) and keyword not in takes:
+            if getattr(options, row) and keyword not in takes:
                 raise misused(f"{name} has its own; leave it out", row)
         with progress(f"reading {name}") as tell:
-            keywords = {"encoder": asked.encoder, "images": asked.images,
-                        "release": asked.release, "cache": cache, "progress": tell}  # fmt: skip
+            names = ("encoder", "images", "release")
+            keywords = {name: getattr(options, name) for name in names}
+            keywords |= {"cache": cache, "progress": tell}
             study: JudgedCollection = load(
                 **{key: v for key, v in keywords.items() if key in takes and v is not None}
             )
@@ -243,24 +244,24 @@ def _study(asked: Options, name: str) -> "JudgedCollection":
             f"{nearest(name, list(STUDIES))}",
             param_hint="DATASET",
         )
-    if not asked.votes:
+    if not options.votes:
         raise misused("say what people judged: off_topic=votes.csv", "votes")
-    return _own_study(path, asked, cache)
+    return _own_study(path, options, cache)
 
 
-def _own_study(path: Path, asked: Options, cache: Path | None) -> "JudgedCollection":
+def _own_study(path: Path, options: Options, cache: Path | None) -> "JudgedCollection":
     from equipoise.clean.collection import JudgedCollection
     from equipoise.clean.reading import read_collection
 
-    encoder = asked.encoder or ("default" if path.is_dir() else None)
+    encoder = options.encoder or ("default" if path.is_dir() else None)
     with progress("reading") as tell:
         found = read_collection(
-            path, labels=asked.label_table, encoder=encoder, cache=cache, progress=tell
+            path, labels=options.label_table, encoder=encoder, cache=cache, progress=tell
         )
     note(found.notices)
-    files = _by_task("votes", asked.votes)
+    files = _by_task("votes", options.votes)
     truths: Any = {task: _votes(file, task) for task, file in files.items()}
-    files = _by_task("expert_votes", asked.expert_votes)
+    files = _by_task("expert_votes", options.expert_votes)
     experts: Any = {task: _votes(file, task) for task, file in files.items()}
     return JudgedCollection(
         name=path.stem,
@@ -310,36 +311,36 @@ def _pair_column(path: Path) -> dict[str, str]:
 def _compared(
     study: "JudgedCollection",
     detectors: "tuple[Detector, ...]",
-    asked: Options,
+    options: Options,
 ) -> "BenchmarkResult":
     """Run what is not there yet, under a bar."""
     from equipoise.clean.detector_benchmark import Benchmark
 
-    tasks: Any = words(asked.problems)
+    tasks: Any = words(options.problems)
     plan = Benchmark(
         study,
         detectors,
         tasks=tasks,
-        seeds=asked.seeds or SEEDS,
-        metrics=metric_names(asked.metrics),
-        store=None if asked.out is None else asked.out / CELLS,
-        replicates=asked.replicates,
-        seed=asked.seed,
-        level=asked.level,
+        seeds=options.seeds or SEEDS,
+        metrics=metric_names(options.metrics),
+        store=None if options.out is None else options.out / CELLS,
+        replicates=options.replicates,
+        seed=options.seed,
+        level=options.level,
     )
     with progress("running detectors") as tell:
         return plan.run(tell)
 
 
-def _report(done: "BenchmarkResult", asked: Options) -> "Report":
+def _report(done: "BenchmarkResult", options: Options) -> "Report":
     from equipoise.clean.benchmark_findings import benchmark_report
-    from equipoise.cli.evaluate import typed_command
+    from equipoise.cli.evaluation import typed_command
     from equipoise.cli.results import in_options
 
-    names = _analyses(asked)
+    names = _analyses(options)
     with stages((len(names) + 2) * len(done.tasks)) as stage:
         report = benchmark_report(
-            done, analyses=names, title=asked.title or "", command=True, stage=stage
+            done, analyses=names, title=options.title or "", command=True, stage=stage
         )
     report = in_options(report)
     return replace(report, command=typed_command())
@@ -354,20 +355,20 @@ def _save(done: "BenchmarkResult", report: "Report", out: Path) -> None:
     note(said)
 
 
-def _show(report: "Report", asked: Options) -> None:
+def _show(report: "Report", options: Options) -> None:
     """Print the answer, the standings of every task, and what was left out."""
-    from equipoise.cli.evaluate import tell_notices
+    from equipoise.cli.evaluation import tell_notices
     from equipoise.report.terminal import show, show_answer
 
-    console, out = output(), asked.out
+    console, out = output(), options.out
     boards = tuple(one for one in report.findings if one.key in ("standings", "distance"))
     files = [f"Page {out / 'report.html'}", f"numbers {out / 'run.json'}"] if out else []
     show_answer(console, replace(report, findings=boards), files=files)
     rest = tuple(
         one
         for one in report.findings
-        if asked.verbose or one.key in ("left_out_detectors", "cost")
+        if options.verbose or one.key in ("left_out_detectors", "cost")
     )
     console.print()
-    show(console, replace(report, findings=rest), verbose=asked.verbose)
-    tell_notices(report, verbose=asked.verbose)
+    show(console, replace(report, findings=rest), verbose=options.verbose)
+    tell_notices(report, verbose=options.verbose)

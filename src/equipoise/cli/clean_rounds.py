@@ -43,7 +43,7 @@ rounds = typer.Typer(
         "cache": "Folder that keeps embeddings of images. Default: one in --out.",
     },
 )
-def start(asked: Options) -> None:
+def start(options: Options) -> None:
     """Open the first round: every item and its nearest neighbour, as pairs.csv.
 
     Example: equipoise clean rounds start images --out rounds
@@ -55,25 +55,25 @@ def start(asked: Options) -> None:
     from equipoise.clean.rounds import UNDECIDED, DuplicateRounds, Judging
     from equipoise.clean.rounds_record import check_start
 
-    source, out = asked.source, asked.out
+    source, out = options.source, options.out
     assert source is not None and out is not None
     check_folder("--out", out)
     check_start(out)
     check_outside(out, source, "name another folder")
-    encoder = choose_encoder(asked.encoder or USUAL_ENCODER)
-    cache = asked.cache or out / EMBEDDINGS
+    encoder = choose_encoder(options.encoder or USUAL_ENCODER)
+    cache = options.cache or out / EMBEDDINGS
     with progress("reading and embedding") as tell:
         reading = read_collection(source, encoder=encoder, cache=cache, progress=tell)
     note(reading.notices)
     judging = Judging(
-        model=asked.judge,
-        threshold=asked.yes_threshold,
-        votes=asked.votes_needed,
-        undecided=UNDECIDED[UNDECIDED.index(asked.undecided)],
+        model=options.judge,
+        threshold=options.yes_threshold,
+        votes=options.votes_needed,
+        undecided=UNDECIDED[UNDECIDED.index(options.undecided)],
     )
     with progress("nearest neighbours") as tell:
         state = DuplicateRounds.start(
-            reading.collection, judging=judging, patience=asked.patience, progress=tell
+            reading.collection, judging=judging, patience=options.patience, progress=tell
         )
     state.save(out)
     _hand_out(state, out)
@@ -81,7 +81,7 @@ def start(asked: Options) -> None:
 
 @rounds.command("next", no_args_is_help=True)
 @verb(*("folder", "answers", "as_json"), arguments=("folder",), required=("folder",))
-def next_round(asked: Options) -> None:
+def next_round(options: Options) -> None:
     """Take answers in, and write the pairs that are to be judged next to DIR/pairs.csv.
 
     A round stays open until every pair has its votes. Votes that are known already change
@@ -91,15 +91,15 @@ def next_round(asked: Options) -> None:
     """
     from equipoise.clean.rounds import DuplicateRounds, read_pair_votes
 
-    folder = asked.folder
+    folder = options.folder
     assert folder is not None
     state = DuplicateRounds.load(folder)
-    answers = [state.asked(read_pair_votes(path)) for path in asked.answers or ()]
+    answers = [state.asked(read_pair_votes(path)) for path in options.answers or ()]
     note([notice for _, notices in answers for notice in notices])
     state = state.answered([vote for votes, _ in answers for vote in votes])
     _keep_labels(state, folder)
     state.save(folder)
-    _hand_out(state, folder, as_json=asked.as_json)
+    _hand_out(state, folder, as_json=options.as_json)
 
 
 @rounds.command("show", no_args_is_help=True)
@@ -109,7 +109,7 @@ def next_round(asked: Options) -> None:
     required=("folder",),
     texts={"out": "Write the groups as CSV: group, size, item."},
 )
-def show(asked: Options) -> None:
+def show(options: Options) -> None:
     """Where the rounds stand: what was asked, which groups were found, and at what cost.
 
     Example: equipoise clean rounds show rounds --out groups.csv
@@ -118,15 +118,15 @@ def show(asked: Options) -> None:
     from equipoise.read.writing import write_text
     from equipoise.report.text import as_csv
 
-    out = asked.out
+    out = options.out
     check_target("--out", out, (".csv",))
-    assert asked.folder is not None
-    state = DuplicateRounds.load(asked.folder)
+    assert options.folder is not None
+    state = DuplicateRounds.load(options.folder)
     if out is not None:
         rows = group_rows(state)
         write_text(out, as_csv(rows) if rows else "group,size,item\n")
         say(f"Wrote {out} ({count(len(rows))} items in {count(len(state.groups))} groups)")
-    _show(state, as_json=asked.as_json)
+    _show(state, as_json=options.as_json)
 
 
 def _keep_labels(state: "DuplicateRounds", folder: Path) -> None:

@@ -51,7 +51,7 @@ def check_outside(out: Path, source: Path, do: str) -> None:
         "overwrite": "Replace an earlier scan there.",
     },
 )
-def scan(asked: Options) -> None:
+def scan(options: Options) -> None:
     """What should be looked at in these images before training on them?
 
     Ranks images that do not belong, pairs that are there twice and labels that are wrong, each
@@ -69,41 +69,49 @@ def scan(asked: Options) -> None:
     from equipoise.clean.scanning import ScanPlan
     from equipoise.clean.scanning import scan as look_through
 
-    _check_out(asked)
-    detectors = choose(words(asked.detectors), DETECTORS)
-    reading, encoder = _read(asked)
+    _check_out(options)
+    detectors = choose(words(options.detectors), DETECTORS)
+    reading, encoder = _read(options)
     how = ScanPlan(
-        detectors=detectors, most=asked.longest, cut=asked.cut, alpha=asked.alpha, q=asked.q,
-        check=not asked.no_check, seed=asked.seed, encoder=encoder, turned=asked.turned,
-        encoder_name=asked.encoder or USUAL_ENCODER, cache=_cache(asked),
-    )  # fmt: skip
+        detectors=detectors,
+        most=options.longest,
+        cut=options.cut,
+        alpha=options.alpha,
+        q=options.q,
+        check=not options.no_check,
+        seed=options.seed,
+        encoder=encoder,
+        turned=options.turned,
+        encoder_name=options.encoder or USUAL_ENCODER,
+        cache=_cache(options),
+    )
     with _Steps() as steps:
         found = look_through(reading.collection, how, steps)
-    record, thumbnails = _recorded(found, reading, asked)
+    record, thumbnails = _recorded(found, reading, options)
     note((*reading.notices, *found.notices))
     files: list[str] = []
-    if asked.out is not None:
+    if options.out is not None:
         with progress("writing"):
-            files = record.save(asked.out, thumbnails)
-    if asked.as_json:
+            files = record.save(options.out, thumbnails)
+    if options.as_json:
         print_json(record.as_json())
     else:
-        _show(record, files=_said(asked.out, files))
+        _show(record, files=_said(options.out, files))
 
 
-def _check_out(asked: Options) -> None:
+def _check_out(options: Options) -> None:
     """Refuse a folder that cannot be written, or would be looked through itself."""
     from equipoise.clean.scan_findings import MARK
 
-    check_report_folder(asked, MARK)
-    if asked.out is not None and asked.source is not None:
+    check_report_folder(options, MARK)
+    if options.out is not None and options.source is not None:
         do = "its pictures would be taken for images of yours; name another folder"
-        check_outside(asked.out, asked.source, do)
+        check_outside(options.out, options.source, do)
 
 
-def _cache(asked: Options) -> Path | None:
+def _cache(options: Options) -> Path | None:
     """Where embeddings are kept: the cache, or a folder in that of results."""
-    return asked.cache or (asked.out / EMBEDDINGS if asked.out is not None else None)
+    return options.cache or (options.out / EMBEDDINGS if options.out is not None else None)
 
 
 class _Steps(ExitStack):
@@ -121,63 +129,63 @@ def _said(out: Path | None, files: Sequence[str]) -> list[str]:
     return [f"{out / 'report.html'}", f"lists: {', '.join(lists)}"]
 
 
-def _read(asked: Options) -> "tuple[CollectionRead, Encoder | None]":
+def _read(options: Options) -> "tuple[CollectionRead, Encoder | None]":
     """Read images or embeddings, labels and parts; the encoder where there are images."""
     from equipoise.clean.encoders import choose_encoder
     from equipoise.clean.reading import FOLDERS, read_collection, read_parts
 
-    encoder = choose_encoder(asked.encoder or USUAL_ENCODER)
-    by_folder = str(asked.split) == FOLDERS
-    assert asked.source is not None
+    encoder = choose_encoder(options.encoder or USUAL_ENCODER)
+    by_folder = str(options.split) == FOLDERS
+    assert options.source is not None
     with progress("reading and embedding") as tell:
         reading = read_collection(
-            asked.source, labels=asked.label_table, split="folders" if by_folder else None,
-            encoder=encoder, cache=_cache(asked), progress=tell,
+            options.source, labels=options.label_table, split="folders" if by_folder else None,
+            encoder=encoder, cache=_cache(options), progress=tell,
         )  # fmt: skip
     data = reading.collection
-    if asked.split is not None and not by_folder:
-        data = replace(data, split=read_parts(asked.split, data.items))
+    if options.split is not None and not by_folder:
+        data = replace(data, split=read_parts(options.split, data.items))
     return replace(reading, collection=data), encoder if data.images is not None else None
 
 
 def _recorded(
-    found: "Scan", reading: "CollectionRead", asked: Options
+    found: "Scan", reading: "CollectionRead", options: Options
 ) -> "tuple[ScanRecord, dict[str, bytes]]":
     """The record of a scan, and the pictures that lie beside its page."""
     from equipoise.clean.scan_findings import ScanRecord, pictures
 
-    assert asked.source is not None
+    assert options.source is not None
     known: dict[str, str] = {}
     thumbnails: dict[str, bytes] = {}
-    if asked.out is not None and asked.thumbnails != "none":
+    if options.out is not None and options.thumbnails != "none":
         with progress("pictures"):
-            beside = asked.thumbnails == "beside"
+            beside = options.thumbnails == "beside"
             known, thumbnails = pictures(reading.collection, found, beside=beside)
     record = ScanRecord(
         scan=found,
-        name=asked.source.name or str(asked.source),
+        name=options.source.name or str(options.source),
         rejected=tuple((one.where, f"{one.got}; {one.do}") for one in reading.rejected),
         pictures=known,
-        settings=_settings(reading, asked),
+        settings=_settings(reading, options),
         notices=reading.notices,
     )
     return record, thumbnails
 
 
-def _settings(reading: "CollectionRead", asked: Options) -> tuple[tuple[str, str], ...]:
+def _settings(reading: "CollectionRead", options: Options) -> tuple[tuple[str, str], ...]:
     """What the page says of how the scan was made."""
-    assert asked.source is not None
-    encoder = asked.encoder or USUAL_ENCODER
+    assert options.source is not None
+    encoder = options.encoder or USUAL_ENCODER
     images = reading.collection.images is not None
-    tables = (("labels", asked.label_table), ("split", asked.split))
+    tables = (("labels", options.label_table), ("split", options.split))
     return (
-        ("looked through", asked.source.name),
+        ("looked through", options.source.name),
         *([("encoder", ENCODER.get(encoder, encoder))] if images else []),
         *((name, path.name) for name, path in tables if path is not None),
-        ("detectors", asked.detectors or "usual"),
-        ("most", str(asked.longest)),
-        *([("alpha", f"{asked.alpha:g}"), ("q", f"{asked.q:g}")] if asked.cut else []),
-        ("seed", str(asked.seed)),
+        ("detectors", options.detectors or "usual"),
+        ("most", str(options.longest)),
+        *([("alpha", f"{options.alpha:g}"), ("q", f"{options.q:g}")] if options.cut else []),
+        ("seed", str(options.seed)),
     )
 
 

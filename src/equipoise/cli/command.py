@@ -93,9 +93,9 @@ def verb(
         def run(**values: Any) -> None:
             values.pop(HELP_ALL, None)
             _check(values)
-            asked = Options(**values)
-            with _engine(asked, heavy):
-                function(asked)
+            options = Options(**values)
+            with _engine(options, heavy):
+                function(options)
 
         run.__dict__["__signature__"] = Signature(parameters, return_annotation=None)
         run.__annotations__ = {one.name: one.annotation for one in parameters}
@@ -104,12 +104,12 @@ def verb(
     return command
 
 
-def _engine(asked: Options, heavy: str) -> AbstractContextManager[None]:
+def _engine(options: Options, heavy: str) -> AbstractContextManager[None]:
     if not heavy:
         return nullcontext()
     from equipoise.cli.engine import use_engine
 
-    return use_engine(asked, cells=heavy == "cells")
+    return use_engine(options, cells=heavy == "cells")
 
 
 def _parameter(name: str, form: _Form) -> Parameter:

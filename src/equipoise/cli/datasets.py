@@ -19,7 +19,7 @@ DEMO = Path("equipoise-demo")
 
 
 @verb("as_json", texts={"as_json": "Print as JSON."})
-def datasets(asked: Options) -> None:
+def datasets(options: Options) -> None:
     """List the public data sets that equipoise can load.
 
     A set is looked for in the folder that EQUIPOISE_DATA names, then in the cache; else it is
@@ -31,7 +31,7 @@ def datasets(asked: Options) -> None:
     from equipoise.datasets import CATALOGUE, located
 
     places = {name: located(source) for name, source in CATALOGUE.items()}
-    if asked.as_json:
+    if options.as_json:
         print_json(
             [
                 {
@@ -70,14 +70,14 @@ def _absent(source: "Source") -> str:
         "as_json": "Print the leaderboard as JSON, full precision.",
     },
 )
-def demo(asked: Options) -> None:
+def demo(options: Options) -> None:
     """Run a whole reading study on bundled data and open the doors to your own.
 
     Real tumours (Wisconsin breast cancer data), real classifiers trained on the spot, and a
     panel of eight SIMULATED readers of different skill and leaning. Writes the two input
     files, the run and the page.
     """
-    from equipoise.cli.evaluate import show_run
+    from equipoise.cli.evaluation import show_run
     from equipoise.cli.report import run_json
     from equipoise.datasets.demo import SIMULATED, write_study
     from equipoise.read.annotations import read_annotations
@@ -89,11 +89,11 @@ def demo(asked: Options) -> None:
     from equipoise.study.study import report_replicates
     from equipoise.types.words import Nouns
 
-    out = asked.out or DEMO
+    out = options.out or DEMO
     check_folder("--out", out)
-    prepared(out, overwrite=asked.overwrite)
+    prepared(out, overwrite=options.overwrite)
     with progress("training seven classifiers"):
-        votes, scores = write_study(out, asked.seed)
+        votes, scores = write_study(out, options.seed)
     readings = read_annotations(votes).against("malignant")
     how = Settings(replicates=report_replicates(len(readings.items)))
     study = Study.of(read_predictions(scores), readings, settings=how)
@@ -111,8 +111,8 @@ def demo(asked: Options) -> None:
         question=question(positive="malignant"),
     )
     run = record(study.evaluation, provenance, report)
-    run.save(out, overwrite=asked.overwrite)
-    if asked.as_json:
+    run.save(out, overwrite=options.overwrite)
+    if options.as_json:
         say(SIMULATED)
         print_json(run_json(run))
     else:
@@ -133,21 +133,21 @@ def demo(asked: Options) -> None:
         "name, the list.",
     },
 )
-def reproduce(asked: Options) -> None:
+def reproduce(options: Options) -> None:
     """Recompute a published table from raw data and show both side by side."""
     from equipoise.datasets.reproduce import CATALOGUE, recompute
     from equipoise.types.arrays import nearest
 
-    name = asked.name
+    name = options.name
     if name is None:
-        _list(as_json=asked.as_json)
+        _list(as_json=options.as_json)
         return
     if name not in CATALOGUE:
         message = f"got {name!r}, expected a known result; {nearest(name, CATALOGUE)}"
         raise typer.BadParameter(message, param_hint="NAME")
     with progress(f"recomputing {name}") as tell:
         result = recompute(name, tell)
-    if asked.as_json:
+    if options.as_json:
         print_json(result.record())
     else:
         _show(result)

@@ -33,7 +33,7 @@ exec {python} -m equipoise cell --folder {folder} "$cell" -- {command}
 
 
 @contextmanager
-def use_engine(asked: Options, *, cells: bool) -> Iterator[None]:
+def use_engine(options: Options, *, cells: bool) -> Iterator[None]:
     """Run what is inside on the engine that was asked for.
 
     Parameters
@@ -43,22 +43,22 @@ def use_engine(asked: Options, *, cells: bool) -> Iterator[None]:
     """
     from equipoise.scale.engine import KINDS, choose_engine, groups_sent, using
 
-    check_choice("engine", asked.engine, (*KINDS, JOBS))
-    if asked.address is not None and asked.engine not in ("dask", "ray"):
+    check_choice("engine", options.engine, (*KINDS, JOBS))
+    if options.address is not None and options.engine not in ("dask", "ray"):
         raise misused("belongs to --engine dask or ray", "address")
-    if asked.workers and (asked.engine == JOBS or asked.address is not None):
+    if options.workers and (options.engine == JOBS or options.address is not None):
         raise misused("the cluster has its own number; leave it out", "workers")
-    if asked.engine == JOBS:
+    if options.engine == JOBS:
         if not cells:
             raise misused("this verb has no parts for jobs; choose dask or ray", "engine")
         with _jobs():
             yield
         return
-    chosen = choose_engine(asked.engine, address=asked.address, workers=asked.workers)
+    chosen = choose_engine(options.engine, address=options.address, workers=options.workers)
     with using(chosen) as engine:
         yield
         if not engine.is_local and not groups_sent():
-            say(f"Note: Nothing took long enough to be sent to {asked.engine}: all ran here.")
+            say(f"Note: Nothing took long enough to be sent to {options.engine}: all ran here.")
 
 
 @contextmanager

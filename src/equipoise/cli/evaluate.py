@@ -1,304 +1,171 @@
-"""What `equipoise evaluate` does: a study in, the answer with its grounds out."""
+"""equipoise evaluate: the verb, and what its options mean."""
 
-import shlex
-import sys
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from pathlib import Path
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from equipoise.cli.asked import (
-    asked_analyses,
-    asked_settings,
-    asked_thresholds,
-    check_scoring,
-)
-from equipoise.cli.groups import asked_groups, check_groups, regrouped, with_groups, within
-from equipoise.cli.help import check_k, metric_names, metric_of
+from equipoise.cli.command import verb
+from equipoise.cli.on_disk import evaluate_on_disk, stays_on_disk
 from equipoise.cli.options import (
+    OF_FOLDER,
+    OF_MATCHING,
+    OF_QUESTION,
+    OF_SCORES,
+    OF_STUDY,
     Options,
-    class_names,
-    column_map,
-    non_default,
+    check_choice,
+    flag,
+    misused,
     words,
 )
-from equipoise.cli.report import run_json
-from equipoise.cli.results import check_run_folder, cited, in_options
-from equipoise.cli.screen import (
-    output,
-    print_json,
-    progress,
-    running,
-    say,
-    stages,
-    verb_options,
-)
-from equipoise.cli.study import TITLE, CliStudy, check_reading, read_study
-from equipoise.cli.truth import ScoredTruth, check_truth, make_truth
-from equipoise.datasets import CATALOGUE
-from equipoise.metrics import Metric
-from equipoise.read import codec
-from equipoise.read.writing import RUN
-from equipoise.report.answer import AnswerOptions, answer_report, require_models
-from equipoise.report.run import Run
-from equipoise.report.run.record import DatasetRecord, StoredQuestion, TruthModel, question
-from equipoise.report.run.recording import Provenance, record
-from equipoise.report.terminal import evidence_lines, show, show_answer
-from equipoise.study import Evaluation, Study
-from equipoise.study.analyses.subgroups import read_attributes
-from equipoise.study.study import Progress, report_replicates
 from equipoise.types.annotations import Annotations
-from equipoise.types.findings import Report
-from equipoise.types.findings.record import plain
-from equipoise.types.notices import worded
-from equipoise.types.numbers import count
-from equipoise.types.words import Nouns
+from equipoise.types.arrays import InputError
 
-FEW = 3  # analyses that a terminal shows with their tables
-NOTES = 3  # notices that a terminal shows
-IN_CARD = ("duplicate_models", "threshold_assumed")  # said as the caveat
-OF_SCORING = (
-    "threshold", "tuning", "margin", "labels", "level", "items", "annotators", "inference",
-    "matters",
-)  # fmt: skip
-OF_TRUTH = ("truth", "draws", "burn_in", "reliability", "prior")
-RECORDED = (
-    *("positive", "at_least", "kind", "exchangeable", "layout", "prediction_layout"),
-    *("repeats", "on_missing", "ties", "first_votes", "circular"),
+if TYPE_CHECKING:
+    from equipoise.metrics import Metric
+    from equipoise.study import Settings, Thresholds
+    from equipoise.study.analyses.subgroups import Attributes
+    from equipoise.study.study import Progress
+
+
+@verb(
+    *OF_STUDY,
+    *("attributes", "on_disk"),
+    *("metrics", "list_metrics", "full", "analyses", "pair", "threshold", "tuning", "margin"),
+    *("labels", "most", "resample", "replicates", "seed", "level", "items", "annotators"),
+    *("inference", "matters", "truth", "draws", "burn_in", "reliability", "prior"),
+    *("groups", "by_group", "within"),
+    *OF_QUESTION,
+    *OF_SCORES,
+    *OF_MATCHING,
+    *OF_FOLDER,
+    "verbose",
+    arguments=("study",),
+    rare=("labels",),
+    texts={
+        "reliability": "How much a vote counts.",
+        "prior": "What the model believes without votes; see `aggregate --help`.",
+        "out": "Folder for the page (report.html), the record (run.json), disputed.csv and "
+        "replicates.npy; nothing is written without it.",
+        "overwrite": "Replace an earlier run in that folder.",
+        "as_json": "Print everything as JSON, full precision.",
+    },
+    heavy="maps",
 )
+def evaluate(options: Options) -> None:
+    """Which model is better, how sure is that, and what would settle it?
 
+    Reads who said what and what each model scored, and answers: which models may be the best,
+    for items and annotators like these, all pairs of models at once; how far below the best
+    every model may lie; whether models do better than the annotators; which items split them.
+    `--full` adds every analysis, `--pair` a close look at two models. With `--margin` models
+    are shown to be good enough. With `--truth` a model of the votes says what is plausibly
+    true.
 
-def run_evaluation(asked: Options) -> None:
-    """Read, evaluate, write and show a study."""
-    asked = _repeated(asked)
-    check_scoring(asked)
-    check_truth(asked)
-    check_groups(asked)
-    check_reading(asked)
-    names = metric_names(asked.metrics)
-    check_run_folder(asked.out, overwrite=asked.overwrite)
-    with progress("reading") as tell:
-        grouping = asked_groups(asked)
-        also = {"groups": asked.groups, "attributes": asked.attributes}
-        read = read_study(asked, names, truth=asked.truth, out=asked.out, also=also)
-        tell(1, 1)
-    asked = replace(asked, ties=read.ties, on_missing=read.on_missing)
-    made = make_truth(read.annotations, asked)
-    made, expected = with_groups(grouping, made)
-    made, models = regrouped(grouping, made, read.predictions, by_group=asked.by_group)
-    metrics = [metric_of(name) for name in read.metrics]
-    check_k(metrics, len(made.parts[0].classes) if made.parts else 0)
-    metrics = list(within(grouping, metrics, asked.within))
-    read = replace(read, predictions=models)
-    wanted = asked_analyses(asked, read.annotations, metrics)
-    with stages(len(wanted) + 3) as stage:
-        scored = _study(read, made, metrics, asked, stage("scoring"))
-        report = _report(scored, read, asked, stage)
-    report = replace(report, notices=(*read.notices, *report.notices))
-    say(*expected)
-    run = _recorded(scored.evaluation, report, read, made, asked)
-    _finish(run, asked)
+    Example: equipoise evaluate -a votes.csv -p scores.csv --out run
 
+    Example: equipoise evaluate --dataset chexpert --margin 0.01 --full --out run
 
-def _repeated(asked: Options) -> Options:
-    """What was asked, with what an earlier evaluation was asked where nothing else is said."""
-    paths = asked.study or ()
-    run = paths[0] if len(paths) == 1 else None
-    if run is None or not (run / RUN).is_file():
-        return asked
-    earlier = Run.load(run).record.asked
-    names = (*OF_SCORING, *OF_TRUTH)
-    own = non_default(asked, names)
-    stored: dict[str, Any] = {
-        name: earlier[name] for name in names if name in earlier and name not in own
-    }
-    return replace(asked, **stored)
+    Example: equipoise evaluate run --pair resnet vit
 
-
-def _study(
-    read: CliStudy,
-    made: ScoredTruth,
-    metrics: Sequence[Metric],
-    asked: Options,
-    tell: Progress,
-) -> Study:
-    """The study against the truth that was asked for."""
-    attributes = None if asked.attributes is None else read_attributes(asked.attributes)
-    settings = replace(
-        asked_settings(asked, tell),
-        thresholds=asked_thresholds(asked, attributes),
-        replicates=asked.replicates or report_replicates(len(read.annotations.items)),
-    )
-    study = Study.of(
-        read.predictions,
-        made.given,
-        metrics=metrics,
-        resampling=asked.resample or (None if made.parts else read.resample),
-        settings=settings,
-    )
-    study = replace(study, attributes=attributes)
-    if not made.parts:
-        return study
-    say(f"Truth: {made.reason} {made.words}.")
-    return replace(study, votes=read.annotations)
-
-
-def _report(
-    study: Study, read: CliStudy, asked: Options, stage: Callable[[str], Progress]
-) -> Report:
-    name = read.dataset.get("name", "")
-    require_models(asked.pair, study.predictions)
-    wanted = AnswerOptions(
-        analyses=asked_analyses(asked, read.annotations, study.metrics),
-        pair=asked.pair,
-        nouns=CATALOGUE[name].nouns if name in CATALOGUE else Nouns(),
-        command=True,
-    )
-    return answer_report(study, wanted, stage)
-
-
-# ---- the record, the folder and the screen -------------------------------------------------
-
-
-def _recorded(
-    done: Evaluation,
-    report: Report,
-    read: CliStudy,
-    made: ScoredTruth,
-    asked: Options,
-) -> Run:
-    """Make the run with everything that was asked."""
-    labels = _label_words(done)
-    if made.parts:
-        hard = _hard_words(asked.ties)
-        labels = {"soft": f"mean of the truth by {made.words}", "hard": hard}
-    name = asked.dataset or read.name.removesuffix(f": {TITLE}")
-    return record(
-        done,
-        Provenance(
-            title=asked.title or name,
-            inputs=read.inputs,
-            question=_question(read.annotations, asked),
-            truth_model=codec.read(TruthModel, plain(made.facts)) if made.facts else None,
-            dataset=DatasetRecord(**read.dataset) if read.dataset else None,
-            asked=non_default(asked, (*OF_SCORING, *OF_TRUTH)),
-            **labels,
-        ),
-        replace(cited(in_options(report), read.dataset), command=typed_command()),
-    )
-
-
-def typed_command() -> str:
-    """What was typed, for the foot of the page, but for where results go and files lie."""
-    context = running()
-    if context is None or context.info_name not in sys.argv[1:]:
-        return ""
-    typed = sys.argv[sys.argv.index(context.info_name) :]
-    left_out = ("--out", "--engine", "--address", "--workers")  # they change no number
-    kept = [
-        Path(word).name if Path(word).is_absolute() else word
-        for before, word in zip(("", *typed), typed, strict=False)
-        if not {before, word} & {*left_out}
-        and not word.startswith((*(f"{one}=" for one in left_out), "--overwrite"))
-    ]
-    return f"equipoise {shlex.join(kept)}"
-
-
-def _label_words(result: Evaluation) -> dict[str, str]:
-    """How labels were made where gold has a part in them; nothing otherwise."""
-    settled = [one.votes.gold for one in result.questions if one.votes is not None]
-    if not any(one.any() for one in settled):
-        return {}
-    gold = "adjudicated gold"
-    if all(one.all() for one in settled):
-        return {"soft": gold, "hard": gold}
-    some = f"{gold} where an item has it, else "
-    return {"soft": f"{some}mean vote", "hard": f"{some}strict majority"}
-
-
-def _hard_words(ties: str) -> str:
-    """What the hard labels of a modelled truth are."""
-    return {
-        "half": "its class with most of that mean, shared by ties",
-        "negative": "its class with more than half of that mean, or with most of it",
-        "drop": "its class with most of that mean, ties left out",
-    }[ties]
-
-
-def _question(table: Annotations, asked: Options) -> StoredQuestion:
-    """What the record says of the question: options of models only where there is one."""
-    told: dict[str, Any] = {name: getattr(asked, name) for name in RECORDED}
-    if asked.prediction_layout == "auto":
-        del told["prediction_layout"]
-    told["read_as"] = f"{table.kind}: {', '.join(table.classes)}"
-    rare = {
-        "truth": asked.truth if asked.truth != "votes" else None,
-        "gold": asked.gold if asked.gold != "truth" else None,
-        "by_group": asked.by_group,
-        "within": asked.within,
-        "classes": class_names(asked.classes) if asked.classes is not None else None,
-        "columns": column_map(asked.columns, "columns"),
-        "prediction_columns": column_map(asked.prediction_columns, "prediction_columns"),
-    }
-    return question(**told, **{name: value for name, value in rare.items() if value})
-
-
-def _finish(run: Run, asked: Options) -> None:
-    """Write the run where asked, then print it; what is printed is already safe."""
-    if asked.out is not None:
-        with progress("page"):
-            run.save(asked.out, overwrite=asked.overwrite)
-    if asked.as_json:
-        print_json(run_json(run))
-        tell_notices(run.report, verbose=True)
-        return
-    shown = [] if asked.full else words(asked.analyses)
-    show_run(run, out=asked.out, verbose=asked.verbose, full=asked.full, shown=shown)
-
-
-def show_run(
-    run: Run,
-    *,
-    out: Path | None = None,
-    verbose: bool = False,
-    full: bool = False,
-    shown: Sequence[str] = (),
-) -> None:
-    """Print the answer of a run, and of the evidence what was asked for.
-
-    Parameters
-    ----------
-    out
-        Where it was written, for the last line.
-    full
-        Whether every analysis has a line.
-    shown
-        Analyses that are printed with their tables.
+    Example: equipoise evaluate -a ddx.json -p probabilities --truth auto --metrics
+    topk_accuracy:k=3
     """
-    console, report = output(), run.report
-    if report.card is None:
-        show(console, report, verbose=verbose)
+    from equipoise.cli.evaluation import run_evaluation
+
+    folders = [
+        *(options.study or ()),
+        *(options.annotations or ()),
+        *(options.predictions or ()),
+    ]
+    if stays_on_disk(options, folders):
+        evaluate_on_disk(options, folders)
         return
-    files = [f"Page {out / 'report.html'}", f"numbers {out / 'run.json'}"] if out else []
-    show_answer(console, report, files=files)
-    if verbose or (shown and len(shown) <= FEW):
-        keys = None if verbose else {*shown}
-        parts = [one for one in report.findings if keys is None or one.key in keys]
-        console.print()
-        show(console, replace(report, findings=tuple(parts)), verbose=verbose)
-    elif full or shown:
-        console.print()
-        for line in evidence_lines(report, console.width):
-            console.print(line, soft_wrap=True)
-    tell_notices(report, verbose=verbose)
+    run_evaluation(options)
 
 
-def tell_notices(report: Report, *, verbose: bool = False) -> None:
-    """Print what a reader should know on standard error: the first few things, or all."""
-    others = [one for one in report.all_notices if one.code not in IN_CARD]
-    said = worded(others, command=True, options=verb_options())
-    say(*(f"Note: {one}" for one in (said if verbose else said[:NOTES])))
-    if len(said) > NOTES and not verbose:
-        left = len(said) - NOTES
-        what = "notice" if left == 1 else "notices"
-        say(f"{count(left)} more {what}: --verbose, or the page.")
+def check_scoring(options: Options) -> None:
+    """Refuse unknown words, and options of analyses that are left out."""
+    from equipoise.inference import check_margin
+    from equipoise.inference.resampling import normalised
+    from equipoise.study.analyses.catalogue import ANALYSES
+
+    name = "margin"
+    try:
+        for name in ("margin", "matters"):
+            check_margin(flag(name), getattr(options, name))
+        name = "resample"
+        if options.resample is not None:
+            normalised(options.resample)
+    except InputError as error:
+        raise misused(error.in_command().removeprefix(f"{flag(name)}: "), name) from None
+    named = words(options.analyses)
+    if options.analyses is not None and not named:
+        message = f"got {options.analyses!r}, expected analyses, for example ranking,flips"
+        raise misused(message, "analyses")
+    for analysis in named:
+        check_choice("analyses", analysis, tuple(ANALYSES))
+    tuned = options.tuning is not None and "=" in options.tuning
+    if options.attributes is not None and named and "subgroups" not in named and not tuned:
+        raise misused("belongs to subgroups, which --analyses leaves out", "attributes")
+
+
+def asked_thresholds(options: Options, attributes: "Attributes | None") -> "Thresholds | None":
+    """From which score on models say yes, and where rules look."""
+    from equipoise.study import Thresholds, Tuning
+
+    if not options.threshold:
+        if options.tuning is not None:
+            message = "belongs to --threshold RULE; name a rule, or leave it out"
+            raise misused(message, "tuning")
+        return None
+    where = None if attributes is None else attributes.where
+    split = options.tuning is not None and "=" in options.tuning
+    if split and where is None and not str(options.tuning).startswith("folds="):
+        message = f"got {options.tuning!r}, which names a column of --attributes; give it"
+        raise misused(message, "tuning")
+    tuning = (
+        None if options.tuning is None else Tuning.parse(options.tuning, where, options.seed)
+    )
+    return Thresholds.parse(options.threshold, tuning)
+
+
+def asked_analyses(
+    options: Options, table: Annotations, metrics: "Sequence[Metric]"
+) -> tuple[str, ...]:
+    """Names of the analyses to run: those asked for, or those that cost next to nothing."""
+    from equipoise.study.analyses.catalogue import ANALYSES
+
+    if options.full:
+        left = {"experts"} | ({"subgroups"} if options.attributes is None else set())
+        return tuple(name for name in ANALYSES if name not in left)
+    names = words(options.analyses)
+    if not names:
+        names = [name for name, analysis in ANALYSES.items() if analysis.quick]
+        if table.is_gold is not None and table.is_gold.any():
+            names.append("gold")
+        if metrics[0].decides and table.annotators is not None:
+            names.append("readers")
+    if options.attributes is not None and "subgroups" not in names and not options.analyses:
+        names.append("subgroups")
+    return tuple(names)
+
+
+def asked_settings(options: Options, tell: "Progress") -> "Settings":
+    """How scores become intervals and verdicts."""
+    from equipoise.study import Settings
+
+    return Settings(
+        level=options.level,
+        items=options.items,
+        annotators=options.annotators,
+        inference=options.inference,
+        margin=options.margin,
+        matters=options.matters,
+        circular="checked",
+        on_missing=options.on_missing,
+        ties=options.ties,
+        progress=tell,
+        labels=options.labels or "soft",
+        seed=options.seed,
+        most=options.most,
+    )

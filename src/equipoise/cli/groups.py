@@ -29,28 +29,28 @@ class ClassGroups(NamedTuple):
     values: Mapping[str, float]
 
 
-def check_groups(asked: Options) -> None:
+def check_groups(options: Options) -> None:
     """Refuse options of groups that do not go together, or would do nothing."""
-    wanted = asked.by_group or asked.within
-    if wanted and asked.groups is None:
+    wanted = options.by_group or options.within
+    if wanted and options.groups is None:
         raise misused(
             "got no file, expected a table with class and group for --by-group and --within",
             "groups",
         )
-    if asked.by_group and asked.within:
+    if options.by_group and options.within:
         raise typer.BadParameter(
             "got both, expected one: --by-group scores the groups, --within the classes "
             "of the cases of one group",
             param_hint="--by-group / --within",
         )
-    if asked.groups is not None and asked.truth == "votes" and not wanted:
+    if options.groups is not None and options.truth == "votes" and not wanted:
         raise misused(_unused("and --truth is votes"), "groups")
 
 
-def asked_groups(asked: Options) -> ClassGroups | None:
+def asked_groups(options: Options) -> ClassGroups | None:
     """Read the groups, and refuse those that nothing would be done with."""
-    groups = read_groups(asked.groups)
-    if groups is not None and not (groups.values or asked.by_group or asked.within):
+    groups = read_groups(options.groups)
+    if groups is not None and not (groups.values or options.by_group or options.within):
         raise misused(_unused("and it has no column 'value'"), "groups")
     return groups
 

@@ -53,9 +53,9 @@ def _metrics_help() -> str:
     return "\n\n".join(lines)
 
 
-def list_metrics(asked: bool) -> None:
+def list_metrics(wanted: bool) -> None:
     """Print every metric with its definition, and stop."""
-    if not asked:
+    if not wanted:
         return
     from equipoise.cli.screen import output
     from equipoise.metrics import by_topic

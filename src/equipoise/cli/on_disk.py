@@ -41,9 +41,9 @@ ALWAYS = (
 _RESULT = "evaluation.json"
 
 
-def stays_on_disk(asked: Options, paths: Sequence[Path] | None) -> bool:
+def stays_on_disk(options: Options, paths: Sequence[Path] | None) -> bool:
     """Whether these files are a folder that stays on disk."""
-    if asked.on_disk:
+    if options.on_disk:
         return True
     return bool(paths) and all(_is_large(path) for path in paths or ())
 
@@ -64,17 +64,17 @@ def _is_large(folder: Path) -> bool:
     return sum(one.rows for one in parquet_partitions(folder)[0]) > LARGE
 
 
-def _refuse(asked: Options, allowed: Sequence[str]) -> None:
+def _refuse(options: Options, allowed: Sequence[str]) -> None:
     """Refuse options that need all votes in memory."""
-    for name in non_default(asked, [name for name in DEFAULTS if name not in ALWAYS]):
-        if name in allowed or getattr(asked, name) in (None, False, [], ()):
+    for name in non_default(options, [name for name in DEFAULTS if name not in ALWAYS]):
+        if name in allowed or getattr(options, name) in (None, False, [], ()):
             continue
         can = ", ".join(flag(name) for name in allowed if name != "as_json") or "--json"
         do = "leave it out, or give files that fit in memory"
         raise InputError(flag(name), "votes that stay on disk", f"only {can}", do)
 
 
-def _open(paths: Sequence[Path] | None, asked: Options, task: str | None) -> "VotesOnDisk":
+def _open(paths: Sequence[Path] | None, options: Options, task: str | None) -> "VotesOnDisk":
     """Open the one folder of votes."""
     from equipoise.scale.disk import open_votes
 
@@ -84,53 +84,53 @@ def _open(paths: Sequence[Path] | None, asked: Options, task: str | None) -> "Vo
     with progress("looking at the votes"):
         return open_votes(
             paths[0],
-            classes=class_names(asked.classes) or None,
-            columns=column_map(asked.columns, "columns"),
-            kind=cast("Kind | None", asked.kind),
+            classes=class_names(options.classes) or None,
+            columns=column_map(options.columns, "columns"),
+            kind=cast("Kind | None", options.kind),
             task=task,
         )
 
 
-def aggregate_on_disk(asked: Options) -> None:
+def aggregate_on_disk(options: Options) -> None:
     """Write what is plausibly true of every item of a folder of votes."""
     from equipoise.scale import disk
 
-    _refuse(asked, (*OF_AGGREGATE, *OF_READING))
-    folder = None if asked.out is None or asked.out.suffix else asked.out
+    _refuse(options, (*OF_AGGREGATE, *OF_READING))
+    folder = None if options.out is None or options.out.suffix else options.out
     if folder is None:
-        got = "nothing" if asked.out is None else f"a file, {asked.out.name}"
+        got = "nothing" if options.out is None else f"a file, {options.out.name}"
         do = "add --out FOLDER: votes on disk have results on disk"
         raise InputError("--out", got, "a folder for the partitions of items", do)
     from equipoise.read.writing import check_folder
 
-    check_folder(folder, ("result.json",), overwrite=asked.overwrite)
-    if len(asked.tasks or ()) > 1:
-        got, do = f"{len(asked.tasks or ())} tasks", "ask for one after another"
+    check_folder(folder, ("result.json",), overwrite=options.overwrite)
+    if len(options.tasks or ()) > 1:
+        got, do = f"{len(options.tasks or ())} tasks", "ask for one after another"
         raise InputError("--task", got, "one task of votes on disk", do)
-    name = "dirichlet" if asked.model == "auto" else asked.model
+    name = "dirichlet" if options.model == "auto" else options.model
     if name not in ("mean_vote", "dirichlet", "dawid_skene", "glad"):
         expected = "mean_vote, dirichlet, dawid_skene or glad"
         do = "choose one of these, or give files that fit in memory"
         raise InputError(f"--model {name}", "votes that stay on disk", expected, do)
-    if name != "dirichlet" and (asked.reliability, asked.prior) != (None, None):
-        which = "--reliability" if asked.reliability is not None else "--prior"
+    if name != "dirichlet" and (options.reliability, options.prior) != (None, None):
+        which = "--reliability" if options.reliability is not None else "--prior"
         raise InputError(which, f"the model {name}", "dirichlet", "leave it out")
-    votes = _open(asked.annotations, asked, asked.tasks[0] if asked.tasks else None)
+    votes = _open(options.annotations, options, options.tasks[0] if options.tasks else None)
     with progress(name) as tell:
         if name in ("mean_vote", "dirichlet"):
             made: Any = disk.soft_labels(
                 votes,
                 folder,
                 model=name,
-                reliability=1.0 if asked.reliability is None else asked.reliability,
-                prior=_prior(asked.prior),
+                reliability=1.0 if options.reliability is None else options.reliability,
+                prior=_prior(options.prior),
                 progress=tell,
             )
         else:
             fit = disk.dawid_skene if name == "dawid_skene" else disk.glad
             made = fit(votes, folder, disk=disk.OnDisk(progress=tell))
     _tell(made.notices)
-    if asked.as_json:
+    if options.as_json:
         facts = json.loads((folder / "result.json").read_text(encoding="utf-8"))
         print_json({**facts, "folder": str(folder)})
         return
@@ -172,19 +172,19 @@ def _aggregated(made: Any) -> "Finding":
     return Finding(key="truth", title="What is plausibly true?", sentence=sentence)
 
 
-def agreement_on_disk(asked: Options) -> None:
+def agreement_on_disk(options: Options) -> None:
     """Measure Krippendorff's alpha of a folder of votes."""
     from equipoise.scale import disk
     from equipoise.truth.agreement import krippendorff_words
     from equipoise.types.findings import Finding
     from equipoise.types.numbers import count, estimate
 
-    _refuse(asked, (*OF_AGREEMENT, *OF_READING))
-    votes = _open(asked.annotations, asked, asked.task)
+    _refuse(options, (*OF_AGREEMENT, *OF_READING))
+    votes = _open(options.annotations, options, options.task)
     with progress("agreement") as tell:
-        found = disk.agreement(votes, level=asked.alpha_level, progress=tell)
+        found = disk.agreement(votes, level=options.alpha_level, progress=tell)
     _tell(votes.notices)
-    if asked.as_json:
+    if options.as_json:
         print_json({"task": votes.task, **found._asdict()})
         return
     sentence = (
@@ -198,28 +198,28 @@ def agreement_on_disk(asked: Options) -> None:
     _show(f"{votes.folder.name}: how far do annotators agree?", finding, found.items)
 
 
-def evaluate_on_disk(asked: Options, paths: Sequence[Path]) -> None:
+def evaluate_on_disk(options: Options, paths: Sequence[Path]) -> None:
     """Score the models of a folder of scores against a folder of votes."""
     from equipoise.scale import disk
 
-    _refuse(asked, (*OF_EVALUATE, *OF_READING))
+    _refuse(options, (*OF_EVALUATE, *OF_READING))
     if len(paths) != 2:
         do = "equipoise evaluate VOTES SCORES, or -a VOTES -p SCORES"
         got = f"{len(paths)} folders"
         raise InputError("evaluate on disk", got, "one of votes and one of scores", do)
-    if asked.out is not None:
+    if options.out is not None:
         from equipoise.read.writing import check_folder
 
-        check_folder(asked.out, (_RESULT,), overwrite=asked.overwrite)
-    votes = _open(paths[:1], asked, None)
+        check_folder(options.out, (_RESULT,), overwrite=options.overwrite)
+    votes = _open(paths[:1], options, None)
     scores = disk.open_scores(paths[1], item=votes.columns["item"])
-    level = asked.level
+    level = options.level
     with progress("merging scores"):
         made = disk.evaluate(
             votes,
             scores,
-            metrics=metric_names(asked.metrics) or ["auroc"],
-            positive=asked.positive,
+            metrics=metric_names(options.metrics) or ["auroc"],
+            positive=options.positive,
             level=level,
         )
     _tell(made.notices)
@@ -229,14 +229,14 @@ def evaluate_on_disk(asked: Options, paths: Sequence[Path]) -> None:
         "votes": _listed(votes.folder),
         "scores": _listed(Path(paths[1])),
     }
-    if asked.out is not None:
-        _write(asked.out / _RESULT, told)
-    if asked.as_json:
+    if options.out is not None:
+        _write(options.out / _RESULT, told)
+    if options.as_json:
         print_json(told)
         return
     _show(f"{votes.folder.name}: which model is better?", _evaluated(made), made.items)
-    if asked.out is not None:
-        say(f"Wrote {asked.out / _RESULT}; pages need votes that fit in memory")
+    if options.out is not None:
+        say(f"Wrote {options.out / _RESULT}; pages need votes that fit in memory")
 
 
 def _listed(folder: Path) -> list[dict[str, str | int]]:
@@ -257,13 +257,13 @@ def _write(path: Path, told: dict[str, Any]) -> None:
         file.write((json.dumps(plain(told), indent=1, allow_nan=False) + "\n").encode())
 
 
-def check_on_disk(paths: Sequence[Path] | None, asked: Options) -> None:
+def check_on_disk(paths: Sequence[Path] | None, options: Options) -> None:
     """Say how a folder of votes is read, and whether its partitions are cut by item."""
     from equipoise.types.findings import Finding
     from equipoise.types.numbers import count
 
-    _refuse(asked, (*OF_READING, "as_json", "verbose"))
-    votes = _open(paths, asked, None)
+    _refuse(options, (*OF_READING, "as_json", "verbose"))
+    votes = _open(paths, options, None)
     named = "annotator" in votes.columns
     sizes = [one.rows for one in votes.partitions]
     facts = {
@@ -277,7 +277,7 @@ def check_on_disk(paths: Sequence[Path] | None, asked: Options) -> None:
         "cut_by_item": votes.apart(),
     }
     _tell(votes.notices)
-    if asked.as_json:
+    if options.as_json:
         print_json(facts)
         return
     cut = (

@@ -650,7 +650,7 @@ def check_choice(name: str, value: str | None, known: Sequence[str]) -> None:
         raise misused(error.in_command().removeprefix(f"{flag(name)}: "), name) from None
 
 
-def non_default(asked: Options, names: Iterable[str]) -> dict[str, Any]:
+def non_default(options: Options, names: Iterable[str]) -> dict[str, Any]:
     """Those of some options that differ from their defaults, with their values.
 
     Examples
@@ -658,13 +658,13 @@ def non_default(asked: Options, names: Iterable[str]) -> dict[str, Any]:
     >>> non_default(Options(layout="wide"), ("kind", "layout"))
     {'layout': 'wide'}
     """
-    values = {name: getattr(asked, name) for name in names}
+    values = {name: getattr(options, name) for name in names}
     return {name: value for name, value in values.items() if value != DEFAULTS[name]}
 
 
-def refuse_unused(asked: Options, names: Iterable[str], why: str) -> None:
+def refuse_unused(options: Options, names: Iterable[str], why: str) -> None:
     """Refuse options that would do nothing: the first of some that was given."""
-    for name in non_default(asked, names):
+    for name in non_default(options, names):
         raise misused(why, name)
 
 

@@ -58,7 +58,7 @@ OF_GOAL = (
     },
     heavy="maps",
 )
-def plan(asked: Options) -> None:
+def plan(options: Options) -> None:
     """How many items, how many annotators, and which votes next?
 
     From a pilot (a few hundred items read by five or more annotators make a good one), splits
@@ -79,58 +79,58 @@ def plan(asked: Options) -> None:
     from equipoise.read.writing import check_folder
     from equipoise.study.planning import tasks_plan_report, write_next
 
-    folder = _checked_folder(asked)
+    folder = _checked_folder(options)
     if folder is not None:
-        check_folder(folder, (MARK, "report.html"), overwrite=asked.overwrite)
+        check_folder(folder, (MARK, "report.html"), overwrite=options.overwrite)
     with progress("reading"):
-        study = read_study(asked, metric_names(asked.metrics), matched=False, out=folder)
-    plans, failed = _every_task(study, asked)
+        study = read_study(options, metric_names(options.metrics), matched=False, out=folder)
+    plans, failed = _every_task(study, options)
     report = replace(
         tasks_plan_report(plans, failed), title=f"How large must the study be? ({study.name})"
     )
-    deliver(report, study, replace(asked, out=folder), MARK)
-    if len(plans) > 1 and not asked.as_json:
+    deliver(report, study, replace(options, out=folder), MARK)
+    if len(plans) > 1 and not options.as_json:
         output().print("--task shows designs, power and uncertainty of one task.")
     named = any(one.wanted is not None and one.wanted.items for one in plans)
     if named and folder is not None:
         say(f"{folder}/tables/plan_next.csv: {FILL_IN}")
-    elif asked.next_items and asked.out is not None and folder is None:
-        write_next(plans, asked.out)
-        say(f"Wrote {asked.out}: {FILL_IN}")
+    elif options.next_items and options.out is not None and folder is None:
+        write_next(plans, options.out)
+        say(f"Wrote {options.out}: {FILL_IN}")
 
 
-def _checked_folder(asked: Options) -> Path | None:
+def _checked_folder(options: Options) -> Path | None:
     """The folder to write, unless it is a table; refuses what is no goal and no place."""
-    check_reading(asked)
-    if len(metric_names(asked.metrics)) > 1:
-        raise misused(f"got {asked.metrics!r}, expected one metric to decide by", "metrics")
-    if asked.ranking and asked.models:
+    check_reading(options)
+    if len(metric_names(options.metrics)) > 1:
+        raise misused(f"got {options.metrics!r}, expected one metric to decide by", "metrics")
+    if options.ranking and options.models:
         raise misused("is about the whole order; leave out --models", "ranking")
-    _pair(asked)
-    _designs(asked)
-    path = asked.out
+    _pair(options)
+    _designs(options)
+    path = options.out
     folder = None if path is None or path.suffix.lower() == TABLE else path
     if path is not None and path.suffix.lower() in OTHER:
         why = f"got {path.name!r}, expected a folder, or a file ending in .csv"
         raise misused(why, "out")
-    if path is not None and folder is None and not asked.next_items:
+    if path is not None and folder is None and not options.next_items:
         raise misused("a .csv is for the items of --next; add it, or name a folder", "out")
     for name in ("overwrite", "title"):
-        if getattr(asked, name) and folder is None:
+        if getattr(options, name) and folder is None:
             raise misused("belongs to --out FOLDER", name)
     return folder
 
 
-def _pair(asked: Options) -> tuple[str, str] | None:
+def _pair(options: Options) -> tuple[str, str] | None:
     """The two models, if they are named."""
-    names = words(asked.models)
-    if asked.models is not None and len(names) != 2:
-        message = f"got {asked.models!r}, expected two models, for example resnet,vit"
+    names = words(options.models)
+    if options.models is not None and len(names) != 2:
+        message = f"got {options.models!r}, expected two models, for example resnet,vit"
         raise misused(message, "models")
     return (names[0], names[1]) if names else None
 
 
-def _designs(asked: Options) -> dict[str, tuple[int, ...]]:
+def _designs(options: Options) -> dict[str, tuple[int, ...]]:
     """Annotators, votes per item and items per group to look at."""
     rows = {
         "annotators": "panel_sizes",
@@ -139,7 +139,7 @@ def _designs(asked: Options) -> dict[str, tuple[int, ...]]:
     }
     designs = {}
     for keyword, name in rows.items():
-        text: str | None = getattr(asked, name)
+        text: str | None = getattr(options, name)
         numbers, least = words(text), LEAST if keyword == "annotators" else 1
         good = all(number.isdigit() and int(number) >= least for number in numbers)
         if text is not None and not (numbers and good):
@@ -150,7 +150,7 @@ def _designs(asked: Options) -> dict[str, tuple[int, ...]]:
 
 
 def _every_task(
-    study: "CliStudy", asked: Options
+    study: "CliStudy", options: Options
 ) -> "tuple[list[TaskPlan], dict[str, InputError]]":
     """A plan for every task that was asked for; why there is none where the pilot fails.
 
@@ -158,15 +158,15 @@ def _every_task(
     """
     from equipoise.study.planning import TaskPlan
 
-    tasks: list[str | None] = [*(asked.tasks or study.annotations.tasks)]
+    tasks: list[str | None] = [*(options.tasks or study.annotations.tasks)]
     if len(tasks) == 1:
-        tasks = [asked.tasks[0] if asked.tasks else None]
+        tasks = [options.tasks[0] if options.tasks else None]
     plans: list[TaskPlan] = []
     failed: dict[str, InputError] = {}
     for task in dict.fromkeys(tasks):
         with progress(f"planning {task or ''}".strip()) as tell:
             try:
-                found, wanted = _planned(study, asked, task, tell)
+                found, wanted = _planned(study, options, task, tell)
             except InputError as error:
                 if len(tasks) == 1 or task not in study.annotations.tasks:
                     raise
@@ -180,7 +180,7 @@ def _every_task(
 
 def _planned(
     study: "CliStudy",
-    asked: Options,
+    options: Options,
     task: str | None,
     tell: "Callable[[int, int], None]",
 ) -> "tuple[Size | RankingPlan, NextItems | None]":
@@ -188,12 +188,12 @@ def _planned(
     from equipoise.study.planning import next_for_ranking, next_items, plan_ranking, plan_size
 
     data, metric = (study.predictions, study.annotations), study.metrics[0]
-    number = asked.next_items
-    more: dict[str, Any] = {"task": task, "seed": asked.seed, "progress": tell}
-    how = {**_designs(asked), **{name: getattr(asked, name) for name in OF_GOAL}, **more}
-    if asked.ranking:
+    number = options.next_items
+    more: dict[str, Any] = {"task": task, "seed": options.seed, "progress": tell}
+    how = {**_designs(options), **{name: getattr(options, name) for name in OF_GOAL}, **more}
+    if options.ranking:
         order = plan_ranking(*data, metric=metric, **how)
         return order, next_for_ranking(*data, metric, number, **more) if number else None
-    size = plan_size(*data, metric=metric, models=_pair(asked), **how)
+    size = plan_size(*data, metric=metric, models=_pair(options), **how)
     pair = (size.a, size.b)
     return size, next_items(*data, metric, number, models=pair, **more) if number else None

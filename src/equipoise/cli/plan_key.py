@@ -67,15 +67,15 @@ class PlanKey:
             why = f"got {value!r}, but {self.path.name} has {stored!r}; leave it out"
             raise misused(why, name)
 
-    def applied(self, asked: Options) -> Options:
+    def applied(self, options: Options) -> Options:
         """What was asked with the options of the key; those that were given must not differ."""
-        self.refuse_other("bins", asked.bins, None, self.size.bins)
-        self.refuse_other("per_bin", asked.per_bin, None, self.size.per_bin)
+        self.refuse_other("bins", options.bins, None, self.size.bins)
+        self.refuse_other("per_bin", options.per_bin, None, self.size.per_bin)
         stored: dict[str, Any] = {}
         for name, row in ROW_OF.items():
             stored[row] = self.options[name]
-            self.refuse_other(row, getattr(asked, row), DEFAULTS[row], stored[row])
-        return replace(asked, **stored)
+            self.refuse_other(row, getattr(options, row), DEFAULTS[row], stored[row])
+        return replace(options, **stored)
 
     def check(self, file: Path, sample: "ExpertSample") -> None:
         """Refuse a plan that is not made again from the file and the options."""
@@ -126,17 +126,19 @@ def write_plan(out: Path, sample: "ExpertSample", task: str | None, key: str | N
             both.enter_context(replaced(key_of(out))).write(key.encode("utf-8"))
 
 
-def key_text(sample: "ExpertSample", asked: Options, size: SampleSize, task: str | None) -> str:
+def key_text(
+    sample: "ExpertSample", options: Options, size: SampleSize, task: str | None
+) -> str:
     """Everything that the plan does not show."""
     from importlib.metadata import version
 
-    options = {name: getattr(asked, row) for name, row in ROW_OF.items()}
-    assert asked.file is not None
+    stored = {name: getattr(options, row) for name, row in ROW_OF.items()}
+    assert options.file is not None
     made = {
         "schema": 1,
         "equipoise": version("equipoise"),
-        "file": asked.file.name,
-        "options": options | size._asdict() | {"task": task},
+        "file": options.file.name,
+        "options": stored | size._asdict() | {"task": task},
         "items": sample.rows(),
     }
     return json.dumps(made, indent=1, ensure_ascii=False) + "\n"

@@ -47,7 +47,7 @@ SOURCE_TEXTS = {
 VOTE_COLUMNS = {"annotator", "label"}  # columns that no table of probabilities has
 
 
-def check_source(asked: Options, of_votes: Sequence[str] = OF_VOTES_ALONE) -> None:
+def check_source(options: Options, of_votes: Sequence[str] = OF_VOTES_ALONE) -> None:
     """Refuse unknown words, and options that would do nothing.
 
     Parameters
@@ -58,10 +58,10 @@ def check_source(asked: Options, of_votes: Sequence[str] = OF_VOTES_ALONE) -> No
     from equipoise.cli.truth import known_truth
     from equipoise.read.options import ANNOTATION_LAYOUTS, PREDICTION_LAYOUTS
 
-    truth = asked.votes_as
+    truth = options.votes_as
     if truth is None:
-        refuse_unused(asked, of_votes, "belongs to votes; add --truth, or leave it out")
-        check_choice("layout", asked.layout, PREDICTION_LAYOUTS)
+        refuse_unused(options, of_votes, "belongs to votes; add --truth, or leave it out")
+        check_choice("layout", options.layout, PREDICTION_LAYOUTS)
     else:
         if truth.endswith(STORED):
             why = "got a file, expected votes or a model; give the file itself as FILE"
@@ -72,11 +72,11 @@ def check_source(asked: Options, of_votes: Sequence[str] = OF_VOTES_ALONE) -> No
             raise misused(error.in_command().removeprefix("--truth: "), "votes_as") from None
         if truth == "votes":
             why = "belongs to a model of votes; choose it with --truth"
-            refuse_unused(asked, ("reliability", "prior"), why)
+            refuse_unused(options, ("reliability", "prior"), why)
         why = "belongs to a file of probabilities; leave it out, or leave out --truth"
-        refuse_unused(asked, ("score_model",), why)
-        check_choice("layout", asked.layout, ANNOTATION_LAYOUTS)
-    column_map(asked.columns, "columns")
+        refuse_unused(options, ("score_model",), why)
+        check_choice("layout", options.layout, ANNOTATION_LAYOUTS)
+    column_map(options.columns, "columns")
 
 
 class _ReadProbabilities(NamedTuple):
@@ -87,35 +87,35 @@ class _ReadProbabilities(NamedTuple):
     notices: tuple[Notice, ...] = ()
 
 
-def read_probabilities(asked: Options) -> _ReadProbabilities:
+def read_probabilities(options: Options) -> _ReadProbabilities:
     """Read the probability of every item as the options say."""
-    assert asked.file is not None
-    if asked.votes_as is not None:
-        return _of_votes(asked, asked.file)
-    if asked.file.suffix == STORED:
-        return _of_plausibilities(asked, asked.file)
-    return _of_predictions(asked, asked.file)
+    assert options.file is not None
+    if options.votes_as is not None:
+        return _of_votes(options, options.file)
+    if options.file.suffix == STORED:
+        return _of_plausibilities(options, options.file)
+    return _of_predictions(options, options.file)
 
 
-def _of_predictions(asked: Options, path: Path) -> _ReadProbabilities:
+def _of_predictions(options: Options, path: Path) -> _ReadProbabilities:
     """A file of probabilities."""
     from equipoise.read.predictions import prediction_columns, read_predictions
     from equipoise.study.analyses.threshold_in_use import ItemProbabilities
 
-    how = dict[str, Any](layout=asked.layout)
+    how = dict[str, Any](layout=options.layout)
     try:
-        every = read_predictions(path, columns=column_map(asked.columns, "columns"), **how)
+        every = read_predictions(path, columns=column_map(options.columns, "columns"), **how)
     except InputError as error:
         if not path.is_file() or not VOTE_COLUMNS & set(prediction_columns(path)):
             raise
         do = "if the file holds votes, add --truth votes, or a model such as --truth auto"
         raise InputError(error.where, error.got, "a probability per item", do) from None
     models = dict.fromkeys(one.model for one in every)
-    name = _chosen("--model", asked.score_model, list(models), path)
+    name = _chosen("--model", options.score_model, list(models), path)
     own = [one for one in every if one.model == name]
-    task = _chosen("--task", asked.task, [one.task for one in own], path)
+    task = _chosen("--task", options.task, [one.task for one in own], path)
     one = next(one for one in own if one.task == task)
-    known = (one.items, _positive_scores(one, asked.positive), f"{name!r} in {path.name}")
+    known = (one.items, _positive_scores(one, options.positive), f"{name!r} in {path.name}")
     return _ReadProbabilities(ItemProbabilities(*known), task or None)
 
 
@@ -129,57 +129,57 @@ def _positive_scores(one: Predictions, positive: str | None) -> PerItem:
     return one.aligned(one.items, [positive])[:, 0]
 
 
-def _chosen(option: str, asked: str | None, known: Sequence[str], path: Path) -> str:
+def _chosen(option: str, wanted: str | None, known: Sequence[str], path: Path) -> str:
     """The one that was asked for, or the only one."""
-    if asked is None and len(known) == 1:
+    if wanted is None and len(known) == 1:
         return known[0]
     name = option.strip("-")
-    if asked is None:
+    if wanted is None:
         where, got = f"{path.name}", f"{len(known)} {name}s ({listed(known)})"
         raise InputError(where, got, f"one, chosen with {option}", f"add {option} {known[0]!r}")
-    if asked not in known and list(known) == [""]:
-        where, got = f"{path.name}", f"{option} {asked!r}, but no column {name}"
+    if wanted not in known and list(known) == [""]:
+        where, got = f"{path.name}", f"{option} {wanted!r}, but no column {name}"
         raise InputError(where, got, f"a file with several {name}s", f"leave out {option}")
-    if asked not in known:
+    if wanted not in known:
         raise InputError(
-            option, f"{asked!r}", f"one of {listed(known, most=8)}", nearest(asked, known)
+            option, f"{wanted!r}", f"one of {listed(known, most=8)}", nearest(wanted, known)
         )
-    return asked
+    return wanted
 
 
-def _of_plausibilities(asked: Options, path: Path) -> _ReadProbabilities:
+def _of_plausibilities(options: Options, path: Path) -> _ReadProbabilities:
     """Plausibilities that `equipoise aggregate` wrote."""
     from equipoise.read.plausibilities import read_plausibilities
     from equipoise.study.analyses.threshold_in_use import ItemProbabilities
 
     made = read_plausibilities(path)
-    if asked.task not in (None, made.task):
-        _chosen("--task", asked.task, [made.task], path)
-    if asked.positive is None and len(made.classes) != 2:
+    if options.task not in (None, made.task):
+        _chosen("--task", options.task, [made.task], path)
+    if options.positive is None and len(made.classes) != 2:
         where, got = f"{path.name}", f"{len(made.classes)} classes ({listed(made.classes)})"
         raise InputError(where, got, "a positive one", "say which it is: --positive CLASS")
-    name = made.classes[1] if asked.positive is None else asked.positive
+    name = made.classes[1] if options.positive is None else options.positive
     name = _chosen("--positive", name, made.classes, path)
     known = (made.mean[:, made.classes.index(name)], f"{made.method} in {path.name}")
     return _ReadProbabilities(ItemProbabilities(made.items, *known), made.task)
 
 
-def _of_votes(asked: Options, path: Path) -> _ReadProbabilities:
+def _of_votes(options: Options, path: Path) -> _ReadProbabilities:
     """Votes: their mean, or what a model makes of them."""
     from equipoise.study.analyses.threshold_in_use import ItemProbabilities
     from equipoise.study.truth import task_truths
 
-    table = votes_on(read_question([path], asked), asked.task, path)
+    table = votes_on(read_question([path], options), options.task, path)
     if table.kind == "nominal" or (table.kind == "ordinal" and len(table.classes) > 2):
         where = f"{path.name}"
         do = "ask about one class with --positive CLASS, or about grades with --at-least GRADE"
         raise InputError(where, f"classes {listed(table.classes)}", "a yes/no question", do)
     task, notices = table.tasks[0] or None, as_notices(table.notices)
-    if asked.votes_as == "votes":
+    if options.votes_as == "votes":
         (votes,) = task_truths(table)
         known = ItemProbabilities(votes.items, votes.shares[0], f"mean vote in {path.name}")
     else:
-        made, name = _fitted(table, asked)
+        made, name = _fitted(table, options)
         words = f"{made.method}, votes in {path.name}"
         known = ItemProbabilities(made.items, made.mean[:, 1], words, name)
         notices = (*notices, *as_notices(made.notices))
@@ -189,28 +189,28 @@ def _of_votes(asked: Options, path: Path) -> _ReadProbabilities:
     return _ReadProbabilities(known, task, notices)
 
 
-def _fitted(table: Annotations, asked: Options) -> "tuple[Plausibilities, str]":
+def _fitted(table: Annotations, options: Options) -> "tuple[Plausibilities, str]":
     """Fit the model to the one task; the fit, and the name of the model."""
     from equipoise.cli.truth import model_name
     from equipoise.truth.choosing import Settings, model
 
-    assert asked.votes_as is not None
-    name, _ = model_name(table, asked.votes_as)
+    assert options.votes_as is not None
+    name, _ = model_name(table, options.votes_as)
     with progress("fitting") as tell:
-        fit = model(name, table, Settings(None, asked.reliability, prior=asked.prior))
+        fit = model(name, table, Settings(None, options.reliability, prior=options.prior))
         made = fit(table, task=table.tasks[0])
         tell(1, 1)
     return made, name
 
 
 def read_question(
-    paths: Sequence[Path], asked: Options, columns: Mapping[str, str] | None = None
+    paths: Sequence[Path], options: Options, columns: Mapping[str, str] | None = None
 ) -> Annotations:
     """Read votes, as the yes/no question that was asked; other names of columns come first."""
     from equipoise.cli.study import ask, first_votes, read_table
 
-    table = read_table(paths, asked, columns=columns)
-    return ask(first_votes(table, asked), asked)
+    table = read_table(paths, options, columns=columns)
+    return ask(first_votes(table, options), options)
 
 
 def answers_to(table: Annotations, task: str | None, path: Path) -> Annotations:
@@ -228,19 +228,20 @@ def votes_on(table: Annotations, task: str | None, path: Path) -> Annotations:
     return replace(table.rows(table.in_task(name)), task=None, tasks=(name,))
 
 
-def read_models(asked: Options, task: str | None) -> "tuple[Predictions, ...]":
+def read_models(options: Options, task: str | None) -> "tuple[Predictions, ...]":
     """Read models as scores of the positive class; of several tasks the one asked for."""
     from equipoise.cli.study import read_predictions_of, table_files
 
-    files = table_files(asked.predictions)
+    files = table_files(options.predictions)
     if not files:
         return ()
-    every = read_predictions_of(files, asked)
+    every = read_predictions_of(files, options)
     tasks = list(dict.fromkeys(one.task for one in every))
     if len(tasks) > 1 and task not in tasks:
         got = f"{len(tasks)} tasks ({listed(tasks)})"
         raise InputError("--predictions", got, "one", "choose it with --task NAME")
     own = [one for one in every if len(tasks) == 1 or one.task == task]
     return tuple(
-        Predictions(one.model, one.items, _positive_scores(one, asked.positive)) for one in own
+        Predictions(one.model, one.items, _positive_scores(one, options.positive))
+        for one in own
     )

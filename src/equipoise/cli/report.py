@@ -30,7 +30,7 @@ EXPORTED = "export.json"  # names what an export wrote, so that the next one can
         "only with --out.",
     },
 )
-def report(asked: Options) -> None:
+def report(options: Options) -> None:
     """Turn a run into one self-contained HTML page.
 
     The page holds everything, asks the network for nothing, and can be mailed or printed.
@@ -41,12 +41,12 @@ def report(asked: Options) -> None:
     """
     from equipoise.report.run import Run
 
-    run, out = asked.run, asked.out
+    run, out = options.run, options.out
     assert run is not None
-    if asked.export is not None:
-        _export(run, asked.export, overwrite=asked.overwrite)
+    if options.export is not None:
+        _export(run, options.export, overwrite=options.overwrite)
         return
-    if asked.overwrite:
+    if options.overwrite:
         raise misused("belongs to --export; a page is always written anew", "overwrite")
     check_folder("--out", None if out is None else out.absolute().parent)
     home = run if run.is_dir() else run.parent
@@ -61,9 +61,9 @@ def report(asked: Options) -> None:
     else:
         loaded = Run.load(run)
         said, made = loaded.report, run_json(loaded)
-    if out is not None or not asked.as_json:
+    if out is not None or not options.as_json:
         _write_report(said, page)
-    if asked.as_json:
+    if options.as_json:
         print_json(made)
 
 

@@ -83,18 +83,18 @@ def _writable(folder: Path) -> bool:
         return False
 
 
-def check_report_folder(asked: Options, mark: str) -> None:
+def check_report_folder(options: Options, mark: str) -> None:
     """Refuse a folder that cannot be written, or that holds other things than a report."""
     from equipoise.read.writing import check_folder as check
 
-    if asked.out is not None:
-        check(asked.out, (mark, "report.html"), overwrite=asked.overwrite)
+    if options.out is not None:
+        check(options.out, (mark, "report.html"), overwrite=options.overwrite)
 
 
 # ---- what a report becomes -------------------------------------------------------------------
 
 
-def deliver(report: "Report", study: CliStudy, asked: Options, mark: str) -> None:
+def deliver(report: "Report", study: CliStudy, options: Options, mark: str) -> None:
     """Present what a report says of a study, with its notices, files and data set.
 
     Parameters
@@ -112,7 +112,7 @@ def deliver(report: "Report", study: CliStudy, asked: Options, mark: str) -> Non
         "inputs": file_facts(study.inputs),
         "metrics": list(study.metrics),
     }
-    present(whole, asked, mark, facts)
+    present(whole, options, mark, facts)
 
 
 def input_facts(inputs: Mapping[str, Path | Sequence[Path] | None]) -> dict[str, Any]:
@@ -128,7 +128,7 @@ def input_facts(inputs: Mapping[str, Path | Sequence[Path] | None]) -> dict[str,
 
 
 def present(
-    report: "Report", asked: Options, mark: str, facts: Mapping[str, Any] | None = None
+    report: "Report", options: Options, mark: str, facts: Mapping[str, Any] | None = None
 ) -> None:
     """Say what the reader should know, write the folder, and show the report.
 
@@ -140,17 +140,17 @@ def present(
         What the JSON says before the findings, such as the files that were read.
     """
     whole = in_options(report)
-    if asked.title:
-        whole = replace(whole, title=asked.title)
+    if options.title:
+        whole = replace(whole, title=options.title)
     record = {**(facts or {}), **_by_key(whole)}
     note(whole.all_notices)
-    if asked.out is not None:
+    if options.out is not None:
         from equipoise.report.page import write_report
 
         with progress("page"):
-            files = write_report(asked.out, mark, whole, facts=record)
-        say(f"Wrote {asked.out}: {mark}, report.html, {counted(files)}")
-    if asked.as_json:
+            files = write_report(options.out, mark, whole, facts=record)
+        say(f"Wrote {options.out}: {mark}, report.html, {counted(files)}")
+    if options.as_json:
         from equipoise.types.findings.record import as_json
 
         print_json({**record, **as_json(whole)})

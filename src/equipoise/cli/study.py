@@ -104,7 +104,7 @@ class CliStudy:
 class _Sources:
     """Files by their roles and how they are read, with what a run said of both."""
 
-    asked: Options
+    options: Options
     run: Path | None = None
     classes: Sequence[str] | None = None
     record: "RunRecord | None" = None
@@ -112,7 +112,7 @@ class _Sources:
 
 
 def read_study(
-    asked: Options,
+    options: Options,
     metrics: Sequence[str] = (),
     *,
     truth: str = "votes",
@@ -135,9 +135,9 @@ def read_study(
     also
         Other files of the study, by their role.
     """
-    check_files(asked)
-    sources = _sources(_by_role(asked))
-    record, how = sources.record, sources.asked
+    check_files(options)
+    sources = _sources(_by_role(options))
+    record, how = sources.record, sources.options
     _require_both(how)
     _check_reading(how)
     recorded = () if record is None else tuple(one.name for one in record.metrics)
@@ -165,74 +165,74 @@ def read_study(
     )
 
 
-def check_files(asked: Options) -> None:
+def check_files(options: Options) -> None:
     """Refuse a data set beside annotations, files or a folder, which have their own data."""
-    if asked.dataset is None:
+    if options.dataset is None:
         return
-    if asked.study:
+    if options.study:
         raise misused(
-            f"got {asked.study[0]} too, which has its own data; leave out one of the two, "
+            f"got {options.study[0]} too, which has its own data; leave out one of the two, "
             "or give predictions with -p",
             "dataset",
         )
-    if asked.annotations:
+    if options.annotations:
         raise misused(
-            f"got {asked.annotations[0].name!r} too, expected one of the two", "dataset"
+            f"got {options.annotations[0].name!r} too, expected one of the two", "dataset"
         )
 
 
-def check_vote_files(asked: Options) -> None:
+def check_vote_files(options: Options) -> None:
     """Refuse annotations beside a data set, and neither."""
-    check_files(asked)
-    if asked.dataset is None and not asked.annotations:
+    check_files(options)
+    if options.dataset is None and not options.annotations:
         message = "give ANNOTATIONS, or --dataset NAME (see `equipoise datasets`)"
         raise typer.BadParameter(message, param_hint="ANNOTATIONS")
 
 
-def study_name(asked: Options) -> str:
+def study_name(options: Options) -> str:
     """Name of a study of votes: of its data set, or of its file."""
-    return asked.dataset or (asked.annotations[0].stem if asked.annotations else "")
+    return options.dataset or (options.annotations[0].stem if options.annotations else "")
 
 
-def vote_keywords(asked: Options) -> Mapping[str, Any]:
+def vote_keywords(options: Options) -> Mapping[str, Any]:
     """The keywords of everything that reads annotations."""
     from equipoise.read.options import ANNOTATION_LAYOUTS
 
-    check_choice("layout", asked.layout, ANNOTATION_LAYOUTS)
+    check_choice("layout", options.layout, ANNOTATION_LAYOUTS)
     names = ("layout", "kind", "repeats", "exchangeable")
     return {
-        **{name: getattr(asked, name) for name in names},
-        "classes": class_names(asked.classes) or None,
-        "columns": column_map(asked.columns, "columns"),
+        **{name: getattr(options, name) for name in names},
+        "classes": class_names(options.classes) or None,
+        "columns": column_map(options.columns, "columns"),
     }
 
 
-def score_keywords(asked: Options) -> Mapping[str, Any]:
+def score_keywords(options: Options) -> Mapping[str, Any]:
     """The keywords of everything that reads predictions."""
-    columns = column_map(asked.prediction_columns, "prediction_columns")
-    return {"layout": asked.prediction_layout, "columns": columns}
+    columns = column_map(options.prediction_columns, "prediction_columns")
+    return {"layout": options.prediction_layout, "columns": columns}
 
 
-def check_reading(asked: Options) -> None:
+def check_reading(options: Options) -> None:
     """Refuse words about reading files that no reader knows, before anything is read."""
     from equipoise.read.options import ANNOTATION_LAYOUTS
 
-    check_choice("layout", asked.layout, ANNOTATION_LAYOUTS)
-    column_map(asked.columns, "columns")
-    column_map(asked.prediction_columns, "prediction_columns")
+    check_choice("layout", options.layout, ANNOTATION_LAYOUTS)
+    column_map(options.columns, "columns")
+    column_map(options.prediction_columns, "prediction_columns")
 
 
-def _refuse_reading(whole: str | None, asked: Options, *, own_scores: bool) -> None:
+def _refuse_reading(whole: str | None, options: Options, *, own_scores: bool) -> None:
     """Refuse options about reading files where a data set or a study is read as it is."""
     if whole is not None:
         names = OF_VOTES if own_scores else (*OF_VOTES, *OF_SCORES)
         why = f"is about reading files, and {whole} is read as it is; leave it out"
-        refuse_unused(asked, names, why)
+        refuse_unused(options, names, why)
 
 
-def _by_role(asked: Options) -> _Sources:
+def _by_role(options: Options) -> _Sources:
     """The folder of a run, or files by their roles; roles that are guessed are said."""
-    bare = asked.study or []
+    bare = options.study or []
     run = next((path for path in bare if _is_run(path)), None)
     if run is not None and len(bare) > 1:
         raise InputError(
@@ -242,27 +242,27 @@ def _by_role(asked: Options) -> _Sources:
             "give other files with -a and -p",
         )
     if run is not None or not bare:
-        return _Sources(asked=asked, run=run)
+        return _Sources(options=options, run=run)
     from equipoise.read.check import roles_of
 
-    sides = {"annotations": asked.annotations, "predictions": asked.predictions}
+    sides = {"annotations": options.annotations, "predictions": options.predictions}
     roles = roles_of(bare, [side for side, paths in sides.items() if paths])
     votes = [Path(one.path) for one in roles if one.role != "predictions"]
     scores = [Path(one.path) for one in roles if one.role == "predictions"]
-    asked = replace(
-        asked,
-        annotations=[*(asked.annotations or []), *votes] or None,
-        predictions=[*(asked.predictions or []), *scores] or None,
+    options = replace(
+        options,
+        annotations=[*(options.annotations or []), *votes] or None,
+        predictions=[*(options.predictions or []), *scores] or None,
     )
     guessed = any(one.why.startswith("guessed") for one in roles)
     if not (guessed and votes and scores):
-        return _Sources(asked=asked)
+        return _Sources(options=options)
     text = (
         "{votes:names} read as annotations, {scores:names} as predictions; -a and -p say "
         "otherwise."
     )
     names = {"votes": tuple(map(str, votes)), "scores": tuple(map(str, scores))}
-    return _Sources(asked=asked, notices=(Notice("roles_guessed", text, (), names),))
+    return _Sources(options=options, notices=(Notice("roles_guessed", text, (), names),))
 
 
 def _is_run(path: Path) -> bool:
@@ -307,35 +307,35 @@ def _holds_study(paths: Sequence[Path] | None) -> bool:
     return paths is not None and len(paths) == 1 and paths[0].is_file() and is_canonical(*paths)
 
 
-def read_votes(asked: Options) -> Annotations:
+def read_votes(options: Options) -> Annotations:
     """Read the annotations of files, which are read as one, or of a data set."""
-    if asked.dataset is not None:
+    if options.dataset is not None:
         from equipoise.datasets import LOADERS
 
-        _refuse_reading(asked.dataset, asked, own_scores=True)
-        return first_votes(LOADERS[asked.dataset]().annotations.by_name(), asked)
-    paths = asked.annotations
+        _refuse_reading(options.dataset, options, own_scores=True)
+        return first_votes(LOADERS[options.dataset]().annotations.by_name(), options)
+    paths = options.annotations
     assert paths
     if _holds_study(paths):
-        _refuse_reading(paths[0].name, asked, own_scores=True)
-    return _read_votes(paths, asked, class_names(asked.classes) or None)
+        _refuse_reading(paths[0].name, options, own_scores=True)
+    return _read_votes(paths, options, class_names(options.classes) or None)
 
 
-def ask(table: Annotations, asked: Options) -> Annotations:
+def ask(table: Annotations, options: Options) -> Annotations:
     """Turn classes, grades or ratings into a yes/no question where one was asked."""
-    if asked.at_least is not None:
-        table = table.at_least(asked.at_least)
-    if asked.positive is not None:
-        table = table.against(asked.positive)
+    if options.at_least is not None:
+        table = table.at_least(options.at_least)
+    if options.positive is not None:
+        table = table.against(options.positive)
     return table
 
 
-def read_predictions_of(paths: Sequence[Path], asked: Options) -> "tuple[Predictions, ...]":
+def read_predictions_of(paths: Sequence[Path], options: Options) -> "tuple[Predictions, ...]":
     """Read files of predictions; refusals name the options that are theirs."""
     from equipoise.read.predictions import read_predictions
 
     with _naming_check(paths, SCORE_FLAGS):
-        return read_predictions(paths, **score_keywords(asked))
+        return read_predictions(paths, **score_keywords(options))
 
 
 @contextmanager
@@ -361,12 +361,12 @@ def table_files(paths: Sequence[Path] | None) -> list[Path]:
     return [Path(path) for path in listed_paths(list(paths))] if paths else []
 
 
-def _check_reading(asked: Options) -> None:
+def _check_reading(options: Options) -> None:
     """Refuse options about reading files where a data set or a study is read as it is."""
-    whole = asked.dataset
-    if whole is None and asked.annotations and _holds_study(asked.annotations):
-        whole = asked.annotations[0].name
-    _refuse_reading(whole, asked, own_scores=bool(asked.predictions))
+    whole = options.dataset
+    if whole is None and options.annotations and _holds_study(options.annotations):
+        whole = options.annotations[0].name
+    _refuse_reading(whole, options, own_scores=bool(options.predictions))
 
 
 def _input_rows(
@@ -422,14 +422,14 @@ def dataset_facts(name: str | None) -> dict[str, str]:
 
 def _sources(sources: _Sources) -> _Sources:
     """The files of a study, and how they are read: as given, then as a run has it."""
-    asked, run = sources.asked, sources.run
+    options, run = sources.options, sources.run
     if run is None:
         files = replace(
-            asked,
-            annotations=table_files(asked.annotations) or None,
-            predictions=table_files(asked.predictions),
+            options,
+            annotations=table_files(options.annotations) or None,
+            predictions=table_files(options.predictions),
         )
-        return replace(sources, asked=files, classes=class_names(asked.classes) or None)
+        return replace(sources, options=files, classes=class_names(options.classes) or None)
     from equipoise.report.run import Run
 
     folder = run if run.is_dir() else run.parent
@@ -439,18 +439,18 @@ def _sources(sources: _Sources) -> _Sources:
         name: getattr(question, name)
         for name in AS_IN_RUN
         if (name in question.told or name == "ties")  # earlier runs: negative
-        and getattr(asked, name) == DEFAULTS[name]
+        and getattr(options, name) == DEFAULTS[name]
         and getattr(question, name) is not None
     }
     for name in ("columns", "prediction_columns"):
         columns: Mapping[str, str] = getattr(question, name)
-        if getattr(asked, name) is None and columns:
+        if getattr(options, name) is None and columns:
             stored[name] = ",".join(f"{ours}={theirs}" for ours, theirs in columns.items())
-    located, notices = _located_files(asked, folder, record)
+    located, notices = _located_files(options, folder, record)
     return _Sources(
-        asked=replace(located, **stored),
+        options=replace(located, **stored),
         run=run,
-        classes=class_names(asked.classes) or list(question.classes) or None,
+        classes=class_names(options.classes) or list(question.classes) or None,
         record=record,
         notices=(*sources.notices, *_cautions(record), *notices),
     )
@@ -542,7 +542,7 @@ def _places(folder: Path, wanted: "InputFile") -> list[Path]:
 
 def _name(sources: _Sources) -> str:
     """What a study is called: by its own title, else by its folder, data set or file."""
-    run, record, files = sources.run, sources.record, sources.asked
+    run, record, files = sources.run, sources.record, sources.options
     if run is None or record is None:
         return str(files.dataset or _name_of(files.annotations or ()))
     if not record.title.endswith(TITLE):
@@ -570,27 +570,27 @@ def _read_scored(
     sources: _Sources, truth: str, metrics: Option, *, matched: bool
 ) -> "tuple[Annotations, tuple[Predictions, ...]]":
     """Read both sides; votes on several classes become the yes/no question asked."""
-    asked = sources.asked
-    if asked.dataset is not None and not asked.predictions:
-        table, models = _published(asked.dataset)
-        table = first_votes(table.by_name(), asked)
+    options = sources.options
+    if options.dataset is not None and not options.predictions:
+        table, models = _published(options.dataset)
+        table = first_votes(table.by_name(), options)
     else:
         table, models = _matched(sources)
     if matched:
         from equipoise.study.circularity import independent
 
-        table = independent(table, models, asked.circular)
-        table, models = _with_gold(table, models, asked.gold)
-    models, notices = _as_answers(table, models, asked, metrics)
+        table = independent(table, models, options.circular)
+        table, models = _with_gold(table, models, options.gold)
+    models, notices = _as_answers(table, models, options, metrics)
     table = replace(table, notices=(*table.notices, *notices))
-    question = table if _keeps_kind(table, asked, truth) else ask(table, asked)
+    question = table if _keeps_kind(table, options, truth) else ask(table, options)
     if question is not table and matched:
-        circular = "keep" if asked.circular != "error" else "error"
+        circular = "keep" if options.circular != "error" else "error"
         question = independent(question, models, circular)
-    if truth == "votes" and asked.dataset is None:
+    if truth == "votes" and options.dataset is None:
         from equipoise.study.alignment import refuse_plain_scores
 
-        names = " ".join(map(str, asked.annotations or ()))
+        names = " ".join(map(str, options.annotations or ()))
         refuse_plain_scores(question, models, names)
     return question, models
 
@@ -638,14 +638,14 @@ def _published(name: str) -> "tuple[Annotations, tuple[Predictions, ...]]":
 
 def read_table(
     paths: Sequence[Path],
-    asked: Options,
+    options: Options,
     classes: Sequence[str] | None = None,
     columns: Mapping[str, str] | None = None,
 ) -> Annotations:
     """Read votes as the options say; other classes and names of columns come first."""
     from equipoise.read.annotations import read_annotations
 
-    how = {**vote_keywords(asked)}
+    how = {**vote_keywords(options)}
     if classes:
         how["classes"] = classes
     if columns is not None:
@@ -655,14 +655,14 @@ def read_table(
 
 
 def _read_votes(
-    paths: Sequence[Path], asked: Options, classes: Sequence[str] | None
+    paths: Sequence[Path], options: Options, classes: Sequence[str] | None
 ) -> Annotations:
     from equipoise.truth.choosing import refuse_too_many_classes
 
-    table = _settled(read_table(paths, asked, classes), paths)
-    if classes is None and asked.positive is None:
+    table = _settled(read_table(paths, options, classes), paths)
+    if classes is None and options.positive is None:
         refuse_too_many_classes(table)
-    return first_votes(table, asked)
+    return first_votes(table, options)
 
 
 def _settled(table: Annotations, paths: Sequence[Path]) -> Annotations:
@@ -673,50 +673,50 @@ def _settled(table: Annotations, paths: Sequence[Path]) -> Annotations:
     return replace(table, notices=said)
 
 
-def first_votes(table: Annotations, asked: Options) -> Annotations:
+def first_votes(table: Annotations, options: Options) -> Annotations:
     """The first votes alone, where they were asked for."""
-    return table if asked.first_votes is None else table.first_votes(asked.first_votes)
+    return table if options.first_votes is None else table.first_votes(options.first_votes)
 
 
 def _matched(sources: _Sources) -> "tuple[Annotations, tuple[Predictions, ...]]":
     """Read both sides, from one file or from files of their own."""
-    asked = sources.asked
-    paths = asked.predictions or []
-    if asked.annotations and _holds_study(asked.annotations):
-        return _study_of(asked.annotations[0], paths, asked)
-    if asked.dataset is not None:
-        table = read_votes(asked)
+    options = sources.options
+    paths = options.predictions or []
+    if options.annotations and _holds_study(options.annotations):
+        return _study_of(options.annotations[0], paths, options)
+    if options.dataset is not None:
+        table = read_votes(options)
     else:
-        assert asked.annotations
-        table = _read_votes(asked.annotations, asked, sources.classes)
-    return _with_predictions(table, paths, asked, sources.classes)
+        assert options.annotations
+        table = _read_votes(options.annotations, options, sources.classes)
+    return _with_predictions(table, paths, options, sources.classes)
 
 
 def _with_predictions(
     table: Annotations,
     paths: Sequence[Path],
-    asked: Options,
+    options: Options,
     classes: Sequence[str] | None,
 ) -> "tuple[Annotations, tuple[Predictions, ...]]":
     """Read predictions for annotations; what there is to say of them goes to those."""
     from equipoise.read.predictions import predictions_for
 
-    how = score_keywords(asked)
+    how = score_keywords(options)
     with _naming_check(paths, SCORE_FLAGS):
         table, read = predictions_for(table, paths, classes_known=classes is not None, **how)
     return table, read.predictions
 
 
 def _study_of(
-    path: Path, paths: Sequence[Path], asked: Options
+    path: Path, paths: Sequence[Path], options: Options
 ) -> "tuple[Annotations, tuple[Predictions, ...]]":
     """A study in one file, and further predictions beside it."""
     from equipoise.read.canonical import read_study as read_canonical
 
     table, models = read_canonical(path)
-    table = first_votes(_settled(table, [path]).by_name(), asked)
+    table = first_votes(_settled(table, [path]).by_name(), options)
     if paths:
-        table, more = _with_predictions(table, paths, asked, table.classes)
+        table, more = _with_predictions(table, paths, options, table.classes)
         models += more
     if not models:
         raise InputError(
@@ -725,7 +725,7 @@ def _study_of(
     return table, models
 
 
-def _keeps_kind(table: Annotations, asked: Options, truth: str) -> bool:
+def _keeps_kind(table: Annotations, options: Options, truth: str) -> bool:
     """Whether a model of the truth takes the annotations before a yes/no question is asked.
 
     Rankings lose their order by it, and grades and ratings their distance from the threshold.
@@ -735,7 +735,7 @@ def _keeps_kind(table: Annotations, asked: Options, truth: str) -> bool:
     if truth == "votes" or truth.endswith(".npz"):
         return False
     if table.kind == "ranking":
-        return asked.at_least is None
+        return options.at_least is None
     if table.kind == "ordinal":
         return truth in MODELS and MODELS[truth].kinds == ("ordinal",)
     return table.kind == "interval" and (truth == "auto" or MODELS[truth].threshold)
@@ -744,7 +744,7 @@ def _keeps_kind(table: Annotations, asked: Options, truth: str) -> bool:
 def _as_answers(
     table: Annotations,
     models: "Sequence[Predictions]",
-    asked: Options,
+    options: Options,
     metrics: Option,
 ) -> "tuple[tuple[Predictions, ...], list[Notice]]":
     """Predictions that name one class each, as the question needs them, and what to say.
@@ -752,10 +752,10 @@ def _as_answers(
     Asked about one class, a model says yes where it names that class; asked about grades, it
     scores by the grade it names. Names of classes never serve as numbers.
     """
-    models, positive = tuple(models), asked.positive
+    models, positive = tuple(models), options.positive
     if not models or not all(one.classes and one.decides for one in models):
         return models, []
-    if asked.at_least is not None and table.kind == "ordinal":
+    if options.at_least is not None and table.kind == "ordinal":
         text = "Predictions are grades, not probabilities: a higher grade scores higher."
         graded = tuple(_graded(one, table.classes) for one in models)
         return graded, [Notice("grades_as_scores", text)]

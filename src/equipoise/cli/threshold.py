@@ -67,7 +67,7 @@ REPLICATES = 1000
         "overwrite": "Replace these files.",
     },
 )
-def threshold_plan(asked: Options) -> None:
+def threshold_plan(options: Options) -> None:
     """Which items should experts see, so that they can set a threshold?
 
     Orders items by probability, cuts them into bins of equal size and draws as many from
@@ -82,13 +82,13 @@ def threshold_plan(asked: Options) -> None:
     from equipoise.study.analyses.thresholds import sampling_plan
     from equipoise.types.findings import Report
 
-    check_source(asked)
-    check_target("--out", asked.out, (".csv",))
-    if asked.out is not None:
-        _refuse_present(asked.out, asked)
-    size = SampleSize(asked.bins or BINS, asked.per_bin or PER_BIN, asked.seed)
+    check_source(options)
+    check_target("--out", options.out, (".csv",))
+    if options.out is not None:
+        _refuse_present(options.out, options)
+    size = SampleSize(options.bins or BINS, options.per_bin or PER_BIN, options.seed)
     with progress("reading") as tell:
-        read = read_probabilities(asked)
+        read = read_probabilities(options)
         known = read.probabilities
         sample = sampling_plan(known.values, known.items, *size)
         tell(1, 1)
@@ -99,28 +99,28 @@ def threshold_plan(asked: Options) -> None:
         settings=tuple((name, str(value)) for name, value in size._asdict().items()),
         notices=read.notices,
     )
-    if asked.out is not None:
-        key = None if asked.shown else key_text(sample, asked, size, read.task)
+    if options.out is not None:
+        key = None if options.shown else key_text(sample, options, size, read.task)
         if key is not None:
-            _check_key(asked.out, key, asked)
-        write_plan(asked.out, sample, read.task, key)
+            _check_key(options.out, key, options)
+        write_plan(options.out, sample, read.task, key)
         items = count(len(sample.items))
-        say(f"Wrote {asked.out}: {items} items; experts fill in the column label")
+        say(f"Wrote {options.out}: {items} items; experts fill in the column label")
         if key is not None:
             kept = "bins and probabilities, for threshold --plan; keep it from the experts"
-            say(f"Wrote {key_of(asked.out)}: {kept}")
-    present(report, Options(as_json=asked.as_json), "")
+            say(f"Wrote {key_of(options.out)}: {kept}")
+    present(report, Options(as_json=options.as_json), "")
 
 
-def _check_key(plan: Path, key: str, asked: Options) -> None:
+def _check_key(plan: Path, key: str, options: Options) -> None:
     """Refuse to write over the key of another plan; of this one it is a stopped writing."""
     path = key_of(plan)
     if not (path.is_file() and path.read_bytes() == key.encode("utf-8")):
-        _refuse_present(path, asked)
+        _refuse_present(path, options)
 
 
-def _refuse_present(path: Path, asked: Options) -> None:
-    if path.exists() and not asked.overwrite:
+def _refuse_present(path: Path, options: Options) -> None:
+    if path.exists() and not options.overwrite:
         do = "name another file, or allow overwriting (--overwrite)"
         raise InputError(f"--out {path}", "is there already", "a new file", do)
 
@@ -142,7 +142,7 @@ def _refuse_present(path: Path, asked: Options) -> None:
     },
     heavy="maps",
 )
-def threshold(asked: Options) -> None:
+def threshold(options: Options) -> None:
     """From which probability on do experts call an item positive, and how sure is that?
 
     Takes the items of `equipoise threshold plan` back in, labels each by the majority of the
@@ -157,45 +157,45 @@ def threshold(asked: Options) -> None:
     Example: equipoise threshold set scores.csv --model resnet --experts panel.csv --share 0.3
     -p detectors
     """
-    key = None if asked.plan is None else read_key(asked.plan)
-    asked = asked if key is None else key.applied(asked)
-    _check(asked)
-    check_report_folder(asked, MARK)
-    report = _report(asked, key)
+    key = None if options.plan is None else read_key(options.plan)
+    options = options if key is None else key.applied(options)
+    _check(options)
+    check_report_folder(options, MARK)
+    report = _report(options, key)
     facts = input_facts(
         {
-            "items": asked.file,
-            "experts": asked.experts,
+            "items": options.file,
+            "experts": options.experts,
             "plan": None if key is None else key.path,
-            "predictions": asked.predictions,
+            "predictions": options.predictions,
         }
     )
-    present(report, asked, MARK, facts)
+    present(report, options, MARK, facts)
 
 
-def _check(asked: Options) -> None:
+def _check(options: Options) -> None:
     """Refuse unknown words, the parameter of the other rule, and options about no models."""
-    check_source(asked, ("reliability", "exchangeable"))
-    other = "share" if asked.rule == "rise" else "rise_margin"
-    if getattr(asked, other) is not None:
-        raise misused(f"does not belong to --rule {asked.rule}; leave it out", other)
-    metric_names(asked.metrics)
-    column_map(asked.prediction_columns, "prediction_columns")
-    if not asked.predictions:
-        refuse_unused(asked, ("metrics", *OF_SCORES, "on_missing"), NO_MODELS)
+    check_source(options, ("reliability", "exchangeable"))
+    other = "share" if options.rule == "rise" else "rise_margin"
+    if getattr(options, other) is not None:
+        raise misused(f"does not belong to --rule {options.rule}; leave it out", other)
+    metric_names(options.metrics)
+    column_map(options.prediction_columns, "prediction_columns")
+    if not options.predictions:
+        refuse_unused(options, ("metrics", *OF_SCORES, "on_missing"), NO_MODELS)
 
 
-def _rule(asked: Options) -> "Rule":
+def _rule(options: Options) -> "Rule":
     """The rule of the library."""
     from equipoise.study.analyses.thresholds import Rule
 
-    share = 0.5 if asked.share is None else asked.share
-    margin = 0.1 if asked.rise_margin is None else asked.rise_margin
-    replicates = asked.replicates or REPLICATES
-    return Rule(asked.rule, share, margin, replicates, asked.seed, asked.level)
+    share = 0.5 if options.share is None else options.share
+    margin = 0.1 if options.rise_margin is None else options.rise_margin
+    replicates = options.replicates or REPLICATES
+    return Rule(options.rule, share, margin, replicates, options.seed, options.level)
 
 
-def _report(asked: Options, key: PlanKey | None) -> "Report":
+def _report(options: Options, key: PlanKey | None) -> "Report":
     """Read everything and set the threshold, under a bar."""
     from equipoise.report.text import references
     from equipoise.study.analyses.moving_thresholds import Grid
@@ -203,42 +203,42 @@ def _report(asked: Options, key: PlanKey | None) -> "Report":
     from equipoise.study.analyses.thresholds import sampling_plan
 
     with progress("reading") as tell:
-        read = read_probabilities(asked)
+        read = read_probabilities(options)
         known = read.probabilities
-        usual = SampleSize(asked.bins or BINS, asked.per_bin or PER_BIN, asked.seed)
+        usual = SampleSize(options.bins or BINS, options.per_bin or PER_BIN, options.seed)
         sample = sampling_plan(known.values, known.items, *(usual if key is None else key.size))
-        assert asked.file is not None
+        assert options.file is not None
         if key is not None:
-            key.check(asked.file, sample)
-        task = asked.task or read.task
-        votes = _read_experts(replace(asked, task=task), sample, sure=key is not None)
-        scored = read_models(asked, task)
+            key.check(options.file, sample)
+        task = options.task or read.task
+        votes = _read_experts(replace(options, task=task), sample, sure=key is not None)
+        scored = read_models(options, task)
         tell(1, 1)
     with progress("threshold") as tell:
         grid = Grid(
-            reach=asked.reach,
-            metrics=metric_names(asked.metrics) or ["auroc"],
-            on_missing=asked.on_missing,
+            reach=options.reach,
+            metrics=metric_names(options.metrics) or ["auroc"],
+            on_missing=options.on_missing,
             progress=tell,
         )
-        report = threshold_report(known, sample, votes, scored, _rule(asked), grid)
+        report = threshold_report(known, sample, votes, scored, _rule(options), grid)
     return replace(
         report,
-        title=f"{asked.file.stem}: from where on is an item positive?",
+        title=f"{options.file.stem}: from where on is an item positive?",
         notices=(*read.notices, *as_notices(votes.notices), *report.notices),
         references=(*report.references, *references([known.model])),
     )
 
 
-def _read_experts(asked: Options, sample: "ExpertSample", *, sure: bool) -> Annotations:
+def _read_experts(options: Options, sample: "ExpertSample", *, sure: bool) -> Annotations:
     """Votes of all experts; a file without annotators is that of one expert, by its name."""
-    columns = column_map(asked.expert_columns, "expert_columns")
+    columns = column_map(options.expert_columns, "expert_columns")
     names = ("kind", "classes", "positive", "at_least", "repeats")
-    reading = Options(**{name: getattr(asked, name) for name in names})
+    reading = Options(**{name: getattr(options, name) for name in names})
     tables = []
-    for path in asked.experts or ():
+    for path in options.experts or ():
         sure |= _has_bins(path, sample)
-        table = answers_to(read_question([path], reading, columns), asked.task, path)
+        table = answers_to(read_question([path], reading, columns), options.task, path)
         tables.append((path, table))
     votes = tables[0][1]
     named = votes.annotators is not None or len(votes) > len(votes.items)

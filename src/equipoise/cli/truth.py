@@ -16,28 +16,28 @@ ENDING = ".npz"
 DRAWS, BURN_IN = 1000, 500
 
 
-def check_truth(asked: Options) -> None:
+def check_truth(options: Options) -> None:
     """Refuse a truth that is none, and options that it would ignore."""
     try:
-        known_truth(asked.truth)
+        known_truth(options.truth)
     except InputError as error:
         raise misused(error.in_command().removeprefix("--truth: "), "truth") from None
-    if asked.truth == VOTES:
+    if options.truth == VOTES:
         for name in ("draws", "burn_in", "reliability", "prior"):
-            if getattr(asked, name) is not None:
-                got = f"{getattr(asked, name)} with --truth votes"
+            if getattr(options, name) is not None:
+                got = f"{getattr(options, name)} with --truth votes"
                 do = f"add --truth MODEL, or leave out {flag(name)}"
                 raise InputError(flag(name), got, "a model of the truth", do)
-    elif asked.truth not in (AUTO, *_chained()):
-        _refuse_burn_in(asked, asked.truth)
-    if asked.resample is not None:
-        _check_resampling(asked.truth, asked.resample)
+    elif options.truth not in (AUTO, *_chained()):
+        _refuse_burn_in(options, options.truth)
+    if options.resample is not None:
+        _check_resampling(options.truth, options.resample)
 
 
-def _refuse_burn_in(asked: Options, model: str) -> None:
+def _refuse_burn_in(options: Options, model: str) -> None:
     """Refuse a burn-in for a model without chains."""
-    if asked.burn_in is not None:
-        got = f"{asked.burn_in} with --truth {model}"
+    if options.burn_in is not None:
+        got = f"{options.burn_in} with --truth {model}"
         expected = f"a model whose draws come from chains: {joined(_chained(), 'or')}"
         raise InputError("--burn-in", got, expected, "leave out --burn-in")
 
@@ -115,21 +115,21 @@ def model_name(table: Annotations, word: str) -> tuple[str, str]:
     return recommended(table) if word == AUTO else (word, f"{word} was asked for.")
 
 
-def make_truth(table: Annotations, asked: Options) -> ScoredTruth:
+def make_truth(table: Annotations, options: Options) -> ScoredTruth:
     """Make the truth that was asked for; one fit per task, which draws from a seed of its own.
 
     A truth about several classes is asked the yes/no question of the options.
     """
-    seed = asked.seed
-    if asked.truth == VOTES:
+    seed = options.seed
+    if options.truth == VOTES:
         return ScoredTruth(given=table, facts={})
-    if asked.truth.endswith(ENDING):
-        name, reason = "file", f"the plausibilities in {asked.truth} were asked for."
-        parts = _stored(table, asked)
+    if options.truth.endswith(ENDING):
+        name, reason = "file", f"the plausibilities in {options.truth} were asked for."
+        parts = _stored(table, options)
     else:
-        name, reason = model_name(table, asked.truth)
-        parts = _fitted(table, name, asked)
-    parts = tuple(_questioned(one, asked) for one in parts)
+        name, reason = model_name(table, options.truth)
+        parts = _fitted(table, name, options)
+    parts = tuple(_questioned(one, options) for one in parts)
     first = parts[0]
     facts = {
         "model": name,
@@ -146,22 +146,22 @@ def make_truth(table: Annotations, asked: Options) -> ScoredTruth:
     return ScoredTruth(given=parts, reason=reason, facts=facts)
 
 
-def _fitted(table: Annotations, name: str, asked: Options) -> "tuple[Plausibilities, ...]":
+def _fitted(table: Annotations, name: str, options: Options) -> "tuple[Plausibilities, ...]":
     """Fit the model to every task; each draws from a seed of its own."""
     from equipoise.truth import MODELS, Chain
     from equipoise.truth.choosing import Settings, model
 
     if not MODELS[name].chains:
-        _refuse_burn_in(asked, name)
-    draws, seed = asked.draws or DRAWS, asked.seed
-    told = Settings(_threshold(name, asked), asked.reliability, prior=asked.prior)
+        _refuse_burn_in(options, name)
+    draws, seed = options.draws or DRAWS, options.seed
+    told = Settings(_threshold(name, options), options.reliability, prior=options.prior)
     fit = model(name, table, told)
     parts = []
     with progress("fitting") as tell:
         for place, task in enumerate(table.tasks):
             how: dict[str, Any] = {}
             if MODELS[name].chains:
-                burn_in = BURN_IN if asked.burn_in is None else asked.burn_in
+                burn_in = BURN_IN if options.burn_in is None else options.burn_in
                 how["chain"] = Chain(draws=draws, burn_in=burn_in, seed=seed + place)
             made = fit(table, task=task, **how)
             if MODELS[name].same_draws:
@@ -171,13 +171,13 @@ def _fitted(table: Annotations, name: str, asked: Options) -> "tuple[Plausibilit
     return tuple(parts)
 
 
-def _threshold(name: str, asked: Options) -> float | None:
+def _threshold(name: str, options: Options) -> float | None:
     """Where ratings become positive, for a model that takes ratings."""
     from equipoise.truth import MODELS
 
     if not MODELS[name].threshold:
         return None
-    least = asked.at_least
+    least = options.at_least
     try:
         return float(least or "")
     except ValueError:
@@ -194,30 +194,30 @@ def _drawn(made: Plausibilities, draws: int, seed: int) -> Plausibilities:
     return made.drawn(draws, seed=seed)
 
 
-def _stored(table: Annotations, asked: Options) -> "tuple[Plausibilities, ...]":
+def _stored(table: Annotations, options: Options) -> "tuple[Plausibilities, ...]":
     """Read plausibilities, one file per task, that are about these annotations."""
     from equipoise.read.plausibilities import read_plausibilities
 
     for name in ("reliability", "prior"):
-        if getattr(asked, name) is not None:
+        if getattr(options, name) is not None:
             do = "the file was made with its own; leave it out"
             raise InputError(flag(name), "a setting for a file", "a model to fit", do)
     parts, known = [], set(table.items)
-    for place, path in enumerate(words(asked.truth)):
+    for place, path in enumerate(words(options.truth)):
         made = read_plausibilities(path)
         strange = [name for name in made.items if name not in known]
         if strange:
             got = f"{len(strange):,} items without annotations ({listed(strange)})"
             raise InputError(path, got, "items of the annotations", "aggregate this file again")
-        parts.append(_drawn(made, asked.draws or DRAWS, asked.seed + place))
+        parts.append(_drawn(made, options.draws or DRAWS, options.seed + place))
     return tuple(parts)
 
 
-def _questioned(made: Plausibilities, asked: Options) -> Plausibilities:
+def _questioned(made: Plausibilities, options: Options) -> Plausibilities:
     """Ask a truth about several classes the yes/no question of the options."""
     from equipoise.types.groupings import Grouping, coarsened
 
-    positive, least = asked.positive, asked.at_least
+    positive, least = options.positive, options.at_least
     of_ratings = made.law is not None and made.law.name == "normal"
     if positive is not None:
         names = (f"not {positive}", positive)

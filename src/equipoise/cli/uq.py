@@ -38,7 +38,7 @@ OF_SCORING = ("image", "decomposition", "binning", "level", "seed")
     },
     heavy="maps",
 )
-def evaluate(asked: Options) -> None:
+def evaluate(options: Options) -> None:
     """Does a model's uncertainty flag bad images, ambiguous findings and its own mistakes?
 
     Takes predictions of any framework: arrays `probs` (members, items, classes) in one .npz
@@ -52,41 +52,41 @@ def evaluate(asked: Options) -> None:
     """
     from equipoise.uq.predictions import read_study
 
-    files = _saved(asked)
-    check_report_folder(asked, MARK)
+    files = _saved(options)
+    check_report_folder(options, MARK)
     with progress("reading") as tell:
-        study = read_study(files, decomposition=asked.decomposition, image=asked.image)
+        study = read_study(files, decomposition=options.decomposition, image=options.image)
         tell(1, 1)
     inputs = {"predictions": files.runs, "labels": [files.labels], "ood": files.ood}
-    _judge(study, asked, input_facts(inputs))
+    _judge(study, options, input_facts(inputs))
 
 
-def _saved(asked: Options) -> "Files":
+def _saved(options: Options) -> "Files":
     """The files by what they are, all of which exist."""
     from equipoise.uq.predictions import Files, find_files
 
-    paths = asked.files or []
+    paths = options.files or []
     if len(paths) == 1 and paths[0].is_dir():
         return find_files(paths[0])
     if len(paths) < 2:
         do = "give predictions first, and the file of labels last"
         raise InputError(str(paths[0]), "one file", "predictions and labels", do)
-    saved = Files(paths[:-1], paths[-1], asked.ood or ())
+    saved = Files(paths[:-1], paths[-1], options.ood or ())
     for path in (*saved.runs, saved.labels, *saved.ood):
         if not path.is_file():
             raise InputError(str(path), "no such file", "an .npz file", "check its name")
     return saved
 
 
-def _judge(study: "UncertaintyStudy", asked: Options, facts: Mapping[str, Any]) -> None:
+def _judge(study: "UncertaintyStudy", options: Options, facts: Mapping[str, Any]) -> None:
     """Judge all scores, under a bar, and present what comes out."""
     from equipoise.uq.evaluate import UncertaintyOptions, evaluate_study
 
-    how = {name: getattr(asked, name) for name in OF_SCORING}
+    how = {name: getattr(options, name) for name in OF_SCORING}
     with progress("uncertainty") as tell:
         result = evaluate_study(study, UncertaintyOptions(**how, progress=tell))
     rows = [row._asdict() for row in result.table()]
-    present(result.report(), asked, MARK, {**facts, "rows": rows})
+    present(result.report(), options, MARK, {**facts, "rows": rows})
 
 
 @verb(
@@ -97,7 +97,7 @@ def _judge(study: "UncertaintyStudy", asked: Options, facts: Mapping[str, Any]) 
     texts={"seed": NOISE},
     heavy="cells",
 )
-def benchmark(asked: Options) -> None:
+def benchmark(options: Options) -> None:
     """Which uncertainty method suits my images? Trains all of them and compares.
 
     Every method, network and seed is a file in the folder, so a benchmark that was stopped goes
@@ -117,9 +117,9 @@ def benchmark(asked: Options) -> None:
     if find_spec("torch") is None:
         do = 'run pip install "equipoise[torch]"'
         raise InputError("equipoise uq benchmark", "torch is not installed", "torch", do)
-    check_report_folder(asked, MARK)
-    folder = asked.out or FOLDER
-    done = _trained(asked, folder)
+    check_report_folder(options, MARK)
+    folder = options.out or FOLDER
+    done = _trained(options, folder)
     if done.failed:
         name, reason = next(iter(done.failed.items()))
         do = "mend it and run the same command again; what is done is kept"
@@ -134,11 +134,11 @@ def benchmark(asked: Options) -> None:
         )
         raise typer.Exit(3)
     files = _files(folder, done)
-    study = read_study(files, decomposition=asked.decomposition, image=asked.image)
-    _judge(study, asked, input_facts({"labels": [folder / "labels.npz"]}))
+    study = read_study(files, decomposition=options.decomposition, image=options.image)
+    _judge(study, options, input_facts({"labels": [folder / "labels.npz"]}))
 
 
-def _trained(asked: Options, folder: Path) -> "Outcome":
+def _trained(options: Options, folder: Path) -> "Outcome":
     """Run the grid under a bar."""
     import sys
     from math import inf
@@ -156,24 +156,24 @@ def _trained(asked: Options, folder: Path) -> "Outcome":
         settings_of,
     )
 
-    assert asked.data is not None
+    assert options.data is not None
     plan = Plan(
-        methods=tuple(words(asked.methods)) or tuple(METHODS),
-        architectures=tuple(words(asked.archs)) or default_architectures(asked.data),
-        seeds=tuple(range(asked.trainings)),
+        methods=tuple(words(options.methods)) or tuple(METHODS),
+        architectures=tuple(words(options.archs)) or default_architectures(options.data),
+        seeds=tuple(range(options.trainings)),
     )
     setup = Setup(
-        source=asked.data,
-        ood=asked.ood_data,
-        size=asked.image_size,
-        drop=asked.drop,
-        small=asked.data == "demo",
-        policy=LabelPolicy(uncertain=asked.uncertain, blank=asked.blank),
-        recipe=default_recipe(asked.data, epochs=asked.epochs, batch=asked.batch),
-        settings=settings_of(asked.setting or ()),
+        source=options.data,
+        ood=options.ood_data,
+        size=options.image_size,
+        drop=options.drop,
+        small=options.data == "demo",
+        policy=LabelPolicy(uncertain=options.uncertain, blank=options.blank),
+        recipe=default_recipe(options.data, epochs=options.epochs, batch=options.batch),
+        settings=settings_of(options.setting or ()),
     )
-    minutes = inf if asked.minutes is None else asked.minutes
-    machine = Machine(device=asked.device, workers=current().workers, minutes=minutes)
+    minutes = inf if options.minutes is None else options.minutes
+    machine = Machine(device=options.device, workers=current().workers, minutes=minutes)
     with progress_line(sys.stderr) as tell:
         return train_grid(plan, setup, folder, machine, tell)
 

@@ -13,11 +13,11 @@ from typer.main import get_command
 from equipoise.cli import clean_benchmark, clean_rounds, clean_scan, uq
 from equipoise.cli.aggregate import aggregate
 from equipoise.cli.agreement import agreement
-from equipoise.cli.asked import evaluate
 from equipoise.cli.audit import audit
 from equipoise.cli.check import check
 from equipoise.cli.datasets import datasets, demo, reproduce
 from equipoise.cli.engine import cell
+from equipoise.cli.evaluate import evaluate
 from equipoise.cli.help import help_text
 from equipoise.cli.options import ROWS, TYPES
 from equipoise.cli.plan import plan

@@ -1,0 +1,304 @@
+"""What `equipoise evaluate` does: a study in, the answer with its grounds out."""
+
+import shlex
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from equipoise.cli.evaluate import (
+    asked_analyses,
+    asked_settings,
+    asked_thresholds,
+    check_scoring,
+)
+from equipoise.cli.groups import asked_groups, check_groups, regrouped, with_groups, within
+from equipoise.cli.help import check_k, metric_names, metric_of
+from equipoise.cli.options import (
+    Options,
+    class_names,
+    column_map,
+    non_default,
+    words,
+)
+from equipoise.cli.report import run_json
+from equipoise.cli.results import check_run_folder, cited, in_options
+from equipoise.cli.screen import (
+    output,
+    print_json,
+    progress,
+    running,
+    say,
+    stages,
+    verb_options,
+)
+from equipoise.cli.study import TITLE, CliStudy, check_reading, read_study
+from equipoise.cli.truth import ScoredTruth, check_truth, make_truth
+from equipoise.datasets import CATALOGUE
+from equipoise.metrics import Metric
+from equipoise.read import codec
+from equipoise.read.writing import RUN
+from equipoise.report.answer import AnswerOptions, answer_report, require_models
+from equipoise.report.run import Run
+from equipoise.report.run.record import DatasetRecord, StoredQuestion, TruthModel, question
+from equipoise.report.run.recording import Provenance, record
+from equipoise.report.terminal import evidence_lines, show, show_answer
+from equipoise.study import Evaluation, Study
+from equipoise.study.analyses.subgroups import read_attributes
+from equipoise.study.study import Progress, report_replicates
+from equipoise.types.annotations import Annotations
+from equipoise.types.findings import Report
+from equipoise.types.findings.record import plain
+from equipoise.types.notices import worded
+from equipoise.types.numbers import count
+from equipoise.types.words import Nouns
+
+FEW = 3  # analyses that a terminal shows with their tables
+NOTES = 3  # notices that a terminal shows
+IN_CARD = ("duplicate_models", "threshold_assumed")  # said as the caveat
+OF_SCORING = (
+    "threshold", "tuning", "margin", "labels", "level", "items", "annotators", "inference",
+    "matters",
+)  # fmt: skip
+OF_TRUTH = ("truth", "draws", "burn_in", "reliability", "prior")
+RECORDED = (
+    *("positive", "at_least", "kind", "exchangeable", "layout", "prediction_layout"),
+    *("repeats", "on_missing", "ties", "first_votes", "circular"),
+)
+
+
+def run_evaluation(options: Options) -> None:
+    """Read, evaluate, write and show a study."""
+    options = _repeated(options)
+    check_scoring(options)
+    check_truth(options)
+    check_groups(options)
+    check_reading(options)
+    names = metric_names(options.metrics)
+    check_run_folder(options.out, overwrite=options.overwrite)
+    with progress("reading") as tell:
+        grouping = asked_groups(options)
+        also = {"groups": options.groups, "attributes": options.attributes}
+        read = read_study(options, names, truth=options.truth, out=options.out, also=also)
+        tell(1, 1)
+    options = replace(options, ties=read.ties, on_missing=read.on_missing)
+    made = make_truth(read.annotations, options)
+    made, expected = with_groups(grouping, made)
+    made, models = regrouped(grouping, made, read.predictions, by_group=options.by_group)
+    metrics = [metric_of(name) for name in read.metrics]
+    check_k(metrics, len(made.parts[0].classes) if made.parts else 0)
+    metrics = list(within(grouping, metrics, options.within))
+    read = replace(read, predictions=models)
+    wanted = asked_analyses(options, read.annotations, metrics)
+    with stages(len(wanted) + 3) as stage:
+        scored = _study(read, made, metrics, options, stage("scoring"))
+        report = _report(scored, read, options, stage)
+    report = replace(report, notices=(*read.notices, *report.notices))
+    say(*expected)
+    run = _recorded(scored.evaluation, report, read, made, options)
+    _finish(run, options)
+
+
+def _repeated(options: Options) -> Options:
+    """What was asked, with what an earlier evaluation was asked where nothing else is said."""
+    paths = options.study or ()
+    run = paths[0] if len(paths) == 1 else None
+    if run is None or not (run / RUN).is_file():
+        return options
+    earlier = Run.load(run).record.asked
+    names = (*OF_SCORING, *OF_TRUTH)
+    own = non_default(options, names)
+    stored: dict[str, Any] = {
+        name: earlier[name] for name in names if name in earlier and name not in own
+    }
+    return replace(options, **stored)
+
+
+def _study(
+    read: CliStudy,
+    made: ScoredTruth,
+    metrics: Sequence[Metric],
+    options: Options,
+    tell: Progress,
+) -> Study:
+    """The study against the truth that was asked for."""
+    attributes = None if options.attributes is None else read_attributes(options.attributes)
+    settings = replace(
+        asked_settings(options, tell),
+        thresholds=asked_thresholds(options, attributes),
+        replicates=options.replicates or report_replicates(len(read.annotations.items)),
+    )
+    study = Study.of(
+        read.predictions,
+        made.given,
+        metrics=metrics,
+        resampling=options.resample or (None if made.parts else read.resample),
+        settings=settings,
+    )
+    study = replace(study, attributes=attributes)
+    if not made.parts:
+        return study
+    say(f"Truth: {made.reason} {made.words}.")
+    return replace(study, votes=read.annotations)
+
+
+def _report(
+    study: Study, read: CliStudy, options: Options, stage: Callable[[str], Progress]
+) -> Report:
+    name = read.dataset.get("name", "")
+    require_models(options.pair, study.predictions)
+    wanted = AnswerOptions(
+        analyses=asked_analyses(options, read.annotations, study.metrics),
+        pair=options.pair,
+        nouns=CATALOGUE[name].nouns if name in CATALOGUE else Nouns(),
+        command=True,
+    )
+    return answer_report(study, wanted, stage)
+
+
+# ---- the record, the folder and the screen -------------------------------------------------
+
+
+def _recorded(
+    done: Evaluation,
+    report: Report,
+    read: CliStudy,
+    made: ScoredTruth,
+    options: Options,
+) -> Run:
+    """Make the run with everything that was asked."""
+    labels = _label_words(done)
+    if made.parts:
+        hard = _hard_words(options.ties)
+        labels = {"soft": f"mean of the truth by {made.words}", "hard": hard}
+    name = options.dataset or read.name.removesuffix(f": {TITLE}")
+    return record(
+        done,
+        Provenance(
+            title=options.title or name,
+            inputs=read.inputs,
+            question=_question(read.annotations, options),
+            truth_model=codec.read(TruthModel, plain(made.facts)) if made.facts else None,
+            dataset=DatasetRecord(**read.dataset) if read.dataset else None,
+            asked=non_default(options, (*OF_SCORING, *OF_TRUTH)),
+            **labels,
+        ),
+        replace(cited(in_options(report), read.dataset), command=typed_command()),
+    )
+
+
+def typed_command() -> str:
+    """What was typed, for the foot of the page, but for where results go and files lie."""
+    context = running()
+    if context is None or context.info_name not in sys.argv[1:]:
+        return ""
+    typed = sys.argv[sys.argv.index(context.info_name) :]
+    left_out = ("--out", "--engine", "--address", "--workers")  # they change no number
+    kept = [
+        Path(word).name if Path(word).is_absolute() else word
+        for before, word in zip(("", *typed), typed, strict=False)
+        if not {before, word} & {*left_out}
+        and not word.startswith((*(f"{one}=" for one in left_out), "--overwrite"))
+    ]
+    return f"equipoise {shlex.join(kept)}"
+
+
+def _label_words(result: Evaluation) -> dict[str, str]:
+    """How labels were made where gold has a part in them; nothing otherwise."""
+    settled = [one.votes.gold for one in result.questions if one.votes is not None]
+    if not any(one.any() for one in settled):
+        return {}
+    gold = "adjudicated gold"
+    if all(one.all() for one in settled):
+        return {"soft": gold, "hard": gold}
+    some = f"{gold} where an item has it, else "
+    return {"soft": f"{some}mean vote", "hard": f"{some}strict majority"}
+
+
+def _hard_words(ties: str) -> str:
+    """What the hard labels of a modelled truth are."""
+    return {
+        "half": "its class with most of that mean, shared by ties",
+        "negative": "its class with more than half of that mean, or with most of it",
+        "drop": "its class with most of that mean, ties left out",
+    }[ties]
+
+
+def _question(table: Annotations, options: Options) -> StoredQuestion:
+    """What the record says of the question: options of models only where there is one."""
+    told: dict[str, Any] = {name: getattr(options, name) for name in RECORDED}
+    if options.prediction_layout == "auto":
+        del told["prediction_layout"]
+    told["read_as"] = f"{table.kind}: {', '.join(table.classes)}"
+    rare = {
+        "truth": options.truth if options.truth != "votes" else None,
+        "gold": options.gold if options.gold != "truth" else None,
+        "by_group": options.by_group,
+        "within": options.within,
+        "classes": class_names(options.classes) if options.classes is not None else None,
+        "columns": column_map(options.columns, "columns"),
+        "prediction_columns": column_map(options.prediction_columns, "prediction_columns"),
+    }
+    return question(**told, **{name: value for name, value in rare.items() if value})
+
+
+def _finish(run: Run, options: Options) -> None:
+    """Write the run where asked, then print it; what is printed is already safe."""
+    if options.out is not None:
+        with progress("page"):
+            run.save(options.out, overwrite=options.overwrite)
+    if options.as_json:
+        print_json(run_json(run))
+        tell_notices(run.report, verbose=True)
+        return
+    shown = [] if options.full else words(options.analyses)
+    show_run(run, out=options.out, verbose=options.verbose, full=options.full, shown=shown)
+
+
+def show_run(
+    run: Run,
+    *,
+    out: Path | None = None,
+    verbose: bool = False,
+    full: bool = False,
+    shown: Sequence[str] = (),
+) -> None:
+    """Print the answer of a run, and of the evidence what was asked for.
+
+    Parameters
+    ----------
+    out
+        Where it was written, for the last line.
+    full
+        Whether every analysis has a line.
+    shown
+        Analyses that are printed with their tables.
+    """
+    console, report = output(), run.report
+    if report.card is None:
+        show(console, report, verbose=verbose)
+        return
+    files = [f"Page {out / 'report.html'}", f"numbers {out / 'run.json'}"] if out else []
+    show_answer(console, report, files=files)
+    if verbose or (shown and len(shown) <= FEW):
+        keys = None if verbose else {*shown}
+        parts = [one for one in report.findings if keys is None or one.key in keys]
+        console.print()
+        show(console, replace(report, findings=tuple(parts)), verbose=verbose)
+    elif full or shown:
+        console.print()
+        for line in evidence_lines(report, console.width):
+            console.print(line, soft_wrap=True)
+    tell_notices(report, verbose=verbose)
+
+
+def tell_notices(report: Report, *, verbose: bool = False) -> None:
+    """Print what a reader should know on standard error: the first few things, or all."""
+    others = [one for one in report.all_notices if one.code not in IN_CARD]
+    said = worded(others, command=True, options=verb_options())
+    say(*(f"Note: {one}" for one in (said if verbose else said[:NOTES])))
+    if len(said) > NOTES and not verbose:
+        left = len(said) - NOTES
+        what = "notice" if left == 1 else "notices"
+        say(f"{count(left)} more {what}: --verbose, or the page.")
