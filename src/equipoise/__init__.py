@@ -46,9 +46,9 @@ __all__ = [
     "write_plausibilities",
     "write_study",
 ]
+_ROOMS = ("clean", "datasets", "inference", "metrics", "study", "truth", "uq")
 _LATER = {
-    **{name: f"equipoise.{name}" for name in ("clean", "datasets", "inference", "metrics")},
-    **{name: f"equipoise.{name}" for name in ("study", "truth", "uq")},
+    **{name: f"equipoise.{name}" for name in _ROOMS},
     **dict.fromkeys(("Evaluation", "Settings", "evaluate"), "equipoise.study"),
     **dict.fromkeys(("read_study", "write_study"), "equipoise.read.canonical"),
     **dict.fromkeys(("stream_ratings", "stream_votes"), "equipoise.read.streaming"),
@@ -72,5 +72,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """List the lazy names too."""
-    return sorted({*globals(), *_LATER})
+    """The public names, and the rooms that have public names of their own."""
+    return sorted([*__all__, *_ROOMS, "__version__"])

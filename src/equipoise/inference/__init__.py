@@ -1,30 +1,72 @@
 """Inference: one interval and one verdict, for items and annotators like these."""
 
-from equipoise.inference.ballots import CROWD as CROWD
-from equipoise.inference.ballots import DENSE as DENSE
-from equipoise.inference.ballots import Ballots as Ballots
-from equipoise.inference.ballots import Crossing as Crossing
-from equipoise.inference.ballots import Design as Design
-from equipoise.inference.ballots import Layout as Layout
-from equipoise.inference.ballots import crossed_design as crossed_design
-from equipoise.inference.ballots import crowd_square as crowd_square
-from equipoise.inference.ballots import dense_traces as dense_traces
-from equipoise.inference.ballots import joint_design as joint_design
-from equipoise.inference.ballots import single_design as single_design
-from equipoise.inference.ballots import unit_design as unit_design
-from equipoise.inference.intervals import Family as Family
-from equipoise.inference.intervals import TwoWay as TwoWay
-from equipoise.inference.intervals import family as family
-from equipoise.inference.intervals import floor_of as floor_of
-from equipoise.inference.intervals import gap_sums as gap_sums
-from equipoise.inference.intervals import item_degrees as item_degrees
-from equipoise.inference.intervals import normal_replicates as normal_replicates
-from equipoise.inference.intervals import obuchowski_rockette as obuchowski_rockette
-from equipoise.inference.intervals import population_of as population_of
-from equipoise.inference.intervals import seed_means as seed_means
-from equipoise.inference.intervals import two_way as two_way
-from equipoise.inference.spread import Population as Population
-from equipoise.inference.spread import Reason as Reason
-from equipoise.inference.spread import Spread as Spread
-from equipoise.inference.spread import check_margin as check_margin
-from equipoise.inference.spread import judge as judge
+from equipoise.inference.ballots import (
+    CROWD,
+    DENSE,
+    Ballots,
+    Crossing,
+    Design,
+    Layout,
+    crossed_design,
+    crowd_square,
+    dense_traces,
+    joint_design,
+    single_design,
+    unit_design,
+)
+from equipoise.inference.intervals import (
+    Family,
+    TwoWay,
+    family,
+    floor_of,
+    gap_sums,
+    item_degrees,
+    normal_replicates,
+    obuchowski_rockette,
+    population_of,
+    seed_means,
+    two_way,
+)
+from equipoise.inference.spread import (
+    Population,
+    Reason,
+    Spread,
+    check_margin,
+    judge,
+)
+
+__all__ = [
+    "CROWD",
+    "DENSE",
+    "Ballots",
+    "Crossing",
+    "Design",
+    "Family",
+    "Layout",
+    "Population",
+    "Reason",
+    "Spread",
+    "TwoWay",
+    "check_margin",
+    "crossed_design",
+    "crowd_square",
+    "dense_traces",
+    "family",
+    "floor_of",
+    "gap_sums",
+    "item_degrees",
+    "joint_design",
+    "judge",
+    "normal_replicates",
+    "obuchowski_rockette",
+    "population_of",
+    "seed_means",
+    "single_design",
+    "two_way",
+    "unit_design",
+]
+
+
+def __dir__() -> list[str]:
+    """The public names alone."""
+    return sorted(__all__)

@@ -464,10 +464,10 @@ def words_of(table: Table, column: str) -> tuple[Ints, list[str]]:
     except pa.ArrowException as error:
         raise no_text(table, column, array.type) from error
     codes = np.asarray(array.indices.cast(pa.int64()).fill_null(-1))
-    gone = np.array([word is None for word in words] + [False])
-    if gone.any():
+    if None in words:
+        gone = np.array([word is None for word in words] + [False])
         codes = np.where(gone[codes], -1, codes)
-    return codes, ["" if word is None else word for word in words]
+    return codes, [word or "" for word in words]
 
 
 def no_text(table: Table, column: str, kind: Any) -> InputError:
@@ -525,12 +525,11 @@ def _spelt(value: float) -> str:
 
 def _by_appearance(codes: Ints, words: Sequence[str]) -> CodedNames:
     """Merge equal words, drop blank and unused ones, and number them by first appearance."""
-    merged: dict[str, int] = {}
-    lookup = np.array(
-        [merged.setdefault(word, len(merged)) if word else -1 for word in words] + [-1],
-        dtype=np.int64,
-    )
-    codes = lookup[codes]
+    merged = dict(zip(words, range(len(words)), strict=True))
+    if len(merged) < len(words) or "" in merged:
+        merged = {}
+        places = [merged.setdefault(word, len(merged)) if word else -1 for word in words]
+        codes = np.array([*places, -1], dtype=np.int64)[codes]
     first = np.full(len(merged) + 1, len(codes), dtype=np.int64)
     first[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)
     order = np.argsort(first[:-1], kind="stable")
@@ -538,7 +537,9 @@ def _by_appearance(codes: Ints, words: Sequence[str]) -> CodedNames:
     position = np.full(len(merged) + 1, -1, dtype=np.int64)
     position[order] = np.arange(len(order))
     names = list(merged)
-    return CodedNames(codes=position[codes], names=tuple(names[code] for code in order))
+    return CodedNames(
+        codes=position[codes], names=tuple(map(names.__getitem__, order.tolist()))
+    )
 
 
 USUAL = "pyarrow"  # for callers who gave no frame

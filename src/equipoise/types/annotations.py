@@ -440,9 +440,11 @@ class Annotations:
         for column, order in orders.items():
             if order is not None:
                 names = getattr(self, f"{column}s")
-                changed[f"{column}s"] = tuple(names[place] for place in order.tolist())
+                changed[f"{column}s"] = tuple(map(names.__getitem__, order.tolist()))
                 codes = getattr(self, column)
-                changed[column] = None if codes is None else np.argsort(order)[codes]
+                rank = np.empty(len(order), dtype=np.intp)
+                rank[order] = np.arange(len(order))
+                changed[column] = None if codes is None else rank[codes]
         if orders["item"] is not None and self.group is not None:
             changed["group"] = changed.get("group", self.group)[orders["item"]]
         return replace(self, **changed) if changed else self

@@ -30,6 +30,7 @@ LONGEST, WORDS = 240, 60  # letters of a short representation, and of a text in 
 MOST_DRAWN = 100_000  # how often anything is drawn anew, trained or simulated
 LONGEST_MESSAGE = 600  # letters of what an error says
 _LONGEST_MEANT, _MOST_MEANT = 200, 20_000  # letters of a name, and names, that are compared
+_DIGITS = 18  # of numbers that are compared as such
 
 
 class InputError(ValueError):
@@ -345,20 +346,21 @@ def name_order(names: Sequence[str]) -> Ints | None:
     >>> name_order(["a", "b"]) is None
     True
     """
-    ordered = sorted(names)
-    both = zip(*ordered[:1], *ordered[-1:], strict=False)
-    alike = "".join(pair for pair, _ in takewhile(lambda pair: pair[0] == pair[1], both))
-    begin = len(alike.rstrip("0123456789"))
-    ends = [pair[begin:] for pair in ordered]
-    numbered = all(ends) and "".join(ends).isdecimal()
-    if numbered:
-        ordered.sort(key=len)
-    if ordered == list(names):
+    if len(names) < 2:
         return None
-    order = sorted(range(len(names)), key=names.__getitem__)
-    if numbered:
-        order.sort(key=lambda place: len(names[place]))
-    return np.array(order, dtype=np.intp)
+    both = zip(min(names), max(names), strict=False)
+    alike = "".join(letter for letter, _ in takewhile(lambda pair: pair[0] == pair[1], both))
+    begin = len(alike.rstrip("0123456789"))
+    ends = [name[begin:] for name in names]
+    digits = "".join(ends)
+    numbered = all(ends) and digits.isdecimal()
+    length = np.array(list(map(len, names))) if numbered else np.zeros(len(names), dtype=int)
+    if numbered and digits.isascii() and length.max() - begin <= _DIGITS:
+        order = np.lexsort((np.array(list(map(int, ends)), dtype=np.int64), length))
+    else:
+        by_letters = np.array(sorted(range(len(names)), key=names.__getitem__), dtype=np.intp)
+        order = by_letters[np.argsort(length[by_letters], kind="stable")]
+    return None if (order[1:] > order[:-1]).all() else order
 
 
 def name_ranks(names: Sequence[str]) -> Ints | None:
