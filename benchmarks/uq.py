@@ -19,11 +19,11 @@ from scipy.stats import entropy
 from benchmarks._clock import heading, once
 from equipoise.uq import decompose, evaluate_uncertainty
 from equipoise.uq.predictions import (
+    MethodRuns,
     Outputs,
     PartLabels,
     Prediction,
     Run,
-    UncertaintyStudy,
     part_labels,
 )
 from equipoise.uq.tasks import ask, label_values, scores_of, six_tasks
@@ -49,7 +49,7 @@ def six(probs, truth):
     known = {"test": test, "ood": PartLabels(test.items)}
     names = tuple(map(str, range(LABELS)))
     run = Run("m", "", "", {"test": said, "ood": said})
-    study = UncertaintyStudy(names, known, (run,))
+    study = MethodRuns(names, known, (run,))
     for name, tasks in groupby(six_tasks(), key=lambda task: task.question):
         question, metrics = ask(name, study), [one for task in tasks for one in task.metrics]
         for score in [""] if name == "calibration" else scores_of(said):

@@ -21,7 +21,6 @@ from equipoise.uq.training.methods.attention import (
 from equipoise.uq.training.methods.beta_edl import BetaEdl, beta_fit, beta_kl
 from equipoise.uq.training.methods.ensembles import DeepEnsemble
 from equipoise.uq.training.methods.method import (
-    Batch,
     Clock,
     Network,
     label_bce,
@@ -37,7 +36,7 @@ from equipoise.uq.training.methods.post_hoc import (
 )
 from equipoise.uq.training.methods.swag import SwagModel
 from equipoise.uq.training.networks import Attention, ImageShape, ResNet, ViT, architecture_of
-from equipoise.uq.training.resident import DeviceData
+from equipoise.uq.training.resident import Batch, DeviceData
 
 SHAPE = ImageShape(1, 24, 24)
 START = Clock(0, 10, 10)

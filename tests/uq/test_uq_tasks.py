@@ -10,11 +10,11 @@ from equipoise.metrics import auroc, expected_calibration_error, maximum_calibra
 from equipoise.uq import disentanglement
 from equipoise.uq.disentanglement import constant_noise, rank_correlation
 from equipoise.uq.predictions import (
+    MethodRuns,
     Outputs,
     PartLabels,
     Prediction,
     Run,
-    UncertaintyStudy,
     part_labels,
 )
 from equipoise.uq.tasks import ask, confident, label_values, macro, six_tasks
@@ -30,7 +30,7 @@ def study(probs, labels, *, ood=None, image="mean", own=None):
         parts["ood"] = Outputs.of(Prediction(ood))
         known["ood"] = PartLabels(test.items)
     names = tuple("abcdefgh"[: np.shape(labels)[1]])
-    return UncertaintyStudy(names, known, (Run("m", "", "", parts),), image)
+    return MethodRuns(names, known, (Run("m", "", "", parts),), image)
 
 
 def world(items=200, classes=3, members=4, seed=0):

@@ -17,7 +17,7 @@ from equipoise.metrics import accuracy_coverage_curve, reliability_curve
 from equipoise.types.findings import Column, Finding, Line, Lines, Row, Table, columns
 from equipoise.types.numbers import count, duration, percent
 from equipoise.types.words import capital
-from equipoise.uq.predictions import Corruption, UncertaintyStudy
+from equipoise.uq.predictions import Corruption, MethodRuns
 from equipoise.uq.tasks import MIN_ITEMS, Question
 
 COVERAGES = 20
@@ -53,7 +53,7 @@ class CostRow(NamedTuple):
 
 
 def coverage_curves(
-    study: UncertaintyStudy,
+    study: MethodRuns,
     question: Question,
     chosen: Mapping[tuple[str, str, str], str],
 ) -> Iterable[MethodCurve]:
@@ -73,7 +73,7 @@ def coverage_curves(
         yield MethodCurve(method, architecture, score, points)
 
 
-def reliability_curves(study: UncertaintyStudy, question: Question) -> Iterable[MethodCurve]:
+def reliability_curves(study: MethodRuns, question: Question) -> Iterable[MethodCurve]:
     """What was predicted and what was so, all labels and seeds together."""
     if not question.labels:
         return
@@ -90,7 +90,7 @@ def reliability_curves(study: UncertaintyStudy, question: Question) -> Iterable[
         yield MethodCurve(method, architecture, "", points)
 
 
-def cost_rows(study: UncertaintyStudy) -> Iterable[CostRow]:
+def cost_rows(study: MethodRuns) -> Iterable[CostRow]:
     """What every method took, on average over its runs."""
     for architecture, method, runs in study.competitors():
         costs = [run.cost for run in runs]

@@ -44,11 +44,11 @@ from equipoise.types.numbers import change, count, number
 from equipoise.types.words import joined
 from equipoise.uq.curves import WHO, of_architecture
 from equipoise.uq.decomposition import Decomposition, decompose, image_level
-from equipoise.uq.predictions import Run, UncertaintyStudy
+from equipoise.uq.predictions import MethodRuns, Run
 from equipoise.uq.tasks import LabelQuestion, Question, UncertaintyTask
 
 if TYPE_CHECKING:
-    from equipoise.uq.evaluate import Contest, UncertaintyOptions
+    from equipoise.uq.evaluate import Contest, Scoring
 
 _EQUAL = 12  # decimals to which values must differ to stand apart
 _LEAST = 1e-7  # distance of a mean from 0 and 1
@@ -202,7 +202,7 @@ class CorrelationRow(NamedTuple):
 def parts_rows(
     tasks: Sequence[UncertaintyTask],
     contests: "Mapping[tuple[str, str], Contest]",
-    how: "UncertaintyOptions",
+    how: "Scoring",
 ) -> Iterable[PartsRow]:
     """EU less AU on every task, of methods that have both."""
     for task in tasks:
@@ -224,10 +224,10 @@ def parts_rows(
 
 
 def correlations(
-    study: UncertaintyStudy,
+    study: MethodRuns,
     tasks: Sequence[UncertaintyTask],
     questions: Mapping[str, Question],
-    how: "UncertaintyOptions",
+    how: "Scoring",
 ) -> list[CorrelationRow]:
     """Of the images of task 1 and of the labels of task 2; without either, of test images."""
     asked = [(task.key, questions[task.question]) for task in tasks[:2]]
@@ -244,7 +244,7 @@ def correlations(
     return [row for each in found.values() for row in each]
 
 
-def _null(run: Run, how: "UncertaintyOptions") -> dict[str, dict[str, Floats]]:
+def _null(run: Run, how: "Scoring") -> dict[str, dict[str, Floats]]:
     """Parts of constant noise: one size on test images and others, fitted on all of them.
 
     Empty where the epistemic part is a score of its own, which noise of members cannot match.
@@ -266,7 +266,7 @@ def _null(run: Run, how: "UncertaintyOptions") -> dict[str, dict[str, Floats]]:
     }
 
 
-def _all_images(study: UncertaintyStudy) -> Question:
+def _all_images(study: MethodRuns) -> Question:
     test = study.labels["test"]
     rows = np.arange(len(test.items))
     one = LabelQuestion("image", 0, rows, np.zeros(len(rows)))

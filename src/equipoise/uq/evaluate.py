@@ -25,7 +25,7 @@ Examples
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -45,10 +45,10 @@ from equipoise.uq.curves import (
 from equipoise.uq.decomposition import DECOMPOSITIONS, IMAGE_LEVEL, Beta
 from equipoise.uq.disentanglement import CorrelationRow, PartsRow, correlations, parts_rows
 from equipoise.uq.predictions import (
+    MethodRuns,
     Outputs,
     Prediction,
     Run,
-    UncertaintyStudy,
     other_images,
     part_labels,
 )
@@ -90,8 +90,8 @@ RESTS_ON = "Task 2 rests on the {images:count} test images that have an uncertai
 
 
 @dataclass(frozen=True, slots=True)
-class UncertaintyOptions:
-    """How uncertainty is evaluated.
+class Scoring:
+    """How scores of uncertainty are made and judged.
 
     Attributes
     ----------
@@ -126,18 +126,6 @@ class UncertaintyOptions:
         if not 0 < self.level < 1:
             do = "0.95 is usual"
             raise InputError("level", f"{self.level}", "a number between 0 and 1", do)
-
-
-class UncertaintyKeywords(TypedDict, total=False):
-    """The fields of `UncertaintyOptions`."""
-
-    level: float
-    image: str
-    decomposition: str
-    binning: str
-    seed: int
-    classes: tuple[str, ...]
-    progress: Callable[[int, int], None] | None
 
 
 class TaskRow(NamedTuple):
@@ -199,15 +187,15 @@ class UncertaintyEvaluation:
         Methods by the task on which validation images could not choose their score.
     parts, correlations, coverage, reliability, costs
         EU against AU, correlations with their null, and curves; see their types.
-    options, study
-        What was asked, and of what.
+    scoring, study
+        How scores were made and judged, and of what.
     notices
         What the reader should know.
     """
 
     tasks: tuple[UncertaintyTask, ...]
-    study: UncertaintyStudy
-    options: UncertaintyOptions
+    study: MethodRuns
+    scoring: Scoring
     contests: Mapping[tuple[str, str], Contest]
     chosen: Mapping[tuple[str, str, str], str]
     preset: Mapping[str, tuple[str, ...]]
@@ -255,7 +243,7 @@ class UncertaintyEvaluation:
             for (method, score), name in contest.names.items():
                 found = contest.evaluation.estimate(name, metric)
                 scale = SCALE.get(metric, 1.0)
-                low, high = (scale * end for end in found.interval(self.options.level))
+                low, high = (scale * end for end in found.interval(self.scoring.level))
                 yield TaskRow(
                     task.key,
                     method,
@@ -295,7 +283,7 @@ def evaluate_uncertainty(
     ood: Any = None,
     validation: tuple[Any, Any] | None = None,
     groups: Sequence[Any] | None = None,
-    **options: Unpack[UncertaintyKeywords],
+    **scoring: Any,
 ) -> UncertaintyEvaluation:
     """Which method's uncertainty is good for what?
 
@@ -314,10 +302,10 @@ def evaluate_uncertainty(
         Probabilities and labels of validation images, on which scores are chosen.
     groups
         Patient of each image, or what else images are resampled by.
-    options
-        The fields of `UncertaintyOptions`.
+    scoring
+        The fields of `Scoring`, such as ``level=0.9`` or ``image="max"``.
     """
-    how = UncertaintyOptions(**options)
+    how = Scoring(**scoring)
     test = part_labels(labels, groups=groups)
     known, given = {"test": test}, {"test": probs}
     if validation is not None:
@@ -333,10 +321,10 @@ def evaluate_uncertainty(
     runs = tuple(Run(method, "", seed, found) for (method, seed), found in said.items())
     assert test.labels is not None
     names = how.classes or tuple(f"label {k + 1}" for k in range(test.labels.shape[1]))
-    return evaluate_study(UncertaintyStudy(names, known, runs, how.image), how)
+    return evaluate_study(MethodRuns(names, known, runs, how.image), how)
 
 
-def _by_run(given: Any, how: UncertaintyOptions) -> list[tuple[str, str, Outputs]]:
+def _by_run(given: Any, how: Scoring) -> list[tuple[str, str, Outputs]]:
     """Method, seed and outputs of everything that was given."""
     methods = given if isinstance(given, Mapping) else {"model": given}
     found = []
@@ -354,11 +342,9 @@ def _by_run(given: Any, how: UncertaintyOptions) -> list[tuple[str, str, Outputs
 # ---- the study -------------------------------------------------------------------------------
 
 
-def evaluate_study(
-    study: UncertaintyStudy, options: UncertaintyOptions | None = None
-) -> UncertaintyEvaluation:
+def evaluate_study(study: MethodRuns, scoring: Scoring | None = None) -> UncertaintyEvaluation:
     """Evaluate every run of a study; see `evaluate_uncertainty`."""
-    how = options or UncertaintyOptions()
+    how = scoring or Scoring()
     tasks = six_tasks(how.binning)
     questions = {task.question: ask(task.question, study) for task in tasks}
     every = [(a, q) for a in study.architectures for q in questions.values() if q.labels]
@@ -373,7 +359,7 @@ def evaluate_study(
     return UncertaintyEvaluation(
         tasks=tasks,
         study=study,
-        options=how,
+        scoring=how,
         contests=contests,
         chosen=chosen,
         preset=preset,
@@ -387,11 +373,11 @@ def evaluate_study(
 
 
 def _contest(
-    study: UncertaintyStudy,
+    study: MethodRuns,
     architecture: str,
     question: Question,
     metrics: Sequence[str],
-    how: UncertaintyOptions,
+    how: Scoring,
 ) -> Contest:
     """All scores of all methods of an architecture, as one shared evaluation over seeds."""
     methods = study.methods(architecture)
@@ -426,7 +412,7 @@ def _prediction(
 
 
 def _choices(
-    study: UncertaintyStudy,
+    study: MethodRuns,
     tasks: Sequence[UncertaintyTask],
     questions: Mapping[str, Question],
 ) -> tuple[dict[tuple[str, str, str], str], dict[str, tuple[str, ...]]]:
@@ -458,7 +444,7 @@ def _best_score(
 
 
 def _notices(
-    study: UncertaintyStudy,
+    study: MethodRuns,
     tasks: Sequence[UncertaintyTask],
     questions: Mapping[str, Question],
     contests: Mapping[tuple[str, str], Contest],
@@ -492,7 +478,7 @@ def _notices(
             yield notice("uncertain_images", RESTS_ON, images=uncertain_images(question))
 
 
-def _study_notices(study: UncertaintyStudy, blank: tuple[str, ...]) -> Iterable[Notice]:
+def _study_notices(study: MethodRuns, blank: tuple[str, ...]) -> Iterable[Notice]:
     """What is known before a task is asked."""
     single = [run.method for run in study.runs if "EU" not in run.parts["test"].scores]
     if single:

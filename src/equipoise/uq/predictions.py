@@ -213,7 +213,7 @@ def _in_order(known: PartLabels, order: Ints | None) -> PartLabels:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class UncertaintyStudy:
+class MethodRuns:
     """Runs and labels that fit each other.
 
     Attributes
@@ -256,7 +256,7 @@ class UncertaintyStudy:
         for run in self.runs:
             self._check_run(run)
 
-    def by_name(self) -> "UncertaintyStudy":
+    def by_name(self) -> "MethodRuns":
         """The same with the images of every part in the order of their names."""
         orders = {part: name_order(known.items) for part, known in self.labels.items()}
         moved = {part: order for part, order in orders.items() if order is not None}
@@ -396,7 +396,7 @@ def find_files(folder: Path) -> Files:
 
 def read_study(
     files: Files, *, decomposition: str = "information", image: str = "mean"
-) -> UncertaintyStudy:
+) -> MethodRuns:
     """Read labels and runs; what does not fit is refused with the name of its file."""
     classes, labels = _read_labels(files.labels)
     other = {path.stem: path for path in files.ood}
@@ -424,7 +424,7 @@ def read_study(
             known[part] = other_images(len(runs[0].parts[part].mean), test, part)
     known = {"test": labels["test"], **known}
     made_by = _corruptions(files) if "ood" in known else ()
-    return UncertaintyStudy(names, known, tuple(runs), image, lacking, made_by).by_name()
+    return MethodRuns(names, known, tuple(runs), image, lacking, made_by).by_name()
 
 
 def _corruptions(files: Files) -> tuple[Corruption, ...]:

@@ -44,9 +44,9 @@ from equipoise.uq.disentanglement import (
     parts_sentence,
 )
 from equipoise.uq.evaluate import (
+    Scoring,
     TaskRow,
     UncertaintyEvaluation,
-    UncertaintyOptions,
     evaluate_study,
 )
 from equipoise.uq.predictions import Files, find_files, read_study
@@ -69,11 +69,9 @@ EVERY = "Every score stands in the table. "
 SELECTION = "; the best on test images would favour methods with more scores."
 
 
-def uncertainty_report(
-    source: Path | Files, options: UncertaintyOptions | None = None
-) -> Report:
+def uncertainty_report(source: Path | Files, scoring: Scoring | None = None) -> Report:
     """The report on saved predictions: a folder that a benchmark wrote, or files one by one."""
-    how = options or UncertaintyOptions()
+    how = scoring or Scoring()
     files = find_files(source) if isinstance(source, Path) else source
     study = read_study(files, decomposition=how.decomposition, image=how.image)
     return evaluation_report(evaluate_study(study, how))
@@ -81,7 +79,7 @@ def uncertainty_report(
 
 def evaluation_report(result: UncertaintyEvaluation) -> Report:
     """Everything an evaluation of uncertainty says."""
-    study, how = result.study, result.options
+    study, how = result.study, result.scoring
     methods = tuple(dict.fromkeys(run.method for run in study.runs))
     findings = (
         _standings(result),
@@ -130,7 +128,7 @@ def _methods_sentence(result: UncertaintyEvaluation) -> str:
         "[@depeweg2018] and judged on six tasks [@baur2025]; abstention by the area under the "
         "accuracy-coverage curve and by (excess) AURC [@geifman2019; @traub2024], calibration "
         "by ECE and MCE over 15 bins [@guo2017]. Image-level scores are the "
-        f"{result.options.image} over labels. {_choice_sentence(result)}."
+        f"{result.scoring.image} over labels. {_choice_sentence(result)}."
     )
 
 

@@ -39,7 +39,7 @@ from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import Floats, Ints, PerItem, choice
 from equipoise.types.words import joined
 from equipoise.uq.decomposition import image_level
-from equipoise.uq.predictions import SCORES, Outputs, PartLabels, UncertaintyStudy
+from equipoise.uq.predictions import SCORES, MethodRuns, Outputs, PartLabels
 
 BINNING = ("width", "mass")
 SCALE = {"brier_score": 0.5}  # (p - y)^2 of a label, not the sum over yes and no
@@ -232,7 +232,7 @@ def confident(probability: PerItem, uncertainty: PerItem) -> PerItem:
     return np.where(probability > 0.5, 0.5 + confidence / 2, 0.5 - confidence / 2)
 
 
-def ask(name: str, study: UncertaintyStudy, part: str = "test") -> Question:
+def ask(name: str, study: MethodRuns, part: str = "test") -> Question:
     """Build the truth of a question; with a reason where there is nothing to ask."""
     known = study.labels.get(part)
     if known is None or known.labels is None:
@@ -267,7 +267,7 @@ def uncertain_images(question: Question) -> int:
     return len(np.unique(np.concatenate([one.rows for one in question.labels])))
 
 
-def _images(study: UncertaintyStudy, known: PartLabels, part: str) -> Question:
+def _images(study: MethodRuns, known: PartLabels, part: str) -> Question:
     other = study.labels.get(OTHER[part])
     if other is None:
         why = "no other images to tell apart"

@@ -49,7 +49,7 @@ from equipoise.uq.training.corruptions import (
     corrupt_all,
     macro_auroc,
 )
-from equipoise.uq.training.methods.method import Batch, Clock, Forecast, Method
+from equipoise.uq.training.methods.method import Clock, Forecast, Method
 from equipoise.uq.training.networks import architecture_of
 from equipoise.uq.training.plan import (
     SCHEMA,
@@ -62,7 +62,7 @@ from equipoise.uq.training.plan import (
     Sources,
     write_text,
 )
-from equipoise.uq.training.resident import DeviceData, seeded
+from equipoise.uq.training.resident import Batch, DeviceData, seeded
 
 _TRAIN, _VALIDATE = 1, 2  # streams of random numbers
 _AT_ONCE = 16  # batches that are gathered and augmented together
@@ -78,14 +78,6 @@ class Epoch(NamedTuple):
 
 
 TellEpoch = Callable[[Epoch], None]
-
-
-class Trained(NamedTuple):
-    """What a training came to."""
-
-    auroc: float
-    epochs: int
-    seconds: float
 
 
 class OutOfTimeError(Exception):
@@ -110,11 +102,11 @@ def augmented(images: torch.Tensor, shift: int, *, flip: bool) -> torch.Tensor:
 
 
 @dataclass(slots=True)
-class _Course:
+class Course:
     """How far a training is, and the best of it."""
 
-    epoch: int = 0
-    best: float = -math.inf
+    epochs: int = 0
+    auroc: float = -math.inf
     since: int = 0
     seconds: float = 0.0
     state: dict[str, torch.Tensor] = field(default_factory=dict)
@@ -145,10 +137,10 @@ class Trainer:
     deadline: float = math.inf
     tell: TellEpoch = lambda _: None
 
-    def train(self, model: nn.Module, data: DeviceData) -> Trained:
+    def train(self, model: nn.Module, data: DeviceData) -> Course:
         """Train to the end and leave the model with the weights to keep."""
-        how = self.method.training
-        most = self.recipe.epochs if how.epochs is None else how.epochs
+        further = self.method.further_epochs
+        most = further or self.recipe.epochs
         optimiser = torch.optim.AdamW(
             model.parameters(), lr=self.recipe.lr, weight_decay=self.recipe.weight_decay,
             fused=data.device.type == "cuda",
@@ -156,24 +148,23 @@ class Trainer:
         course = self._resume(model, optimiser, data.device)
         written = started = time.time()
         before = course.seconds
-        while course.epoch < most and (
-            how.keep == "last" or course.since < self.recipe.patience
-        ):
+        while course.epochs < most and (further or course.since < self.recipe.patience):
             if time.time() > self.deadline:
                 self._write(model, optimiser, course)
                 raise OutOfTimeError
-            loss = self._epoch(model, data, optimiser, course.epoch, most)
-            auroc = self._validate(model, data, course.epoch)
+            loss = self._epoch(model, data, optimiser, course.epochs, most)
+            auroc = self._validate(model, data, course.epochs)
             self._judge(model, course, loss, auroc)
             course.seconds = before + time.time() - started
             if self.checkpoint is not None and time.time() - written >= self.every:
                 self._write(model, optimiser, course)
                 written = time.time()
-            self.tell(Epoch(course.epoch, most, loss, auroc))
-        if how.keep == "best" and course.state:
+            self.tell(Epoch(course.epochs, most, loss, auroc))
+        if further:  # the last weights stay, not the best
+            course.auroc = self._validate(model, data, course.epochs)
+        elif course.state:
             model.load_state_dict(course.state)
-        last = self._validate(model, data, course.epoch) if how.keep == "last" else course.best
-        return Trained(last, course.epoch, course.seconds)
+        return course
 
     def _epoch(
         self,
@@ -192,7 +183,7 @@ class Trainer:
         with seeded(data.device, self.seed, _TRAIN, epoch):
             for step, batch in enumerate(self._batches(data, size, steps)):
                 clock = Clock(epoch * steps + step, steps, most)
-                if self.method.training.schedule == "cosine":
+                if not self.method.further_epochs:
                     rate = recipe.lr * (1 + math.cos(math.pi * clock.share)) / 2
                     optimiser.param_groups[0]["lr"] = rate
                 optimiser.zero_grad(set_to_none=True)
@@ -224,31 +215,31 @@ class Trainer:
             found = data.apply(probability, data.val.images)
         return macro_auroc(found.cpu().numpy(), data.val_labels)
 
-    def _judge(self, model: nn.Module, course: _Course, loss: float, auroc: float) -> None:
+    def _judge(self, model: nn.Module, course: Course, loss: float, auroc: float) -> None:
         """Take an epoch into account; refuse to go on with what is no number."""
         if not math.isfinite(loss):
             raise InputError(
-                f"training of {self.method.title}, seed {self.seed}, epoch {course.epoch + 1}",
+                f"training of {self.method.title}, seed {self.seed}, epoch {course.epochs + 1}",
                 f"a loss of {loss}", "a finite loss",
                 "lower the learning rate (lr) or the clipping of gradients (clip)",
             )  # fmt: skip
-        course.epoch += 1
-        if auroc > course.best:
-            course.best, course.since = auroc, 0
-            if self.method.training.keep == "best":
+        course.epochs += 1
+        if auroc > course.auroc:
+            course.auroc, course.since = auroc, 0
+            if not self.method.further_epochs:
                 course.state = {k: v.clone() for k, v in model.state_dict().items()}
         else:
             course.since += 1
 
     def _write(
-        self, model: nn.Module, optimiser: torch.optim.Optimizer, course: _Course
+        self, model: nn.Module, optimiser: torch.optim.Optimizer, course: Course
     ) -> None:
         if self.checkpoint is None:
             return
         write_whole(
             self.checkpoint,
             {
-                "fingerprint": self.fingerprint, "epoch": course.epoch, "best": course.best,
+                "fingerprint": self.fingerprint, "epoch": course.epochs, "best": course.auroc,
                 "since": course.since, "seconds": course.seconds, "state": course.state,
                 "model": model.state_dict(), "optimiser": optimiser.state_dict(),
             },
@@ -256,14 +247,14 @@ class Trainer:
 
     def _resume(
         self, model: nn.Module, optimiser: torch.optim.Optimizer, device: torch.device
-    ) -> _Course:
+    ) -> Course:
         if self.checkpoint is None or not self.checkpoint.exists():
-            return _Course()
+            return Course()
         kept = read_whole(self.checkpoint, self.fingerprint, device)
         model.load_state_dict(kept["model"])
         optimiser.load_state_dict(kept["optimiser"])
         own = (kept[name] for name in ("epoch", "best", "since", "seconds", "state"))
-        return _Course(*own)
+        return Course(*own)
 
 
 def write_whole(path: Path, content: dict[str, Any]) -> None:
@@ -378,7 +369,7 @@ class Bench:
         self.folder.checkpoint(cell).unlink(missing_ok=True)
 
     def _cost(
-        self, stands_on: list[dict[str, Any]], trained: Trained, settled: float
+        self, stands_on: list[dict[str, Any]], trained: Course, settled: float
     ) -> dict[str, Any]:
         """What a cell took, with all that it stands on."""
         seconds = trained.seconds + sum(kept["seconds"] for kept in stands_on)
@@ -420,15 +411,15 @@ class Bench:
 
     def _trained(
         self, cell: Cell, states: list[dict[str, torch.Tensor]], tell: TellEpoch
-    ) -> tuple[nn.Module, Trained]:
+    ) -> tuple[nn.Module, Course]:
         """A model, trained unless it only takes over baselines."""
         if self.there.device.type == "cuda":
             torch.cuda.reset_peak_memory_stats(self.there.device)
         method, model = self.setup.method(cell.method), self._built(cell)
         if states:
             method.start(model, states)
-        if states and method.training.epochs is None:
-            return model.eval(), Trained(math.nan, 0, 0.0)
+        if states and not method.further_epochs:
+            return model.eval(), Course(auroc=math.nan)
         trainer = Trainer(
             method=method, recipe=self.setup.recipe, seed=cell.seed,
             checkpoint=self.folder.checkpoint(cell), fingerprint=self._fingerprint(cell),

@@ -94,12 +94,7 @@ def default_recipe(source: str, **own: Any) -> Recipe:
     return replace(start, **{name: value for name, value in own.items() if value is not None})
 
 
-class Setting(NamedTuple):
-    """One field of a method and its value."""
-
-    method: str
-    field: str
-    value: bool | int | float | str | None
+Setting = tuple[str, str, bool | int | float | str | None]  # method, field and value
 
 
 def settings_of(texts: Iterable[str]) -> tuple[Setting, ...]:
@@ -108,7 +103,7 @@ def settings_of(texts: Iterable[str]) -> tuple[Setting, ...]:
     Examples
     --------
     >>> settings_of(["beta_edl.kl=full"])
-    (Setting(method='beta_edl', field='kl', value='full'),)
+    (('beta_edl', 'kl', 'full'),)
     """
     return tuple(map(_setting, texts))
 
@@ -125,7 +120,7 @@ def _setting(text: str) -> Setting:
         there = ", ".join(known) or "no fields: it has nothing to set"
         do = nearest(field, known) if known else "leave it out"
         raise InputError(f"with {method}", repr(field), f"one of {there}", do)
-    return Setting(method, field, _value(f"with {method}.{field}", value.strip(), known[field]))
+    return method, field, _value(f"with {method}.{field}", value.strip(), known[field])
 
 
 def _value(where: str, text: str, kind: Any) -> Any:
@@ -212,10 +207,10 @@ class Setup:
     def method(self, name: str) -> Method:
         """A method of the catalogue with this setup's settings."""
         plain = quick(method_of(name)) if self.small else method_of(name)
-        own: dict[str, Any] = {
-            one.field: one.value for one in self.settings if one.method == name
+        changed: dict[str, Any] = {
+            field: value for method, field, value in self.settings if method == name
         }
-        return replace(plain, **own)
+        return replace(plain, **changed)
 
     def stands_on(self, cell: Cell) -> list[Cell]:
         """The trained baselines that a cell needs; of a baseline that is itself."""

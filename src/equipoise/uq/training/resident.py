@@ -19,8 +19,11 @@ from equipoise.uq.training.data import ImageData, LabelPolicy
 _STREAM = 2**62  # seeds are whole numbers below this
 
 
-class _Labelled(NamedTuple):
-    """Images (8-bit, channels first), labels in {0, 1} and where they are known."""
+class Batch(NamedTuple):
+    """Images (channels first), labels in {0, 1} and 1 where a label is known.
+
+    Those of a part are 8-bit, those of a batch are inputs; an unknown label means nothing.
+    """
 
     images: torch.Tensor
     labels: torch.Tensor
@@ -51,9 +54,9 @@ class DeviceData:
 
     def _labelled(
         self, images: NDArray[np.uint8], labels: Floats, policy: LabelPolicy
-    ) -> _Labelled:
+    ) -> Batch:
         y, known = (torch.from_numpy(one).to(self.device) for one in policy.targets(labels))
-        return _Labelled(self.images(images), y, known)
+        return Batch(self.images(images), y, known)
 
     def images(self, images: NDArray[np.uint8]) -> torch.Tensor:
         """8-bit images, channels first, on the device if they fit, else pinned."""

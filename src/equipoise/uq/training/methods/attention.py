@@ -36,7 +36,6 @@ from torch.nn import functional
 
 from equipoise.uq.training.methods.method import (
     MEMBERS,
-    Batch,
     Classifier,
     Clock,
     MakeNetwork,
@@ -44,6 +43,7 @@ from equipoise.uq.training.methods.method import (
     masked_bce,
 )
 from equipoise.uq.training.networks import Attention, replace_modules
+from equipoise.uq.training.resident import Batch
 
 
 def gumbel_weights(scores: torch.Tensor, tau: float, *, hard: bool = False) -> torch.Tensor:

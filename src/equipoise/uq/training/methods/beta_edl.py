@@ -22,7 +22,6 @@ from torch import nn
 from torch.nn import functional
 
 from equipoise.uq.training.methods.method import (
-    Batch,
     Classifier,
     Clock,
     Forecast,
@@ -30,7 +29,7 @@ from equipoise.uq.training.methods.method import (
     Method,
     masked_mean,
 )
-from equipoise.uq.training.resident import DeviceData
+from equipoise.uq.training.resident import Batch, DeviceData
 
 
 def beta_fit(a: torch.Tensor, b: torch.Tensor, y: torch.Tensor) -> torch.Tensor:

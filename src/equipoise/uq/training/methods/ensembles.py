@@ -22,7 +22,6 @@ from torch import nn
 
 from equipoise.uq.training.methods.method import (
     MEMBERS,
-    Batch,
     Classifier,
     Clock,
     Forecast,
@@ -33,7 +32,7 @@ from equipoise.uq.training.methods.method import (
     masked_bce,
 )
 from equipoise.uq.training.networks import Architecture
-from equipoise.uq.training.resident import DeviceData
+from equipoise.uq.training.resident import Batch, DeviceData
 
 APART = 1000  # between the seeds of the members of an ensemble
 

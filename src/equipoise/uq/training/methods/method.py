@@ -21,19 +21,11 @@ from torch import nn
 from torch.nn import functional
 
 from equipoise.uq.training.networks import Architecture, Network
-from equipoise.uq.training.resident import DeviceData
+from equipoise.uq.training.resident import Batch, DeviceData
 
 MEMBERS = 5  # of every method by default, so that none is favoured (the paper's M)
 MakeNetwork = Callable[[], Network]
 State = Mapping[str, torch.Tensor]
-
-
-class Batch(NamedTuple):
-    """Inputs, labels in {0, 1} and 1 where a label is known (else it means nothing)."""
-
-    images: torch.Tensor
-    labels: torch.Tensor
-    known: torch.Tensor
 
 
 class Clock(NamedTuple):
@@ -95,25 +87,6 @@ def in_float32(head: nn.Module, features: torch.Tensor) -> torch.Tensor:
         return head(features.float())
 
 
-class Training(NamedTuple):
-    """How a method departs from the common training.
-
-    Attributes
-    ----------
-    epochs
-        Its own number of epochs; None takes the recipe's from scratch, and none at all from a
-        trained baseline.
-    schedule
-        Of the learning rate.
-    keep
-        The weights of the best epoch (by validation AUROC), or of the last.
-    """
-
-    epochs: int | None = None
-    schedule: Literal["cosine", "constant"] = "cosine"
-    keep: Literal["best", "last"] = "best"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Method:
     """The baseline's behaviour, which every method changes where it differs."""
@@ -121,7 +94,7 @@ class Method:
     title: ClassVar[str] = ""
     reference: ClassVar[str] = ""
     transformer_only: ClassVar[bool] = False
-    training: ClassVar[Training] = Training()
+    further_epochs: ClassVar[int] = 0  # after the baseline, at a constant learning rate
     score_is: ClassVar[Literal["EU", "own"]] = "own"  # what a score of its own stands for
     from_baseline: ClassVar[bool] = False  # whether it starts from that of the same seed
     members = 1  # passes of `predict`; a field where a method has several

@@ -46,7 +46,6 @@ from torch.nn import functional
 from equipoise.types.arrays import InputError
 from equipoise.uq.training.methods.method import (
     MEMBERS,
-    Batch,
     Classifier,
     Clock,
     Forecast,
@@ -59,7 +58,7 @@ from equipoise.uq.training.methods.method import (
     mean_bce,
 )
 from equipoise.uq.training.networks import Network, replace_modules
-from equipoise.uq.training.resident import DeviceData
+from equipoise.uq.training.resident import Batch, DeviceData
 
 
 class LastingDropout(nn.Module):

@@ -22,7 +22,6 @@ from torch import nn
 from torch.nn import functional
 
 from equipoise.uq.training.methods.method import (
-    Batch,
     Clock,
     Forecast,
     MakeNetwork,
@@ -32,7 +31,7 @@ from equipoise.uq.training.methods.method import (
     masked_mean,
 )
 from equipoise.uq.training.networks import Network
-from equipoise.uq.training.resident import DeviceData
+from equipoise.uq.training.resident import Batch, DeviceData
 
 
 class _JudgedClassifier(nn.Module):
@@ -56,11 +55,14 @@ class _JudgedClassifier(nn.Module):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JudgedMethod(Method):
-    """A method whose network judges its own predictions; what it judges is its own."""
+class LossPrediction(Method):
+    """A side head that predicts the loss."""
 
+    title: ClassVar[str] = "Loss Prediction"
+    reference: ClassVar[str] = "Yoo and Kweon, CVPR 2019"
     depth: int = 3
     width: int = 1024
+    weight: float = 0.0526
 
     def build(self, make: MakeNetwork, classes: int) -> nn.Module:
         """The baseline with a perceptron beside it."""
@@ -70,45 +72,44 @@ class JudgedMethod(Method):
         """Those of the classifier."""
         return model(images)[:, 0]
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LossPrediction(JudgedMethod):
-    """A side head that predicts the loss."""
-
-    title: ClassVar[str] = "Loss Prediction"
-    reference: ClassVar[str] = "Yoo and Kweon, CVPR 2019"
-    weight: float = 0.0526
-
     def loss(self, model: nn.Module, batch: Batch, clock: Clock) -> torch.Tensor:
-        """The plain loss and the squared error of its prediction."""
+        """The plain loss and, weighted, that of the judgement."""
         del clock
         logits, judged = model(batch.images).unbind(1)
         plain = label_bce(logits, batch.labels)
-        error = (functional.softplus(judged) - plain.detach()) ** 2
-        return masked_mean(plain + self.weight * error, batch.known)
+        judgement = self.judgement_loss(judged, logits, batch.labels)
+        return masked_mean(plain + self.weight * judgement, batch.known)
+
+    def judgement_loss(
+        self, judged: torch.Tensor, logits: torch.Tensor, labels: torch.Tensor
+    ) -> torch.Tensor:
+        """The squared error of the predicted loss of each label."""
+        return (functional.softplus(judged) - label_bce(logits, labels).detach()) ** 2
+
+    def score(self, judged: torch.Tensor) -> torch.Tensor:
+        """The predicted loss."""
+        return functional.softplus(judged)
 
     def predict(self, model: nn.Module, images: torch.Tensor, data: DeviceData) -> Forecast:
-        """One member, and the predicted loss as its score."""
+        """One member, and what its judgement says as its score."""
         logits, judged = data.apply(model, images).unbind(1)
-        return Forecast(logits=logits[None], score=functional.softplus(judged))
+        return Forecast(logits=logits[None], score=self.score(judged))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CorrectnessPrediction(JudgedMethod):
+class CorrectnessPrediction(LossPrediction):
     """A side head that predicts correctness."""
 
     title: ClassVar[str] = "Correctness Prediction"
+    reference: ClassVar[str] = ""
     weight: float = 0.0667
 
-    def loss(self, model: nn.Module, batch: Batch, clock: Clock) -> torch.Tensor:
-        """The plain loss and the cross-entropy of correctness."""
-        del clock
-        logits, judged = model(batch.images).unbind(1)
-        right = ((logits > 0) == (batch.labels > 0.5)).float()
-        each = label_bce(logits, batch.labels) + self.weight * label_bce(judged, right)
-        return masked_mean(each, batch.known)
+    def judgement_loss(
+        self, judged: torch.Tensor, logits: torch.Tensor, labels: torch.Tensor
+    ) -> torch.Tensor:
+        """The cross-entropy of the predicted correctness of each label."""
+        return label_bce(judged, ((logits > 0) == (labels > 0.5)).float())
 
-    def predict(self, model: nn.Module, images: torch.Tensor, data: DeviceData) -> Forecast:
-        """One member, and the predicted probability of an error as its score."""
-        logits, judged = data.apply(model, images).unbind(1)
-        return Forecast(logits=logits[None], score=torch.sigmoid(-judged))
+    def score(self, judged: torch.Tensor) -> torch.Tensor:
+        """The predicted probability of an error."""
+        return torch.sigmoid(-judged)

@@ -25,7 +25,6 @@ from equipoise.uq.training.methods.method import (
     Forecast,
     MakeNetwork,
     Method,
-    Training,
 )
 from equipoise.uq.training.networks import Network
 from equipoise.uq.training.resident import DeviceData
@@ -98,7 +97,7 @@ class Swag(Method):
     title: ClassVar[str] = "SWAG"
     reference: ClassVar[str] = "Maddox et al., NeurIPS 2019"
     from_baseline: ClassVar[bool] = True
-    training: ClassVar[Training] = Training(epochs=5, schedule="constant", keep="last")
+    further_epochs: ClassVar[int] = 5
     rank: int = 20
     per_epoch: int = 4
     renew: float = 0.1
