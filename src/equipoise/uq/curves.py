@@ -17,8 +17,9 @@ from equipoise.metrics import accuracy_coverage_curve, reliability_curve
 from equipoise.types.findings import Column, Finding, Line, Lines, Row, Table, columns
 from equipoise.types.numbers import count, duration, percent
 from equipoise.types.words import capital
-from equipoise.uq.predictions import Corruption, MethodRuns
+from equipoise.uq.predictions import MethodRuns
 from equipoise.uq.tasks import MIN_ITEMS, Question
+from equipoise.uq.training.corruptions import Severity
 
 COVERAGES = 20
 JUDGED = {"coverage": "abstention", "reliability": "ece"}  # the task that orders a curve
@@ -280,7 +281,7 @@ def _cost_table(rows: Sequence[Row]) -> Table:
     )
 
 
-def corruption_findings(found: Sequence[Corruption]) -> Iterable[Finding]:
+def corruption_findings(found: Sequence[Severity]) -> Iterable[Finding]:
     """How severe the corruptions were, and whether they did what was aimed at."""
     if not found:
         return

@@ -160,13 +160,6 @@ class Cost:
     workers: float = math.nan
 
 
-@dataclass(frozen=True, slots=True)
-class Corruption(Severity):
-    """What other images were made by; `goal` is the fall that was aimed at."""
-
-    goal: float
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Run:
     """One method, architecture and seed: what it says of every part."""
@@ -238,7 +231,7 @@ class MethodRuns:
     runs: tuple[Run, ...]
     image: str = "mean"
     lacking: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    corruptions: tuple[Corruption, ...] = ()
+    corruptions: tuple[Severity, ...] = ()
 
     __repr__ = short_repr
 
@@ -427,7 +420,7 @@ def read_study(
     return MethodRuns(names, known, tuple(runs), image, lacking, made_by).by_name()
 
 
-def _corruptions(files: Files) -> tuple[Corruption, ...]:
+def _corruptions(files: Files) -> tuple[Severity, ...]:
     """What the runs, or a file beside the labels, say about how other images were made."""
     told = _told(_arrays(files.runs[0], "probs")).get("ood") or {}
     beside = files.labels.with_name(CORRUPTIONS)
@@ -442,12 +435,12 @@ def _corruptions(files: Files) -> tuple[Corruption, ...]:
         raise InputError(where, "no corruptions that can be read", "JSON", do) from None
 
 
-def _corruption(said: Mapping[str, Any], goal: float) -> Corruption:
+def _corruption(said: Mapping[str, Any], goal: float) -> Severity:
     auroc, clean = float(said["auroc"]), float(said["clean"])
     fall = float(said.get("fall", 1 - auroc / clean))
     reached = bool(said.get("reached", fall >= goal - NEAR))
     severity = float(said["severity"])
-    return Corruption(str(said["corruption"]), severity, auroc, clean, fall, reached, goal)
+    return Severity(str(said["corruption"]), severity, auroc, clean, fall, reached, goal)
 
 
 def read_run(path: Path, decomposition: str = "information", ood: Path | None = None) -> Run:

@@ -205,6 +205,8 @@ class Severity:
         1 - auroc / clean.
     reached
         Whether some severity lowers it by the share asked for.
+    goal
+        That share.
     """
 
     corruption: str
@@ -213,6 +215,7 @@ class Severity:
     clean: float
     fall: float
     reached: bool
+    goal: float = 0.2
 
 
 def calibrate(
@@ -239,7 +242,7 @@ def calibrate(
             return auroc_of(corrupt(images, name, severity, seed=seed))
 
         severity, auroc, reached = _first_fall(value, clean * (1 - drop))
-        chosen.append(Severity(name, severity, auroc, clean, 1 - auroc / clean, reached))
+        chosen.append(Severity(name, severity, auroc, clean, 1 - auroc / clean, reached, drop))
     return tuple(chosen)
 
 
