@@ -23,7 +23,7 @@ from equipoise.uq import (
 )
 from equipoise.uq.evaluate import TaskRow
 from equipoise.uq.predictions import Outputs, find_files, read_run, read_study
-from equipoise.uq.report import _advice, _leaders, _tells
+from equipoise.uq.report import _advice, _leaders, _tells_apart
 from equipoise.uq.tasks import six_tasks
 from tests.uq.test_uq_evaluate import members, rows, save_benchmark, world
 
@@ -53,9 +53,9 @@ def test_advice_says_who_is_first_and_who_is_not_shown_to_be_worse():
     alone = _advice(OOD, [row("a", 0.6, 0.2, best=True)], "")
     assert "better than chance" in alone and "others" not in alone
     some = [row("a", 0.6, 0.2, best=True), row("b", 0.5, 0.01, best=False)]
-    assert "better than chance" in _advice(OOD, some, "") and not _tells(some)
-    assert not _tells([row("a", 0.9, 0.1, best=True), row("b", 0.8, 0.1, best=True)])
-    assert _tells(three)
+    assert "better than chance" in _advice(OOD, some, "") and not _tells_apart(some)
+    assert not _tells_apart([row("a", 0.9, 0.1, best=True), row("b", 0.8, 0.1, best=True)])
+    assert _tells_apart(three)
     assert "alone in the best group" in _advice(OOD, three[:2], "")
 
 
@@ -69,7 +69,7 @@ def test_an_imprecise_method_does_not_take_the_headline(monkeypatch):
         "errors": [row("wide", 0.6, 0.4, best=True), row("a", 0.4, 0.1, best=True)],
     }  # fmt: skip
     monkeypatch.setattr(
-        "equipoise.uq.report._judged", lambda _, task: {"": by_task.get(task.key, [])}
+        "equipoise.uq.report._judged_rows", lambda _, task: {"": by_task.get(task.key, [])}
     )
 
     class Result:

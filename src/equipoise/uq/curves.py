@@ -64,10 +64,10 @@ def coverage_curves(
             continue
         curves = [
             accuracy_coverage_curve(
-                one.truth, question.values(run.parts, score, one), steps=COVERAGES
+                label.truth, question.values(run.parts, score, label), steps=COVERAGES
             )
             for run in study.methods(architecture)[method]
-            for one in question.labels
+            for label in question.labels
         ]
         height = np.mean([curve[1] for curve in curves], axis=0)
         points = tuple(zip(curves[0][0].tolist(), height.tolist(), strict=True))
@@ -78,15 +78,15 @@ def reliability_curves(study: MethodRuns, question: Question) -> Iterable[Method
     """What was predicted and what was so, all labels and seeds together."""
     if not question.labels:
         return
-    truth = np.concatenate([one.truth for one in question.labels])
+    truth = np.concatenate([label.truth for label in question.labels])
     for architecture, method, runs in study.competitors():
-        said = [
-            np.concatenate([question.values(run.parts, "", one) for one in question.labels])
+        probabilities = [
+            np.concatenate([question.values(run.parts, "", label) for label in question.labels])
             for run in runs
         ]
-        found = reliability_curve(np.tile(truth, len(runs)), np.concatenate(said))
-        full = found.items >= MIN_ITEMS * len(runs)
-        pairs = zip(found.predicted[full], found.observed[full], strict=True)
+        curve = reliability_curve(np.tile(truth, len(runs)), np.concatenate(probabilities))
+        full = curve.items >= MIN_ITEMS * len(runs)
+        pairs = zip(curve.predicted[full], curve.observed[full], strict=True)
         points = tuple((float(x), float(y)) for x, y in pairs)
         yield MethodCurve(method, architecture, "", points)
 
@@ -139,7 +139,7 @@ def curve_findings(
             key="coverage",
             title="How accurate is what is left when the least sure go to a reader?",
             sentence=_coverage_sentence(covered),
-            charts=_drawn(_COVERAGE, covered, ends),
+            charts=_charts(_COVERAGE, covered, ends),
             tables=(_curve_table("coverage", "kept", "accuracy", covered),),
             brief=False,
             nav="Coverage",
@@ -149,7 +149,7 @@ def curve_findings(
             key="reliability",
             title="Are the probabilities what they say?",
             sentence="",
-            charts=_drawn(_RELIABILITY, reliable, ends),
+            charts=_charts(_RELIABILITY, reliable, ends),
             tables=(_curve_table("reliability", "predicted", "observed", reliable),),
             note="On the diagonal probabilities are right; below it they are too high.",
             brief=False,
@@ -157,16 +157,18 @@ def curve_findings(
         )
 
 
-def _drawn(chart: Lines, curves: Sequence[MethodCurve], ends: Ends) -> tuple[Lines, ...]:
+def _charts(chart: Lines, curves: Sequence[MethodCurve], ends: Ends) -> tuple[Lines, ...]:
     """A chart for every architecture, as one without lines says."""
-    made = []
-    for architecture, own in groupby(curves, attrgetter("architecture")):
+    charts = []
+    for architecture, group in groupby(curves, attrgetter("architecture")):
         name, where = of_architecture(chart.name, architecture)
         front = ends.get((JUDGED[chart.name], architecture), ())
-        lines = [Line(one.method, one.points, model=one.method, dots=False) for one in own]
+        lines = [
+            Line(curve.method, curve.points, model=curve.method, dots=False) for curve in group
+        ]
         caption = chart.caption.format(where=where, front=_front(front))
-        made.append(replace(chart, name=name, caption=caption, lines=lines, front=front))
-    return tuple(made)
+        charts.append(replace(chart, name=name, caption=caption, lines=lines, front=front))
+    return tuple(charts)
 
 
 def of_architecture(name: str, architecture: str) -> tuple[str, str]:
@@ -180,26 +182,32 @@ def _front(names: Sequence[str]) -> str:
 
 def _coverage_sentence(curves: Sequence[MethodCurve]) -> str:
     """What leaving half of the decisions to a reader gains, over all methods."""
-    heights = [dict(one.points) for one in curves]
-    middle = min(heights[0], key=lambda kept: abs(kept - 0.5))
-    whole = [one[max(one)] for one in heights]
-    rest = [one[middle] for one in heights]
+    heights = [dict(curve.points) for curve in curves]
+    middle = min(heights[0], key=lambda coverage: abs(coverage - 0.5))
+    whole = [curve[max(curve)] for curve in heights]
+    rest = [curve[middle] for curve in heights]
     return (
-        f"Of all decisions {_range(whole)} are right, of the surest {percent(middle)} "
-        f"{_range(rest)}, depending on the method."
+        f"Of all decisions {_range_of(whole)} are right, of the surest {percent(middle)} "
+        f"{_range_of(rest)}, depending on the method."
     )
 
 
-def _range(shares: Sequence[float]) -> str:
+def _range_of(shares: Sequence[float]) -> str:
     low, high = percent(min(shares), 1), percent(max(shares), 1)
     return low if low == high else f"{low} to {high}"
 
 
 def _curve_table(name: str, x: str, y: str, curves: Sequence[MethodCurve]) -> Table:
     rows: list[Row] = [
-        {"method": one.method, "architecture": one.architecture, "score": one.score, x: a, y: b}
-        for one in curves
-        for a, b in one.points
+        {
+            "method": curve.method,
+            "architecture": curve.architecture,
+            "score": curve.score,
+            x: a,
+            y: b,
+        }
+        for curve in curves
+        for a, b in curve.points
     ]
     return Table(
         name=name,
@@ -218,13 +226,15 @@ def _curve_table(name: str, x: str, y: str, curves: Sequence[MethodCurve]) -> Ta
 
 def cost_findings(costs: Sequence[CostRow]) -> Iterable[Finding]:
     """Seconds and memory, where files tell them."""
-    known = [row for row in costs if math.isfinite(row.training) or math.isfinite(row.memory)]
-    if not known:
+    measured = [
+        row for row in costs if math.isfinite(row.training) or math.isfinite(row.memory)
+    ]
+    if not measured:
         return
     rows: list[Row] = []
-    for row in known:
-        peers = [one for one in known if one.architecture == row.architecture]
-        base = next((one for one in peers if one.method in BASELINES), None)
+    for row in measured:
+        peers = [peer for peer in measured if peer.architecture == row.architecture]
+        base = next((peer for peer in peers if peer.method in BASELINES), None)
         alone = base is not None and row.workers == base.workers == 1
         rows.append(
             {
@@ -237,27 +247,27 @@ def cost_findings(costs: Sequence[CostRow]) -> Iterable[Finding]:
                 "prediction_ms": 1000 * row.prediction,
             }
         )
-    dear = max(known, key=lambda row: (math.isfinite(row.training), row.training))
+    dear = max(measured, key=lambda row: (math.isfinite(row.training), row.training))
     yield Finding(
         key="cost",
         title="What does it cost?",
         sentence=f"{dear.method} takes longest: {duration(1000 * dear.training)} of training"
-        f"{_shared(known, short=True)}.",
+        f"{_sharing_sentence(measured, short=True)}.",
         tables=(_cost_table(rows),),
         note="Seconds and epochs of a method count the networks that it stands on. Training "
         "stops where validation images no longer improve, so that seconds differ by epochs, "
-        f"too.{_shared(known)}",
+        f"too.{_sharing_sentence(measured)}",
         brief=False,
         nav="Cost",
     )
 
 
-def _shared(costs: Sequence[CostRow], *, short: bool = False) -> str:
+def _sharing_sentence(costs: Sequence[CostRow], *, short: bool = False) -> str:
     """How many trainings shared the device, which seconds depend on."""
     most = max((row.workers for row in costs if math.isfinite(row.workers)), default=math.nan)
     if most > 1:
-        said = f"easured while {count(most)} trainings shared the device"
-        return f" (m{said})" if short else f" M{said}: without ratios to the baseline."
+        measured = f"easured while {count(most)} trainings shared the device"
+        return f" (m{measured})" if short else f" M{measured}: without ratios to the baseline."
     if short or most == 1:
         return ""
     return " Files do not say how many trainings shared the device: without ratios."
@@ -281,21 +291,23 @@ def _cost_table(rows: Sequence[Row]) -> Table:
     )
 
 
-def corruption_findings(found: Sequence[Severity]) -> Iterable[Finding]:
+def corruption_findings(severities: Sequence[Severity]) -> Iterable[Finding]:
     """How severe the corruptions were, and whether they did what was aimed at."""
-    if not found:
+    if not severities:
         return
-    falls = [one.fall for one in found]
-    weak = sum(not one.reached for one in found)
-    goal = percent(found[0].goal)
-    said = f"Corruptions lower the validation AUROC by {_range(falls)}; "
-    said += (
-        f"{weak} of {len(found)} miss the {goal} aimed at" if weak else f"{goal} was aimed at"
+    falls = [severity.fall for severity in severities]
+    weak = sum(not severity.reached for severity in severities)
+    goal = percent(severities[0].goal)
+    sentence = f"Corruptions lower the validation AUROC by {_range_of(falls)}; "
+    sentence += (
+        f"{weak} of {len(severities)} miss the {goal} aimed at"
+        if weak
+        else f"{goal} was aimed at"
     )
     yield Finding(
         key="corruptions",
         title="How bad are the bad images?",
-        sentence=f"{said}.",
+        sentence=f"{sentence}.",
         tables=(
             Table(
                 name="corruptions",
@@ -307,7 +319,7 @@ def corruption_findings(found: Sequence[Severity]) -> Iterable[Finding]:
                     Column("fall", "fall", "percent"),
                     Column("reached", "as aimed at"),
                 ),
-                rows=[asdict(one) for one in found],
+                rows=[asdict(severity) for severity in severities],
                 open=True,
             ),
         ),

@@ -178,7 +178,7 @@ def as_members(probs: Any, *, logits: bool = False, where: str = "probs") -> Any
     if low <= least and most <= high:
         return array
     inside = (array >= low) & (array <= high)
-    member, item, label = (int(one) for one in np.argwhere(~inside)[0])
+    member, item, label = (int(place) for place in np.argwhere(~inside)[0])
     value = float(array[member, item, label])
     what = "finite logits" if logits else "probabilities in [0, 1]"
     spot = f"{where}, member {member}, item {item}, class {label}"
@@ -220,9 +220,9 @@ def _entropy(probability: Floats) -> Floats:
     """Binary entropy in nats; 0 at 0 and 1."""
     other = 1 - probability
     tiny = np.finfo(np.float64).tiny
-    made = probability * np.log(np.maximum(probability, tiny))
-    made += other * np.log(np.maximum(other, tiny))
-    return np.asarray(np.abs(made))
+    negative = probability * np.log(np.maximum(probability, tiny))
+    negative += other * np.log(np.maximum(other, tiny))
+    return np.asarray(np.abs(negative))
 
 
 def decompose_beta(a: Any, b: Any) -> BetaDecomposition:

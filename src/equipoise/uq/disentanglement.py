@@ -68,7 +68,7 @@ class _RankCorrelation(NamedTuple):
 def rank_correlation(x: PerItem, y: PerItem) -> _RankCorrelation:
     """Rank correlation with mid-ranks; nan where one of them does not vary."""
     number = len(x)
-    first, second = (_Ranked.of(np.round(one, _EQUAL)) for one in (x, y))
+    first, second = (_Ranked.of(np.round(values, _EQUAL)) for values in (x, y))
     a, b = float((first.rank**2).mean()), float((second.rank**2).mean())
     if not (a > 0 and b > 0):
         return _RankCorrelation(float("nan"), np.full(number, np.nan))
@@ -127,8 +127,8 @@ def constant_noise(
         The one that made `epistemic`.
     """
 
-    def split(said: Floats) -> Decomposition:
-        return decompose(said, decomposition=decomposition, logits=True)
+    def split(logits_of_members: Floats) -> Decomposition:
+        return decompose(logits_of_members, decomposition=decomposition, logits=True)
 
     held = np.clip(mean, _LEAST, 1 - _LEAST)
     logits = np.log(held) - np.log1p(-held)
@@ -160,8 +160,8 @@ def _noise_size(
     low, high = np.log(_SMALL), np.log(_LARGE)
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        made = split(some + np.exp(middle) * noise).EU.mean()
-        low, high = (middle, high) if made < goal else (low, middle)
+        epistemic_mean = split(some + np.exp(middle) * noise).EU.mean()
+        low, high = (middle, high) if epistemic_mean < goal else (low, middle)
         if high - low < 1e-3:
             break
     return float(np.exp((low + high) / 2))
@@ -230,18 +230,18 @@ def correlations(
     how: "Scoring",
 ) -> list[CorrelationRow]:
     """Of the images of task 1 and of the labels of task 2; without either, of test images."""
-    asked = [(task.key, questions[task.question]) for task in tasks[:2]]
-    asked = [one for one in asked if one[1].labels] or [("test", _all_images(study))]
-    found: dict[str, list[CorrelationRow]] = {key: [] for key, _ in asked}
+    looked_at = [(task.key, questions[task.question]) for task in tasks[:2]]
+    looked_at = [pair for pair in looked_at if pair[1].labels] or [("test", _all_images(study))]
+    rows: dict[str, list[CorrelationRow]] = {key: [] for key, _ in looked_at}
     for architecture, method, runs in study.competitors():
         if "EU" not in runs[0].parts["test"].scores:
             continue
         nulls = [_null(run, how) for run in runs]
-        for key, question in asked:
+        for key, question in looked_at:
             cell = _correlation_cell(question, runs, nulls)
-            values = _against_null(cell, how.level)
-            found[key].append(CorrelationRow(key, method, architecture, *values))
-    return [row for each in found.values() for row in each]
+            values = _beyond_null(cell, how.level)
+            rows[key].append(CorrelationRow(key, method, architecture, *values))
+    return [row for of_task in rows.values() for row in of_task]
 
 
 def _null(run: Run, how: "Scoring") -> dict[str, dict[str, Floats]]:
@@ -249,28 +249,29 @@ def _null(run: Run, how: "Scoring") -> dict[str, dict[str, Floats]]:
 
     Empty where the epistemic part is a score of its own, which noise of members cannot match.
     """
-    said = {part: run.parts[part] for part in SEEN if part in run.parts}
-    if said["test"].own_epistemic:
+    outputs = {part: run.parts[part] for part in SEEN if part in run.parts}
+    if outputs["test"].own_epistemic:
         return {}
-    made = constant_noise(
-        np.concatenate([one.mean for one in said.values()]),
-        np.concatenate([one.scores["EU"] for one in said.values()]),
-        members=said["test"].members,
+    noise_parts = constant_noise(
+        np.concatenate([output.mean for output in outputs.values()]),
+        np.concatenate([output.scores["EU"] for output in outputs.values()]),
+        members=outputs["test"].members,
         seed=how.seed,
         decomposition=how.decomposition,
     )._asdict()
-    ends = np.cumsum([len(one.mean) for one in said.values()])[:-1]
-    split = {name: np.split(whole, ends) for name, whole in made.items()}
+    ends = np.cumsum([len(output.mean) for output in outputs.values()])[:-1]
+    split = {name: np.split(whole, ends) for name, whole in noise_parts.items()}
     return {
-        part: {name: each[k] for name, each in split.items()} for k, part in enumerate(said)
+        part: {name: pieces[k] for name, pieces in split.items()}
+        for k, part in enumerate(outputs)
     }
 
 
 def _all_images(study: MethodRuns) -> Question:
     test = study.labels["test"]
     rows = np.arange(len(test.items))
-    one = LabelQuestion("image", 0, rows, np.zeros(len(rows)))
-    return Question("test", "test", test.items, test.groups, (one,), study.image)
+    label = LabelQuestion("image", 0, rows, np.zeros(len(rows)))
+    return Question("test", "test", test.items, test.groups, (label,), study.image)
 
 
 def _correlation_cell(
@@ -279,14 +280,14 @@ def _correlation_cell(
     nulls: Sequence[Mapping[str, Mapping[str, Floats]]],
 ) -> TwoWay:
     """Correlations of the runs and of their nulls, first all of the one kind."""
-    own = [
+    observed = [
         _label_correlation(question, {p: o.scores for p, o in run.parts.items()})
         for run in runs
     ]
     unknown = math.nan, np.full(len(question.items), np.nan)
-    null = [_label_correlation(question, one) if one else unknown for one in nulls]
-    values = np.array([value for value, _ in own + null])
-    influence = np.stack([moved for _, moved in own + null])
+    null = [_label_correlation(question, scores) if scores else unknown for scores in nulls]
+    values = np.array([value for value, _ in observed + null])
+    influence = np.stack([moved for _, moved in observed + null])
     codes = question.groups if question.groups is not None else question.items
     unit = np.unique(np.array(codes), return_inverse=True)[1]
     units = "items" if question.groups is None else "groups of items"
@@ -301,66 +302,66 @@ def _label_correlation(
     question: Question, scores: Mapping[str, Mapping[str, Floats]]
 ) -> tuple[float, Floats]:
     """Mean correlation over the labels where it is defined, and the influence of items."""
-    found = []
-    for one in question.labels:
-        x, y = (_seen(question, one, scores, part) for part in ("AU", "EU"))
+    by_label = []
+    for label in question.labels:
+        x, y = (_scores_of_label(question, label, scores, part) for part in ("AU", "EU"))
         value, moved = rank_correlation(x, y)
         if not math.isnan(value):
             wide = np.zeros(len(question.items))
-            wide[one.rows] = moved
-            found.append((value, wide))
-    if not found:
+            wide[label.rows] = moved
+            by_label.append((value, wide))
+    if not by_label:
         return math.nan, np.full(len(question.items), np.nan)
-    value = float(np.mean([one for one, _ in found]))
-    return value, np.asarray(np.mean([wide for _, wide in found], axis=0))
+    value = float(np.mean([value for value, _ in by_label]))
+    return value, np.asarray(np.mean([wide for _, wide in by_label], axis=0))
 
 
-def _seen(
+def _scores_of_label(
     question: Question,
-    one: LabelQuestion,
+    label: LabelQuestion,
     scores: Mapping[str, Mapping[str, Floats]],
     name: str,
 ) -> Floats:
     if question.name == "uncertain":
-        return np.asarray(scores["test"][name][one.rows, one.place])
+        return np.asarray(scores["test"][name][label.rows, label.place])
     parts = SEEN if question.name == "images" else SEEN[:1]
     return np.concatenate([image_level(scores[part][name], question.image) for part in parts])
 
 
-def _against_null(cell: TwoWay, level: float) -> tuple[float, ...]:
+def _beyond_null(cell: TwoWay, level: float) -> tuple[float, ...]:
     """Value with its interval, null, and what is beyond it with its interval."""
-    value, null = (float(one) for one in cell.values)
+    value, null = (float(estimate) for estimate in cell.values)
     if math.isnan(value):
         return (math.nan,) * 7
-    own = cell.of(0).interval(value, level, (-1.0, 1.0))
+    interval = cell.of(0).interval(value, level, (-1.0, 1.0))
     gap = value - null
     ends = (math.nan, math.nan)
     if not math.isnan(gap):
         half = cell.between(0, 1).half_width(level)
         ends = gap - half, gap + half
-    return value, *own, null, gap, *ends
+    return value, *interval, null, gap, *ends
 
 
 # ---- findings ----------------------------------------------------------------------------
 
 
 def parts_findings(
-    tasks: Sequence[UncertaintyTask], every: Sequence[PartsRow]
+    tasks: Sequence[UncertaintyTask], rows: Sequence[PartsRow]
 ) -> Iterable[Finding]:
     """EU against AU, task by task."""
     for task in tasks:
-        own = [row for row in every if row.task == task.key]
-        if not own:
+        of_task = [row for row in rows if row.task == task.key]
+        if not of_task:
             continue
         yield Finding(
             key="parts",
             title="Is the epistemic part the better one?",
-            sentence=_gap_sentence(task, own),
+            sentence=_gap_sentence(task, of_task),
             charts=tuple(
-                _gap_chart(task, architecture, list(rows))
-                for architecture, rows in groupby(own, attrgetter("architecture"))
+                _gap_chart(task, architecture, list(group))
+                for architecture, group in groupby(of_task, attrgetter("architecture"))
             ),
-            tables=(_parts_table(task, own),),
+            tables=(_parts_table(task, of_task),),
             note="Right of 0 the epistemic part does better, left of it the aleatoric part. By "
             "their names EU should win on bad images (task 1), AU on ambiguous findings (2).",
             brief=False,
@@ -406,27 +407,28 @@ def _with_arch(row: PartsRow | CorrelationRow) -> str:
 
 def _gap_sentence(task: UncertaintyTask, rows: Sequence[PartsRow]) -> str:
     ahead, behind, left = _signs(rows)
-    said = []
+    clauses = []
     if ahead:
-        said.append(f"EU does better than AU for {joined(ahead, most=MOST)}")
+        clauses.append(f"EU does better than AU for {joined(ahead, most=MOST)}")
     if behind:
-        said.append(f"AU does better than EU for {joined(behind, most=MOST)}")
-    if left and said:
-        said.append(f"{count(left)} cannot be told apart")
+        clauses.append(f"AU does better than EU for {joined(behind, most=MOST)}")
+    if left and clauses:
+        clauses.append(f"{count(left)} cannot be told apart")
     elif left:
-        said.append("EU and AU cannot be told apart for any method")
-    return f"On {task.title}: {'; '.join(said)}."
+        clauses.append("EU and AU cannot be told apart for any method")
+    return f"On {task.title}: {'; '.join(clauses)}."
 
 
 def parts_sentence(rows: Sequence[PartsRow]) -> str:
     """How often EU is the better score on bad images, for the card."""
-    own = [row for row in rows if row.task == "ood"]
-    if not own:
+    bad_images = [row for row in rows if row.task == "ood"]
+    if not bad_images:
         return ""
-    ahead, behind, left = _signs(own)
+    ahead, behind, left = _signs(bad_images)
     return (
         f"On bad images the epistemic part does better than the aleatoric one for "
-        f"{len(ahead)} of {count(len(own), 'model')}, worse for {len(behind)}; {left} are open."
+        f"{len(ahead)} of {count(len(bad_images), 'model')}, worse for {len(behind)}; {left} "
+        "are open."
     )
 
 
@@ -446,19 +448,19 @@ def _parts_table(task: UncertaintyTask, rows: Sequence[PartsRow]) -> Table:
 
 
 def correlation_findings(
-    tasks: Sequence[UncertaintyTask], every: Sequence[CorrelationRow]
+    tasks: Sequence[UncertaintyTask], correlations: Sequence[CorrelationRow]
 ) -> Iterable[Finding]:
     """Rank correlations beside their null, by task."""
     titles = {task.key: f"{task.number} {task.title}" for task in tasks}
-    for key in dict.fromkeys(row.task for row in every):
-        rows = [row for row in every if row.task == key]
+    for key in dict.fromkeys(row.task for row in correlations):
+        rows = [row for row in correlations if row.task == key]
         yield Finding(
             key="correlation",
             title="Do the epistemic and the aleatoric part say different things?",
             sentence=correlation_sentence(rows),
             charts=tuple(
-                _correlation_chart(key, architecture, list(each))
-                for architecture, each in groupby(rows, attrgetter("architecture"))
+                _correlation_chart(key, architecture, list(group))
+                for architecture, group in groupby(rows, attrgetter("architecture"))
             ),
             tables=(_correlation_table(key, rows),),
             note="The null is what noise of one size on every logit gives, with the method's "
@@ -488,21 +490,21 @@ def _correlation_chart(key: str, architecture: str, rows: Sequence[CorrelationRo
 
 def correlation_sentence(rows: Sequence[CorrelationRow]) -> str:
     """Which methods are surely apart from the null."""
-    known = [row for row in rows if not math.isnan(row.beyond_low)]
-    if not known:
+    defined = [row for row in rows if not math.isnan(row.beyond_low)]
+    if not defined:
         return ""
-    above = [_with_arch(row) for row in known if row.beyond_low > 0]
-    below = [_with_arch(row) for row in known if row.beyond_high < 0]
-    middle = [row.null for row in known]
-    said = (
+    above = [_with_arch(row) for row in defined if row.beyond_low > 0]
+    below = [_with_arch(row) for row in defined if row.beyond_high < 0]
+    middle = [row.null for row in defined]
+    sentence = (
         f"Constant noise alone would correlate AU and EU by {number(min(middle), 2)} to "
         f"{number(max(middle), 2)}"
     )
     for names, where in ((above, "above that"), (below, "below it")):
         if names:
             verb = "is" if len(names) == 1 else "are"
-            said += f"; {joined(names, most=MOST)} {verb} surely {where}"
-    return said + ("." if above or below else "; no method is surely apart from that.")
+            sentence += f"; {joined(names, most=MOST)} {verb} surely {where}"
+    return sentence + ("." if above or below else "; no method is surely apart from that.")
 
 
 def _correlation_table(key: str, rows: Sequence[CorrelationRow]) -> Table:

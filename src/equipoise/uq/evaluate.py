@@ -166,7 +166,7 @@ class Contest:
     def left_out(self, metric: str) -> tuple[str, ...]:
         """Labels on which a metric is undefined for some competitor."""
         labels, done = self.question.labels, self.evaluation
-        k = [one.name for one in done.metrics].index(metric)
+        k = [scored.name for scored in done.metrics].index(metric)
         odd = np.flatnonzero(np.isnan(done.values[: len(labels), k, 1]).any(axis=-1))
         return tuple(labels[place].label for place in odd)
 
@@ -241,20 +241,20 @@ class UncertaintyEvaluation:
             best = dict(zip(judged.models, judged.family(metric).best, strict=True))
             left = contest.left_out(metric)
             for (method, score), name in contest.names.items():
-                found = contest.evaluation.estimate(name, metric)
+                estimate = contest.evaluation.estimate(name, metric)
                 scale = SCALE.get(metric, 1.0)
-                low, high = (scale * end for end in found.interval(self.scoring.level))
+                low, high = (scale * end for end in estimate.interval(self.scoring.level))
                 yield TaskRow(
                     task.key,
                     method,
                     architecture,
                     score,
                     metric,
-                    scale * found.value,
+                    scale * estimate.value,
                     low,
                     high,
                     name in best,
-                    bool(best.get(name, False)) and not math.isnan(found.value),
+                    bool(best.get(name, False)) and not math.isnan(estimate.value),
                     len(contest.question.labels) - len(left),
                     len(left) + len(contest.question.blank),
                 )
@@ -307,36 +307,36 @@ def evaluate_uncertainty(
     """
     how = Scoring(**scoring)
     test = part_labels(labels, groups=groups)
-    known, given = {"test": test}, {"test": probs}
+    labels_of, predictions = {"test": test}, {"test": probs}
     if validation is not None:
-        given["val"], known["val"] = validation[0], part_labels(validation[1])
+        predictions["val"], labels_of["val"] = validation[0], part_labels(validation[1])
     if ood is not None:
-        given["ood"] = ood
-    said: dict[tuple[str, str], dict[str, Outputs]] = {}
-    for part, every in given.items():
-        for method, seed, one in _by_run(every, how):
-            said.setdefault((method, seed), {})[part] = one
+        predictions["ood"] = ood
+    outputs: dict[tuple[str, str], dict[str, Outputs]] = {}
+    for part, predictions_of in predictions.items():
+        for method, seed, output in _by_run(predictions_of, how):
+            outputs.setdefault((method, seed), {})[part] = output
             if part == "ood":
-                known.setdefault("ood", other_images(len(one.mean), test, "other"))
-    runs = tuple(Run(method, "", seed, found) for (method, seed), found in said.items())
+                labels_of.setdefault("ood", other_images(len(output.mean), test, "other"))
+    runs = tuple(Run(method, "", seed, parts) for (method, seed), parts in outputs.items())
     assert test.labels is not None
     names = how.classes or tuple(f"label {k + 1}" for k in range(test.labels.shape[1]))
-    return evaluate_study(MethodRuns(names, known, runs, how.image), how)
+    return evaluate_study(MethodRuns(names, labels_of, runs, how.image), how)
 
 
-def _by_run(given: Any, how: Scoring) -> list[tuple[str, str, Outputs]]:
+def _by_run(predictions: Any, how: Scoring) -> list[tuple[str, str, Outputs]]:
     """Method, seed and outputs of everything that was given."""
-    methods = given if isinstance(given, Mapping) else {"model": given}
-    found = []
+    methods = predictions if isinstance(predictions, Mapping) else {"model": predictions}
+    outputs = []
     for name, runs in methods.items():
         several = isinstance(runs, list | tuple) and all(
-            isinstance(one, Prediction | Beta | np.ndarray) for one in runs
+            isinstance(run, Prediction | Beta | np.ndarray) for run in runs
         )
-        for seed, one in enumerate(runs if several else [runs]):
-            said = one if isinstance(one, Prediction) else Prediction(one)
-            made = Outputs.of(said, how.decomposition, f"predictions of {name!r}")
-            found.append((str(name), str(seed) if several else "", made))
-    return found
+        for seed, run in enumerate(runs if several else [runs]):
+            prediction = run if isinstance(run, Prediction) else Prediction(run)
+            output = Outputs.of(prediction, how.decomposition, f"predictions of {name!r}")
+            outputs.append((str(name), str(seed) if several else "", output))
+    return outputs
 
 
 # ---- the study -------------------------------------------------------------------------------
@@ -347,14 +347,14 @@ def evaluate_study(study: MethodRuns, scoring: Scoring | None = None) -> Uncerta
     how = scoring or Scoring()
     tasks = six_tasks(how.binning)
     questions = {task.question: ask(task.question, study) for task in tasks}
-    every = [(a, q) for a in study.architectures for q in questions.values() if q.labels]
+    pairs = [(a, q) for a in study.architectures for q in questions.values() if q.labels]
     contests = {}
-    for done, (architecture, question) in enumerate(every, 1):
+    for done, (architecture, question) in enumerate(pairs, 1):
         metrics = [m for task in tasks if task.question == question.name for m in task.metrics]
-        made = _contest(study, architecture, question, metrics, how)
-        contests[architecture, question.name] = made
+        contest = _contest(study, architecture, question, metrics, how)
+        contests[architecture, question.name] = contest
         if how.progress is not None:
-            how.progress(done, len(every))
+            how.progress(done, len(pairs))
     chosen, preset = _choices(study, tasks, questions)
     return UncertaintyEvaluation(
         tasks=tasks,
@@ -381,34 +381,42 @@ def _contest(
 ) -> Contest:
     """All scores of all methods of an architecture, as one shared evaluation over seeds."""
     methods = study.methods(architecture)
-    given, runs = [], {}
+    predictions, runs = [], {}
     names: dict[tuple[str, str], str] = {}
-    for method, each in methods.items():
-        scores = scores_of(each[0].parts["test"]) if question.name != "calibration" else [""]
+    for method, of_method in methods.items():
+        scores = (
+            scores_of(of_method[0].parts["test"]) if question.name != "calibration" else [""]
+        )
         for score in scores:
             name = names.setdefault((method, score), f"{method} {score}".strip())
-            runs[name] = [f"{name} #{run.seed}" for run in each]
-            for run, model in zip(each, runs[name], strict=True):
-                given += [
-                    _prediction(question, run, score, model, one) for one in question.labels
+            runs[name] = [f"{name} #{run.seed}" for run in of_method]
+            for run, model in zip(of_method, runs[name], strict=True):
+                predictions += [
+                    _prediction(question, run, score, model, label) for label in question.labels
                 ]
     truth = question.truth()
     plan = resample(truth, "influence", replicates=REPLICATES)
     # a score that happens to rank a label perfectly is a good score, not a copied truth
     settings = Settings(level=how.level, circular="keep")
-    done = evaluate(given, truth, metrics=list(metrics), resampling=plan, settings=settings)
-    seeds = {tuple(run.seed for run in each) for each in methods.values() if len(each) > 1}
+    done = evaluate(
+        predictions, truth, metrics=list(metrics), resampling=plan, settings=settings
+    )
+    seeds = {
+        tuple(run.seed for run in of_method)
+        for of_method in methods.values()
+        if len(of_method) > 1
+    }
     done = done.across_seeds(runs, shared=len(seeds) == 1)
     return Contest(question, done, names)
 
 
 def _prediction(
-    question: Question, run: Run, score: str, model: str, one: LabelQuestion
+    question: Question, run: Run, score: str, model: str, label: LabelQuestion
 ) -> Predictions:
     items = question.items
-    if len(one.rows) < len(items):
-        items = tuple(items[k] for k in one.rows)
-    return Predictions(model, items, question.values(run.parts, score, one), task=one.label)
+    if len(label.rows) < len(items):
+        items = tuple(items[k] for k in label.rows)
+    return Predictions(model, items, question.values(run.parts, score, label), task=label.label)
 
 
 def _choices(
@@ -419,28 +427,30 @@ def _choices(
     """The score of every method on every task by validation images; methods without one."""
     chosen: dict[tuple[str, str, str], str] = {}
     preset: dict[str, list[str]] = {}
-    for task in (one for one in tasks if one.scored and questions[one.question].labels):
-        known = ask(task.question, study, "val")
+    for task in (task for task in tasks if task.scored and questions[task.question].labels):
+        validation = ask(task.question, study, "val")
         for architecture, method, runs in study.competitors():
             scores = scores_of(runs[0].parts["test"])
-            best = _best_score(known, runs, scores, task.metrics[0])
+            best = _best_score(validation, runs, scores, task.metrics[0])
             chosen[architecture, task.key, method] = best or USUAL
             if best is None:
                 preset.setdefault(task.key, []).append(method)
-    return chosen, {task: tuple(dict.fromkeys(each)) for task, each in preset.items()}
+    return chosen, {task: tuple(dict.fromkeys(methods)) for task, methods in preset.items()}
 
 
 def _best_score(
-    known: Question, runs: Sequence[Run], scores: Sequence[str], metric: str
+    validation: Question, runs: Sequence[Run], scores: Sequence[str], metric: str
 ) -> str | None:
     """The best by the mean over labels and seeds; None where there is nothing to see."""
-    if not known.labels:
+    if not validation.labels:
         return None
-    each = [
-        np.mean([macro(label_values(known, run.parts, score, [metric]))[0] for run in runs])
+    values = [
+        np.mean(
+            [macro(label_values(validation, run.parts, score, [metric]))[0] for run in runs]
+        )
         for score in scores
     ]
-    return None if np.isnan(each).all() else scores[int(np.nanargmax(each))]
+    return None if np.isnan(values).all() else scores[int(np.nanargmax(values))]
 
 
 def _notices(
@@ -471,8 +481,8 @@ def _notices(
         if gone:
             yield notice("left_out_labels", LEFT_OUT, number=task.number, labels=tuple(gone))
         if task.key in preset:
-            every = len(preset[task.key]) == len({run.method for run in study.runs})
-            whom = "any method" if every else joined(preset[task.key])
+            all_methods = len(preset[task.key]) == len({run.method for run in study.runs})
+            whom = "any method" if all_methods else joined(preset[task.key])
             yield notice("preset_score", PRESET, number=task.number, whom=whom)
         if task.key == "uncertain":
             yield notice("uncertain_images", RESTS_ON, images=uncertain_images(question))
@@ -483,9 +493,9 @@ def _study_notices(study: MethodRuns, blank: tuple[str, ...]) -> Iterable[Notice
     single = [run.method for run in study.runs if "EU" not in run.parts["test"].scores]
     if single:
         yield notice("one_member", ONE_MEMBER, methods=tuple(dict.fromkeys(single)))
-    weak = [one for one in study.corruptions if not one.reached]
+    weak = [severity for severity in study.corruptions if not severity.reached]
     if weak:
-        names = tuple(one.corruption for one in weak)
+        names = tuple(severity.corruption for severity in weak)
         yield notice("weak_corruptions", WEAK, names=names, goal=weak[0].goal)
     for part, files in study.lacking.items():
         yield notice("lacking_part", LACKING, files=files, part=part)

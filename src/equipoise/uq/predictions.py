@@ -105,43 +105,47 @@ class Outputs:
 
     @classmethod
     def of(
-        cls, said: Prediction, decomposition: str = "information", where: str = "probs"
+        cls, prediction: Prediction, decomposition: str = "information", where: str = "probs"
     ) -> "Outputs":
         """Decompose what a run says; one member has nothing but its total uncertainty."""
-        if isinstance(said.members, Beta):
-            mean, number = said.members.mean, 0
-            parts = decompose_beta(said.members.a, said.members.b).by(decomposition)
+        if isinstance(prediction.members, Beta):
+            mean, number = prediction.members.mean, 0
+            parts = decompose_beta(prediction.members.a, prediction.members.b).by(decomposition)
         else:
-            members = as_members(said.members, logits=said.logits, where=where)
+            members = as_members(prediction.members, logits=prediction.logits, where=where)
             number = len(members)
-            mean = mean_probabilities(members, logits=said.logits)
-            parts = decompose(members, decomposition=decomposition, logits=said.logits)
-        known = parts._asdict() if number != 1 else {"PU": parts.PU}
-        own = None if said.score is None else _own_score(said.score, mean.shape, where)
-        epistemic = own is not None and said.score_is == "EU"
-        if own is not None and epistemic:
+            mean = mean_probabilities(members, logits=prediction.logits)
+            parts = decompose(members, decomposition=decomposition, logits=prediction.logits)
+        by_name = parts._asdict() if number != 1 else {"PU": parts.PU}
+        score = (
+            None
+            if prediction.score is None
+            else _checked_score(prediction.score, mean.shape, where)
+        )
+        epistemic = score is not None and prediction.score_is == "EU"
+        if score is not None and epistemic:
             entropy = parts.AU if decomposition == "reverse_mi" else parts.PU
-            known = {"PU": entropy, "AU": entropy, "EU": own}
-        elif own is not None:
-            known["own"] = own
-        scores = {name: frozen(one) for name, one in known.items()}
+            by_name = {"PU": entropy, "AU": entropy, "EU": score}
+        elif score is not None:
+            by_name["own"] = score
+        scores = {name: frozen(values) for name, values in by_name.items()}
         return cls(frozen(mean), scores, number, epistemic)
 
-    def taken(self, order: Ints | None) -> "Outputs":
+    def in_order(self, order: Ints | None) -> "Outputs":
         """The same of items in another order; None is this one."""
         if order is None:
             return self
-        scores = {name: frozen(one[order]) for name, one in self.scores.items()}
+        scores = {name: frozen(values[order]) for name, values in self.scores.items()}
         return replace(self, mean=frozen(self.mean[order]), scores=scores)
 
 
-def _own_score(score: Any, shape: tuple[int, ...], where: str) -> Floats:
-    own = np.asarray(score, dtype=np.float64)
-    if own.shape != shape or not np.isfinite(own).all():
-        got = f"shape {own.shape}" if own.shape != shape else "numbers that are not finite"
+def _checked_score(score: Any, shape: tuple[int, ...], where: str) -> Floats:
+    array = np.asarray(score, dtype=np.float64)
+    if array.shape != shape or not np.isfinite(array).all():
+        got = f"shape {array.shape}" if array.shape != shape else "numbers that are not finite"
         do = "give a number for every item and class, or leave the score out"
         raise InputError(f"{where}, own score", got, f"finite numbers, shape {shape}", do)
-    return own
+    return array
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,14 +197,14 @@ class PartLabels:
     __repr__ = short_repr
 
 
-def _in_order(known: PartLabels, order: Ints | None) -> PartLabels:
+def _labels_in_order(part: PartLabels, order: Ints | None) -> PartLabels:
     """Images in another order; None is this one."""
     if order is None:
-        return known
-    people = known.groups
+        return part
+    people = part.groups
     return PartLabels(
-        tuple(known.items[k] for k in order.tolist()),
-        None if known.labels is None else frozen(known.labels[order]),
+        tuple(part.items[k] for k in order.tolist()),
+        None if part.labels is None else frozen(part.labels[order]),
         None if people is None else tuple(people[k] for k in order.tolist()),
     )
 
@@ -240,24 +244,29 @@ class MethodRuns:
         if "test" not in self.labels or self.labels["test"].labels is None:
             do = "give the labels of the test images"
             raise InputError("labels", f"parts {listed(self.labels)}", "the part test", do)
-        for part, known in self.labels.items():
-            _check_labels(part, known, len(self.classes))
+        for part, images in self.labels.items():
+            _check_labels(part, images, len(self.classes))
         if not self.runs:
             raise InputError("methods", "none", "at least one", "give a file per method")
-        names = [" ".join((one.method, one.architecture, one.seed)) for one in self.runs]
+        names = [" ".join((run.method, run.architecture, run.seed)) for run in self.runs]
         require_unique(names, where="methods", do="name every run once, or give it its seed")
         for run in self.runs:
             self._check_run(run)
 
     def by_name(self) -> "MethodRuns":
         """The same with the images of every part in the order of their names."""
-        orders = {part: name_order(known.items) for part, known in self.labels.items()}
+        orders = {part: name_order(images.items) for part, images in self.labels.items()}
         moved = {part: order for part, order in orders.items() if order is not None}
         if not moved:
             return self
-        labels = {p: _in_order(known, moved.get(p)) for p, known in self.labels.items()}
+        labels = {
+            p: _labels_in_order(images, moved.get(p)) for p, images in self.labels.items()
+        }
         runs = [
-            replace(run, parts={p: one.taken(moved.get(p)) for p, one in run.parts.items()})
+            replace(
+                run,
+                parts={p: outputs.in_order(moved.get(p)) for p, outputs in run.parts.items()},
+            )
             for run in self.runs
         ]
         return replace(self, labels=labels, runs=tuple(runs))
@@ -269,10 +278,10 @@ class MethodRuns:
             got = f"nothing for {listed(missing)}"
             do = "predict these images too, or leave the part out of the labels"
             raise InputError(run.where, got, "predictions of every part", do)
-        for part, known in self.labels.items():
-            found, wanted = run.parts[part].mean.shape, (len(known.items), len(self.classes))
-            if found != wanted:
-                got = f"{found[0]:,} items and {found[1]:,} classes"
+        for part, images in self.labels.items():
+            shape, wanted = run.parts[part].mean.shape, (len(images.items), len(self.classes))
+            if shape != wanted:
+                got = f"{shape[0]:,} items and {shape[1]:,} classes"
                 do = "use the file of labels that the predictions were made with"
                 expected = f"{wanted[0]:,} and {wanted[1]:,}, as the labels"
                 raise InputError(f"{run.where}, part {part}", got, expected, do)
@@ -284,36 +293,44 @@ class MethodRuns:
 
     def methods(self, architecture: str) -> dict[str, list[Run]]:
         """Runs of every method of an architecture, by their seeds."""
-        found: dict[str, list[Run]] = {}
+        by_method: dict[str, list[Run]] = {}
         for run in self.runs:
             if run.architecture == architecture:
-                found.setdefault(run.method, []).append(run)
-        return {name: sorted(each, key=lambda run: run.seed) for name, each in found.items()}
+                by_method.setdefault(run.method, []).append(run)
+        return {
+            name: sorted(runs, key=lambda run: run.seed) for name, runs in by_method.items()
+        }
 
     def competitors(self) -> list[tuple[str, str, list[Run]]]:
         """Every architecture and method, with its runs."""
-        every = [(one, self.methods(one)) for one in self.architectures]
-        return [(one, name, runs) for one, each in every for name, runs in each.items()]
+        by_architecture = [
+            (architecture, self.methods(architecture)) for architecture in self.architectures
+        ]
+        return [
+            (architecture, name, runs)
+            for architecture, methods in by_architecture
+            for name, runs in methods.items()
+        ]
 
 
-def _check_labels(part: str, known: PartLabels, classes: int) -> None:
+def _check_labels(part: str, images: PartLabels, classes: int) -> None:
     where = f"labels, part {part}"
-    require_unique(known.items, where=f"{where}, items")
-    if known.groups is not None and len(known.groups) != len(known.items):
-        got = f"{len(known.groups):,} groups of {len(known.items):,} items"
+    require_unique(images.items, where=f"{where}, items")
+    if images.groups is not None and len(images.groups) != len(images.items):
+        got = f"{len(images.groups):,} groups of {len(images.items):,} items"
         raise InputError(where, got, "the group of every item", "align them")
-    if known.labels is None:
+    if images.labels is None:
         return
-    if known.labels.shape != (len(known.items), classes):
-        got = f"shape {known.labels.shape}"
-        expected = f"({len(known.items)}, {classes}): items and classes"
+    if images.labels.shape != (len(images.items), classes):
+        got = f"shape {images.labels.shape}"
+        expected = f"({len(images.items)}, {classes}): items and classes"
         raise InputError(where, got, expected, "align labels, items and classes")
-    odd = ~(np.isin(known.labels, _ALLOWED) | np.isnan(known.labels))
+    odd = ~(np.isin(images.labels, _ALLOWED) | np.isnan(images.labels))
     if odd.any():
-        item, label = (int(one) for one in np.argwhere(odd)[0])
-        spot = f"{where}, item {known.items[item]!r}, class {label}"
+        item, label = (int(place) for place in np.argwhere(odd)[0])
+        spot = f"{where}, item {images.items[item]!r}, class {label}"
         expected = "1, 0, -1 (uncertain) or nan (blank)"
-        raise InputError(spot, f"{known.labels[item, label]:g}", expected, "recode the labels")
+        raise InputError(spot, f"{images.labels[item, label]:g}", expected, "recode the labels")
 
 
 def part_labels(
@@ -331,8 +348,8 @@ def part_labels(
         got, do = f"shape {array.shape}", "add a last axis where there is one label"
         raise InputError("labels", got, "(items, classes)", do)
     names = tuple(map(str, range(len(array)) if items is None else items))
-    known = None if groups is None else tuple(map(str, groups))
-    return PartLabels(names, frozen(array), known)
+    people = None if groups is None else tuple(map(str, groups))
+    return PartLabels(names, frozen(array), people)
 
 
 def other_images(number: int, test: PartLabels | None, name: str) -> PartLabels:
@@ -383,7 +400,7 @@ def find_files(folder: Path) -> Files:
     if not labels.is_file():
         do = "name the folder that a benchmark wrote, or the files one by one"
         raise InputError(str(folder), f"no {LABELS}", "a file of labels beside runs", do)
-    runs = sorted(one for one in folder.glob("*.npz") if one.name != LABELS)
+    runs = sorted(path for path in folder.glob("*.npz") if path.name != LABELS)
     return Files(runs, labels)
 
 
@@ -410,59 +427,63 @@ def read_study(
     }  # fmt: skip
     number = runs[0].parts["test"].mean.shape[1] if "test" in runs[0].parts else len(classes)
     names = classes or tuple(f"label {k + 1}" for k in range(number))
-    known = {part: labels[part] for part in shared if part in labels}
+    images = {part: labels[part] for part in shared if part in labels}
     for part in ("ood", "val_ood"):
-        if part in shared and part not in known:
-            test = known.get("test") if part == "ood" else None
-            known[part] = other_images(len(runs[0].parts[part].mean), test, part)
-    known = {"test": labels["test"], **known}
-    made_by = _corruptions(files) if "ood" in known else ()
-    return MethodRuns(names, known, tuple(runs), image, lacking, made_by).by_name()
+        if part in shared and part not in images:
+            test = images.get("test") if part == "ood" else None
+            images[part] = other_images(len(runs[0].parts[part].mean), test, part)
+    images = {"test": labels["test"], **images}
+    made_by = _corruptions(files) if "ood" in images else ()
+    return MethodRuns(names, images, tuple(runs), image, lacking, made_by).by_name()
 
 
 def _corruptions(files: Files) -> tuple[Severity, ...]:
     """What the runs, or a file beside the labels, say about how other images were made."""
-    told = _told(_arrays(files.runs[0], "probs")).get("ood") or {}
+    facts = _facts_in(_arrays(files.runs[0], "probs")).get("ood") or {}
     beside = files.labels.with_name(CORRUPTIONS)
-    rows, where = told.get("corruptions"), f"{files.runs[0].name}, meta"
+    rows, where = facts.get("corruptions"), f"{files.runs[0].name}, meta"
     try:
         if not rows and beside.is_file():
             where = beside.name
             rows = read_json(content(beside))
-        return tuple(_corruption(one, float(told.get("drop", GOAL))) for one in rows or ())
+        return tuple(_corruption(row, float(facts.get("drop", GOAL))) for row in rows or ())
     except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError):
         do = "leave the file out, or run the benchmark again"
         raise InputError(where, "no corruptions that can be read", "JSON", do) from None
 
 
-def _corruption(said: Mapping[str, Any], goal: float) -> Severity:
-    auroc, clean = float(said["auroc"]), float(said["clean"])
-    fall = float(said.get("fall", 1 - auroc / clean))
-    reached = bool(said.get("reached", fall >= goal - NEAR))
-    severity = float(said["severity"])
-    return Severity(str(said["corruption"]), severity, auroc, clean, fall, reached, goal)
+def _corruption(row: Mapping[str, Any], goal: float) -> Severity:
+    auroc, clean = float(row["auroc"]), float(row["clean"])
+    fall = float(row.get("fall", 1 - auroc / clean))
+    reached = bool(row.get("reached", fall >= goal - NEAR))
+    severity = float(row["severity"])
+    return Severity(str(row["corruption"]), severity, auroc, clean, fall, reached, goal)
 
 
 def read_run(path: Path, decomposition: str = "information", ood: Path | None = None) -> Run:
     """One method, architecture and seed, decomposed."""
     arrays = _arrays(path, "probs")
     meta = _meta(path, arrays)
-    said = {part: _said(arrays, part, meta.score_is) for part in PARTS}
-    plain = _said(arrays, "", meta.score_is)
+    by_part = {part: _part_prediction(arrays, part, meta.score_is) for part in PARTS}
+    plain = _part_prediction(arrays, "", meta.score_is)
     if plain is not None:
-        said["test"] = plain
+        by_part["test"] = plain
     if ood is not None:
         other = _arrays(ood, "probs")
-        found = (_said(other, part, meta.score_is) for part in ("ood", "test", ""))
-        said["ood"] = next((one for one in found if one is not None), None)
-    if said["test"] is None:
+        candidates = (
+            _part_prediction(other, part, meta.score_is) for part in ("ood", "test", "")
+        )
+        by_part["ood"] = next(
+            (prediction for prediction in candidates if prediction is not None), None
+        )
+    if by_part["test"] is None:
         got = f"arrays {listed(arrays)}" if arrays else "no arrays"
         do = "save test_logits (members, items, classes), or probs"
         raise InputError(path.name, got, "predictions of the test images", do)
     parts = {
-        part: Outputs.of(one, decomposition, f"{path.name}, part {part}")
-        for part, one in said.items()
-        if one is not None
+        part: Outputs.of(prediction, decomposition, f"{path.name}, part {part}")
+        for part, prediction in by_part.items()
+        if prediction is not None
     }
     return Run(meta.method, meta.architecture, meta.seed, parts, meta.cost)
 
@@ -496,13 +517,13 @@ def _names(path: Path, arrays: Mapping[str, Any], key: str) -> tuple[str, ...] |
     raise InputError(path.name, got, "one name for each", "save a list of names")
 
 
-def _said(arrays: Mapping[str, Any], part: str, score_is: str) -> Prediction | None:
+def _part_prediction(arrays: Mapping[str, Any], part: str, score_is: str) -> Prediction | None:
     """What a file says of a part."""
     lead = f"{part}_" if part else ""
     score = arrays.get(f"{lead}score")
     if f"{lead}alpha" in arrays and f"{lead}beta" in arrays:
-        made = Beta(arrays[f"{lead}alpha"], arrays[f"{lead}beta"])
-        return Prediction(made, score, score_is=score_is)
+        distribution = Beta(arrays[f"{lead}alpha"], arrays[f"{lead}beta"])
+        return Prediction(distribution, score, score_is=score_is)
     if f"{lead}logits" in arrays:
         return Prediction(arrays[f"{lead}logits"], score, logits=True, score_is=score_is)
     if f"{lead}probs" in arrays:
@@ -527,35 +548,35 @@ def _meta(path: Path, arrays: Mapping[str, Any]) -> _Meta:
     """What a file says of its run, or what its name says."""
     if "meta" not in arrays:
         method, *rest = path.stem.split(".")
-        made = _Meta(method, rest[0], rest[1]) if len(rest) == 2 else _Meta(path.stem)
-        return replace(made, score_is=EPISTEMIC.get(made.method, "own"))
-    said = _told(arrays)
-    schema = said.get("schema")
+        meta = _Meta(method, rest[0], rest[1]) if len(rest) == 2 else _Meta(path.stem)
+        return replace(meta, score_is=EPISTEMIC.get(meta.method, "own"))
+    facts = _facts_in(arrays)
+    schema = facts.get("schema")
     if schema is None:
         do = "save it anew with this version"
         raise InputError(f"{path.name}, meta", "no schema", "a text in JSON", do)
     if schema != SCHEMA:
         do = "evaluate it with the version that wrote it, or save it anew"
         raise InputError(f"{path.name}, meta", f"schema {schema}", f"schema {SCHEMA}", do)
-    if not said.get("method"):
+    if not facts.get("method"):
         raise InputError(f"{path.name}, meta", "no method", "its name", "save it anew")
-    cost = Cost(*(_number(said, key) for key in COSTS))
+    cost = Cost(*(_number(facts, key) for key in COSTS))
     if cost.epochs == 0:  # earlier files, of methods that stand on others
         cost = replace(cost, epochs=math.nan)
-    method = str(said["method"])
-    names = (method, str(said.get("architecture", "")), str(said.get("seed", "")))
-    return _Meta(*names, cost, str(said.get("score_is", EPISTEMIC.get(method, "own"))))
+    method = str(facts["method"])
+    names = (method, str(facts.get("architecture", "")), str(facts.get("seed", "")))
+    return _Meta(*names, cost, str(facts.get("score_is", EPISTEMIC.get(method, "own"))))
 
 
-def _told(arrays: Mapping[str, Any]) -> Mapping[str, Any]:
+def _facts_in(arrays: Mapping[str, Any]) -> Mapping[str, Any]:
     """What the text ``meta`` says; nothing where it is none."""
     try:
-        said = json.loads(str(arrays["meta"]))
+        facts = json.loads(str(arrays["meta"]))
     except (ValueError, KeyError, RecursionError):
         return {}
-    return said if isinstance(said, Mapping) else {}
+    return facts if isinstance(facts, Mapping) else {}
 
 
-def _number(said: Mapping[str, Any], key: str) -> float:
-    value = said.get(key)
+def _number(facts: Mapping[str, Any], key: str) -> float:
+    value = facts.get(key)
     return float(value) if isinstance(value, int | float) else math.nan

@@ -109,7 +109,7 @@ def evaluation_report(result: UncertaintyEvaluation) -> Report:
         ),
         terms=TERMS,
         settings=(
-            ("Intervals", f"{exact_percent(how.level)}, over {_whom(result)}"),
+            ("Intervals", f"{exact_percent(how.level)}, over {_population(result)}"),
             ("Images resampled by", "patient" if patients is not None else "image"),
             ("Image-level score", f"{how.image} over labels"),
             ("Decomposition", how.decomposition.replace("_", " ")),
@@ -139,14 +139,16 @@ def _choice_sentence(result: UncertaintyEvaluation) -> str:
     fixed = [str(task.number) for task in tasks if task.key in result.preset]
     if len(fixed) == len(tasks):
         return "Every method is judged by PU, fixed beforehand"
-    said = "A method is judged by the score that was best on validation images"
+    sentence = "A method is judged by the score that was best on validation images"
     if fixed:
         noun = "task" if len(fixed) == 1 else "tasks"
-        said += f", by PU, fixed beforehand, where these said nothing ({noun} {joined(fixed)})"
-    return said
+        sentence += (
+            f", by PU, fixed beforehand, where these said nothing ({noun} {joined(fixed)})"
+        )
+    return sentence
 
 
-def _whom(result: UncertaintyEvaluation) -> str:
+def _population(result: UncertaintyEvaluation) -> str:
     several = any(len(runs) > 1 for _, _, runs in result.study.competitors())
     units = "patients" if result.study.labels["test"].groups is not None else "images"
     return f"{units} and seeds like these" if several else f"{units} like these"
@@ -155,24 +157,26 @@ def _whom(result: UncertaintyEvaluation) -> str:
 # ---- what to use -----------------------------------------------------------------------------
 
 
-def _judged(result: UncertaintyEvaluation, task: UncertaintyTask) -> dict[str, list[TaskRow]]:
+def _judged_rows(
+    result: UncertaintyEvaluation, task: UncertaintyTask
+) -> dict[str, list[TaskRow]]:
     """A task's headline metric, of the scores that methods are judged by; best first.
 
     By architecture, of those on which the task can be judged.
     """
     sign = -1 if task.metric.better == "higher" else 1
-    found = [
+    judged = [
         row
         for row in result.table()
         if (row.task, row.metric) == (task.key, task.metrics[0])
         and row.chosen
         and not math.isnan(row.value)
     ]
-    found.sort(key=lambda row: sign * row.value)
-    every = {
-        a: [row for row in found if row.architecture == a] for a in result.study.architectures
+    judged.sort(key=lambda row: sign * row.value)
+    by_architecture = {
+        a: [row for row in judged if row.architecture == a] for a in result.study.architectures
     }
-    return {architecture: rows for architecture, rows in every.items() if rows}
+    return {architecture: rows for architecture, rows in by_architecture.items() if rows}
 
 
 def _ends(result: UncertaintyEvaluation) -> Ends:
@@ -180,7 +184,7 @@ def _ends(result: UncertaintyEvaluation) -> Ends:
     return {
         (task.key, architecture): tuple(dict.fromkeys([rows[0].method, rows[-1].method]))
         for task in result.tasks
-        for architecture, rows in _judged(result, task).items()
+        for architecture, rows in _judged_rows(result, task).items()
     }
 
 
@@ -189,7 +193,7 @@ def recommendation(result: UncertaintyEvaluation) -> list[str]:
     return [
         _advice(task, rows, architecture)
         for task in result.tasks
-        for architecture, rows in _judged(result, task).items()
+        for architecture, rows in _judged_rows(result, task).items()
     ]
 
 
@@ -197,22 +201,22 @@ def _advice(task: UncertaintyTask, rows: Sequence[TaskRow], architecture: str) -
     """Who is first, who is not shown to be worse, and whether that beats chance."""
     lead, peers = rows[0], [row.method for row in rows[1:] if row.best]
     where = f" ({architecture})" if architecture else ""
-    title = named(lead.metric).title
+    title, name = named(lead.metric).title, _method_and_score(lead)
     value = f"{title} {estimate(lead.value, lead.low, lead.high)}"
     if not _beats_chance(rows):
         who = "it" if len(rows) == 1 else "any method"
-        said = f"{_called(lead)}{'' if len(rows) == 1 else ' is first'}, {value}"
-        said += f"; not shown that {who} does better than chance"
+        clause = f"{name}{'' if len(rows) == 1 else ' is first'}, {value}"
+        clause += f"; not shown that {who} does better than chance"
     elif len(rows) == 1:
-        said = f"{_called(lead)}, {value}"
+        clause = f"{name}, {value}"
     elif len(peers) == len(rows) - 1:
-        said = f"no method is shown to be worse than another; first is {_called(lead)}, {value}"
+        clause = f"no method is shown to be worse than another; first is {name}, {value}"
     elif peers:
-        said = f"{_called(lead)} is first, {value}"
-        said += f"; not shown to be worse: {joined(peers, most=MOST)}"
+        clause = f"{name} is first, {value}"
+        clause += f"; not shown to be worse: {joined(peers, most=MOST)}"
     else:
-        said = f"{_called(lead)} is first, {value}, alone in the best group"
-    return f"{capital(task.title)}{where}: {said}."
+        clause = f"{name} is first, {value}, alone in the best group"
+    return f"{capital(task.title)}{where}: {clause}."
 
 
 def _beats_chance(rows: Sequence[TaskRow]) -> bool:
@@ -221,12 +225,12 @@ def _beats_chance(rows: Sequence[TaskRow]) -> bool:
     return chance is None or any(row.low > chance for row in rows)
 
 
-def _tells(rows: Sequence[TaskRow]) -> bool:
+def _tells_apart(rows: Sequence[TaskRow]) -> bool:
     """Whether a task tells methods apart: one beats chance, and one is surely behind."""
     return bool(rows) and _beats_chance(rows) and not all(row.best for row in rows)
 
 
-def _called(row: TaskRow) -> str:
+def _method_and_score(row: TaskRow) -> str:
     return f"{row.method} by {row.score}" if row.score else row.method
 
 
@@ -236,12 +240,14 @@ def _card(result: UncertaintyEvaluation) -> Card:
     if single:
         answer = [*recommendation(result), f"{NOTHING}."][0]
     else:
-        said = [_leaders(result, one) for one in result.study.architectures]
-        answer = f"{'; '.join(dict.fromkeys(said))}."
+        sentences = [
+            _leaders(result, architecture) for architecture in result.study.architectures
+        ]
+        answer = f"{'; '.join(dict.fromkeys(sentences))}."
     return Card(
         answer=answer,
         lede=parts_sentence(result.parts) or correlation_sentence(result.correlations),
-        holds_for=f"{_whom(result)}, with labels taken as the truth",
+        holds_for=f"{_population(result)}, with labels taken as the truth",
         settled_by="" if single else _settled_by(result),
         caveat=_caveat(result),
     )
@@ -249,11 +255,11 @@ def _card(result: UncertaintyEvaluation) -> Card:
 
 def _leaders(result: UncertaintyEvaluation, architecture: str) -> str:
     """Who is first most often on the tasks that tell methods apart; names as they are."""
-    every = [_judged(result, task).get(architecture, []) for task in result.tasks]
-    total = sum(bool(rows) for rows in every)
+    by_task = [_judged_rows(result, task).get(architecture, []) for task in result.tasks]
+    total = sum(bool(rows) for rows in by_task)
     if not total:
         return NOTHING
-    telling = [rows for rows in every if _tells(rows)]
+    telling = [rows for rows in by_task if _tells_apart(rows)]
     if not telling:
         where = f"{architecture}: no" if architecture else "No"
         return f"{where} task of {total} tells the methods apart"
@@ -266,12 +272,12 @@ def _leaders(result: UncertaintyEvaluation, architecture: str) -> str:
     whole = {1: "the one task", 2: "both tasks"}.get(number, f"all {number} tasks")
     which = whole if most == number else f"{most} of the {number} tasks"
     verb = "is" if len(lead) == 1 else "are each"
-    said = f"{joined(lead, most=MOST)} {verb} first on {which} (of {total}) that "
-    said += "tell methods apart" if number > 1 else "tells methods apart"
+    clause = f"{joined(lead, most=MOST)} {verb} first on {which} (of {total}) that "
+    clause += "tell methods apart" if number > 1 else "tells methods apart"
     if rest:
         also = joined(rest) if len(rest) <= MOST else f"{len(rest)} more methods"
-        said += f", and {also} not shown to be worse on {'any' if number > 1 else 'it'}"
-    return f"{architecture}: {said}" if architecture else said
+        clause += f", and {also} not shown to be worse on {'any' if number > 1 else 'it'}"
+    return f"{architecture}: {clause}" if architecture else clause
 
 
 def _settled_by(result: UncertaintyEvaluation) -> str:
@@ -290,16 +296,16 @@ def _settled_by(result: UncertaintyEvaluation) -> str:
         return ""
     share = float(np.mean(shares))
     what = "seeds" if share > 0.5 else units
-    said = f"more {what}"
+    clause = f"more {what}"
     if several:
         part = percent(max(share, 1 - share))
-        said += f", which make {part} of the variance between methods in the best groups"
-    return f"{said}; all pairs of methods hold together (max-t)"
+        clause += f", which make {part} of the variance between methods in the best groups"
+    return f"{clause}; all pairs of methods hold together (max-t)"
 
 
 def _seed_shares(cell: TwoWay, best: Sequence[bool]) -> list[float]:
     """What seeds make of the variance of every difference within the best group."""
-    inside = [place for place, one in enumerate(best) if one]
+    inside = [place for place, is_best in enumerate(best) if is_best]
     shares = []
     for a, b in combinations(inside, 2):
         spread = cell.between(a, b)
@@ -347,10 +353,10 @@ def _board(result: UncertaintyEvaluation, architecture: str, name: str) -> Stand
     by_task = [
         (task, {row.method: row for row in rows[architecture]})
         for task in result.tasks
-        if architecture in (rows := _judged(result, task))
+        if architecture in (rows := _judged_rows(result, task))
     ]
     methods = list(result.study.methods(architecture))
-    telling = [list(rows.values()) for _, rows in by_task if _tells(list(rows.values()))]
+    telling = [list(rows.values()) for _, rows in by_task if _tells_apart(list(rows.values()))]
     firsts = Counter(rows[0].method for rows in telling)
     inside = Counter(row.method for rows in telling for row in rows if row.best)
     methods.sort(key=lambda method: (-firsts[method], -inside[method]))
@@ -382,7 +388,7 @@ def _standing(task: UncertaintyTask, rows: Mapping[str, TaskRow], method: str) -
     if method not in rows:
         return Standing(math.nan, inside=True, judged=False)
     row = rows[method]
-    ends = [one.value for one in rows.values()]
+    ends = [other.value for other in rows.values()]
     top = max(ends) if task.metric.better == "higher" else min(ends)
     return Standing(row.value, inside=row.best, best=row.value == top, judged=len(rows) > 1)
 
@@ -395,17 +401,23 @@ def _typical(rows: Iterable[TaskRow]) -> float:
 def _task_findings(result: UncertaintyEvaluation) -> Iterable[Finding]:
     """One finding per task, of which the reader chooses one."""
     for task in result.tasks:
-        judged = _judged(result, task)
+        judged = _judged_rows(result, task)
         if not judged:
             continue
-        own = [row for row in result.table() if row.task == task.key]
+        of_task = [row for row in result.table() if row.task == task.key]
         yield Finding(
             key="tasks",
             title="Task by task",
-            sentence=" ".join(_advice(task, rows, one) for one, rows in judged.items()),
-            charts=tuple(_forest(task, rows, one) for one, rows in judged.items()),
-            tables=(_score_table(f"task-{task.key}", f"Task {task.number}, all scores", own),),
-            note=f"{task.asks} {_task_note(own)}",
+            sentence=" ".join(
+                _advice(task, rows, architecture) for architecture, rows in judged.items()
+            ),
+            charts=tuple(
+                _forest(task, rows, architecture) for architecture, rows in judged.items()
+            ),
+            tables=(
+                _score_table(f"task-{task.key}", f"Task {task.number}, all scores", of_task),
+            ),
+            note=f"{task.asks} {_task_note(of_task)}",
             brief=False,
             nav="Tasks",
         ).under(task=f"{task.number} {task.title}")
@@ -463,7 +475,7 @@ def _score_table(
     name: str, caption: str, rows: Sequence[TaskRow], *, download: bool = False
 ) -> Table:
     words = {row.metric: named(row.metric).title for row in rows}
-    words |= {one: f"{words[one]} (steps)" for one in words if "steps" in one}
+    words |= {metric: f"{words[metric]} (steps)" for metric in words if "steps" in metric}
     return Table(
         name=name,
         caption=caption,

@@ -187,8 +187,10 @@ class Question:
 
     def truth(self) -> Annotations:
         """The truth as adjudicated gold, one task per label."""
-        item = np.concatenate([one.rows for one in self.labels])
-        task = np.repeat(np.arange(len(self.labels)), [len(one.rows) for one in self.labels])
+        item = np.concatenate([label.rows for label in self.labels])
+        task = np.repeat(
+            np.arange(len(self.labels)), [len(label.rows) for label in self.labels]
+        )
         group = None
         if self.groups is not None:
             group = np.unique(np.array(self.groups), return_inverse=True)[1]
@@ -198,28 +200,28 @@ class Question:
             kind="binary",
             items=self.items,
             classes=("0", "1"),
-            tasks=tuple(one.label for one in self.labels),
+            tasks=tuple(label.label for label in self.labels),
             item=item,
             task=task,
-            label=np.concatenate([one.truth for one in self.labels]).astype(np.intp),
+            label=np.concatenate([label.truth for label in self.labels]).astype(np.intp),
             is_gold=np.ones(len(item), dtype=bool),
             group=group,
             groups=names,
         )
 
     def values(
-        self, said: Mapping[str, Outputs], score: str, question: LabelQuestion
+        self, outputs: Mapping[str, Outputs], score: str, question: LabelQuestion
     ) -> PerItem:
         """What a run says to one of the labels, by a score; of calibration none is needed."""
         if self.name == "images":
-            both = [said[part].scores[score] for part in (self.part, OTHER[self.part])]
-            return np.concatenate([image_level(one, self.image) for one in both])
+            both = [outputs[part].scores[score] for part in (self.part, OTHER[self.part])]
+            return np.concatenate([image_level(scores, self.image) for scores in both])
         rows, place = question.rows, question.place
-        mean: PerItem = said[self.part].mean[rows, place]
+        mean: PerItem = outputs[self.part].mean[rows, place]
         if self.name == "calibration":
             return mean
-        own: PerItem = said[self.part].scores[score][rows, place]
-        return own if self.name == "uncertain" else confident(mean, own)
+        uncertainty: PerItem = outputs[self.part].scores[score][rows, place]
+        return uncertainty if self.name == "uncertain" else confident(mean, uncertainty)
 
 
 def confident(probability: PerItem, uncertainty: PerItem) -> PerItem:
@@ -234,40 +236,40 @@ def confident(probability: PerItem, uncertainty: PerItem) -> PerItem:
 
 def ask(name: str, study: MethodRuns, part: str = "test") -> Question:
     """Build the truth of a question; with a reason where there is nothing to ask."""
-    known = study.labels.get(part)
-    if known is None or known.labels is None:
+    images = study.labels.get(part)
+    if images is None or images.labels is None:
         return Question(name, part, (), None, (), reason=f"no labels of {part} images")
     if name == "images":
-        return _images(study, known, part)
-    labels = known.labels
+        return _images_question(study, images, part)
+    labels = images.labels
     if name == "uncertain":
-        rows, said = (labels == -1).any(axis=1), ~np.isnan(labels)
-        asked, truth = said & rows[:, None], labels == -1
+        rows, present = (labels == -1).any(axis=1), ~np.isnan(labels)
+        eligible, truth = present & rows[:, None], labels == -1
         reason = "" if rows.any() else "no uncertain label (-1) anywhere"
     else:
-        asked, truth = (labels == 0) | (labels == 1), labels == 1
-        reason = "" if asked.any() else "no label that is 0 or 1"
-    found = [
+        eligible, truth = (labels == 0) | (labels == 1), labels == 1
+        reason = "" if eligible.any() else "no label that is 0 or 1"
+    questions = [
         LabelQuestion(
-            label, k, np.flatnonzero(asked[:, k]), truth[asked[:, k], k].astype(float)
+            label, k, np.flatnonzero(eligible[:, k]), truth[eligible[:, k], k].astype(float)
         )
         for k, label in enumerate(study.classes)
     ]
-    blank = tuple(one.label for one in found if not len(one.rows))
-    some = tuple(one for one in found if len(one.rows))
+    blank = tuple(question.label for question in questions if not len(question.rows))
+    some = tuple(question for question in questions if len(question.rows))
     if name == "uncertain" and reason:
         some, blank = (), ()
     return Question(
-        name, part, known.items, known.groups, some, study.image, blank=blank, reason=reason
+        name, part, images.items, images.groups, some, study.image, blank=blank, reason=reason
     )
 
 
 def uncertain_images(question: Question) -> int:
     """How many images a question about labels rests on."""
-    return len(np.unique(np.concatenate([one.rows for one in question.labels])))
+    return len(np.unique(np.concatenate([label.rows for label in question.labels])))
 
 
-def _images(study: MethodRuns, known: PartLabels, part: str) -> Question:
+def _images_question(study: MethodRuns, clean: PartLabels, part: str) -> Question:
     other = study.labels.get(OTHER[part])
     if other is None:
         why = "no other images to tell apart"
@@ -275,50 +277,50 @@ def _images(study: MethodRuns, known: PartLabels, part: str) -> Question:
             who = joined(study.lacking[OTHER[part]], most=3)
             why = f"{who} said nothing of other images"
         return Question("images", part, (), None, (), reason=why)
-    items = (*known.items, *(f"{name} (other)" for name in other.items))
-    groups = (*(known.groups or known.items), *(other.groups or other.items))
-    truth = np.repeat([0.0, 1.0], [len(known.items), len(other.items)])
-    one = LabelQuestion("image", 0, np.arange(len(truth)), truth)
-    return Question("images", part, items, groups, (one,), study.image)
+    items = (*clean.items, *(f"{name} (other)" for name in other.items))
+    groups = (*(clean.groups or clean.items), *(other.groups or other.items))
+    truth = np.repeat([0.0, 1.0], [len(clean.items), len(other.items)])
+    label = LabelQuestion("image", 0, np.arange(len(truth)), truth)
+    return Question("images", part, items, groups, (label,), study.image)
 
 
 def label_values(
-    question: Question, said: Mapping[str, Outputs], score: str, metrics: Sequence[str]
+    question: Question, outputs: Mapping[str, Outputs], score: str, metrics: Sequence[str]
 ) -> Floats:
     """Every metric on every label, without intervals, (metrics, labels); nan is undefined."""
-    chosen = [named(one) for one in metrics]
+    chosen = [named(metric) for metric in metrics]
 
-    def of_label(one: LabelQuestion) -> Floats:
-        return _scored(chosen, question.values(said, score, one), one.truth)
+    def of_label(label: LabelQuestion) -> Floats:
+        return _metric_values(chosen, question.values(outputs, score, label), label.truth)
 
-    made = threads().map(of_label, question.labels)
-    return np.stack(made, axis=1) if made else np.full((len(chosen), 0), np.nan)
+    by_label = threads().map(of_label, question.labels)
+    return np.stack(by_label, axis=1) if by_label else np.full((len(chosen), 0), np.nan)
 
 
-def _scored(metrics: Sequence[Metric], values: PerItem, truth: PerItem) -> Floats:
+def _metric_values(metrics: Sequence[Metric], values: PerItem, truth: PerItem) -> Floats:
     """Metrics of one yes/no question; those of a family share their sums."""
     whole = metrics[0].labels == "distribution"
     masses = (1 - truth, truth) if whole else (truth,)
     seen = np.stack([1 - values, values], axis=1) if whole else values
     once = np.ones((len(truth), 1), dtype=np.uint8)
-    block = Block(tuple(Truth(one) for one in masses), once)
+    block = Block(tuple(Truth(mass) for mass in masses), once)
     prepared, sums = {}, {}
-    for one in metrics:
-        if one.prepare not in prepared:
-            prepared[one.prepare] = one.prepare(seen)
-        if one.family not in sums:
-            sums[one.family] = one.reduce(prepared[one.prepare], block)
-    return np.array([float(one.finish(sums[one.family])[0]) for one in metrics])
+    for metric in metrics:
+        if metric.prepare not in prepared:
+            prepared[metric.prepare] = metric.prepare(seen)
+        if metric.family not in sums:
+            sums[metric.family] = metric.reduce(prepared[metric.prepare], block)
+    return np.array([float(metric.finish(sums[metric.family])[0]) for metric in metrics])
 
 
 def macro(values: Floats) -> Floats:
     """Mean over the labels whose value is defined, (metrics,) of (metrics, labels)."""
-    known = ~np.isnan(values)
-    number = known.sum(axis=1)
-    total = np.where(known, values, 0.0).sum(axis=1)
+    defined = ~np.isnan(values)
+    number = defined.sum(axis=1)
+    total = np.where(defined, values, 0.0).sum(axis=1)
     return np.where(number > 0, total / np.maximum(number, 1), np.nan)
 
 
-def scores_of(said: Outputs) -> list[str]:
+def scores_of(outputs: Outputs) -> list[str]:
     """The scores that a run has, in the usual order."""
-    return [name for name in SCORES if name in said.scores]
+    return [name for name in SCORES if name in outputs.scores]

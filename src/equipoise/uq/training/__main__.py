@@ -59,47 +59,49 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _split(text: str | None, default: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(one.strip() for one in text.split(",") if one.strip()) if text else default
+    return tuple(word.strip() for word in text.split(",") if word.strip()) if text else default
 
 
-def _run(asked: argparse.Namespace) -> Outcome:
-    own = {name: getattr(asked, name, None) for name in get_type_hints(Recipe)}
-    own["flip"] = False if asked.no_flip else None
+def _run(arguments: argparse.Namespace) -> Outcome:
+    recipe = {name: getattr(arguments, name, None) for name in get_type_hints(Recipe)}
+    recipe["flip"] = False if arguments.no_flip else None
     setup = Setup(
-        source=asked.data, ood=asked.ood, size=asked.size, drop=asked.drop,
-        small=asked.data == "demo", recipe=default_recipe(asked.data, **own),
-        policy=LabelPolicy(uncertain=asked.uncertain, blank=asked.blank),
-        settings=settings_of(asked.settings),
+        source=arguments.data, ood=arguments.ood, size=arguments.size, drop=arguments.drop,
+        small=arguments.data == "demo", recipe=default_recipe(arguments.data, **recipe),
+        policy=LabelPolicy(uncertain=arguments.uncertain, blank=arguments.blank),
+        settings=settings_of(arguments.settings),
     )  # fmt: skip
     plan = Plan(
-        methods=_split(asked.methods, tuple(METHODS)),
-        architectures=_split(asked.archs, default_architectures(asked.data)),
-        seeds=tuple(range(asked.seeds)),
+        methods=_split(arguments.methods, tuple(METHODS)),
+        architectures=_split(arguments.archs, default_architectures(arguments.data)),
+        seeds=tuple(range(arguments.seeds)),
     )
-    machine = Machine(device=asked.device, workers=asked.workers, minutes=asked.minutes)
+    machine = Machine(
+        device=arguments.device, workers=arguments.workers, minutes=arguments.minutes
+    )
     with progress_line(sys.stderr) as tell:
-        return run_grid(plan, setup, asked.out, machine, tell)
+        return run_grid(plan, setup, arguments.out, machine, tell)
 
 
 def main() -> int:
     """Run, pack, and say what is missing; 0 all is there, 1 something failed, 3 go on later."""
-    asked = _parser().parse_args()
+    arguments = _parser().parse_args()
     code = 0
     try:
-        if asked.unpack is not None:
-            unpack(asked.unpack, asked.out)
-        if asked.data is not None:
-            done = _run(asked)
+        if arguments.unpack is not None:
+            unpack(arguments.unpack, arguments.out)
+        if arguments.data is not None:
+            done = _run(arguments)
             many = len(done.done) + len(done.missing)
             took = duration(1000 * done.seconds)
-            told = [f"{len(done.done)} of {many} cells in {took}, {done.folder}"]
-            told += [f"failed: {name}: {reason}" for name, reason in done.failed.items()]
+            lines = [f"{len(done.done)} of {many} cells in {took}, {done.folder}"]
+            lines += [f"failed: {name}: {reason}" for name, reason in done.failed.items()]
             if done.missing and not done.failed:
-                told.append("time is over: run the same command again to go on")
-            sys.stderr.write("\n".join(told) + "\n")
+                lines.append("time is over: run the same command again to go on")
+            sys.stderr.write("\n".join(lines) + "\n")
             code = 1 if done.failed else _UNFINISHED if done.missing else 0
-        if asked.pack is not None:
-            for archive in pack(asked.out, asked.pack):
+        if arguments.pack is not None:
+            for archive in pack(arguments.out, arguments.pack):
                 sys.stderr.write(f"{archive} {count(archive.stat().st_size // 1000)} KB\n")
     except InputError as error:
         sys.stderr.write(f"equipoise: {error.in_command()}\n")

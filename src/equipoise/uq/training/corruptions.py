@@ -38,8 +38,8 @@ def label_aurocs(scores: ItemsByClasses, labels: ItemsByClasses) -> Floats:
     """
     values = np.full(labels.shape[1], np.nan)
     for label in range(labels.shape[1]):
-        known = np.isin(labels[:, label], (0, 1))
-        truth, score = labels[known, label] == 1, scores[known, label]
+        judged = np.isin(labels[:, label], (0, 1))
+        truth, score = labels[judged, label] == 1, scores[judged, label]
         positives, negatives = int(truth.sum()), int((~truth).sum())
         if not positives or not negatives:
             continue
@@ -125,7 +125,7 @@ def pixelation(images: Floats, severity: float, random: np.random.Generator) -> 
             for n, s in zip(image.shape[:2], start[:, item], strict=True)
         ]
         rows, columns = (np.eye(g[-1] + 1, dtype=np.float32)[g] for g in groups)
-        rows_mean, columns_mean = (one / one.sum(0) for one in (rows, columns))
+        rows_mean, columns_mean = (members / members.sum(0) for members in (rows, columns))
         cells = np.einsum("yr,yxc,xk->rkc", rows_mean, image, columns_mean)
         coarse[item] = cells[groups[0]][:, groups[1]]
     return coarse
@@ -254,14 +254,14 @@ def _first_fall(value: Callable[[float], float], aim: float) -> tuple[float, flo
         if tried[-1][1] <= aim:
             break
     else:
-        return (*min(tried, key=lambda one: one[1]), False)
+        return (*min(tried, key=lambda tried_value: tried_value[1]), False)
     low, high = (step - 1) / _GRID, step / _GRID
     near = tried[-1:]
     for _ in range(_STEPS):
         middle = (low + high) / 2
         near.append((middle, value(middle)))
         low, high = (low, middle) if near[-1][1] <= aim else (middle, high)
-    return (*min(near, key=lambda one: abs(one[1] - aim)), True)
+    return (*min(near, key=lambda tried_value: abs(tried_value[1] - aim)), True)
 
 
 def assigned(
@@ -269,10 +269,10 @@ def assigned(
 ) -> NDArray[np.str_]:
     """Which corruption each of some images has, each equally often."""
     order = np.random.default_rng([seed, 77]).permutation(items)
-    found = np.empty(items, dtype=f"<U{max(map(len, names))}")
+    which = np.empty(items, dtype=f"<U{max(map(len, names))}")
     for place, name in enumerate(names):
-        found[order[place :: len(names)]] = name
-    return found
+        which[order[place :: len(names)]] = name
+    return which
 
 
 def corrupt_all(images: Images, severities: Mapping[str, float], *, seed: int = 0) -> Images:

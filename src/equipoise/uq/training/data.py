@@ -207,8 +207,8 @@ def _check_labels(data: ImageData) -> None:
             f"{labels[item, label]:g}", "0, 1, -1 (uncertain) or blank", "correct it",
         )  # fmt: skip
     for part, why in (("train", "to learn it"), ("val", "to stop at the best epoch")):
-        known = np.isin(labels[data.split == part], (0, 1))
-        empty = [data.classes[i] for i in np.flatnonzero(~known.any(0))]
+        judged = np.isin(labels[data.split == part], (0, 1))
+        empty = [data.classes[i] for i in np.flatnonzero(~judged.any(0))]
         if empty and (part == "train" or len(empty) == len(data.classes)):
             raise InputError(
                 f"labels of {data.name}, {part}", f"{listed(empty)} without any 0 or 1",
@@ -294,7 +294,7 @@ def _read_npz(path: Path) -> ImageData:
         classes=tuple(names.ravel().astype(str).tolist()),
         items=items,
         patients=patients,
-        split=patient_split(patients) if split is None else known_parts(split.ravel().tolist()),
+        split=patient_split(patients) if split is None else part_names(split.ravel().tolist()),
     )
 
 
@@ -317,7 +317,7 @@ def _texts(
     return tuple(column.ravel().astype(str).tolist())
 
 
-def known_parts(words: Sequence[str]) -> NDArray[np.str_]:
+def part_names(words: Sequence[str]) -> NDArray[np.str_]:
     """Names of parts in the words of common files, as train, val and test."""
     return np.array([_WORDS.get(str(word).lower(), str(word).lower()) for word in words])
 
@@ -375,7 +375,7 @@ _VALUES |= {f"{number}.0": float(number) for number in (-1, 0, 1)}
 Row = Mapping[str, str]
 
 
-class _Listed(NamedTuple):
+class _Listing(NamedTuple):
     """What a label file says."""
 
     paths: Sequence[str]
@@ -392,25 +392,26 @@ def read_folder(folder: Path, *, size: int) -> ImageData:
             f"{folder}", "pillow is not installed", "pillow, to open images",
             'run pip install pillow, or pip install "equipoise[clean]"',
         )  # fmt: skip
-    told = _listed(folder)
+    listing = _listing(folder)
     labels = np.array(
-        [[_value(row, name, folder) for name in told.classes] for row in told.rows], np.float32
+        [[_value(row, name, folder) for name in listing.classes] for row in listing.rows],
+        np.float32,
     )
     return ImageData(
         name=folder.name,
-        images=_opened([_located(folder, path) for path in told.paths], size),
+        images=_open_images([_image_path(folder, path) for path in listing.paths], size),
         labels=labels,
-        classes=tuple(told.classes),
-        items=tuple(told.paths),
-        patients=tuple(told.patients),
-        split=known_parts(told.split) if told.split else patient_split(told.patients),
+        classes=tuple(listing.classes),
+        items=tuple(listing.paths),
+        patients=tuple(listing.patients),
+        split=part_names(listing.split) if listing.split else patient_split(listing.patients),
     )
 
 
-def _listed(folder: Path) -> _Listed:
+def _listing(folder: Path) -> _Listing:
     mimic = _table(folder, _MIMIC.format("chexpert"))
     if mimic:
-        return _mimic(folder, mimic)
+        return _mimic_listing(folder, mimic)
     rows = _table(folder, "train.csv")
     if not rows:
         names = sorted(path.name for path in folder.glob("*.csv*"))
@@ -421,7 +422,7 @@ def _listed(folder: Path) -> _Listed:
                 "keep one label file beside the images",
             )  # fmt: skip
         rows = _table(folder, names[0])
-    return _plain(folder, rows)
+    return _plain_listing(folder, rows)
 
 
 def _table(folder: Path, name: str) -> list[dict[str, str]]:
@@ -458,7 +459,7 @@ def _rows(path: Path) -> list[dict[str, str]]:
     return [dict(zip(head, row, strict=True)) for row in rows if row]
 
 
-def _mimic(folder: Path, studies: Sequence[Row]) -> _Listed:
+def _mimic_listing(folder: Path, studies: Sequence[Row]) -> _Listing:
     split = _table(folder, _MIMIC.format("split"))
     if not split:
         raise InputError(
@@ -474,7 +475,7 @@ def _mimic(folder: Path, studies: Sequence[Row]) -> _Listed:
     ]
     there = [i for i, path in enumerate(paths) if (folder / path).exists()]
     classes = [name for name in studies[0] if name not in ("subject_id", "study_id")]
-    return _Listed(
+    return _Listing(
         [paths[i] for i in there],
         [images[i]["subject_id"] for i in there],
         [images[i]["split"] for i in there],
@@ -483,7 +484,7 @@ def _mimic(folder: Path, studies: Sequence[Row]) -> _Listed:
     )
 
 
-def _plain(folder: Path, rows: Sequence[Row]) -> _Listed:
+def _plain_listing(folder: Path, rows: Sequence[Row]) -> _Listing:
     columns = {name.lower(): name for name in (rows[0] if rows else {})}
     path = next((columns[name] for name in _PATHS if name in columns), None)
     if path is None:
@@ -505,8 +506,10 @@ def _plain(folder: Path, rows: Sequence[Row]) -> _Listed:
             "add one column per label",
         )  # fmt: skip
     paths = [row[path] for row in rows]
-    patients = [row[who] for row in rows] if who else [_chexpert_patient(one) for one in paths]
-    return _Listed(paths, patients, [row[side] for row in rows] if side else [], rows, classes)
+    patients = (
+        [row[who] for row in rows] if who else [_chexpert_patient(place) for place in paths]
+    )
+    return _Listing(paths, patients, [row[side] for row in rows] if side else [], rows, classes)
 
 
 def _chexpert_patient(path: str) -> str:
@@ -523,19 +526,19 @@ def _value(row: Row, name: str, folder: Path) -> float:
     return _VALUES[text]
 
 
-def _located(folder: Path, path: str) -> Path:
+def _image_path(folder: Path, path: str) -> Path:
     """An image by its path, from the folder, from the one above, or without its first part."""
     places = [folder / path, folder.parent / path, folder / Path(*Path(path).parts[1:])]
-    found = next((place for place in places if place.is_file()), None)
-    if found is None:
+    located = next((place for place in places if place.is_file()), None)
+    if located is None:
         raise InputError(
             f"{folder}", f"no image {path!r}", "every image of the label file",
             "check the folder, or take its row out",
         )  # fmt: skip
-    return found
+    return located
 
 
-def _opened(paths: Sequence[Path], size: int) -> NDArray[np.uint8]:
+def _open_images(paths: Sequence[Path], size: int) -> NDArray[np.uint8]:
     """The images, grey, the middle square, averaged down to the size."""
     pillow = import_module("PIL.Image")
     images = np.empty((len(paths), size, size, 1), np.uint8)

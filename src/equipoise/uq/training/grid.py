@@ -128,8 +128,8 @@ def run_grid(
     folder.claim(setup.configuration(sources))
     _store(setup, sources, folder)
     save_labels(sources, folder)
-    wanted = plan.cells() if cells is None else [one for one in plan.cells() if one in cells]
-    todo = [cell for cell in wanted if not _there(cell, setup, folder, sources)]
+    wanted = plan.cells() if cells is None else [cell for cell in plan.cells() if cell in cells]
+    todo = [cell for cell in wanted if not _is_done(cell, setup, folder, sources)]
     board = _Board.of(plan, setup, folder, todo)
     board.tell = tell
     limit = machine.minutes * 60
@@ -142,9 +142,9 @@ def run_grid(
         _alone(job, board, sources)
     elif board.todo:
         _together(job, board)
-    every = plan.cells()
-    done = tuple(cell for cell in every if _there(cell, setup, folder, sources))
-    missing = tuple(cell for cell in every if cell not in done)
+    all_cells = plan.cells()
+    done = tuple(cell for cell in all_cells if _is_done(cell, setup, folder, sources))
+    missing = tuple(cell for cell in all_cells if cell not in done)
     return Outcome(out, done, missing, board.failed, time.time() - started)
 
 
@@ -183,15 +183,20 @@ class _Board:
             needs[strange[0]] = tuple(Step("train", cell) for cell in plan.references())
         for cell in missing:
             stands_on = setup.stands_on(cell)
-            needs[Step("finish", cell)] = (*strange, *(Step("train", one) for one in stands_on))
+            needs[Step("finish", cell)] = (
+                *strange,
+                *(Step("train", needed) for needed in stands_on),
+            )
             extra[Step("finish", cell)] = tuple(
-                one for one in stands_on if one.seed not in plan.seeds
+                needed for needed in stands_on if needed.seed not in plan.seeds
             )
         for step in [step for steps in list(needs.values()) for step in steps]:
             if step.kind == "train" and not folder.weights(step.cell).exists():
                 needs[step] = ()
         todo = sorted(needs, key=lambda step: _rank(step, plan, needs))
-        needs = {step: tuple(one for one in needs[step] if one in needs) for step in needs}
+        needs = {
+            step: tuple(needed for needed in needs[step] if needed in needs) for step in needs
+        }
         return cls(needs, todo, len(todo), extra)
 
     def next(self) -> Step | None:
@@ -214,7 +219,7 @@ class _Board:
         """A step, and all that needs it, cannot be done."""
         self.failed[str(step)] = reason
         self.busy.discard(step)
-        for other in [one for one in self.todo if step in self.needs[one]]:
+        for other in [waiting for waiting in self.todo if step in self.needs[waiting]]:
             if other in self.todo:
                 self.todo.remove(other)
                 self.fail(other, f"needs {step}, which failed")
@@ -231,16 +236,17 @@ class _Board:
         self.tell(Progress(done, self.total, left, text))
 
 
-def _there(cell: Cell, setup: Setup, folder: Folder, sources: Sources) -> bool:
+def _is_done(cell: Cell, setup: Setup, folder: Folder, sources: Sources) -> bool:
     """Whether a cell is done; one of another configuration is refused, a broken one redone."""
     path = folder.run(cell)
     try:
-        kept = json.loads(str(read_arrays(path)["meta"])).get("fingerprint")
+        fingerprint = json.loads(str(read_arrays(path)["meta"])).get("fingerprint")
     except (ValueError, KeyError, AttributeError, RecursionError):  # not there, or not whole
         return False
-    if kept != setup.fingerprint(cell, sources):
+    if fingerprint != setup.fingerprint(cell, sources):
         raise InputError(
-            f"{path}", f"a run of another configuration ({kept})", "one of this configuration",
+            f"{path}", f"a run of another configuration ({fingerprint})",
+            "one of this configuration",
             "name another folder, or remove the file to make it anew",
         )  # fmt: skip
     return True
@@ -254,11 +260,11 @@ def _rank(step: Step, plan: Plan, needs: dict[Step, tuple[Step, ...]]) -> tuple[
         return (1,)
     if step.kind == "train":
         return (0 if cell in plan.references() else 2 if cell.seed in plan.seeds else 5, place)
-    trained = sum(one.kind == "train" for one in needs[step])
+    trained = sum(needed.kind == "train" for needed in needs[step])
     return (3 if trained == 1 else 4 if trained else 6, place)
 
 
-def _do(bench: Bench, step: Step, tell: TellEpoch) -> None:
+def _run_step(bench: Bench, step: Step, tell: TellEpoch) -> None:
     if step.kind == "train":
         bench.train_baseline(step.cell, tell)
     elif step.kind == "calibrate":
@@ -283,11 +289,11 @@ def _one_by_one(job: Job, board: _Board, bench: Bench) -> None:
     while time.time() < job.deadline and (step := board.next()) is not None:
 
         def tell(epoch: Epoch, step: Step = step) -> None:
-            board.report(_text(step, epoch), [epoch.done / epoch.most])
+            board.report(_epoch_text(step, epoch), [epoch.done / epoch.most])
 
         board.report(str(step))
         try:
-            _do(bench, step, tell)
+            _run_step(bench, step, tell)
         except OutOfTimeError:
             return
         except Exception as error:
@@ -303,7 +309,7 @@ def _reason(error: Exception) -> str:
     return str(error) if plain else f"{type(error).__name__}: {error}"
 
 
-def _text(step: Step, epoch: Epoch) -> str:
+def _epoch_text(step: Step, epoch: Epoch) -> str:
     return f"{step} epoch {epoch.done}, AUROC {number(epoch.auroc)}"
 
 
@@ -333,7 +339,7 @@ def _together(job: Job, board: _Board) -> None:
 
 def _assign(job: Job, board: _Board, pipes: Iterable[Connection], shares: _Shares) -> bool:
     """Give idle workers what is ready; whether some worker is at work."""
-    for pipe in [one for one in pipes if one not in shares]:
+    for pipe in [worker for worker in pipes if worker not in shares]:
         if time.time() >= job.deadline or (step := board.next()) is None:
             break
         shares[pipe] = (step, 0.0)
@@ -352,7 +358,7 @@ def _hear(
         kind, content = "died", "the worker died (out of memory?); run again with fewer workers"
     if kind == "epoch":
         shares[pipe] = (step, content.done / content.most)
-        text = _text(step, content)
+        text = _epoch_text(step, content)
     else:
         del shares[pipe]
         text = str(step)
@@ -372,7 +378,7 @@ def _work(pipe: Connection, job: Job) -> None:
     bench = Bench(job, job.setup.read(job.folder))
     while (step := pipe.recv()) is not None:
         try:
-            _do(bench, step, lambda epoch: pipe.send(("epoch", epoch)))
+            _run_step(bench, step, lambda epoch: pipe.send(("epoch", epoch)))
         except OutOfTimeError:
             pipe.send(("late", ""))
         except Exception as error:
@@ -441,10 +447,12 @@ def _task(job: Job, cells: tuple[Cell, ...]) -> "Task":
         "plan": asdict(job.plan),
         "cells": [list(cell) for cell in cells],
     }
-    return Task(" ".join(cell.name for cell in cells), facts, partial(_make, job, cells))
+    return Task(" ".join(cell.name for cell in cells), facts, partial(_make_cells, job, cells))
 
 
-def _make(job: Job, cells: tuple[Cell, ...], tell: Callable[[int, int], None]) -> "Arrays":
+def _make_cells(
+    job: Job, cells: tuple[Cell, ...], tell: Callable[[int, int], None]
+) -> "Arrays":
     """Make cells, one after another; refused where the folder is not there, or one failed."""
     del tell
     out = job.folder.root

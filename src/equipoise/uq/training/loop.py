@@ -122,7 +122,7 @@ class Trainer:
         Where to keep the state between epochs, and to go on from; None keeps nothing.
     fingerprint
         Of the configuration; a checkpoint of another is refused.
-    every
+    checkpoint_seconds
         Seconds between checkpoints at least; 0 is after every epoch.
     deadline
         Time (of ``time.time``) after which no epoch begins: OutOfTimeError is raised.
@@ -133,7 +133,7 @@ class Trainer:
     seed: int
     checkpoint: Path | None = None
     fingerprint: str = ""
-    every: float = 0.0
+    checkpoint_seconds: float = 0.0
     deadline: float = math.inf
     tell: TellEpoch = lambda _: None
 
@@ -156,7 +156,7 @@ class Trainer:
             auroc = self._validate(model, data, course.epochs)
             self._judge(model, course, loss, auroc)
             course.seconds = before + time.time() - started
-            if self.checkpoint is not None and time.time() - written >= self.every:
+            if self.checkpoint is not None and time.time() - written >= self.checkpoint_seconds:
                 self._write(model, optimiser, course)
                 written = time.time()
             self.tell(Epoch(course.epochs, most, loss, auroc))
@@ -212,8 +212,8 @@ class Trainer:
         model.eval()
         with seeded(data.device, self.seed, _VALIDATE, epoch):
             probability = partial(self.method.probability, model)
-            found = data.apply(probability, data.val.images)
-        return macro_auroc(found.cpu().numpy(), data.val_labels)
+            probabilities = data.apply(probability, data.val.images)
+        return macro_auroc(probabilities.cpu().numpy(), data.val_labels)
 
     def _judge(self, model: nn.Module, course: Course, loss: float, auroc: float) -> None:
         """Take an epoch into account; refuse to go on with what is no number."""
@@ -250,11 +250,11 @@ class Trainer:
     ) -> Course:
         if self.checkpoint is None or not self.checkpoint.exists():
             return Course()
-        kept = read_whole(self.checkpoint, self.fingerprint, device)
-        model.load_state_dict(kept["model"])
-        optimiser.load_state_dict(kept["optimiser"])
-        own = (kept[name] for name in ("epoch", "best", "since", "seconds", "state"))
-        return Course(*own)
+        saved = read_whole(self.checkpoint, self.fingerprint, device)
+        model.load_state_dict(saved["model"])
+        optimiser.load_state_dict(saved["optimiser"])
+        values = (saved[name] for name in ("epoch", "best", "since", "seconds", "state"))
+        return Course(*values)
 
 
 def write_whole(path: Path, content: dict[str, Any]) -> None:
@@ -268,23 +268,23 @@ def read_whole(path: Path, fingerprint: str, device: torch.device) -> dict[str, 
     """Load what `write_whole` saved, and refuse what another configuration left there."""
     require_file(path)
     try:
-        kept = torch.load(path, map_location=device, weights_only=True)
+        saved = torch.load(path, map_location=device, weights_only=True)
     except (OSError, EOFError, LookupError, ValueError, TypeError, AttributeError,
             AssertionError, RuntimeError, OverflowError, MemoryError, UnpicklingError,
             struct.error) as error:  # fmt: skip
-        raise _damaged(path, type(error).__name__) from error
-    if not isinstance(kept, dict) or not isinstance(kept.get("fingerprint"), str):
-        raise _damaged(path, "something else")
-    if kept["fingerprint"] != fingerprint:
+        raise _damaged_file(path, type(error).__name__) from error
+    if not isinstance(saved, dict) or not isinstance(saved.get("fingerprint"), str):
+        raise _damaged_file(path, "something else")
+    if saved["fingerprint"] != fingerprint:
         raise InputError(
-            f"{path}", f"a checkpoint of another configuration ({kept['fingerprint']})",
+            f"{path}", f"a checkpoint of another configuration ({saved['fingerprint']})",
             f"one of this configuration ({fingerprint})",
             "name another folder, or remove the file to train anew",
         )  # fmt: skip
-    return kept
+    return saved
 
 
-def _damaged(path: Path, why: str) -> InputError:
+def _damaged_file(path: Path, why: str) -> InputError:
     return InputError(
         f"{path}", f"cannot be read ({why})", "tensors that a training left",
         "remove the file to train anew",
@@ -340,45 +340,47 @@ class Bench:
 
         def auroc_of(images: NDArray[np.uint8]) -> float:
             tensor = self.there.images(images)
-            found = [self.there.apply(one, tensor).cpu().numpy() for one in models]
-            return float(np.mean([macro_auroc(one, labels) for one in found]))
+            outputs = [self.there.apply(model, tensor).cpu().numpy() for model in models]
+            return float(np.mean([macro_auroc(output, labels) for output in outputs]))
 
         severities = calibrate(auroc_of, self.data.part("val").images, drop=self.setup.drop)
-        text = json.dumps([asdict(one) for one in severities], indent=1)
+        text = json.dumps([asdict(severity) for severity in severities], indent=1)
         write_text(self.folder.corruptions, text)
 
     def finish(self, cell: Cell, tell: TellEpoch) -> None:
         """Train a cell (or take over what it stands on), predict, and write its file."""
         method, baselines = self.setup.method(cell.method), self.setup.stands_on(cell)
-        stands_on = [self._load(one) for one in baselines]
+        stands_on = [self._load(baseline) for baseline in baselines]
         states = [model.state_dict() for model, _ in stands_on]
         model, trained = self._trained(cell, states, tell)
         parts, started = self.parts, time.time()
         with seeded(self.there.device, cell.seed, _SETTLE):
             method.settle(model.eval(), self.there)
-        settled, started = time.time() - started, time.time()
+        settle_seconds, started = time.time() - started, time.time()
         arrays = self._predictions(cell, method, model, parts)
-        cost = {"predict_seconds": time.time() - started, "settle_seconds": settled}
+        cost = {"predict_seconds": time.time() - started, "settle_seconds": settle_seconds}
         meta = {
             **self._facts(cell, method, model),
-            **self._cost([kept for _, kept in stands_on], trained, settled), **cost,
-            "baselines": [one.seed for one in baselines], "ood": self._strange_facts(),
+            **self._cost([saved for _, saved in stands_on], trained, settle_seconds), **cost,
+            "baselines": [baseline.seed for baseline in baselines],
+            "ood": self._strange_facts(),
             "val_auroc": macro_auroc(_mean(arrays, "val"), self.there.val_labels),
         }  # fmt: skip
         _save_arrays(self.folder.run(cell), {"meta": np.array(json.dumps(meta)), **arrays})
         self.folder.checkpoint(cell).unlink(missing_ok=True)
 
     def _cost(
-        self, stands_on: list[dict[str, Any]], trained: Course, settled: float
+        self, stands_on: list[dict[str, Any]], trained: Course, settle_seconds: float
     ) -> dict[str, Any]:
         """What a cell took, with all that it stands on."""
-        seconds = trained.seconds + sum(kept["seconds"] for kept in stands_on)
-        epochs = trained.epochs + sum(kept["epochs"] for kept in stands_on)
-        peaks = [self._peak(), *(kept["peak"] for kept in stands_on)]
+        seconds = trained.seconds + sum(saved["seconds"] for saved in stands_on)
+        epochs = trained.epochs + sum(saved["epochs"] for saved in stands_on)
+        peaks = [self._peak(), *(saved["peak"] for saved in stands_on)]
         return {
-            "train_seconds": seconds + settled, "epochs": epochs, "own_epochs": trained.epochs,
+            "train_seconds": seconds + settle_seconds, "epochs": epochs,
+            "own_epochs": trained.epochs,
             "seconds_per_epoch": seconds / epochs,
-            "workers": max([self.machine.workers, *(kept["workers"] for kept in stands_on)]),
+            "workers": max([self.machine.workers, *(saved["workers"] for saved in stands_on)]),
             "peak_bytes": None if None in peaks else max(peaks),
         }  # fmt: skip
 
@@ -404,10 +406,10 @@ class Bench:
     def _load(self, cell: Cell) -> tuple[nn.Module, dict[str, Any]]:
         """A trained baseline."""
         path, device = self.folder.weights(cell), self.there.device
-        kept = read_whole(path, self._fingerprint(cell), device)
+        saved = read_whole(path, self._fingerprint(cell), device)
         model = self._built(cell)
-        model.load_state_dict(kept["model"])
-        return model, kept
+        model.load_state_dict(saved["model"])
+        return model, saved
 
     def _trained(
         self, cell: Cell, states: list[dict[str, torch.Tensor]], tell: TellEpoch
@@ -423,7 +425,7 @@ class Bench:
         trainer = Trainer(
             method=method, recipe=self.setup.recipe, seed=cell.seed,
             checkpoint=self.folder.checkpoint(cell), fingerprint=self._fingerprint(cell),
-            every=_CHECKPOINT_SECONDS, deadline=self.deadline, tell=tell,
+            checkpoint_seconds=_CHECKPOINT_SECONDS, deadline=self.deadline, tell=tell,
         )  # fmt: skip
         trained = trainer.train(model, self.there)
         return model.eval(), trained
@@ -438,7 +440,7 @@ class Bench:
             "seed": cell.seed, "settings": asdict(method),
             "score_is": method.score_is,
             "network": repr(architecture_of(cell.architecture)),
-            "parameters": sum(one.numel() for one in model.parameters()),
+            "parameters": sum(weights.numel() for weights in model.parameters()),
             "recipe": asdict(self.setup.recipe), "policy": asdict(self.setup.policy),
             "data": self.data.name, "fingerprint": self._fingerprint(cell),
             "device": torch.cuda.get_device_name(there.device) if gpu else "cpu",
@@ -452,8 +454,8 @@ class Bench:
         """What the images out of distribution are."""
         if self.sources.ood is not None:
             return {"data": self.sources.ood.name, "fingerprint": self.sources.fingerprints[1]}
-        found = [asdict(one) for one in read_severities(self.folder.corruptions)]
-        return {"drop": self.setup.drop, "corruptions": found}
+        severities = [asdict(severity) for severity in read_severities(self.folder.corruptions)]
+        return {"drop": self.setup.drop, "corruptions": severities}
 
     def _predictions(
         self, cell: Cell, method: Method, model: nn.Module, parts: dict[str, torch.Tensor]
@@ -462,8 +464,10 @@ class Bench:
         arrays: dict[str, NDArray[Any]] = {}
         for part, images in parts.items():
             with seeded(self.there.device, cell.seed, _PREDICT):
-                found = method.predict(model, images, self.there)
-            arrays |= {f"{part}_{name}": array for name, array in _plain(found).items()}
+                forecast = method.predict(model, images, self.there)
+            arrays |= {
+                f"{part}_{name}": array for name, array in _forecast_arrays(forecast).items()
+            }
         return arrays
 
     @cached_property
@@ -473,19 +477,21 @@ class Bench:
         if (other := self.sources.ood) is not None:
             strange = {"ood": other.part("test").images, "val_ood": other.part("val").images}
         else:
-            found = read_severities(self.folder.corruptions)
-            severities = {one.corruption: one.severity for one in found}
+            chosen = read_severities(self.folder.corruptions)
+            severities = {severity.corruption: severity.severity for severity in chosen}
             strange = {
                 name: corrupt_all(clean[part], severities, seed=SEEDS[name])
                 for name, part in (("ood", "test"), ("val_ood", "val"))
             }
-        return {part: self.there.images(one) for part, one in {**clean, **strange}.items()}
+        return {
+            part: self.there.images(images) for part, images in {**clean, **strange}.items()
+        }
 
 
-def _plain(found: Forecast) -> dict[str, NDArray[Any]]:
+def _forecast_arrays(forecast: Forecast) -> dict[str, NDArray[Any]]:
     """A forecast as arrays for a file."""
     arrays = {}
-    for name, tensor in found._asdict().items():
+    for name, tensor in forecast._asdict().items():
         if tensor is not None:
             kind = np.float16 if name == "logits" else np.float32
             whole = tensor.float().cpu().numpy()
@@ -504,11 +510,11 @@ def _mean(arrays: dict[str, NDArray[Any]], part: str) -> NDArray[Any]:
 
 def read_severities(path: Path) -> list[Severity]:
     """What `Bench.calibrate` wrote."""
-    told = read_json(content(path))
-    if not isinstance(told, list):
+    rows = read_json(content(path))
+    if not isinstance(rows, list):
         do = "remove the file to calibrate anew"
-        raise InputError(f"{path}", f"a {type(told).__name__}", "a list of severities", do)
-    return [codec.read(Severity, one, path.name) for one in told]
+        raise InputError(f"{path}", f"a {type(rows).__name__}", "a list of severities", do)
+    return [codec.read(Severity, row, path.name) for row in rows]
 
 
 def _save_arrays(path: Path, arrays: dict[str, NDArray[Any]]) -> None:

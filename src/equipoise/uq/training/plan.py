@@ -82,7 +82,7 @@ def default_architectures(source: str) -> tuple[str, ...]:
     return ("resnet_demo", "vit_demo") if source == "demo" else ("resnet18", "vit_tiny")
 
 
-def default_recipe(source: str, **own: Any) -> Recipe:
+def default_recipe(source: str, **changes: Any) -> Recipe:
     """The recipe for a data set, with what is not None in its place; the demo has its own.
 
     Examples
@@ -91,7 +91,9 @@ def default_recipe(source: str, **own: Any) -> Recipe:
     10
     """
     start = _DEMO if source == "demo" else Recipe()
-    return replace(start, **{name: value for name, value in own.items() if value is not None})
+    return replace(
+        start, **{name: value for name, value in changes.items() if value is not None}
+    )
 
 
 Setting = tuple[str, str, bool | int | float | str | None]  # method, field and value
@@ -115,17 +117,17 @@ def _setting(text: str) -> Setting:
         raise InputError("with", repr(text), _FORM, "for example beta_edl.kl=full")
     record = type(method_of(method))
     kinds = get_type_hints(record)
-    known = {one.name: kinds[one.name] for one in fields(record)}
-    if field not in known:
-        there = ", ".join(known) or "no fields: it has nothing to set"
-        do = nearest(field, known) if known else "leave it out"
+    kinds_of = {entry.name: kinds[entry.name] for entry in fields(record)}
+    if field not in kinds_of:
+        there = ", ".join(kinds_of) or "no fields: it has nothing to set"
+        do = nearest(field, kinds_of) if kinds_of else "leave it out"
         raise InputError(f"with {method}", repr(field), f"one of {there}", do)
-    return method, field, _value(f"with {method}.{field}", value.strip(), known[field])
+    return method, field, _value(f"with {method}.{field}", value.strip(), kinds_of[field])
 
 
 def _value(where: str, text: str, kind: Any) -> Any:
     """A text as the type of a field."""
-    kinds = [one for one in get_args(kind) if one is not NoneType]
+    kinds = [option for option in get_args(kind) if option is not NoneType]
     if get_origin(kind) is Literal:
         return choice(where, text, get_args(kind))
     if NoneType in get_args(kind):
@@ -137,10 +139,10 @@ def _value(where: str, text: str, kind: Any) -> Any:
     except ValueError:
         word = "a whole number" if kind is int else "a number"
         raise InputError(where, repr(text), word, "correct it") from None
-    return _checked(where, number)
+    return _checked_number(where, number)
 
 
-def _checked(where: str, number: int | float) -> int | float:
+def _checked_number(where: str, number: int | float) -> int | float:
     """A number that its field can have."""
     field = where.rpartition(".")[2]
     zero = field in _MAY_BE_ZERO
@@ -235,11 +237,11 @@ class Setup:
 
     def configuration(self, sources: Sources) -> dict[str, Any]:
         """What must be equal for cells to be compared: contents, not where they lie."""
-        own = asdict(self)
+        facts = asdict(self)
         for name in ("source", "size"):
-            del own[name]
-        data, own["ood"] = sources.fingerprints
-        return {"schema": SCHEMA, "data": data, "name": sources.data.name, **own}
+            del facts[name]
+        data, facts["ood"] = sources.fingerprints
+        return {"schema": SCHEMA, "data": data, "name": sources.data.name, **facts}
 
     def fingerprint(self, cell: Cell, sources: Sources) -> str:
         """Sixteen digits of everything that decides a cell's result."""
@@ -290,7 +292,9 @@ class Plan:
 
     def references(self) -> list[Cell]:
         """Baselines by which corruptions are calibrated: the first of each architecture."""
-        return [Cell("baseline", one, self.seeds[0]) for one in self.architectures]
+        return [
+            Cell("baseline", architecture, self.seeds[0]) for architecture in self.architectures
+        ]
 
     def check(self, data: ImageData) -> None:
         """Refuse images that an architecture cannot take, and methods that do not fit it."""
@@ -376,8 +380,8 @@ class Folder(NamedTuple):
         path = self.configuration
         text = json.dumps(configuration, indent=1, sort_keys=True)
         if path.exists():
-            kept = _read_json(path)
-            differences = _differences(kept, json.loads(text))
+            saved = _read_json(path)
+            differences = _differences(saved, json.loads(text))
             if differences:
                 raise InputError(
                     f"{self.root}", f"a grid of another configuration ({differences})",
@@ -396,15 +400,15 @@ def write_text(path: Path, text: str) -> None:
 
 def _read_json(path: Path) -> dict[str, Any]:
     try:
-        kept = read_json(content(path))
+        saved = read_json(content(path))
     except InputError:
-        kept = None
-    if not isinstance(kept, dict):
+        saved = None
+    if not isinstance(saved, dict):
         raise InputError(
             f"{path}", "no configuration that can be read", "the one that a grid wrote there",
             "remove the file: every finished cell knows its own configuration",
         )  # fmt: skip
-    return kept
+    return saved
 
 
 def _shape(data: ImageData) -> str:
@@ -413,12 +417,12 @@ def _shape(data: ImageData) -> str:
     return f"{height} x {width} pixels, {count(channels, 'channel')}"
 
 
-def _differences(kept: dict[str, Any], now: dict[str, Any]) -> str:
+def _differences(before: dict[str, Any], now: dict[str, Any]) -> str:
     """What differs between two configurations, in words."""
     return "; ".join(
-        f"{name:.40} was {kept.get(name)!s:.80}, is {now.get(name)!s:.80}"
-        for name in sorted({*kept, *now})
-        if kept.get(name) != now.get(name)
+        f"{name:.40} was {before.get(name)!s:.80}, is {now.get(name)!s:.80}"
+        for name in sorted({*before, *now})
+        if before.get(name) != now.get(name)
     )
 
 
@@ -429,7 +433,7 @@ def pack(out: Path, to: Path, *, most: int = ARCHIVES, size: float = MEGABYTES) 
         raise InputError(f"{out}", "no results", "the folder of a grid", "check the path")
     limit = size * 1e6 - 50_000  # the directory of an archive takes its share
     loads: list[tuple[float, list[Path]]] = []
-    for path in sorted(files, key=lambda one: (-one.stat().st_size, one.name)):
+    for path in sorted(files, key=lambda path: (-path.stat().st_size, path.name)):
         need = path.stat().st_size
         for place, (taken, held) in enumerate(loads):
             if taken + need <= limit:
@@ -478,13 +482,13 @@ def _packed(archive: Path) -> dict[str, bytes]:
     require_file(archive)
     try:
         with zipfile.ZipFile(archive) as bundle:
-            for one in bundle.infolist():
-                plain = one.filename == Path(one.filename).name
-                if not plain or Path(one.filename).suffix not in (".npz", ".json"):
+            for member in bundle.infolist():
+                plain = member.filename == Path(member.filename).name
+                if not plain or Path(member.filename).suffix not in (".npz", ".json"):
                     raise InputError(
-                        f"{archive}", f"a file {one.filename!r:.80}", "plain names", again
+                        f"{archive}", f"a file {member.filename!r:.80}", "plain names", again
                     )
-                if one.compress_type != zipfile.ZIP_STORED:
+                if member.compress_type != zipfile.ZIP_STORED:
                     raise InputError(f"{archive}", "packed files", "files as they were", again)
             return {name: bundle.read(name) for name in bundle.namelist()}
     except InputError:

@@ -55,7 +55,7 @@ class DeviceData:
     def _labelled(
         self, images: NDArray[np.uint8], labels: Floats, policy: LabelPolicy
     ) -> Batch:
-        y, known = (torch.from_numpy(one).to(self.device) for one in policy.targets(labels))
+        y, known = (torch.from_numpy(array).to(self.device) for array in policy.targets(labels))
         return Batch(self.images(images), y, known)
 
     def images(self, images: NDArray[np.uint8]) -> torch.Tensor:

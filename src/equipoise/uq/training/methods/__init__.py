@@ -57,5 +57,5 @@ def quick(method: Method) -> Method:
     (50, 64)
     """
     small = {"samples": 50, "width": 64}
-    own = {one.name for one in fields(method)}
-    return replace(method, **{name: size for name, size in small.items() if name in own})
+    names = {field.name for field in fields(method)}
+    return replace(method, **{name: size for name, size in small.items() if name in names})

@@ -94,8 +94,8 @@ class BetaEdl(Method):
             if self.kl == "full":
                 penalty = beta_kl(a, b)
             else:
-                one = torch.ones_like(a)
-                penalty = beta_kl(torch.where(y == 1, one, a), torch.where(y == 1, b, one))
+                none = torch.ones_like(a)
+                penalty = beta_kl(torch.where(y == 1, none, a), torch.where(y == 1, b, none))
             return masked_mean(beta_fit(a, b, y) + weight * penalty, batch.known)
 
     def probability(self, model: nn.Module, images: torch.Tensor) -> torch.Tensor:

@@ -62,15 +62,15 @@ class DeepEnsemble(SampledMethod):
     def loss(self, model: nn.Module, batch: Batch, clock: Clock) -> torch.Tensor:
         """The mean of the members' own losses."""
         del clock
-        return torch.stack([masked_bce(one(batch.images), batch) for one in model]).mean()
+        return torch.stack([masked_bce(member(batch.images), batch) for member in model]).mean()
 
     def sample_logits(self, model: nn.Module, images: torch.Tensor) -> torch.Tensor:
         """One of each network."""
-        return torch.stack([one(images) for one in model])
+        return torch.stack([member(images) for member in model])
 
     def predict(self, model: nn.Module, images: torch.Tensor, data: DeviceData) -> Forecast:
         """Each network is a member."""
-        return Forecast(logits=torch.stack([data.apply(one, images) for one in model]))
+        return Forecast(logits=torch.stack([data.apply(member, images) for member in model]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -133,9 +133,9 @@ class Method:
 
     def predict(self, model: nn.Module, images: torch.Tensor, data: DeviceData) -> Forecast:
         """Predictions for 8-bit images: passes as members."""
-        one = partial(self.logits, model)
+        one_pass = partial(self.logits, model)
         return Forecast(
-            logits=torch.stack([data.apply(one, images) for _ in range(self.members)])
+            logits=torch.stack([data.apply(one_pass, images) for _ in range(self.members)])
         )
 
 
@@ -170,9 +170,9 @@ def passes(
 
 def load_baseline(model: nn.Module, state: State) -> None:
     """Load the weights of a baseline; only what a method adds may be missing."""
-    own = {name for name, _ in model.named_parameters()} - set(state)
+    untrained = {name for name, _ in model.named_parameters()} - set(state)
     missing, unexpected = model.load_state_dict(dict(state), strict=False)
-    if own or unexpected:
+    if untrained or unexpected:
         message = f"weights do not fit: missing {sorted(missing)}, unexpected {unexpected}"
         raise RuntimeError(message)
 
@@ -205,7 +205,7 @@ def mean_bce(logits: torch.Tensor, batch: Batch) -> torch.Tensor:
     The logarithms of the mean probability and of its complement are taken in log space, which
     needs no small constant beside the probability.
     """
-    yes, no = (log_mean_sigmoid(one) for one in (logits.float(), -logits.float()))
+    yes, no = (log_mean_sigmoid(signed) for signed in (logits.float(), -logits.float()))
     return masked_mean(-(batch.labels * yes + (1 - batch.labels) * no), batch.known)
 
 

@@ -165,7 +165,7 @@ class HetXlModel(nn.Module):
         Logits with noise are ``mean + factors @ e`` with standard normal e.
         """
         feature = self.network.features(images)
-        raw, spread = (in_float32(one, feature) for one in (self.factor, self.scale))
+        raw, spread = (in_float32(head, feature) for head in (self.factor, self.scale))
         with torch.autocast(feature.device.type, enabled=False):
             feature = feature.float()
             weight = self.head.weight

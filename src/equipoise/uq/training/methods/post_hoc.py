@@ -65,7 +65,7 @@ def fit_temperature(
     >>> round(float(fit_temperature(logits, labels, torch.ones(10, 1))), 5)
     1.82048
     """
-    logits, labels, known = (one.detach().double() for one in (logits, labels, known))
+    logits, labels, known = (tensor.detach().double() for tensor in (logits, labels, known))
     shape = logits.shape[1] if per_label else 1
     log_t = torch.zeros(shape, dtype=torch.float64, device=logits.device, requires_grad=True)
     how = {"max_iter": 200, "tolerance_grad": 1e-10, "tolerance_change": 1e-14}
@@ -171,8 +171,8 @@ def _bound_convolutions(network: Network, bound: float) -> Network:
     def record(module: nn.Module, inputs: tuple[torch.Tensor, ...]) -> None:
         sizes[module] = (inputs[0].shape[2], inputs[0].shape[3])
 
-    convolutions = [one for one in network.modules() if isinstance(one, nn.Conv2d)]
-    hooks = [one.register_forward_pre_hook(record) for one in convolutions]
+    convolutions = [module for module in network.modules() if isinstance(module, nn.Conv2d)]
+    hooks = [module.register_forward_pre_hook(record) for module in convolutions]
     was = network.training
     with torch.no_grad():
         network.eval()
@@ -288,7 +288,7 @@ class Ddu(Method):
 
     def settle(self, model: nn.Module, data: DeviceData) -> None:
         """Fit the Gaussians and the temperature."""
-        images, labels, known = (one[:_MOST] for one in data.train)
+        images, labels, known = (tensor[:_MOST] for tensor in data.train)
         features = data.apply(model.network.features, images).double()
         model.fit_diagonal(features, labels, known, self.shrink)
         model.fit_global(features)

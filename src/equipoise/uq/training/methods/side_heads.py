@@ -51,7 +51,7 @@ class _JudgedClassifier(nn.Module):
     def forward(self, images: torch.Tensor) -> torch.Tensor:
         """Logits of labels and judgements side by side (items, 2, classes)."""
         feature = self.network.features(images)
-        return torch.stack([in_float32(one, feature) for one in (self.head, self.judge)], 1)
+        return torch.stack([in_float32(head, feature) for head in (self.head, self.judge)], 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -37,7 +37,7 @@ class SwagModel(Classifier):
 
     def __init__(self, network: Network, classes: int, rank: int) -> None:
         super().__init__(network, classes)
-        many = sum(one.numel() for one in self.parameters())
+        many = sum(parameter.numel() for parameter in self.parameters())
         self.register_buffer("mean", torch.zeros(many))
         self.register_buffer("square", torch.zeros(many))
         self.register_buffer("deviations", torch.zeros(rank, many))
@@ -45,14 +45,14 @@ class SwagModel(Classifier):
 
     def weights(self) -> torch.Tensor:
         """All parameters as one vector."""
-        return torch.cat([one.detach().reshape(-1) for one in self.parameters()])
+        return torch.cat([parameter.detach().reshape(-1) for parameter in self.parameters()])
 
     def set_weights(self, vector: torch.Tensor) -> None:
         """Put a vector of all parameters in their place."""
-        own = list(self.parameters())
-        parts = vector.split([one.numel() for one in own])
+        parameters = list(self.parameters())
+        parts = vector.split([weight.numel() for weight in parameters])
         with torch.no_grad():
-            for parameter, part in zip(own, parts, strict=True):
+            for parameter, part in zip(parameters, parts, strict=True):
                 parameter.copy_(part.view(parameter.shape))
 
     def remember(self) -> None:
@@ -76,10 +76,10 @@ class SwagModel(Classifier):
 
 def _renew_batch_norm(model: nn.Module, images: torch.Tensor, data: DeviceData) -> None:
     """Estimate the statistics of batch normalisation again on some images."""
-    norms = [one for one in model.modules() if isinstance(one, nn.BatchNorm2d)]
+    norms = [module for module in model.modules() if isinstance(module, nn.BatchNorm2d)]
     if not norms:
         return
-    momenta = [one.momentum for one in norms]
+    momenta = [module.momentum for module in norms]
     for norm in norms:
         norm.reset_running_stats()
         norm.momentum = None  # the plain mean over batches
@@ -109,10 +109,10 @@ class Swag(Method):
 
     def observe(self, model: nn.Module, clock: Clock) -> None:
         """Take the weights in, several times per epoch and at its end."""
-        every = max(1, clock.steps_per_epoch // self.per_epoch)
+        interval = max(1, clock.steps_per_epoch // self.per_epoch)
         place = clock.step % clock.steps_per_epoch or clock.steps_per_epoch
         left = clock.steps_per_epoch - place
-        if left % every == 0 and left // every < self.per_epoch:
+        if left % interval == 0 and left // interval < self.per_epoch:
             model.remember()
 
     def predict(self, model: nn.Module, images: torch.Tensor, data: DeviceData) -> Forecast:
