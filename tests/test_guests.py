@@ -103,6 +103,23 @@ def analyse(study):
         references=("owen2007",),
     )
 '''
+METHOD = '''
+"""Humble: the baseline, its logits divided by a number that somebody chose."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from equipoise.uq.training.methods.method import Method
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Humble(Method):
+    title: ClassVar[str] = "Humble"
+    factor: float = 2.0
+
+    def logits(self, model, images):
+        return model(images) / self.factor
+'''
 DETECTOR = '''
 """Loudness: how far from zero an item is."""
 
@@ -258,6 +275,22 @@ def test_a_guest_detector_is_one_file_and_one_line(guest):
         loudness.score(Collection(items=items))
     with pytest.raises(InputError, match="loudness"):
         choose(("loudnes",), catalogue)
+
+
+def test_a_guest_uncertainty_method_is_one_file_and_one_line(guest, monkeypatch):
+    torch = pytest.importorskip("torch")
+    from equipoise.uq.training.methods import METHODS, method_of
+    from equipoise.uq.training.plan import Plan, Setup, settings_of
+
+    monkeypatch.setitem(METHODS, "humble", guest("humble", METHOD).Humble())
+    cells = Plan(methods=("humble",), architectures=("resnet18",), seeds=(0,)).cells()
+    assert [cell.name for cell in cells] == ["humble.resnet18.0"]
+    setup = Setup(source="demo", settings=settings_of(["humble.factor=4"]))
+    assert method_of("humble").factor == 2 and setup.method("humble").factor == 4
+    logits = setup.method("humble").logits(lambda images: images, torch.full((1, 1), 2.0))
+    assert logits.item() == 0.5
+    with pytest.raises(InputError, match="did you mean 'humble'"):
+        method_of("humbl")
 
 
 def test_a_guest_analysis_is_one_file_and_one_line(guest, equipoise, tmp_path, monkeypatch):

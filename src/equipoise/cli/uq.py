@@ -18,7 +18,7 @@ from equipoise.cli.screen import progress
 from equipoise.types.arrays import InputError, listed
 
 if TYPE_CHECKING:
-    from equipoise.uq.predictions import Files, UncertaintyStudy
+    from equipoise.uq.predictions import Files, MethodRuns
     from equipoise.uq.training.grid import Outcome
 
 MARK = "uncertainty.json"
@@ -78,13 +78,13 @@ def _saved(options: Options) -> "Files":
     return saved
 
 
-def _judge(study: "UncertaintyStudy", options: Options, facts: Mapping[str, Any]) -> None:
+def _judge(study: "MethodRuns", options: Options, facts: Mapping[str, Any]) -> None:
     """Judge all scores, under a bar, and present what comes out."""
-    from equipoise.uq.evaluate import UncertaintyOptions, evaluate_study
+    from equipoise.uq.evaluate import Scoring, evaluate_study
 
     how = {name: getattr(options, name) for name in OF_SCORING}
     with progress("uncertainty") as tell:
-        result = evaluate_study(study, UncertaintyOptions(**how, progress=tell))
+        result = evaluate_study(study, Scoring(**how, progress=tell))
     rows = [row._asdict() for row in result.table()]
     present(result.report(), options, MARK, {**facts, "rows": rows})
 

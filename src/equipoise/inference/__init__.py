@@ -27,6 +27,7 @@ from equipoise.inference.intervals import (
     seed_means,
     two_way,
 )
+from equipoise.inference.ranks import mid_ranks
 from equipoise.inference.spread import (
     Population,
     Reason,
@@ -57,6 +58,7 @@ __all__ = [
     "item_degrees",
     "joint_design",
     "judge",
+    "mid_ranks",
     "normal_replicates",
     "obuchowski_rockette",
     "population_of",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from equipoise.uq.decomposition import Beta, Decomposition, decompose, decompose_beta
-    from equipoise.uq.evaluate import UncertaintyEvaluation, evaluate_uncertainty
+    from equipoise.uq.evaluate import Scoring, UncertaintyEvaluation, evaluate_uncertainty
     from equipoise.uq.predictions import Prediction
     from equipoise.uq.report import uncertainty_report
 
@@ -17,6 +17,7 @@ __all__ = [
     "Beta",
     "Decomposition",
     "Prediction",
+    "Scoring",
     "UncertaintyEvaluation",
     "decompose",
     "decompose_beta",
@@ -25,7 +26,7 @@ __all__ = [
 ]
 _HOMES = {
     **dict.fromkeys(("Beta", "Decomposition", "decompose", "decompose_beta"), "decomposition"),
-    **dict.fromkeys(("UncertaintyEvaluation", "evaluate_uncertainty"), "evaluate"),
+    **dict.fromkeys(("Scoring", "UncertaintyEvaluation", "evaluate_uncertainty"), "evaluate"),
     "Prediction": "predictions",
     "uncertainty_report": "report",
 }
@@ -39,3 +40,8 @@ def __getattr__(name: str) -> Any:
         message = f"module 'equipoise.uq' has no attribute {name!r}"
         raise AttributeError(message)
     return getattr(import_module(f"equipoise.uq.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    """The public names alone."""
+    return sorted(__all__)

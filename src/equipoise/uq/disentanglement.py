@@ -36,8 +36,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from equipoise.inference import Population, Reason, TwoWay, seed_means, two_way, unit_design
-from equipoise.inference.ranks import mid_ranks
+from equipoise.inference import (
+    Population,
+    Reason,
+    TwoWay,
+    mid_ranks,
+    seed_means,
+    two_way,
+    unit_design,
+)
 from equipoise.types.arrays import Floats, Ints, PerItem
 from equipoise.types.findings import Column, Dot, Dots, Finding, Table
 from equipoise.types.numbers import change, count, number

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from equipoise.inference.resampling import resample
+from equipoise import resample
 from equipoise.study import Evaluation, Settings, evaluate
 from equipoise.types.arrays import InputError, choice, short_repr
 from equipoise.types.notices import Notice, notice

@@ -32,7 +32,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from equipoise.inference.ranks import mid_ranks
+from equipoise.inference import mid_ranks
 from equipoise.metrics import Block, Metric, Truth, named
 from equipoise.scale.engine import threads
 from equipoise.types.annotations import Annotations

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.inference.ranks import mid_ranks
+from equipoise.inference import mid_ranks
 from equipoise.types.arrays import Floats, ItemsByClasses, require_number
 
 
