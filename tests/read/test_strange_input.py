@@ -289,7 +289,7 @@ def test_drawing_has_an_end():
         ("evaluate", "-a", "votes.csv", "-p", "scores.csv", "--truth", "dirichlet", "--draws"),
         ("plan", "-a", "votes.csv", "-p", "scores.csv", "--simulations"),
         ("aggregate", "votes.csv", "--bootstrap"),
-        ("threshold", "votes.csv", "--experts", "votes.csv", "--replicates"),
+        ("threshold", "set", "votes.csv", "--experts", "votes.csv", "--replicates"),
         ("clean", "benchmark", "x", "--seeds"),
         ("uq", "benchmark", "--data", "x", "--seeds"),
         ("evaluate", "--full", "-a", "votes.csv", "-p", "scores.csv", "--most", ""),
