@@ -1,7 +1,5 @@
 """The run folder: whole or refused, the same when reopened, and old ones still open."""
 
-import hashlib
-import io
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +9,7 @@ import pytest
 
 from equipoise.report.page import render
 from equipoise.report.run import SCHEMA, Provenance, Run, question, record
-from equipoise.report.run.record import decode, encode
+from equipoise.report.run.record import decode
 from equipoise.report.terminal import answer_lines
 from equipoise.types.arrays import InputError
 from equipoise.types.findings.record import as_json
@@ -90,8 +88,8 @@ def test_replicates_of_another_run_are_refused():
         (lambda held: held.pop("differences"), "key 'differences': absent, expected present"),
         (lambda held: held.update(rows=3), "run.json, rows: 3 (int), expected a list"),
         (lambda held: held["settings"].pop("plan"), "settings, key 'plan': absent"),
-        (lambda held: held.update(schema=4), "schema 4, expected schema 1 to 3"),
-        (lambda held: held.update(schema="two"), "schema two, expected schema 1 to 3"),
+        (lambda held: held.update(schema=5), "schema 5: a run of another version"),
+        (lambda held: held.update(schema="two"), "schema two: a run of another version"),
         (lambda held: held["report"].update(card=5), "report, card: 5 (int), expected"),
         (
             lambda held: held["report"]["findings"][0].pop("key"),
@@ -163,114 +161,18 @@ def test_what_was_edited_or_swapped_is_noticed(tmp_path):
         Run.load(folder)
 
 
-# ---- runs of earlier versions --------------------------------------------------------------
-
-
-def earlier(schema: int, **more) -> dict:
-    """What run.json of an earlier version held, written by hand."""
-    held = {
-        "schema": schema, "title": "votes.csv: which model is better?", "simulated": None,
-        "equipoise": "0.0.9", "versions": {"python": "3.11.7", "numpy": "2.1.0"},
-        "inputs": [
-            {"role": "annotations", "name": "votes.csv", "sha256": "ab" * 32, "bytes": 12},
-            {"role": "predictions", "name": "scores.csv", "sha256": "cd" * 32, "bytes": 13},
-        ],
-        "question": {"positive": "1", "kind": None, "read as": "binary: 0, 1"},
-        "settings": {
-            "resample": "panel", "resample_reason": "annotator ids are shared", "seed": 0,
-            "replicates": 3, "plan": "9f2c", "level": 0.95, "interval": "percentile",
-            "soft": "mean vote", "hard": "strict majority", "group": None,
-        },
-        "tasks": [""], "models": list(MODELS), "labels": ["hard", "soft"],
-        "metrics": [{"name": "auroc", "title": "AUROC", "bounds": [0, 1]}],
-        "rows": [
-            {"task": "", "model": model, "metric": "auroc", "labels": labels,
-             "value": 0.9 - m / 10, "low": 0.8 - m / 10, "high": None, "rank": m + 1.0,
-             "p_best": 1.0 - m}
-            for labels in ("hard", "soft") for m, model in enumerate(MODELS)
-        ],
-        "differences": [
-            {"task": "", "metric": "auroc", "labels": "soft", "a": "resnet", "b": "vit",
-             "value": 0.1, "low": 0.02, "high": 0.2, "p_better": 0.98}
-        ],
-        "rank_probabilities": [], "rank_correlation": [], "annotators": [], "truth": [],
-        "influential": [], "notices": ["One item has one vote only."],
-    }  # fmt: skip
-    if schema == 2:
-        held["settings"] |= {
-            "scope": "The result speaks for items like these.", "items_redrawn": True,
-            "population": "items and annotators like these", "effective_annotators": 5.0,
-            "decides": True, "margin": 0.05,
-        }  # fmt: skip
-        held |= {"truth_model": {}, "certainty": [], "agreement": [], "gold": []}
-    return held | more
-
-
-def written(folder: Path, held: dict) -> Path:
-    """A folder as an earlier version left it."""
-    folder.mkdir(parents=True)
-    array = io.BytesIO()
-    np.save(array, np.full((1, 1, 2, 2, 3), 0.5))
-    (folder / "replicates.npy").write_bytes(array.getvalue())
-    digest = hashlib.sha256(array.getvalue()).hexdigest()
-    held["replicates"] = {"file": "replicates.npy", "sha256": digest, "shape": [1, 1, 2, 2, 3]}
-    (folder / "run.json").write_text(json.dumps(held))
-    return folder
-
-
-@pytest.mark.parametrize("schema", [1, 2])
-def test_an_earlier_run_opens_with_its_values(schema, tmp_path):
-    run = Run.load(written(tmp_path / "run", earlier(schema)))
-    assert run.record.models == MODELS and run.record.report is None
-    assert [row.value for row in run.record.rows] == [0.9, 0.8, 0.9, 0.8]
-    (finding,) = run.report.findings
-    assert "written by equipoise 0.0.9" in finding.sentence
-    page = render(run.report)
-    assert "0.900" in page and "resnet" in page and "One item has one vote only." in page
-    assert run.record.question.ties == "negative"  # what was so before it was said
-
-
-@pytest.mark.parametrize("schema", [1, 2])
-def test_an_earlier_run_is_rendered_and_printed_by_report(schema, tmp_path, equipoise):
-    folder = written(tmp_path / "run", earlier(schema))
-    code, out, said = equipoise("report", folder, "--json")
-    assert code == 0, said
-    told = json.loads(out)
-    assert "answer" not in told and len(told["rows"]) == 4 and len(told["differences"]) == 1
-    assert told["rows"][0]["high"] is None
-    assert equipoise("report", folder)[0] == 0 and (folder / "report.html").is_file()
-    code, _, said = equipoise("report", folder, "--export", tmp_path / "paper")
-    assert code == 0, said
-    assert (tmp_path / "paper/tables/values.csv").read_text().count("resnet") == 2
-
-
-@pytest.mark.parametrize("models", [{}, [], [{"model": "dirichlet", "draws": 50}], None])
-def test_models_of_the_truth_of_earlier_runs_are_read(models):
-    read = decode(earlier(2, truth_model=models))
-    assert (read.truth_model is None) == (not models)
-    if models:
-        assert read.truth_model.model == "dirichlet"
-
-
-def test_an_earlier_run_written_again_is_of_this_version():
-    again = encode(decode(earlier(1)))
-    assert again["schema"] == SCHEMA == 3
-    assert again["rows"] == encode(decode(earlier(1)))["rows"]
-    assert json.dumps(encode(decode(again))) == json.dumps(again)
-
-
-def test_the_files_of_an_earlier_run_are_evaluated_again(study, equipoise):
-    files = [("annotations", "votes.csv"), ("predictions", "scores.csv")]
-    inputs = [
-        {"role": role, "name": name, "bytes": 1,
-         "sha256": hashlib.sha256((study / name).read_bytes()).hexdigest()}
-        for role, name in files
-    ]  # fmt: skip
-    held = earlier(1, inputs=inputs, question={"kind": None})
-    written(study / "old", held)
-    code, out, said = equipoise("evaluate", "old", *QUICK, "--json")
-    assert code == 0, said
-    assert json.loads(out)["answer"]["answer"] and json.loads(out)["metrics"] == ["auroc"]
+@pytest.mark.usefixtures("study")
+def test_a_run_of_an_earlier_version_is_refused_in_a_sentence(equipoise):
+    assert equipoise("evaluate", *FILES, *QUICK, "--out", "run")[0] == 0
+    path = Path("run/run.json")
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"schema": 3}))
+    for verb in ("evaluate", "report", "plan"):
+        code, out, said = equipoise(verb, "run")
+        assert code == 1 and not out
+        assert "a run of an earlier version" in flat(said)
+        assert "evaluate its files again (run.json names them under inputs)" in flat(said)
+    with pytest.raises(InputError, match=f"3, expected {SCHEMA}"):
+        decode({"schema": 3})
 
 
 # ---- a run is reopened ---------------------------------------------------------------------

@@ -438,7 +438,7 @@ def _sources(sources: _Sources) -> _Sources:
     stored = {
         name: getattr(question, name)
         for name in AS_IN_RUN
-        if (name in question.told or name == "ties")  # earlier runs: negative
+        if name in question.told
         and getattr(options, name) == DEFAULTS[name]
         and getattr(question, name) is not None
     }

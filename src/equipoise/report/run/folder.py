@@ -23,12 +23,11 @@ from equipoise.read.codec import check_seal, sealed
 from equipoise.read.files import content, file_sha256, read_array, read_json
 from equipoise.read.writing import write_folder
 from equipoise.report.page import render
-from equipoise.report.run.record import SCHEMA, SCHEMAS, RunRecord, decode, encode
+from equipoise.report.run.record import SCHEMA, RunRecord, decode, encode
 from equipoise.report.text import as_csv
 from equipoise.types.arrays import InputError, short_repr
-from equipoise.types.findings import Column, Finding, Report, Table, columns
+from equipoise.types.findings import Report, Table
 from equipoise.types.findings.record import JsonValue
-from equipoise.types.notices import as_notices
 
 HEADER = "run.json"
 REPLICATES = "replicates.npy"
@@ -72,8 +71,8 @@ class Run:
 
     @property
     def report(self) -> Report:
-        """What was said of it; of runs of earlier versions, their values."""
-        return self.record.report or _values_alone(self.record)
+        """What was said of it."""
+        return self.record.report or Report(title=self.record.title, findings=())
 
     def save(
         self, folder: Path, *, overwrite: bool = False, beside: Mapping[str, str] | None = None
@@ -151,39 +150,6 @@ def downloads(report: Report) -> list[Table]:
     return [one for part in report.findings for one in part.tables if one.download]
 
 
-def _values_alone(record: RunRecord) -> Report:
-    """What is said of a run of an earlier version: its values, and how to get the rest."""
-    words = {metric.name: metric.title for metric in record.metrics}
-    table = Table(
-        name="values",
-        caption="Every model by task, metric and labels",
-        columns=(
-            Column("task", "task"),
-            Column("metric", "metric", words=words),
-            *columns(labels="text", model="model"),
-            Column("value", "value", "number", ("low", "high")),
-            Column("rank", "rank", "rank"),
-        ),
-        rows=[row._asdict() for row in record.rows],
-        open=True,
-    )
-    return Report(
-        title=record.title,
-        banner=record.simulated or "",
-        models=record.models,
-        findings=(
-            Finding(
-                key="values",
-                title="Values",
-                sentence=f"This run was written by equipoise {record.equipoise}: these are its "
-                "values. For the answer and its grounds, evaluate the files again.",
-                tables=(table,),
-            ),
-        ),
-        notices=as_notices(record.notices),
-    )
-
-
 def _header(target: Path) -> dict[str, Any]:
     """Read ``run.json`` of a folder."""
     path = target / HEADER
@@ -202,11 +168,15 @@ def _header(target: Path) -> dict[str, Any]:
         raise InputError(
             f"{path}", "not a run header", "JSON with a schema number", "run evaluate again"
         )
-    if header["schema"] not in SCHEMAS:
+    schema = header["schema"]
+    if schema != SCHEMA:
+        earlier = isinstance(schema, int) and schema < SCHEMA
         raise InputError(
             f"{path}",
-            f"schema {header['schema']}",
-            f"schema 1 to {SCHEMA}",
-            "read it with the version of equipoise that wrote it, or run evaluate again",
+            f"schema {schema}: a run of {'an earlier' if earlier else 'another'} version, "
+            "which this one does not open",
+            f"schema {SCHEMA}",
+            "evaluate its files again (run.json names them under inputs), or open it with the "
+            "version that wrote it",
         )
     return header

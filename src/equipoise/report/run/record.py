@@ -1,7 +1,7 @@
 """Record: what ``run.json`` holds, as types, and how it is written and read.
 
 What was asked and read, every value with its interval, all paired differences, and the report
-that was made of them. Runs of earlier versions have no report; their values open.
+that was made of them. Runs of earlier versions are refused with a sentence that says so.
 
 `encode` and `decode` are the only places that know the keys of the file.
 """
@@ -19,8 +19,7 @@ from equipoise.types.findings import Report
 from equipoise.types.findings.charts import MAYBE
 from equipoise.types.findings.record import JsonValue, plain
 
-SCHEMA = 3
-SCHEMAS = (1, 2, 3)  # those that can be read
+SCHEMA = 4
 NAN = math.nan
 
 
@@ -55,7 +54,7 @@ class StoredQuestion:
     Attributes
     ----------
     ties
-        What became of items tied in the hard label; earlier runs do not say it: negative.
+        What became of items tied in the hard label.
     told
         Names of what is part of the record, in the order of the file; the rest was not said.
     read_as
@@ -158,12 +157,12 @@ class RunSettings:
     ----------
     resample, resample_reason, scope, group, items_redrawn
         What was drawn anew and why, what the result speaks for, the groups of items that stay
-        together, and whether items were resampled; earlier runs do not say the last.
+        together, and whether items were resampled.
     all_panels_of
         Number of annotators whose panels are all listed, each counting by its probability; 0
         where replicates count alike.
     population, effective_annotators, decides
-        Whom intervals and verdicts speak for (empty in earlier runs), how many annotators the
+        Whom intervals and verdicts speak for, how many annotators the
         design is worth, and whether that is enough for a verdict.
     margin, matters
         How much worse still counts as no worse, and the smallest difference that counts.
@@ -221,7 +220,7 @@ class RunRecord:
     asked
         Further options that were set, by name, so that the run can be repeated.
     report
-        What was said of it; None in runs of earlier versions.
+        What was said of it; None until it is made.
     """
 
     title: str
@@ -251,16 +250,11 @@ def encode(record: RunRecord) -> dict[str, JsonValue]:
 
 def decode(header: Mapping[str, Any]) -> RunRecord:
     """Read what ``run.json`` holds, naming what is not as it should be."""
-    if header.get("schema") not in SCHEMAS:
+    if header.get("schema") != SCHEMA:
         raise InputError(
             "run.json, schema",
             f"{header.get('schema')!r}",
-            f"1 to {SCHEMAS[-1]}",
+            f"{SCHEMA}",
             "write the run again with this version",
         )
-    known = dict(header)
-    if header["schema"] < SCHEMA:  # none was {}, several a list
-        models = known.pop("truth_model", None)
-        first = models[0] if isinstance(models, list) and models else models
-        known |= {"truth_model": first} if first else {}
-    return codec.read(RunRecord, known)
+    return codec.read(RunRecord, dict(header))
