@@ -20,7 +20,7 @@ import pytest
 import equipoise.clean
 from equipoise import Annotations, InputError, evaluate
 from equipoise.clean.benchmark_findings import (
-    _no_better,
+    _no_better_than_chance,
     benchmark_report,
     benchmark_run,
     verdict,
@@ -189,7 +189,9 @@ def test_sentences_say_what_the_numbers_say(done, report):
             assert all(name in said.partition(";")[2] for name in behind)
         low = {row.model: row.low for row in one.evaluation.table()
                if (row.metric, row.labels) == ("auroc", "soft")}  # fmt: skip
-        assert set(_no_better(one)) == {name for name, end in low.items() if end <= 0.5}
+        assert set(_no_better_than_chance(one)) == {
+            name for name, end in low.items() if end <= 0.5
+        }
         assert f"{said}." in report.card.answer
     assert "blind falls behind and is no better than chance" in report.card.answer
     assert dict(report.card.standing)["column"] and not dict(report.card.standing)["blind"]

@@ -98,7 +98,7 @@ def test_nobody_is_predicted_by_what_saw_its_label():
     how = ConfidentLearningMargin()
     for places, predict in held_out(data.embeddings, labels, how, 4):
         apart = np.setdiff1d(np.arange(len(labels)), places)
-        direct = _out_of_sample._trained(data.embeddings[apart], labels[apart], how, 4, 2)
+        direct = _out_of_sample._trained_classifier(data.embeddings[apart], labels[apart], how, 4, 2)
         assert predict(data.embeddings[places]) == pytest.approx(
             direct(data.embeddings[places])
         )
@@ -114,9 +114,9 @@ def test_a_class_with_one_member_never_supports_its_label():
 
 def test_three_rankings_share_one_fit(monkeypatch):
     data, calls = collection(8), []
-    trained = _out_of_sample._trained
+    trained = _out_of_sample._trained_classifier
     monkeypatch.setattr(
-        _out_of_sample, "_trained", lambda *words: calls.append(1) or trained(*words)
+        _out_of_sample, "_trained_classifier", lambda *words: calls.append(1) or trained(*words)
     )
     for kind in (
         ConfidentLearningSelfConfidence, ConfidentLearningMargin, ConfidentLearningJoint,

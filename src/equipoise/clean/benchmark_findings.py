@@ -99,7 +99,7 @@ def benchmark_report(
         scope=" ".join(_unique(part.scope for part in parts)),
         models=tuple(shown),
         card=_card(result),
-        findings=(*_merged(result.tasks, parts), *_left_out(result), _costs(result)),
+        findings=(*_findings_of_tasks(result.tasks, parts), *_left_out(result), _costs(result)),
         known=(
             count(len(shown), "detector"),
             count(len(result.tasks), "kind") + " of problem",
@@ -129,8 +129,8 @@ def _notices(done: BenchmarkResult, parts: Sequence[Report]) -> tuple[Notice, ..
     return (
         *done.notices,
         *(
-            notice.of(TITLES[one.task]) if several else notice
-            for one, part in zip(done.tasks, parts, strict=True)
+            notice.of(TITLES[compared.task]) if several else notice
+            for compared, part in zip(done.tasks, parts, strict=True)
             for notice in part.notices
         ),
     )
@@ -139,14 +139,14 @@ def _notices(done: BenchmarkResult, parts: Sequence[Report]) -> tuple[Notice, ..
 # ---- the answer ----------------------------------------------------------------------------
 
 
-def _front(one: TaskBenchmark) -> RankedModels:
-    return Answer(one.evaluation).front
+def _ranking(compared: TaskBenchmark) -> RankedModels:
+    return Answer(compared.evaluation).front
 
 
-def _no_better(one: TaskBenchmark) -> tuple[str, ...]:
+def _no_better_than_chance(compared: TaskBenchmark) -> tuple[str, ...]:
     """Detectors whose interval reaches down to the chance level of the metric that decides."""
-    front = _front(one)
-    level = one.chance(front.column.metric.name, front.column.labels)
+    front = _ranking(compared)
+    level = compared.chance(front.column.metric.name, front.column.labels)
     return tuple(
         name
         for name, low in zip(front.models, front.low.tolist(), strict=True)
@@ -154,24 +154,24 @@ def _no_better(one: TaskBenchmark) -> tuple[str, ...]:
     )
 
 
-def verdict(one: TaskBenchmark) -> str:
+def verdict(compared: TaskBenchmark) -> str:
     """Who is best, who falls behind, and who is no better than chance, without a full stop."""
-    front, lost = _front(one), _no_better(one)
+    front, lost = _ranking(compared), _no_better_than_chance(compared)
     if front.known == 0:
         return "no detector has a value"
-    said, behind = _leaders(front), front.behind
+    sentence, behind = _leaders(front), front.behind
     if front.decides and behind:
         verb = "falls" if len(behind) == 1 else "fall"
         who = joined(behind) if len(behind) <= 2 else in_words(len(behind))
-        said += f"; {who} {verb} behind"
+        sentence += f"; {who} {verb} behind"
     if not lost:
-        return said
+        return sentence
     if len(lost) == front.known:
-        return f"{said}; none is surely better than chance"
+        return f"{sentence}; none is surely better than chance"
     are = "is" if len(lost) == 1 else "are"
     if front.decides and set(lost) == set(behind):
-        return f"{said} and {are} no better than chance"
-    return f"{said}; {joined(lost, most=NAMED)} {are} no better than chance"
+        return f"{sentence} and {are} no better than chance"
+    return f"{sentence}; {joined(lost, most=NAMED)} {are} no better than chance"
 
 
 def _leaders(front: RankedModels) -> str:
@@ -192,19 +192,19 @@ def _leaders(front: RankedModels) -> str:
 
 def _card(done: BenchmarkResult) -> Card:
     """One sentence per task, with what it rests on."""
-    fronts = [_front(one) for one in done.tasks]
+    fronts = [_ranking(compared) for compared in done.tasks]
     inside: dict[str, bool] = {}
     for front in fronts:
         if front.decides:
             inside |= {name: name in front.best_group for name in front.models[: front.known]}
     metric = fronts[0].column.metric
     best = [
-        f"{number(float(front.values[0]))} for {TITLES[one.task].lower()} "
-        f"({percent(one.prevalence('hard'))} are problems)"
-        for one, front in zip(done.tasks, fronts, strict=True)
+        f"{number(float(front.values[0]))} for {TITLES[compared.task].lower()} "
+        f"({percent(compared.prevalence('hard'))} are problems)"
+        for compared, front in zip(done.tasks, fronts, strict=True)
         if front.known
     ]
-    missing = {one.detector: None for one in done.left_out}
+    missing = {missing.detector: None for missing in done.left_out}
     caveat = ""
     if missing:
         was = "was" if len(missing) == 1 else "were"
@@ -212,7 +212,9 @@ def _card(done: BenchmarkResult) -> Card:
             f"{capital(joined(list(missing), most=NAMED))} {was} left out, with reasons below."
         )
     return Card(
-        answer=" ".join(f"{TITLES[one.task]}: {verdict(one)}." for one in done.tasks),
+        answer=" ".join(
+            f"{TITLES[compared.task]}: {verdict(compared)}." for compared in done.tasks
+        ),
         lede=f"{capital(metric.soft_title)} of the best: {'; '.join(best)}.",
         standing=tuple(inside.items()),
         holds_for=_holds_for(done),
@@ -222,16 +224,16 @@ def _card(done: BenchmarkResult) -> Card:
 
 def _holds_for(done: BenchmarkResult) -> str:
     parts: dict[str, list[str]] = {}
-    for one in done.tasks:
-        size = count(len(one.study.annotations.items))
-        what = "pairs" if one.task == "near_duplicates" else done.data.nouns.items
-        whom = capital(_whom(one, done.data.nouns))
-        parts.setdefault(whom, []).append(f"{size} {what} for {TITLES[one.task].lower()}")
+    for compared in done.tasks:
+        size = count(len(compared.study.annotations.items))
+        what = "pairs" if compared.task == "near_duplicates" else done.data.nouns.items
+        whom = capital(_population_in_words(compared, done.data.nouns))
+        parts.setdefault(whom, []).append(f"{size} {what} for {TITLES[compared.task].lower()}")
     return " ".join(f"{whom}: {joined(sizes)}." for whom, sizes in parts.items())
 
 
-def _whom(one: TaskBenchmark, nouns: Nouns) -> str:
-    whom = one.evaluation.population
+def _population_in_words(compared: TaskBenchmark, nouns: Nouns) -> str:
+    whom = compared.evaluation.population
     units = "images that hang together" if whom.units != "items" else nouns.items
     named = {"annotators": nouns.annotators, "annotator": nouns.annotator}
     words = whom.whom.replace(whom.units, units, 1).split(" ")
@@ -241,28 +243,31 @@ def _whom(one: TaskBenchmark, nouns: Nouns) -> str:
 # ---- findings of a task --------------------------------------------------------------------
 
 
-def _leaderboard(one: TaskBenchmark, board: Finding) -> Finding:
+def _leaderboard(compared: TaskBenchmark, board: Finding) -> Finding:
     """The standings of a task with all metrics of all detectors, and what chance reaches."""
-    done, front = one.evaluation, _front(one)
+    done, front = compared.evaluation, _ranking(compared)
     shares = " and ".join(
-        f"{percent(one.prevalence(labels))} by {words}"
+        f"{percent(compared.prevalence(labels))} by {words}"
         for labels, words in (("hard", "majority"), ("soft", "votes"))
     )
     units = ""
     if done.plan.group is not None:
         number_of = count(int(done.plan.group.max()) + 1)
         units = f" Pairs that share images are drawn together ({number_of} groups)."
-    levels = (number(one.chance(metric.name, "soft")) for metric in done.metrics)
+    levels = (number(compared.chance(metric.name, "soft")) for metric in done.metrics)
     foot = (("chance", tuple(levels)),)
     return replace(
         board,
         title="Which detectors find the problems?",
-        sentence=f"{TITLES[one.task]}: {verdict(one)}.",
+        sentence=f"{TITLES[compared.task]}: {verdict(compared)}.",
         charts=tuple(
             replace(chart, foot=foot) if isinstance(chart, Standings) else chart
             for chart in board.charts
         ),
-        tables=(*(_scores(one, labels, front) for labels in reversed(LABELS)), *board.tables),
+        tables=(
+            *(_scores(compared, labels, front) for labels in reversed(LABELS)),
+            *board.tables,
+        ),
         note=f"Problems are {shares}, which is the level of chance for average precision and "
         "P@k; for AUROC it is 0.5. A detector is called no better than chance where its "
         f"interval reaches down to that.{units}",
@@ -270,25 +275,27 @@ def _leaderboard(one: TaskBenchmark, board: Finding) -> Finding:
     )
 
 
-def _scores(one: TaskBenchmark, labels: str, front: RankedModels) -> Table:
+def _scores(compared: TaskBenchmark, labels: str, front: RankedModels) -> Table:
     def cells(metric: str, value: float, low: float, high: float) -> dict[str, float]:
         return {metric: value, f"{metric}_low": low, f"{metric}_high": high}
 
     rows: list[dict[str, str | float]] = []
     for name in front.models:
-        row: dict[str, str | float] = {"task": one.task, "detector": name}
-        for metric in one.evaluation.metrics:
-            found = one.evaluation.estimate(name, metric.name, labels=labels)
-            row |= cells(metric.name, found.value, *found.interval(one.evaluation.level))
-        rows.append(row | {"seeds": one.seeds[name]})
-    chance: dict[str, str | float] = {"task": one.task, "detector": "chance", "seeds": ""}
-    for metric in one.evaluation.metrics:
-        chance |= cells(metric.name, *[one.chance(metric.name, labels)] * 3)
-    several = any(size > 1 for size in one.seeds.values())
+        row: dict[str, str | float] = {"task": compared.task, "detector": name}
+        for metric in compared.evaluation.metrics:
+            estimate = compared.evaluation.estimate(name, metric.name, labels=labels)
+            row |= cells(
+                metric.name, estimate.value, *estimate.interval(compared.evaluation.level)
+            )
+        rows.append(row | {"seeds": compared.seeds[name]})
+    chance: dict[str, str | float] = {"task": compared.task, "detector": "chance", "seeds": ""}
+    for metric in compared.evaluation.metrics:
+        chance |= cells(metric.name, *[compared.chance(metric.name, labels)] * 3)
+    several = any(size > 1 for size in compared.seeds.values())
     return Table(
-        name=f"{one.task}-scores-{labels}",
-        caption=f"{TITLES[one.task]}, {'soft' if labels == 'soft' else 'majority'} labels, "
-        "best first, with intervals",
+        name=f"{compared.task}-scores-{labels}",
+        caption=f"{TITLES[compared.task]}, {'soft' if labels == 'soft' else 'majority'} "
+        "labels, best first, with intervals",
         columns=(
             Column("detector", "detector", "model"),
             *(
@@ -299,7 +306,7 @@ def _scores(one: TaskBenchmark, labels: str, front: RankedModels) -> Table:
                     (f"{metric.name}_low", f"{metric.name}_high"),
                     brief=place < 4,
                 )
-                for place, metric in enumerate(one.evaluation.metrics)
+                for place, metric in enumerate(compared.evaluation.metrics)
             ),
             *([Column("seeds", "seeds", "count", brief=False)] if several else []),
         ),
@@ -328,18 +335,20 @@ def _task_report(compared: TaskBenchmark, wanted: AnswerOptions, stage: Stage | 
     return replace(report, findings=(*shown, *_expert_threshold(compared), audit))
 
 
-def _expert_threshold(one: TaskBenchmark) -> tuple[Finding, ...]:
+def _expert_threshold(compared: TaskBenchmark) -> tuple[Finding, ...]:
     """From which share of votes on experts call an item a problem, and what that changes."""
     key, title = "expert_threshold", "From where on do experts call it a problem?"
-    if one.experts is None:
+    if compared.experts is None:
         why = InputError(key, "no panel of experts", "votes of experts", "ask some")
         return (replace(left_out(key, title, why), evidence=True),)
-    question = one.evaluation.questions[0]
-    known = ItemProbabilities(question.items, question.shares[0], "the share of votes")
-    rule = Rule(seed=one.study.seed, level=one.study.settings.level)
+    question = compared.evaluation.questions[0]
+    probabilities = ItemProbabilities(question.items, question.shares[0], "the share of votes")
+    rule = Rule(seed=compared.study.seed, level=compared.study.settings.level)
     try:
-        sample, votes = _sampled(known, one.experts)
-        report = threshold_report(known, sample, votes, one.study.predictions, rule)
+        sample, votes = _expert_sample(probabilities, compared.experts)
+        report = threshold_report(
+            probabilities, sample, votes, compared.study.predictions, rule
+        )
     except InputError as error:
         return (replace(left_out(key, title, error), evidence=True),)
     return tuple(
@@ -347,20 +356,20 @@ def _expert_threshold(one: TaskBenchmark) -> tuple[Finding, ...]:
     )
 
 
-def _sampled(
-    known: ItemProbabilities, experts: Annotations
+def _expert_sample(
+    probabilities: ItemProbabilities, experts: Annotations
 ) -> tuple[ExpertSample, Annotations]:
     """The experts' items among all, in bins by their probability."""
-    place = {name: number for number, name in enumerate(known.items)}
+    place = {name: number for number, name in enumerate(probabilities.items)}
     keep = np.array([name in place for name in experts.items])
     if not keep.any():
         raise InputError(
             "experts", "no item that was scored", "some", "check the names of the items"
         )
     votes = experts.of_items(keep)
-    parts = np.array_split(np.argsort(known.values, kind="stable"), BINS)
-    parts = [one for one in parts if len(one)]
-    bin_of = np.empty(len(known.items), dtype=np.int64)
+    parts = np.array_split(np.argsort(probabilities.values, kind="stable"), BINS)
+    parts = [rows_of_bin for rows_of_bin in parts if len(rows_of_bin)]
+    bin_of = np.empty(len(probabilities.items), dtype=np.int64)
     for number_, rows in enumerate(parts):
         bin_of[rows] = number_
     rows = np.array([place[name] for name in votes.items])
@@ -368,29 +377,31 @@ def _sampled(
     sample = ExpertSample(
         tuple(votes.items[i] for i in order),
         bin_of[rows][order],
-        known.values[rows][order],
-        np.array([known.values[one].mean() for one in parts]),
-        np.array([len(one) for one in parts]),
+        probabilities.values[rows][order],
+        np.array([probabilities.values[rows_of_bin].mean() for rows_of_bin in parts]),
+        np.array([len(rows_of_bin) for rows_of_bin in parts]),
     )
     return sample, votes
 
 
-def _merged(tasks: Sequence[TaskBenchmark], parts: Sequence[Report]) -> list[Finding]:
+def _findings_of_tasks(
+    tasks: Sequence[TaskBenchmark], parts: Sequence[Report]
+) -> list[Finding]:
     """Findings of all tasks, those of one kind together, under the choice of a task.
 
     Each has names of files of its own.
     """
     by_key: dict[str, list[Finding]] = {}
-    for one, report in zip(tasks, parts, strict=True):
+    for compared, report in zip(tasks, parts, strict=True):
         for part in report.findings:
-            made = replace(
+            renamed = replace(
                 part,
-                task=TITLES[one.task],
-                tables=tuple(replace(t, name=f"{one.task}-{t.name}") for t in part.tables),
-                charts=tuple(replace(c, name=f"{one.task}-{c.name}") for c in part.charts),
+                task=TITLES[compared.task],
+                tables=tuple(replace(t, name=f"{compared.task}-{t.name}") for t in part.tables),
+                charts=tuple(replace(c, name=f"{compared.task}-{c.name}") for c in part.charts),
             )
-            by_key.setdefault(part.key, []).append(made)
-    return [finding for found in by_key.values() for finding in found]
+            by_key.setdefault(part.key, []).append(renamed)
+    return [finding for findings in by_key.values() for finding in findings]
 
 
 # ---- who is not there, what it cost --------------------------------------------------------
@@ -464,26 +475,30 @@ def _costs(result: BenchmarkResult) -> Finding:
 def _methods(done: BenchmarkResult, parts: Sequence[Report]) -> tuple[str, ...]:
     """Sentences for the methods of a paper."""
     named = []
-    for one in done.detectors:
-        if any(one.name in part.evaluation.models for part in done.tasks):
-            settings = ", ".join(f"{name} {value!r}" for name, value in one.settings.items())
+    for detector in done.detectors:
+        if any(detector.name in part.evaluation.models for part in done.tasks):
+            settings = ", ".join(
+                f"{name} {value!r}" for name, value in detector.settings.items()
+            )
             words = f" ({settings})" if settings else ""
-            named.append(f"{one.title}{words}{cite(*one.references)}")
-    seeded = max((size for one in done.tasks for size in one.seeds.values()), default=1)
+            named.append(f"{detector.title}{words}{cite(*detector.references)}")
+    seeded = max(
+        (size for compared in done.tasks for size in compared.seeds.values()), default=1
+    )
     runs = ""
     if seeded > 1:
         runs = (
             f" Detectors that chance has a part in were run with {in_words(seeded)} seeds; "
             "their values are means, and the variance between seeds is part of the intervals."
         )
-    tasks = joined([TITLES[one.task].lower() for one in done.tasks])
+    tasks = joined([TITLES[compared.task].lower() for compared in done.tasks])
     source = done.data.source
     return _unique(
         (
             f"Detectors of {tasks} were compared as rankings{cite(*SOURCES)}: "
             f"{'; '.join(named)}.{runs}",
             *([source.methods] if source is not None else []),
-            *(sentence for one in parts for sentence in one.methods),
+            *(sentence for part in parts for sentence in part.methods),
         )
     )
 
@@ -503,23 +518,25 @@ def benchmark_run(done: BenchmarkResult, report: Report) -> Run:
     provenance = Provenance(
         title=report.title, simulated=study.simulated or None, dataset=dataset
     )
-    used = {name: None for one in done.detectors for name in one.packages}
-    every = versions((*dict.fromkeys((*PACKAGES, *used)),))
-    packages = {name: text for name, text in every.items() if text}
+    used = {name: None for detector in done.detectors for name in detector.packages}
+    installed = versions((*dict.fromkeys((*PACKAGES, *used)),))
+    packages = {name: text for name, text in installed.items() if text}
     report = replace(report, settings=(*report.settings, *packages.items()))
-    runs = [record(one.evaluation, provenance, report) for one in done.tasks]
+    runs = [record(compared.evaluation, provenance, report) for compared in done.tasks]
     first = runs[0].record
-    models = _unique(name for one in runs for name in one.record.models)
-    metrics = {metric.name: metric for one in runs for metric in one.record.metrics}
-    size = max(one.replicates.shape[-1] for one in runs)
+    models = _unique(name for run in runs for name in run.record.models)
+    metrics = {metric.name: metric for run in runs for metric in run.record.metrics}
+    size = max(run.replicates.shape[-1] for run in runs)
     whole = np.full((len(runs), len(metrics), len(LABELS), len(models), size), np.nan)
-    for t, one in enumerate(runs):
-        columns = [list(metrics).index(metric.name) for metric in one.record.metrics]
-        rows = [models.index(name) for name in one.record.models]
-        kept = one.replicates.shape[-1]
-        whole[t][np.ix_(columns, range(len(LABELS)), rows, range(kept))] = one.replicates[0]
-    tasks = [one.task for one in done.tasks]
-    made = replace(
+    for t, run in enumerate(runs):
+        columns = [list(metrics).index(metric.name) for metric in run.record.metrics]
+        rows = [models.index(name) for name in run.record.models]
+        replicates = run.replicates.shape[-1]
+        whole[t][np.ix_(columns, range(len(LABELS)), rows, range(replicates))] = run.replicates[
+            0
+        ]
+    tasks = [compared.task for compared in done.tasks]
+    merged = replace(
         first,
         versions={**first.versions, **packages},
         tasks=tuple(tasks),
@@ -527,20 +544,20 @@ def benchmark_run(done: BenchmarkResult, report: Report) -> Run:
         metrics=tuple(metrics.values()),
         rows=tuple(
             row._replace(task=task)
-            for task, one in zip(tasks, runs, strict=True)
-            for row in one.record.rows
+            for task, run in zip(tasks, runs, strict=True)
+            for row in run.record.rows
         ),
         differences=tuple(
             gap._replace(task=task)
-            for task, one in zip(tasks, runs, strict=True)
-            for gap in one.record.differences
+            for task, run in zip(tasks, runs, strict=True)
+            for gap in run.record.differences
         ),
         settings=replace(
-            first.settings, plan=" ".join(one.record.settings.plan for one in runs)
+            first.settings, plan=" ".join(run.record.settings.plan for run in runs)
         ),
-        notices=_unique(text for one in runs for text in one.record.notices),
+        notices=_unique(text for run in runs for text in run.record.notices),
     )
-    return Run(made, whole)
+    return Run(merged, whole)
 
 
 MARK = "benchmark.json"
@@ -562,8 +579,8 @@ class _About:
 
 def check_data(folder: Path, data: JudgedCollection) -> None:
     """Refuse a folder that holds the benchmark of another study."""
-    there = _there(folder)
-    if there is not None and (there.study, there.items) != (data.name, _items(data)):
+    there = _previous_benchmark(folder)
+    if there is not None and (there.study, there.items) != (data.name, _items_digest(data)):
         other = "" if there.study != data.name else ", of other items"
         raise InputError(
             f"{folder}",
@@ -578,14 +595,14 @@ def save(done: BenchmarkResult, report: Report, folder: Path) -> tuple[Notice, .
 
     Returns a notice where the result of other detectors, tasks or another study was replaced.
     """
-    there = _there(folder)
+    there = _previous_benchmark(folder)
     about = _About(
         study=done.data.name,
-        items=_items(done.data),
-        tasks=tuple(one.task for one in done.tasks),
-        detectors=tuple(one.name for one in done.detectors),
+        items=_items_digest(done.data),
+        tasks=tuple(compared.task for compared in done.tasks),
+        detectors=tuple(detector.name for detector in done.detectors),
     )
-    lasting = tuple(one for one in report.findings if one.key != "cost")
+    lasting = tuple(finding for finding in report.findings if finding.key != "cost")
     beside = {
         "cost.csv": as_csv(cost_rows(done)),
         MARK: dumps(asdict(about), indent=1) + "\n",
@@ -607,10 +624,10 @@ def save(done: BenchmarkResult, report: Report, folder: Path) -> tuple[Notice, .
     )
 
 
-def _there(folder: Path) -> _About | None:
+def _previous_benchmark(folder: Path) -> _About | None:
     path = folder / MARK
     return read(_About, read_json(content(path)), str(path)) if path.is_file() else None
 
 
-def _items(data: JudgedCollection) -> str:
+def _items_digest(data: JudgedCollection) -> str:
     return digest([sorted(data.collection.items)])

@@ -68,8 +68,8 @@ def reproduce(tell: Tell = silent, *, data: Cifar10N | None = None) -> Reproduct
     """Run five detectors on both questions; `data` for fewer images."""
     data = cifar10n() if data is None else data
     rows = [row for place in range(len(QUESTIONS)) for row in _recomputed(data, place, tell)]
-    ends = tuple(f"{one}_{end}" for one in METRICS for end in ("low", "high"))
-    whole = tuple(f"{one}_50k" for one in METRICS)
+    ends = tuple(f"{metric}_{end}" for metric in METRICS for end in ("low", "high"))
+    whole = tuple(f"{metric}_50k" for metric in METRICS)
     return Reproduction(
         title=f"CIFAR-10N label errors, {len(data.items):,} images, in per cent",
         source="Gröger et al., CleanPatrick: A Benchmark for Image Data Cleaning, Table 1, "
@@ -96,16 +96,16 @@ def _recomputed(data: Cifar10N, place: int, tell: Tell) -> list[dict[str, str | 
     predictions = []
     for number, method in enumerate(METHODS):
         tell(place * len(METHODS) + number, len(QUESTIONS) * len(METHODS))
-        made = method.detector.score(seen, seed=SEED)
-        predictions.append(replace(made, model=method.name, task=""))
+        scores = method.detector.score(seen, seed=SEED)
+        predictions.append(replace(scores, model=method.name, task=""))
     truth = data.known_errors()
     table = evaluate(predictions, truth, metrics=METRICS).table()
-    found = {(row.model, row.metric): row for row in table if row.labels == "hard"}
+    estimates = {(row.model, row.metric): row for row in table if row.labels == "hard"}
     rows = []
     for method in METHODS:
         row: dict[str, str | float] = {"question": QUESTIONS[place], "method": method.name}
         for metric, whole in zip(METRICS, method.whole[place], strict=True):
-            estimate = found[method.name, metric]
+            estimate = estimates[method.name, metric]
             row[metric] = 100 * estimate.value
             row[f"{metric}_low"] = 100 * estimate.low
             row[f"{metric}_high"] = 100 * estimate.high

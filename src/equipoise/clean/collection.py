@@ -98,9 +98,9 @@ class Collection:
         if self.embeddings is not None:
             object.__setattr__(self, "embeddings", self._checked_embeddings(self.embeddings))
         for name in ("labels", "known"):
-            given = getattr(self, name)
-            if given is not None:
-                object.__setattr__(self, name, self._checked_labels(name, given))
+            codes = getattr(self, name)
+            if codes is not None:
+                object.__setattr__(self, name, self._checked_labels(name, codes))
         for name, size in (("images", self.images), ("split", self.split)):
             if size and len(size) != len(self.items):
                 raise InputError(
@@ -121,17 +121,17 @@ class Collection:
                 "give places of items",
             )
 
-    def _checked_embeddings(self, given: Floats) -> Floats:
-        made = np.asarray(given)
-        made = made if made.dtype == np.float64 else made.astype(np.float32)
-        if made.ndim != 2 or len(made) != len(self.items) or not made.shape[1]:
+    def _checked_embeddings(self, embeddings: Floats) -> Floats:
+        rows = np.asarray(embeddings)
+        rows = rows if rows.dtype == np.float64 else rows.astype(np.float32)
+        if rows.ndim != 2 or len(rows) != len(self.items) or not rows.shape[1]:
             raise InputError(
                 "collection, embeddings",
-                f"shape {made.shape}",
+                f"shape {rows.shape}",
                 f"({len(self.items)}, features)",
                 "give one row per item",
             )
-        bad = np.flatnonzero(~np.isfinite(made).all(axis=1))
+        bad = np.flatnonzero(~np.isfinite(rows).all(axis=1))
         if len(bad):
             raise InputError(
                 f"collection, embedding of {self.items[bad[0]]!r}",
@@ -139,25 +139,25 @@ class Collection:
                 "finite numbers",
                 "embed these images again, or leave them out",
             )
-        return frozen(made)
+        return frozen(rows)
 
-    def _checked_labels(self, name: str, given: Ints) -> Ints:
-        made = np.asarray(given)
-        if made.shape != (len(self.items),) or not np.issubdtype(made.dtype, np.integer):
+    def _checked_labels(self, name: str, labels: Ints) -> Ints:
+        codes = np.asarray(labels)
+        if codes.shape != (len(self.items),) or not np.issubdtype(codes.dtype, np.integer):
             raise InputError(
                 f"collection, {name}",
-                f"{made.dtype} of shape {made.shape}",
+                f"{codes.dtype} of shape {codes.shape}",
                 f"whole numbers of shape ({len(self.items)},)",
                 "give the code of a class per item, -1 where there is none",
             )
-        if len(made) and (made.min() < MISSING or made.max() >= len(self.classes)):
+        if len(codes) and (codes.min() < MISSING or codes.max() >= len(self.classes)):
             raise InputError(
                 f"collection, {name}",
-                f"code {made.max() if made.max() >= len(self.classes) else made.min()}",
+                f"code {codes.max() if codes.max() >= len(self.classes) else codes.min()}",
                 f"-1 to {len(self.classes) - 1}",
                 "name every class",
             )
-        return frozen(made.astype(np.int64))
+        return frozen(codes.astype(np.int64))
 
     def __len__(self) -> int:
         return len(self.items)
@@ -258,12 +258,12 @@ class JudgedCollection:
                     "ask whether an item is a problem",
                 )
         for name in ("truths", "experts"):
-            given: Mapping[Task, Annotations] = getattr(self, name)
-            made = {
-                task: _one_spelling(votes) if task == "near_duplicates" else votes
-                for task, votes in given.items()
+            votes_of: Mapping[Task, Annotations] = getattr(self, name)
+            renamed = {
+                task: _with_one_spelling(votes) if task == "near_duplicates" else votes
+                for task, votes in votes_of.items()
             }
-            object.__setattr__(self, name, made)
+            object.__setattr__(self, name, renamed)
 
     def seen(self, task: Task) -> Collection:
         """What detectors of a task see: the collection, and which pairs were judged."""
@@ -292,26 +292,26 @@ class JudgedCollection:
         if keep.all():
             return votes
         left, part = int((~keep).sum()), votes.of_items(keep)
-        said = (
+        left_out = (
             notice("unseen_pairs", UNSEEN_PAIRS, pairs=left)
             if task == "near_duplicates"
             else notice("unseen_items", UNSEEN, items=left)
         )
-        return replace(part, notices=(*part.notices, said))
+        return replace(part, notices=(*part.notices, left_out))
 
     def _visible(self, names: tuple[str, ...], task: Task) -> Bools:
         """Which items, or pairs, are there for detectors of a task, shape (names,)."""
         data = self.collection
-        known = set(data.items)
+        visible = set(data.items)
         if task == "near_duplicates":
-            return np.array([known.issuperset(split_pair(name)) for name in names])
+            return np.array([visible.issuperset(split_pair(name)) for name in names])
         if task == "label_errors" and data.labels is not None:
             labels = data.labels.tolist()
-            known = {n for n, code in zip(data.items, labels, strict=True) if code != MISSING}
-        return np.array([name in known for name in names])
+            visible = {n for n, code in zip(data.items, labels, strict=True) if code != MISSING}
+        return np.array([name in visible for name in names])
 
 
-def _one_spelling(votes: Annotations) -> Annotations:
+def _with_one_spelling(votes: Annotations) -> Annotations:
     """Votes on pairs by one name each: those on ``b | a`` are votes on ``a | b``."""
     names = [pair_name(*split_pair(name)) for name in votes.items]
     if tuple(names) == votes.items:
@@ -319,34 +319,36 @@ def _one_spelling(votes: Annotations) -> Annotations:
     place = {name: number for number, name in enumerate(dict.fromkeys(names))}
     codes = np.array([place[name] for name in names], dtype=np.int64)
     first = np.unique(codes, return_index=True)[1]
-    made = replace(
+    renamed = replace(
         votes,
         items=tuple(place),
         item=codes[votes.item],
         group=None if votes.group is None else votes.group[first],
     )
-    return made if len(place) == len(names) else made.rows(_said_once(made, votes))
+    return (
+        renamed if len(place) == len(names) else renamed.rows(_first_spellings(renamed, votes))
+    )
 
 
-def _said_once(made: Annotations, votes: Annotations) -> Bools:
+def _first_spellings(renamed: Annotations, votes: Annotations) -> Bools:
     """Rows, without those in which somebody says the same of a pair the other way round."""
-    keep = np.ones(len(made), dtype=bool)
-    if made.annotator is None or made.annotators is None or made.label is None:
+    keep = np.ones(len(renamed), dtype=bool)
+    if renamed.annotator is None or renamed.annotators is None or renamed.label is None:
         return keep
     before: dict[tuple[int, int], tuple[int, int]] = {}
-    rows = zip(made.item.tolist(), made.annotator.tolist(), strict=True)
+    rows = zip(renamed.item.tolist(), renamed.annotator.tolist(), strict=True)
     for row, who in enumerate(rows):
-        said = int(votes.item[row]), int(made.label[row])
-        spelling, label = before.setdefault(who, said)
-        if spelling != said[0] and label != said[1]:
+        answer = int(votes.item[row]), int(renamed.label[row])
+        spelling, label = before.setdefault(who, answer)
+        if spelling != answer[0] and label != answer[1]:
             raise InputError(
-                f"votes on near_duplicates, pair {made.items[who[0]]!r}",
-                f"{made.annotators[who[1]]!r} says {made.classes[said[1]]!r} and, of the pair "
-                f"the other way round, {made.classes[label]!r}",
+                f"votes on near_duplicates, pair {renamed.items[who[0]]!r}",
+                f"{renamed.annotators[who[1]]!r} says {renamed.classes[answer[1]]!r} and, of "
+                f"the pair the other way round, {renamed.classes[label]!r}",
                 "one answer of an annotator on a pair",
                 "keep one of the two",
             )
-        keep[row] = spelling == said[0]
+        keep[row] = spelling == answer[0]
     return keep
 
 

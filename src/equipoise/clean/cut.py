@@ -185,10 +185,13 @@ def contamination(
     points, misfits = zip(*(law.estimate(logits, tops, weight) for law in LAWS), strict=True)
     noise = 1.36 / math.sqrt(len(logits))  # what chance alone exceeds once in twenty
     fits = [number for number in range(len(LAWS)) if misfits[number] <= noise]
-    kept = fits or list(range(len(LAWS)))
-    value = float(np.median([points[number] for number in kept]))
-    every = [[LAWS[number].share(tops, np.cumsum(one))[0] for one in drawn] for number in kept]
-    low, high = np.quantile(every, ((1 - level) / 2, (1 + level) / 2), axis=1)
+    usable = fits or list(range(len(LAWS)))
+    value = float(np.median([points[number] for number in usable]))
+    replicates_by_law = [
+        [LAWS[number].share(tops, np.cumsum(weights))[0] for weights in drawn]
+        for number in usable
+    ]
+    low, high = np.quantile(replicates_by_law, ((1 - level) / 2, (1 + level) / 2), axis=1)
     return Share(
         value,
         min(float(low.min()), value),
@@ -213,8 +216,8 @@ class _Law:
         """Share of the standard law below values."""
         from scipy.special import expit, ndtr
 
-        made: Floats = ndtr(values) if self.normal else expit(values)
-        return made
+        share: Floats = ndtr(values) if self.normal else expit(values)
+        return share
 
     def share(self, logits: Floats, cumulated: Floats) -> tuple[float, tuple[float, float]]:
         """Share of problems, location and scale, from sorted values and their weights."""

@@ -81,19 +81,21 @@ class Detector(ABC):
 
     def missing(self, data: Collection) -> tuple[Need, ...]:
         """What a collection lacks for this detector."""
-        return tuple(one for one in self.needs if getattr(data, one) is None)
+        return tuple(need for need in self.needs if getattr(data, need) is None)
 
     def check(self, data: Collection) -> None:
         """Refuse a collection that lacks something, and a machine that lacks a package."""
         require_packages(f"detector {self.name}", self.packages)
-        for one in self.missing(data):
-            what, do = NEEDED[one]
+        for need in self.missing(data):
+            what, do = NEEDED[need]
             raise InputError(f"detector {self.name}", f"no {what}", what, do)
 
     @property
     def settings(self) -> dict[str, object]:
         """Hyper-parameters by name, without fields that change no score (``compare=False``)."""
-        return {one.name: getattr(self, one.name) for one in fields(self) if one.compare}
+        return {
+            field.name: getattr(self, field.name) for field in fields(self) if field.compare
+        }
 
     def of_items(self, items: Sequence[str], values: Floats) -> Predictions:
         """Scores of some items, as `Predictions` of this detector."""
@@ -184,21 +186,21 @@ def back_in_place(values: Floats, order: Ints) -> Floats:
 
 def choose(names: Sequence[str], catalogue: Sequence[Detector]) -> tuple[Detector, ...]:
     """Detectors by name, with their usual hyper-parameters, or by file, see `load_detector`."""
-    known = {one.name: one for one in catalogue}
-    made = []
+    by_name = {detector.name: detector for detector in catalogue}
+    chosen = []
     for name in names:
-        if _place(name) is not None:
-            made.append(load_detector(name))
-        elif name in known:
-            made.append(known[name])
+        if _path_and_name(name) is not None:
+            chosen.append(load_detector(name))
+        elif name in by_name:
+            chosen.append(by_name[name])
         else:
             raise InputError(
                 "detectors",
                 f"{name!r}",
-                f"one of {', '.join(known)}, or a file of your own such as mine.py:Mine",
-                nearest(name, known) or "choose from these",
+                f"one of {', '.join(by_name)}, or a file of your own such as mine.py:Mine",
+                nearest(name, by_name) or "choose from these",
             )
-    return tuple(made)
+    return tuple(chosen)
 
 
 def load_detector(spec: str) -> Detector:
@@ -210,29 +212,29 @@ def load_detector(spec: str) -> Detector:
         ``path.py:Name`` of a class, which is made without arguments, or of one that is made;
         or ``path.py`` where the file has one detector.
     """
-    found = _place(spec)
+    place = _path_and_name(spec)
     where = f"detector {spec}"
-    if found is None:
+    if place is None:
         raise InputError(where, "no file of Python", "path.py:Name or path.py", "check it")
-    path, name = found
+    path, name = place
     if not path.is_file():
         raise InputError(where, f"no file {path}", "a file of Python", "check the path")
-    own = _detectors_in(_module(path, where))
-    if name is None and len(own) == 1:
-        (name,) = own
-    if name not in own:
+    detectors = _detectors_in(_run_as_module(path, where))
+    if name is None and len(detectors) == 1:
+        (name,) = detectors
+    if name not in detectors:
         raise InputError(
             where,
-            f"no detector {name}" if name else f"{len(own) or 'no'} detectors",
-            f"one of {', '.join(own)}" if own else "a class that extends Detector",
-            f"write {path}:{nearest(name or '', own) or next(iter(own))}"
-            if own
+            f"no detector {name}" if name else f"{len(detectors) or 'no'} detectors",
+            f"one of {', '.join(detectors)}" if detectors else "a class that extends Detector",
+            f"write {path}:{nearest(name or '', detectors) or next(iter(detectors))}"
+            if detectors
             else "see equipoise.clean.Detector",
         )
-    return _made(own[name], where)
+    return _checked_detector(detectors[name], where)
 
 
-def _place(spec: str) -> tuple[Path, str | None] | None:
+def _path_and_name(spec: str) -> tuple[Path, str | None] | None:
     """The file and the name in it; None where no file is named."""
     path, colon, name = spec.rpartition(":")
     if colon and path.endswith(".py") and name.isidentifier():
@@ -240,7 +242,7 @@ def _place(spec: str) -> tuple[Path, str | None] | None:
     return (Path(spec), None) if spec.endswith(".py") else None
 
 
-def _module(path: Path, where: str) -> ModuleType:
+def _run_as_module(path: Path, where: str) -> ModuleType:
     """Run a file as a module of its own; it stays known, as dataclasses ask."""
     called = f"_own_{path.stem}_{hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:8]}"
     spec = spec_from_file_location(called, path.resolve())
@@ -263,26 +265,30 @@ def _module(path: Path, where: str) -> ModuleType:
 
 def _detectors_in(module: ModuleType) -> dict[str, "Detector | type[Detector]"]:
     """Detectors that a module itself defines, by name."""
-    made: dict[str, Detector | type[Detector]] = {}
-    for name, one in vars(module).items():
-        is_class = isinstance(one, type) and issubclass(one, Detector) and not isabstract(one)
-        if isinstance(one, Detector) or (is_class and one.__module__ == module.__name__):
-            made[name] = one
-    return made
+    detectors: dict[str, Detector | type[Detector]] = {}
+    for name, value in vars(module).items():
+        is_class = (
+            isinstance(value, type) and issubclass(value, Detector) and not isabstract(value)
+        )
+        if isinstance(value, Detector) or (is_class and value.__module__ == module.__name__):
+            detectors[name] = value
+    return detectors
 
 
-def _made(one: "Detector | type[Detector]", where: str) -> Detector:
+def _checked_detector(detector: "Detector | type[Detector]", where: str) -> Detector:
     """A detector that is whole."""
     for need in ("name", "title", "task", "needs"):
-        if not hasattr(one, need):
+        if not hasattr(detector, need):
             do = f"write {need}: ClassVar = ... in the class"
             raise InputError(where, f"no {need}", "name, title, task and needs", do)
-    if one.task not in TASKS:
-        raise InputError(where, f"task {one.task!r}", f"one of {', '.join(TASKS)}", "choose")
-    if isinstance(one, Detector):
-        return one
+    if detector.task not in TASKS:
+        raise InputError(
+            where, f"task {detector.task!r}", f"one of {', '.join(TASKS)}", "choose"
+        )
+    if isinstance(detector, Detector):
+        return detector
     try:
-        return one()
+        return detector()
     except TypeError as error:
         raise InputError(
             where,

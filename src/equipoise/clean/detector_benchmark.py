@@ -108,13 +108,13 @@ class TaskBenchmark:
 
     def chance(self, metric: str, labels: str) -> float:
         """What scores without information would reach on average; nan where nobody knows."""
-        name, given = parsed(metric)
+        name, parameters = parsed(metric)
         if name == "auroc":
             return 0.5
         if name in ("average_precision", "precision_at_k"):
             return self.prevalence(labels)
         if name == "recall_at_k":
-            return float(given["k"]) / len(self.evaluation.questions[0].items)
+            return float(parameters["k"]) / len(self.evaluation.questions[0].items)
         return float("nan")
 
 
@@ -146,20 +146,20 @@ class BenchmarkResult:
         """Every value with its interval, by task, detector, metric and labels."""
         return [
             {
-                "task": one.task,
+                "task": compared.task,
                 "detector": row.model,
                 "metric": row.metric,
                 "labels": row.labels,
                 "value": row.value,
                 "low": row.low,
                 "high": row.high,
-                "chance": one.chance(row.metric, row.labels),
+                "chance": compared.chance(row.metric, row.labels),
                 "rank_low": row.rank_low,
                 "rank_high": row.rank_high,
-                "seeds": one.seeds[row.model],
+                "seeds": compared.seeds[row.model],
             }
-            for one in self.tasks
-            for row in one.evaluation.table()
+            for compared in self.tasks
+            for row in compared.evaluation.table()
         ]
 
 
@@ -323,14 +323,14 @@ def _cells(
                 decides = None
                 if not isinstance(fact, Notice):
                     decides = {"data": whole, "pairs": seen, **fact, "seed": seed}
-                cells.append(Cell(name, decides, partial(_scored, detector, data, seed)))
+                cells.append(Cell(name, decides, partial(_score_cell, detector, data, seed)))
     return cells
 
 
-def _scored(detector: Detector, data: Collection, seed: int, tell: Progress) -> Arrays:
+def _score_cell(detector: Detector, data: Collection, seed: int, tell: Progress) -> Arrays:
     detector.check(data)
-    found = detector.score(data, seed=seed, progress=tell)
-    return {"items": np.array(found.items), "values": found.values}
+    predictions = detector.score(data, seed=seed, progress=tell)
+    return {"items": np.array(predictions.items), "values": predictions.values}
 
 
 # ---- what is compared ----------------------------------------------------------------------
@@ -357,11 +357,11 @@ def _predictions(
     detector: Detector, outcomes: Sequence[Outcome], votes: Annotations
 ) -> list[Predictions] | str:
     """The runs of a detector on the judged items, or why there are none."""
-    made = []
-    for seed, one in enumerate(outcomes):
-        if one.arrays is None:
-            return one.reason
-        items = tuple(one.arrays["items"].tolist())
+    runs = []
+    for seed, outcome in enumerate(outcomes):
+        if outcome.arrays is None:
+            return outcome.reason
+        items = tuple(outcome.arrays["items"].tolist())
         missing = set(votes.items) - set(items)
         if missing:
             return (
@@ -369,9 +369,9 @@ def _predictions(
                 f"{min(missing)!r}"
             )
         name = f"{detector.name}#{seed}" if detector.seeded else detector.name
-        scores = Predictions(name, items, one.arrays["values"])
-        made.append(scores.of_items(votes.items))
-    return made
+        scores = Predictions(name, items, outcome.arrays["values"])
+        runs.append(scores.of_items(votes.items))
+    return runs
 
 
 def _metrics_for(items: int) -> tuple[str, ...]:
@@ -410,7 +410,7 @@ def detector_facts(detector: Detector) -> dict[str, object]:
             name: lasting(value, f"{where}, {name}")
             for name, value in detector.settings.items()
         },
-        "code": _code(detector, where),
+        "code": _code_digest(detector, where),
         "versions": versions(("equipoise", "numpy", "scipy", *detector.packages)),
     }
 
@@ -430,14 +430,14 @@ def lasting(value: object, where: str) -> object:
     if value is None or isinstance(value, bool | int | float | complex | str | bytes):
         return [kind, str(value) if isinstance(value, Enum) else repr(value)]
     if isinstance(value, np.ndarray | np.generic):
-        return [kind, _array(np.asarray(value), where)]
+        return [kind, _array_digest(np.asarray(value), where)]
     if isinstance(value, Mapping):
-        pairs = [[lasting(name, where), lasting(one, where)] for name, one in value.items()]
+        pairs = [[lasting(name, where), lasting(entry, where)] for name, entry in value.items()]
         return [kind, *sorted(pairs, key=repr)]
     if isinstance(value, set | frozenset):
-        return [kind, *sorted((lasting(one, where) for one in value), key=repr)]
+        return [kind, *sorted((lasting(member, where) for member in value), key=repr)]
     if isinstance(value, Sequence):
-        return [kind, *(lasting(one, where) for one in value)]
+        return [kind, *(lasting(member, where) for member in value)]
     if isinstance(value, Path | Enum):
         return [kind, str(value)]
     if is_dataclass(value) and not isinstance(value, type):
@@ -450,7 +450,9 @@ def lasting(value: object, where: str) -> object:
     )
 
 
-def _array(values: "np.ndarray[tuple[int, ...], np.dtype[np.generic]]", where: str) -> str:
+def _array_digest(
+    values: "np.ndarray[tuple[int, ...], np.dtype[np.generic]]", where: str
+) -> str:
     if values.dtype.hasobject:
         raise InputError(where, "an array of objects", "numbers or words", "give it a dtype")
     return digest([values])
@@ -459,33 +461,33 @@ def _array(values: "np.ndarray[tuple[int, ...], np.dtype[np.generic]]", where: s
 # ---- code ----------------------------------------------------------------------------------
 
 
-def _code(detector: Detector, where: str) -> str:
+def _code_digest(detector: Detector, where: str) -> str:
     """Hash of all the code that a detector runs, apart from packages that are installed."""
-    files = {_file(one, where) for one in _classes(detector)}
+    files = {_file_of_class(kind, where) for kind in _classes_of(detector)}
     score = getattr(inspect.unwrap(type(detector).score), "__code__", None)
-    files.add(_written(None if score is None else score.co_filename, where))
-    for name in dict.fromkeys(one.__module__ for one in _classes(detector)):
-        files.update(_used(sys.modules.get(name)))
-    outside = sorted(file_sha256(one) for one in files if not one.is_relative_to(OURS))
-    return digest([_package(), outside])
+    files.add(_existing_file(None if score is None else score.co_filename, where))
+    for name in dict.fromkeys(kind.__module__ for kind in _classes_of(detector)):
+        files.update(_files_of_modules(sys.modules.get(name)))
+    outside = sorted(file_sha256(path) for path in files if not path.is_relative_to(OURS))
+    return digest([_package_digests(), outside])
 
 
-def _classes(detector: Detector) -> list[type]:
+def _classes_of(detector: Detector) -> list[type]:
     return [
-        one
-        for one in type(detector).__mro__
-        if one.__module__.partition(".")[0] not in sys.stdlib_module_names
+        kind
+        for kind in type(detector).__mro__
+        if kind.__module__.partition(".")[0] not in sys.stdlib_module_names
     ]
 
 
-def _file(one: type, where: str) -> Path:
+def _file_of_class(kind: type, where: str) -> Path:
     try:
-        return _written(inspect.getsourcefile(one), where)
+        return _existing_file(inspect.getsourcefile(kind), where)
     except (OSError, TypeError):
-        return _written(None, where)
+        return _existing_file(None, where)
 
 
-def _written(path: str | None, where: str) -> Path:
+def _existing_file(path: str | None, where: str) -> Path:
     if path is None or not Path(path).is_file():
         raise InputError(
             where, "code that lies in no file", "a class in a file", "write it to a file"
@@ -493,39 +495,39 @@ def _written(path: str | None, where: str) -> Path:
     return Path(path).resolve()
 
 
-def _used(module: ModuleType | None) -> Iterator[Path]:
+def _files_of_modules(module: ModuleType | None) -> Iterator[Path]:
     """Files of a user's modules that a module uses, and that these use in turn."""
     waiting, seen = [module], set[str]()
     while waiting:
-        one = waiting.pop()
-        if one is None or one.__name__ in seen:
+        waited = waiting.pop()
+        if waited is None or waited.__name__ in seen:
             continue
-        seen.add(one.__name__)
-        path = getattr(one, "__file__", None)
-        if path is None or not _own(Path(path)):
+        seen.add(waited.__name__)
+        path = getattr(waited, "__file__", None)
+        if path is None or not _is_of_user(Path(path)):
             continue
         yield Path(path).resolve()
-        for value in list(vars(one).values()):
+        for value in list(vars(waited).values()):
             name = getattr(value, "__module__", None)
             named = sys.modules.get(name) if isinstance(name, str) else None
             waiting.append(value if isinstance(value, ModuleType) else named)
 
 
-def _own(path: Path) -> bool:
+def _is_of_user(path: Path) -> bool:
     """Whether a file is neither of Python, nor of an installed package, nor of equipoise."""
-    known = [*site.getsitepackages(), site.getusersitepackages()]
-    known += [sysconfig.get_path("stdlib"), str(OURS.parent)]
+    places = [*site.getsitepackages(), site.getusersitepackages()]
+    places += [sysconfig.get_path("stdlib"), str(OURS.parent)]
     return path.suffix == ".py" and not any(
-        path.resolve().is_relative_to(Path(one).resolve()) for one in known
+        path.resolve().is_relative_to(Path(place).resolve()) for place in places
     )
 
 
 @cache
-def _package() -> list[str]:
+def _package_digests() -> list[str]:
     """Hashes of all files of `equipoise.clean`."""
     return [
-        f"{one.relative_to(OURS).as_posix()} {file_sha256(one)}"
-        for one in sorted(OURS.rglob("*.py"))
+        f"{path.relative_to(OURS).as_posix()} {file_sha256(path)}"
+        for path in sorted(OURS.rglob("*.py"))
     ]
 
 
@@ -534,15 +536,15 @@ def _package() -> list[str]:
 
 def versions(modules: Sequence[str]) -> dict[str, str]:
     """Versions of the packages that modules come from; empty where nobody knows."""
-    found = {}
+    installed = {}
     for module in modules:
         name = DISTRIBUTIONS.get(module, module)
         try:
-            found[module] = version(name)
+            installed[module] = version(name)
         except PackageNotFoundError:
-            every = _distributions().get(module, ())
-            found[module] = " ".join(version(one) for one in every)
-    return found
+            names = _distributions().get(module, ())
+            installed[module] = " ".join(version(distribution) for distribution in names)
+    return installed
 
 
 _distributions = cache(packages_distributions)  # looks at every file that is installed

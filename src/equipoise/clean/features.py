@@ -77,25 +77,25 @@ def read_features(path: AnyPath) -> ItemTable:
     """Read embeddings with the ids of their items."""
     file = content(path)
     if file.suffix == ".npz":
-        made = _of_archive(file)
+        table = _read_archive(file)
     elif file.suffix == ".npy":
-        made = _of_array(file, Path(path))
+        table = _read_array_with_ids(file, Path(path))
     elif file.suffix in ENDINGS:
-        made = _of_table(file)
+        table = _read_columns(file)
     else:
         raise unknown_ending(file, ENDINGS)
-    _require_item_names(made.items, where=file.name)
-    assert made.embeddings is not None
-    bad = np.flatnonzero(~np.isfinite(made.embeddings).all(axis=1))
+    _require_item_names(table.items, where=file.name)
+    assert table.embeddings is not None
+    bad = np.flatnonzero(~np.isfinite(table.embeddings).all(axis=1))
     if len(bad):
         more = f" (one of {len(bad)} such items)" if len(bad) > 1 else ""
         raise InputError(
-            f"{file.name}, item {made.items[bad[0]]!r}",
+            f"{file.name}, item {table.items[bad[0]]!r}",
             f"an embedding that is not finite{more}",
             "finite numbers",
             "embed these images again, or leave them out",
         )
-    return made
+    return table
 
 
 def _require_item_names(items: Sequence[str], *, where: str) -> None:
@@ -142,10 +142,10 @@ def ids(table: Table, column: str) -> tuple[str, ...]:
 
 def column_like(table: Table, name: str) -> str | None:
     """The column of a name, whatever its case."""
-    return next((one for one in table.columns if plain(one) == name), None)
+    return next((column for column in table.columns if plain(column) == name), None)
 
 
-def _of_archive(file: Content) -> ItemTable:
+def _read_archive(file: Content) -> ItemTable:
     arrays = {plain(name): array for name, array in read_arrays(file).items()}
     odd = [name for name, array in arrays.items() if array.dtype.kind not in "biufSU"]
     if odd:
@@ -155,17 +155,17 @@ def _of_archive(file: Content) -> ItemTable:
             "numbers or text",
             "save the array again",
         )
-    values = _first(arrays, _VALUES, file.name)
-    names = _first(arrays, _IDS, file.name)
+    values = _first_array(arrays, _VALUES, file.name)
+    names = _first_array(arrays, _IDS, file.name)
     items = _texts(names)
     classes = _texts(arrays["classes"]) if "classes" in arrays else ()
     labels = _labels(arrays["labels"], classes, file.name) if "labels" in arrays else ()
     split = _texts(arrays["split"]) if "split" in arrays else ()
-    for name, known in (("labels", labels), ("split", split)):
-        if known and len(known) != len(items):
+    for name, texts in (("labels", labels), ("split", split)):
+        if texts and len(texts) != len(items):
             raise InputError(
                 f"{file.name}, {name}",
-                f"{len(known)} of them",
+                f"{len(texts)} of them",
                 f"one per item ({len(items)})",
                 "save them again",
             )
@@ -178,7 +178,7 @@ def _of_archive(file: Content) -> ItemTable:
     )
 
 
-def _first(arrays: Mapping[str, Any], names: Sequence[str], where: str) -> Any:
+def _first_array(arrays: Mapping[str, Any], names: Sequence[str], where: str) -> Any:
     for name in names:
         if name in arrays:
             return arrays[name]
@@ -195,7 +195,7 @@ def _texts(values: Any) -> tuple[str, ...]:
     if np.issubdtype(flat.dtype, np.floating):
         whole = (np.abs(flat) < MOST_WHOLE) & (flat == np.rint(flat))  # False for nan
         flat = flat.astype(np.int64) if whole.all() else flat
-    return tuple(str(one) for one in flat.tolist())
+    return tuple(str(value) for value in flat.tolist())
 
 
 def _labels(values: Any, classes: Sequence[str], where: str) -> tuple[str, ...]:
@@ -204,7 +204,7 @@ def _labels(values: Any, classes: Sequence[str], where: str) -> tuple[str, ...]:
     if not np.issubdtype(flat.dtype, np.number):
         named = _texts(flat)
         gone = is_missing(named)
-        return tuple("" if no else one for one, no in zip(named, gone, strict=True))
+        return tuple("" if no else label for label, no in zip(named, gone, strict=True))
     codes = flat[np.isfinite(flat)]
     odd = (codes != np.rint(codes)) | (np.abs(codes.astype(np.float64)) >= MOST_WHOLE)
     if odd.any() or (classes and codes.max(initial=0) >= len(classes)):
@@ -214,48 +214,50 @@ def _labels(values: Any, classes: Sequence[str], where: str) -> tuple[str, ...]:
             f"whole numbers below {len(classes)}" if classes else "whole numbers, or names",
             "name every class in 'classes'",
         )
-    known = np.where(np.isfinite(flat), flat, -1).astype(np.int64).tolist()
-    return tuple("" if one < 0 else classes[one] if classes else str(one) for one in known)
+    whole = np.where(np.isfinite(flat), flat, -1).astype(np.int64).tolist()
+    return tuple("" if code < 0 else classes[code] if classes else str(code) for code in whole)
 
 
 def _matrix(values: Any, items: int, where: str) -> Floats:
-    made = np.asarray(values)
-    if made.ndim != 2 or len(made) != items or not np.issubdtype(made.dtype, np.number):
+    matrix = np.asarray(values)
+    if matrix.ndim != 2 or len(matrix) != items or not np.issubdtype(matrix.dtype, np.number):
         raise InputError(
             f"{where}, embeddings",
-            f"{made.dtype} of shape {made.shape}",
+            f"{matrix.dtype} of shape {matrix.shape}",
             f"numbers of shape ({items}, features)",
             "give one row per id",
         )
-    return made if made.dtype == np.float64 else made.astype(np.float32)
+    return matrix if matrix.dtype == np.float64 else matrix.astype(np.float32)
 
 
-def _of_array(file: Content, path: Path) -> ItemTable:
+def _read_array_with_ids(file: Content, path: Path) -> ItemTable:
     values = read_array(file)
     beside = [path.with_name(f"{path.stem}{ending}") for ending in _BESIDE]
-    found = [one for one in beside if one.is_file()]
-    if found:
-        text = content(found[0]).data.decode("utf-8-sig", errors="replace")
+    present = [path for path in beside if path.is_file()]
+    if present:
+        text = content(present[0]).data.decode("utf-8-sig", errors="replace")
         items = tuple(line.strip() for line in text.splitlines() if line.strip())
         return ItemTable(items=items, embeddings=_matrix(values, len(items), file.name))
     rows = len(values) if np.ndim(values) else 0
-    said = notice(
+    rows_notice = notice(
         "ids_are_rows",
         "{file} has no ids beside it ({beside}): items are called by their rows, from 0.",
         file=file.name,
         beside=beside[0].name,
     )
     items = tuple(str(row) for row in range(rows))
-    return ItemTable(items=items, embeddings=_matrix(values, rows, file.name), notices=(said,))
+    return ItemTable(
+        items=items, embeddings=_matrix(values, rows, file.name), notices=(rows_notice,)
+    )
 
 
-def _of_table(file: Content) -> ItemTable:
+def _read_columns(file: Content) -> ItemTable:
     table = _table(file)
-    item, said = item_column(table)
+    item, notices = item_column(table)
     label, split = column_like(table, "label"), column_like(table, "split")
     rest = [name for name in table.columns if name not in (item, label, split)]
-    found = {name: _numbers(table, name) for name in rest}
-    columns = [one for one in found.values() if one is not None]
+    numbers_of = {name: _column_of_numbers(table, name) for name in rest}
+    columns = [matrix for matrix in numbers_of.values() if matrix is not None]
     if not columns:
         raise InputError(
             table.name,
@@ -263,25 +265,24 @@ def _of_table(file: Content) -> ItemTable:
             "columns of numbers",
             "give the features of an embedding",
         )
-    aside = [name for name, one in found.items() if one is None]
+    aside = [name for name, matrix in numbers_of.items() if matrix is None]
     if aside:
         text = "Columns of words are left aside: {columns:names}."
-        said = (*said, notice("columns_aside", text, columns=tuple(aside)))
-    said = (*said, *_odd_features([name for name in rest if name not in aside]))
+        notices = (*notices, notice("columns_aside", text, columns=tuple(aside)))
+    notices = (*notices, *_odd_features([name for name in rest if name not in aside]))
     return ItemTable(
         items=ids(table, item),
         embeddings=np.column_stack(columns),
         labels=words(table, label) if label else (),
         split=words(table, split) if split else (),
-        notices=(*table.notices, *said),
+        notices=(*table.notices, *notices),
     )
 
 
 def _odd_features(names: Sequence[str]) -> tuple[Notice, ...]:
     """Say what the features are where some are not numbered like most."""
     numbered = {name: name.rstrip(digits) for name in names if name[-1:].isdigit()}
-    common, times = max(Counter(numbered.values()).items(), key=lambda one: one[1],
-                        default=("", 0))  # fmt: skip
+    common, times = next(iter(Counter(numbered.values()).most_common(1)), ("", 0))
     same = [name for name, stem in numbered.items() if stem == common and times > 1]
     odd = tuple(name for name in names if name not in same)
     if not odd or len(names) == 1:
@@ -301,7 +302,9 @@ def _odd_features(names: Sequence[str]) -> tuple[Notice, ...]:
 
 def item_column(table: Table) -> tuple[str, tuple[Notice, ...]]:
     """The column of ids, by our name or a word for it."""
-    like = {name: one for name, one in table.columns.items() if is_named_like(name, "item")}
+    like = {
+        name: column for name, column in table.columns.items() if is_named_like(name, "item")
+    }
     headers = annotation_headers(replace(table, columns=like), VoteFormat())
     column = headers.columns.get("item", "item")
     if column not in table.columns:
@@ -314,7 +317,7 @@ def item_column(table: Table) -> tuple[str, tuple[Notice, ...]]:
     return column, headers.notices
 
 
-def _numbers(table: Table, name: str) -> Floats | None:
+def _column_of_numbers(table: Table, name: str) -> Floats | None:
     """A column of numbers, of lists of numbers, or of text that is numbers; else None."""
     import pyarrow as pa
     from pyarrow import types
@@ -324,7 +327,7 @@ def _numbers(table: Table, name: str) -> Floats | None:
         column = column.cast(column.type.value_type)
     kind = column.type
     if types.is_list(kind) or types.is_fixed_size_list(kind) or types.is_large_list(kind):
-        return _lists(table, name)
+        return _column_of_lists(table, name)
     if types.is_integer(kind) or types.is_floating(kind):
         return np.asarray(column.cast(pa.float64()).to_numpy(), dtype=np.float32)[:, None]
     if not (types.is_string(kind) or types.is_large_string(kind)):
@@ -333,8 +336,8 @@ def _numbers(table: Table, name: str) -> Floats | None:
         return np.asarray(column.cast(pa.float64()).to_numpy(), dtype=np.float32)[:, None]
     except pa.ArrowInvalid:
         pass
-    known = [one for one in code_names(table, name).names if not is_missing([one])[0]]
-    if not any(_is_number(one) for one in known):
+    texts = [text for text in code_names(table, name).names if not is_missing([text])[0]]
+    if not any(_is_number(text) for text in texts):
         return None
     return np.asarray(numbers(table, name), dtype=np.float32)[:, None]
 
@@ -347,10 +350,10 @@ def _is_number(word: str) -> bool:
     return True
 
 
-def _lists(table: Table, name: str) -> Floats:
+def _column_of_lists(table: Table, name: str) -> Floats:
     """A column of lists of one length."""
-    rows = [np.asarray(one, dtype=np.float32) for one in table.columns[name].to_pylist()]
-    sizes = np.array([one.size for one in rows])
+    rows = [np.asarray(values, dtype=np.float32) for values in table.columns[name].to_pylist()]
+    sizes = np.array([row.size for row in rows])
     odd = np.flatnonzero(sizes != sizes[0])
     if len(odd) or not sizes[0]:
         row = odd[0] if len(odd) else 0

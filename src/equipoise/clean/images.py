@@ -133,19 +133,19 @@ class ArrayImages:
 
     def rgb(self, place: int) -> Pixels:
         """One image as RGB; transparent parts on white."""
-        one = self.array[place]
-        if one.ndim == 2:
-            return np.repeat(one[:, :, None], 3, axis=2)
-        if one.shape[2] == 3:
-            return np.array(one)
+        pixels = self.array[place]
+        if pixels.ndim == 2:
+            return np.repeat(pixels[:, :, None], 3, axis=2)
+        if pixels.shape[2] == 3:
+            return np.array(pixels)
         from PIL import Image
 
-        return _pixels(Image.fromarray(one))
+        return _pixels(Image.fromarray(pixels))
 
     def digest(self, place: int) -> str:
         """The SHA-256 of shape and values."""
-        one = np.ascontiguousarray(self.array[place])
-        return hashlib.sha256(repr(one.shape).encode() + one.tobytes()).hexdigest()
+        pixels = np.ascontiguousarray(self.array[place])
+        return hashlib.sha256(repr(pixels.shape).encode() + pixels.tobytes()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -239,8 +239,8 @@ def look_through(folder: AnyPath, *, progress: Progress | None = None) -> _Image
             several += [name] if frames else []
         tell(progress, number + 1, len(candidates))
     other = sum(kind == "other" for _, kind in named)
-    told = tuple(sorted(rejected, key=lambda one: one.where))
-    return _ImageFolder(tuple(paths), told, tuple(several), other)
+    in_order = tuple(sorted(rejected, key=lambda error: error.where))
+    return _ImageFolder(tuple(paths), in_order, tuple(several), other)
 
 
 def _walk(root: Path, under: str, rejected: list[InputError]) -> Iterator[tuple[str, Kind]]:
@@ -355,8 +355,10 @@ def _decoded(path: Path, name: str, *, trial: bool = False) -> tuple[Pixels, boo
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Pillow's remarks on metadata
             Image.init()
-            known = [one for one in FORMATS if one in Image.OPEN]  # by this build of Pillow
-            with Image.open(path, formats=known) as image:
+            formats = [
+                name for name in FORMATS if name in Image.OPEN
+            ]  # by this build of Pillow
+            with Image.open(path, formats=formats) as image:
                 if image.width * image.height > MOST_PIXELS:
                     raise _too_large(name, f"{image.width} x {image.height} pixels")
                 if trial:
@@ -410,8 +412,8 @@ def _from_lab(image: "PillowImage") -> "PillowImage":
     from PIL import ImageCms
 
     lab, rgb = ImageCms.createProfile("LAB"), ImageCms.createProfile("sRGB")
-    made = ImageCms.profileToProfile(image, lab, rgb, outputMode="RGB")
-    return image if made is None else made
+    converted = ImageCms.profileToProfile(image, lab, rgb, outputMode="RGB")
+    return image if converted is None else converted
 
 
 def _stretched(values: np.ndarray[tuple[int, ...], np.dtype[np.generic]], name: str) -> Pixels:

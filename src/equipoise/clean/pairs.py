@@ -46,16 +46,16 @@ class Pairs:
     __repr__ = short_repr
 
     def __post_init__(self) -> None:
-        one, two = np.asarray(self.first), np.asarray(self.second)
-        if one.shape != two.shape or one.ndim != 1 or (one == two).any():
+        first, two = np.asarray(self.first), np.asarray(self.second)
+        if first.shape != two.shape or first.ndim != 1 or (first == two).any():
             raise InputError(
                 "pairs",
-                f"places of shape {one.shape} and {two.shape}"
-                + (", an item with itself" if one.shape == two.shape else ""),
+                f"places of shape {first.shape} and {two.shape}"
+                + (", an item with itself" if first.shape == two.shape else ""),
                 "two places per pair, of two items",
                 "give each pair once",
             )
-        low, high = np.minimum(one, two), np.maximum(one, two)
+        low, high = np.minimum(first, two), np.maximum(first, two)
         if len(low) and (
             low.min() < 0 or len(np.unique(low * (high.max() + 1) + high)) < len(low)
         ):
@@ -80,7 +80,7 @@ class Pairs:
         """Pairs by their names, in the order of the names."""
         place = {name: number for number, name in enumerate(items)}
         both = [split_pair(name) for name in names]
-        missing = [one for two in both for one in two if one not in place]
+        missing = [item for two in both for item in two if item not in place]
         if missing:
             raise InputError(
                 f"pairs, item {missing[0]!r}",
@@ -92,7 +92,7 @@ class Pairs:
         return cls(places.reshape(-1, 2)[:, 0], places.reshape(-1, 2)[:, 1])
 
 
-def pair_name(one: str, other: str) -> str:
+def pair_name(first: str, other: str) -> str:
     """The name of an unordered pair of items.
 
     Examples
@@ -100,7 +100,7 @@ def pair_name(one: str, other: str) -> str:
     >>> pair_name("scan-2", "scan-1")
     'scan-1 | scan-2'
     """
-    return SEPARATOR.join(sorted((one, other)))
+    return SEPARATOR.join(sorted((first, other)))
 
 
 def split_pair(name: str) -> tuple[str, str]:
@@ -165,23 +165,23 @@ def duplicate_groups(
     pairs: Iterable[NamedPair], items: Sequence[str]
 ) -> tuple[tuple[str, ...], ...]:
     """Items that pairs connect, in the order of the items; groups by their first item."""
-    every = list(pairs)
-    ends = positions([name for pair in every for name in pair], items, where="duplicates")
+    listed = list(pairs)
+    ends = positions([name for pair in listed for name in pair], items, where="duplicates")
     first = components(ends[::2], ends[1::2], len(items)).tolist()
     members: dict[int, list[str]] = {}
     for place in sorted(set(ends.tolist())):
         members.setdefault(first[place], []).append(items[place])
-    return tuple(tuple(one) for one in members.values() if len(one) > 1)
+    return tuple(tuple(group) for group in members.values() if len(group) > 1)
 
 
 def leakage(pairs: Iterable[NamedPair], split: Mapping[str, str]) -> tuple[Leak, ...]:
     """Duplicates between parts of the data, by the part of each item, empty text for none."""
-    found: dict[tuple[str, str], list[tuple[str, ...]]] = {}
+    shared: dict[tuple[str, str], list[tuple[str, ...]]] = {}
     for group in duplicate_groups(pairs, list(split)):
         for both in combinations(sorted({split[name] for name in group} - {""}), 2):
-            found.setdefault(both, []).append(group)
-    made = []
-    for (one, other), groups in sorted(found.items()):
+            shared.setdefault(both, []).append(group)
+    leaks = []
+    for (first, other), groups in sorted(shared.items()):
         count = Counter(split[name] for group in groups for name in group)
-        made.append(Leak((one, other), tuple(groups), (count[one], count[other])))
-    return tuple(made)
+        leaks.append(Leak((first, other), tuple(groups), (count[first], count[other])))
+    return tuple(leaks)

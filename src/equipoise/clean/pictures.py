@@ -87,7 +87,7 @@ def _rotate(pixels: Pixels, strength: float, random: Random) -> Pixels:
     from PIL import Image
 
     angle = 45 * strength * random.choice((-1, 1))
-    fill = tuple(int(one) for one in pixels.mean(axis=(0, 1)).round())
+    fill = tuple(int(channel) for channel in pixels.mean(axis=(0, 1)).round())
     image = Image.fromarray(pixels)
     return np.asarray(image.rotate(angle, Image.Resampling.BICUBIC, fillcolor=fill))
 
@@ -236,10 +236,10 @@ class PlantedImages:
         if number < 0:
             return self.source.digest(place)
         how = self.planted[number]
-        known = self._origin(how).digest(how.place)
+        digest = self._origin(how).digest(how.place)
         if how.is_foreign:
-            return known
-        text = f"{known} {how.alteration} {how.made} {self.seed} {number + 1}"
+            return digest
+        text = f"{digest} {how.alteration} {how.made} {self.seed} {number + 1}"
         return hashlib.sha256(text.encode()).hexdigest()
 
     def _origin(self, how: Planted) -> ImageSource:

@@ -175,14 +175,14 @@ def _free_prefix(items: Sequence[str]) -> str:
     return prefix
 
 
-def copied(data: Collection, plan: Copies | None, seed: int) -> list[Planted]:
+def plan_copies(data: Collection, plan: Copies | None, seed: int) -> list[Planted]:
     """Copies of some items, alterations in turn."""
     if plan is None:
         return []
     random, prefix = stream(seed, "copies"), _free_prefix(data.items)
     usual = _USUAL_OF_EMBEDDINGS if data.images is None else _USUAL
     alterations = plan.alterations or usual
-    if data.images is None and any(one.kind != "noise" for one in alterations):
+    if data.images is None and any(alteration.kind != "noise" for alteration in alterations):
         raise InputError(
             "copies, alterations",
             "alterations of pictures",
@@ -192,15 +192,15 @@ def copied(data: Collection, plan: Copies | None, seed: int) -> list[Planted]:
     number = max(1, round(plan.share * len(data)))
     originals = random.choice(len(data), number, replace=False)
     sizes = random.integers(1, plan.largest, number)
-    made: list[Planted] = []
+    copies: list[Planted] = []
     for place in np.repeat(originals, sizes).tolist():
-        how = alterations[len(made) % len(alterations)]
-        name = f"{prefix}copy-{len(made):05d}-{how.kind}"
-        made.append(Planted(name, place, place, how))
-    return made
+        how = alterations[len(copies) % len(alterations)]
+        name = f"{prefix}copy-{len(copies):05d}-{how.kind}"
+        copies.append(Planted(name, place, place, how))
+    return copies
 
 
-def inserted(data: Collection, plan: OffTopic | None, seed: int) -> list[Planted]:
+def plan_insertions(data: Collection, plan: OffTopic | None, seed: int) -> list[Planted]:
     """Items that do not belong."""
     if plan is None:
         return []
@@ -265,13 +265,13 @@ class Mixture:
         """Put them together."""
         size, total = len(data), len(data) + len(planted)
         order = stream(seed, "order").permutation(total)
-        original = np.array([one.original for one in planted], dtype=np.int64)
+        original = np.array([item.original for item in planted], dtype=np.int64)
         group = np.concatenate((np.arange(size), original))
         strange = group < 0
         group[strange] = np.flatnonzero(strange)
         other = off_topic.source.images if off_topic and off_topic.source else None
         whole = Collection(
-            items=(*data.items, *(one.name for one in planted)),
+            items=(*data.items, *(item.name for item in planted)),
             embeddings=_more_embeddings(data, planted, off_topic, seed),
             images=None
             if data.images is None
@@ -283,25 +283,29 @@ class Mixture:
         )
         return cls(whole.subset(order), group[order], strange[order], (order >= size))
 
-    def embedded(self, encoder: Encoder | None) -> "Mixture":
+    def with_embeddings(self, encoder: Encoder | None) -> "Mixture":
         """The same with embeddings of what is planted, or of everything where none is known."""
         if encoder is None or self.data.images is None:
             return self
         images: ImageSource = self.data.images
-        known = self.data.embeddings
-        todo = np.flatnonzero(self.planted) if known is not None else np.arange(len(self.data))
-        made = encoder.encode(images, todo.tolist())
-        if known is None:
-            return replace(self, data=replace(self.data, embeddings=made))
-        if len(made) and made.shape[1] != known.shape[1]:
+        embeddings = self.data.embeddings
+        todo = (
+            np.flatnonzero(self.planted)
+            if embeddings is not None
+            else np.arange(len(self.data))
+        )
+        rows = encoder.encode(images, todo.tolist())
+        if embeddings is None:
+            return replace(self, data=replace(self.data, embeddings=rows))
+        if len(rows) and rows.shape[1] != embeddings.shape[1]:
             raise InputError(
                 "contamination, encoder",
-                f"{made.shape[1]} features",
-                f"{known.shape[1]}, as the embeddings have",
+                f"{rows.shape[1]} features",
+                f"{embeddings.shape[1]}, as the embeddings have",
                 "give the encoder that made them",
             )
-        values = np.array(known)
-        values[todo] = made
+        values = np.array(embeddings)
+        values[todo] = rows
         return replace(self, data=replace(self.data, embeddings=values))
 
 
@@ -317,14 +321,14 @@ def _more_embeddings(
         return np.concatenate((rows, blank)).astype(data.embeddings.dtype)
     centre, distance = rows.mean(axis=0), off_topic.distance if off_topic else 0.0
     new = np.empty((len(planted), rows.shape[1]))
-    for number, one in enumerate(planted):
+    for number, item in enumerate(planted):
         direction = stream(seed, "pictures", number).normal(size=rows.shape[1])
-        if off_topic is not None and one.is_foreign:
-            new[number] = _foreign_row(off_topic, one.place, rows.shape[1])
+        if off_topic is not None and item.is_foreign:
+            new[number] = _foreign_row(off_topic, item.place, rows.shape[1])
             continue
-        start = centre if one.alteration is None else rows[one.place]
-        far = distance if one.alteration is None else one.alteration.strength
-        reach = far * np.linalg.norm(rows[one.place] - centre)
+        start = centre if item.alteration is None else rows[item.place]
+        far = distance if item.alteration is None else item.alteration.strength
+        reach = far * np.linalg.norm(rows[item.place] - centre)
         new[number] = start + reach * direction / np.linalg.norm(direction)
     return np.concatenate((rows, new)).astype(data.embeddings.dtype)
 
@@ -353,7 +357,7 @@ def _more_parts(split: tuple[str, ...], number: int, seed: int) -> tuple[str, ..
     if not split:
         return ()
     drawn = stream(seed, "order", 1).integers(0, len(split), number)
-    return (*split, *(split[one] for one in drawn))
+    return (*split, *(split[place] for place in drawn))
 
 
 def appearance(data: Collection) -> Floats:
@@ -401,11 +405,14 @@ def contaminate(
             "contamination", "nothing to plant", "off_topic, copies or flips", "plan one"
         )
     _check_parts(collection, encoder, flips)
-    planted = [*copied(collection, copies, seed), *inserted(collection, off_topic, seed)]
-    whole = Mixture.of(collection, planted, off_topic, seed).embedded(encoder)
+    planted = [
+        *plan_copies(collection, copies, seed),
+        *plan_insertions(collection, off_topic, seed),
+    ]
+    whole = Mixture.of(collection, planted, off_topic, seed).with_embeddings(encoder)
     data, wrong = whole.data, np.zeros(len(whole.data), dtype=bool)
     if flips is not None:
-        data, wrong = flipped(data, flips, stream(seed, "labels"))
+        data, wrong = flip_labels(data, flips, stream(seed, "labels"))
     truths: dict[Task, Annotations] = {}
     if off_topic is not None:
         truths["off_topic"] = known_truth(data.items, whole.off_topic)
@@ -413,9 +420,9 @@ def contaminate(
         truths["near_duplicates"] = known_truth(*_judged_pairs(whole, copies, seed))
     if flips is not None:
         assert data.labels is not None
-        known = data.labels != MISSING
-        named = tuple(np.array(data.items, dtype=object)[known])
-        truths["label_errors"] = known_truth(named, wrong[known])
+        labelled = data.labels != MISSING
+        named = tuple(np.array(data.items, dtype=object)[labelled])
+        truths["label_errors"] = known_truth(named, wrong[labelled])
     return JudgedCollection(
         name="contaminated",
         title="A collection with planted problems",
@@ -450,7 +457,7 @@ def _check_parts(data: Collection, encoder: Encoder | None, flips: Flips | None)
 
 
 def _sentence(planted: Sequence[Planted], wrong: int) -> str:
-    copies = sum(one.original >= 0 for one in planted)
+    copies = sum(item.original >= 0 for item in planted)
     strange = len(planted) - copies
     parts = [
         counted(number, noun)
@@ -467,7 +474,7 @@ def _sentence(planted: Sequence[Planted], wrong: int) -> str:
     )
 
 
-def flipped(data: Collection, plan: Flips, random: Random) -> tuple[Collection, Bools]:
+def flip_labels(data: Collection, plan: Flips, random: Random) -> tuple[Collection, Bools]:
     """The collection with wrong labels, and which ones are wrong."""
     assert data.labels is not None
     labels = np.array(data.labels)
@@ -483,15 +490,15 @@ def flipped(data: Collection, plan: Flips, random: Random) -> tuple[Collection, 
     chosen = random.choice(len(rows), number, replace=False, p=weight / weight.sum())
     labels[rows[chosen]] = wrong_class[chosen]
     wrong = labels != data.labels
-    known = np.full(len(labels), MISSING) if data.known is None else np.array(data.known)
-    known[wrong] = MISSING
+    verified = np.full(len(labels), MISSING) if data.known is None else np.array(data.known)
+    verified[wrong] = MISSING
     if plan.verified:
         right = np.flatnonzero((labels != MISSING) & ~wrong)
         sure = random.choice(right, round(plan.verified * len(right)), replace=False)
-        known[sure] = labels[sure]
+        verified[sure] = labels[sure]
     if data.known is None and not plan.verified:
         return replace(data, labels=labels), wrong
-    return replace(data, labels=labels, known=known), wrong
+    return replace(data, labels=labels, known=verified), wrong
 
 
 def _wrong_classes(
@@ -499,11 +506,11 @@ def _wrong_classes(
 ) -> tuple[Ints, Floats]:
     """For every labelled item the class that it would get, and its weight in the draw."""
     assert data.labels is not None
-    own = data.labels[rows]
-    present = np.unique(own)
+    labels = data.labels[rows]
+    present = np.unique(labels)
     if plan.kind == "symmetric":
         step = random.integers(1, len(present), len(rows))
-        place = np.searchsorted(present, own)
+        place = np.searchsorted(present, labels)
         return present[(place + step) % len(present)], np.ones(len(rows))
     if plan.kind == "asymmetric":
         names = plan.classes or {
@@ -513,12 +520,14 @@ def _wrong_classes(
         target = np.full(len(data.classes), MISSING)
         for right, wrong in names.items():
             target[data.classes.index(right)] = data.classes.index(wrong)
-        return target[own], ((target[own] != MISSING) & (target[own] != own)).astype(float)
+        return target[labels], (
+            (target[labels] != MISSING) & (target[labels] != labels)
+        ).astype(float)
     points = Directions.of(appearance(data)[rows])
     search = Search(points, np.arange(len(rows)))
-    distance, nearest = search.nearest_elsewhere(own, np.arange(len(rows)))
+    distance, nearest = search.nearest_elsewhere(labels, np.arange(len(rows)))
     scale = float(np.median(distance)) or 1.0
-    return own[nearest], np.exp(-distance / scale)
+    return labels[nearest], np.exp(-distance / scale)
 
 
 _SAME = 1e-9  # distance below which two items are the same
@@ -536,11 +545,11 @@ def _judged_pairs(whole: Mixture, plan: Copies, seed: int) -> tuple[tuple[str, .
     inside = np.array(sorted(place for places in groups for place in places))
     no = _hard_negatives(whole, values, inside, plan)
     no |= _random_negatives(whole, values, yes | no, round(plan.random * len(yes)), seed)
-    every = np.array(sorted(yes) + sorted(no), dtype=np.int64)
-    names = Pairs(every[:, 0], every[:, 1]).names(whole.data.items)
-    truth = np.arange(len(every)) < len(yes)
-    order = stream(seed, "pairs", 1).permutation(len(every))
-    return tuple(names[one] for one in order), truth[order]
+    judged = np.array(sorted(yes) + sorted(no), dtype=np.int64)
+    names = Pairs(judged[:, 0], judged[:, 1]).names(whole.data.items)
+    truth = np.arange(len(judged)) < len(yes)
+    order = stream(seed, "pairs", 1).permutation(len(judged))
+    return tuple(names[place] for place in order), truth[order]
 
 
 def _hard_negatives(whole: Mixture, values: Floats, inside: Ints, plan: Copies) -> set[Pair]:
@@ -550,15 +559,15 @@ def _hard_negatives(whole: Mixture, values: Floats, inside: Ints, plan: Copies) 
     largest = int(np.bincount(whole.group).max())
     reach = min(plan.hard + largest, len(whole.data) - 1)
     distance, near = neighbours(values, reach, queries=inside)
-    found: set[Pair] = set()
-    for one, lengths, others in zip(inside.tolist(), distance, near.tolist(), strict=True):
+    negatives: set[Pair] = set()
+    for item, lengths, others in zip(inside.tolist(), distance, near.tolist(), strict=True):
         outside = [
             other
             for length, other in zip(lengths, others, strict=True)
-            if whole.group[other] != whole.group[one] and length > _SAME
+            if whole.group[other] != whole.group[item] and length > _SAME
         ]
-        found |= {(min(one, other), max(one, other)) for other in outside[: plan.hard]}
-    return found
+        negatives |= {(min(item, other), max(item, other)) for other in outside[: plan.hard]}
+    return negatives
 
 
 def _random_negatives(
@@ -566,14 +575,14 @@ def _random_negatives(
 ) -> set[Pair]:
     """Pairs of different groups, drawn until there are enough or all are taken."""
     random, size = stream(seed, "pairs"), len(whole.data)
-    points, found = Directions.of(values), set[Pair]()
+    points, negatives = Directions.of(values), set[Pair]()
     for _ in range(50):
         draw = np.sort(random.integers(0, size, (number + 8, 2)), axis=1)
         apart = whole.group[draw[:, 0]] != whole.group[draw[:, 1]]
         apart &= points.distance(draw[:, 0], draw[:, 1]) > _SAME
-        for one, other in draw[apart].tolist():
-            if len(found) < number and (one, other) not in taken:
-                found.add((one, other))
-        if len(found) == number:
+        for first, other in draw[apart].tolist():
+            if len(negatives) < number and (first, other) not in taken:
+                negatives.add((first, other))
+        if len(negatives) == number:
             break
-    return found
+    return negatives

@@ -108,39 +108,43 @@ def read_collection(
     place = Path(path)
     by_folder = isinstance(labels, str | Path) and str(labels) == FOLDERS
     if place.is_dir():
-        reading, own = _folder(place, progress)
+        reading, table = _read_folder(place, progress)
     else:
-        reading, own = _features(place)
+        reading, table = _read_embeddings(place)
     items = reading.collection.items
     if by_folder or split:
-        own = _by_folders(items, own, labels=by_folder, split=bool(split))
-    told = own if by_folder or labels is None else _labels_of(labels, items, own)
-    reading = _with_labels(reading, told)
+        table = _facts_by_folders(items, table, labels=by_folder, split=bool(split))
+    facts = table if by_folder or labels is None else _read_labels(labels, items, table)
+    reading = _with_labels(reading, facts)
     if encoder is None or reading.collection.images is None:
         return reading
-    return _embedded(reading, encoder, cache, progress)
+    return _with_embeddings(reading, encoder, cache, progress)
 
 
-def _folder(place: Path, progress: Progress | None) -> tuple[CollectionRead, ItemTable]:
+def _read_folder(place: Path, progress: Progress | None) -> tuple[CollectionRead, ItemTable]:
     """Images of a folder; nothing is told of them."""
-    found = look_through(
+    folder = look_through(
         place, progress=progress and (lambda done, total: progress(done, 2 * total))
     )  # reading is the first half of the work
-    if not found.paths:
-        raise _no_images(place, found.rejected)
-    said = (
-        ("files_rejected", "{files:count} files cannot be used, see the list.", found.rejected),
+    if not folder.paths:
+        raise _no_images(place, folder.rejected)
+    texts = (
+        ("files_rejected", "cannot be used, see the list.", len(folder.rejected)),
         (
             "first_frame",
-            "{files:count} files have several frames or pages; the first one counts.",
-            found.several_frames,
+            "have several frames or pages; the first one counts.",
+            len(folder.several_frames),
         ),
-        ("no_images", "{files:count} files are no images and left aside.", range(found.other)),
-    )  # fmt: skip
-    notices = tuple(notice(code, text, files=len(some)) for code, text, some in said if some)
-    images = FileImages(place.resolve(), found.paths)
-    collection = Collection(items=found.paths, images=images)
-    return CollectionRead(collection, found.rejected, notices), ItemTable(items=found.paths)
+        ("no_images", "are no images and left aside.", folder.other),
+    )
+    notices = tuple(
+        notice(code, f"{{files:count}} files {text}", files=files)
+        for code, text, files in texts
+        if files
+    )
+    images = FileImages(place.resolve(), folder.paths)
+    collection = Collection(items=folder.paths, images=images)
+    return CollectionRead(collection, folder.rejected, notices), ItemTable(items=folder.paths)
 
 
 def _no_images(place: Path, rejected: Sequence[InputError]) -> InputError:
@@ -155,18 +159,18 @@ def _no_images(place: Path, rejected: Sequence[InputError]) -> InputError:
     )
 
 
-def _features(place: Path) -> tuple[CollectionRead, ItemTable]:
+def _read_embeddings(place: Path) -> tuple[CollectionRead, ItemTable]:
     """Embeddings of a file, and what it tells of them."""
     if place.suffix.lower() in ARCHIVES:
         raise InputError(
             str(place), "an archive", "a folder of images", "unpack it, and give the folder"
         )
-    found = read_features(place)
-    return CollectionRead(Collection(items=found.items, embeddings=found.embeddings)), found
+    table = read_features(place)
+    return CollectionRead(Collection(items=table.items, embeddings=table.embeddings)), table
 
 
-def _by_folders(
-    items: tuple[str, ...], own: ItemTable, *, labels: bool, split: bool
+def _facts_by_folders(
+    items: tuple[str, ...], table: ItemTable, *, labels: bool, split: bool
 ) -> ItemTable:
     """Parts from the first sub-folders, labels from the first, or second, ones."""
     above = [PurePosixPath(name).parts[:-1] for name in items]
@@ -186,51 +190,51 @@ def _by_folders(
             "give a file of labels",
         )
     return replace(
-        own,
+        table,
         labels=tuple(parts[depth] if len(parts) > depth else "" for parts in above)
         if labels
-        else own.labels,
-        classes=() if labels else own.classes,
-        split=tuple(parts[0] if parts else "" for parts in above) if split else own.split,
+        else table.labels,
+        classes=() if labels else table.classes,
+        split=tuple(parts[0] if parts else "" for parts in above) if split else table.split,
     )
 
 
-def _labels_of(
-    source: AnyPath | Mapping[str, str], items: tuple[str, ...], own: ItemTable
+def _read_labels(
+    source: AnyPath | Mapping[str, str], items: tuple[str, ...], table: ItemTable
 ) -> ItemTable:
     """What a file of labels, or a mapping, tells of the items."""
     if isinstance(source, Mapping):
-        given = ItemTable(
+        labels = ItemTable(
             items=tuple(map(str, source)), labels=tuple(map(str, source.values()))
         )
         name = "labels"
     else:
-        given, name = _label_table(source), str(source)
-    row, said = _rows(given.items, items, where=name)
-    left = len(given.items) - sum(one >= 0 for one in row)
+        labels, name = _label_table(source), str(source)
+    row, notices = _rows_of_items(labels.items, items, where=name)
+    left = len(labels.items) - sum(place >= 0 for place in row)
     if left:
         used = set(row)
-        unknown = [one for place, one in enumerate(given.items) if place not in used]
+        unknown = [item for place, item in enumerate(labels.items) if place not in used]
         text = "{labels:count} labels are of items that are not there ({names:names})."
         shown = tuple(unknown[:_SHOWN])
-        said = (*said, notice("labels_unknown", text, labels=left, names=shown))
+        notices = (*notices, notice("labels_unknown", text, labels=left, names=shown))
     return ItemTable(
         items=items,
-        labels=tuple(given.labels[one] if one >= 0 else "" for one in row),
-        split=tuple(given.split[one] if one >= 0 else "" for one in row)
-        if given.split and not own.split
-        else own.split,
-        notices=(*own.notices, *given.notices, *said),
+        labels=tuple(labels.labels[place] if place >= 0 else "" for place in row),
+        split=tuple(labels.split[place] if place >= 0 else "" for place in row)
+        if labels.split and not table.split
+        else table.split,
+        notices=(*table.notices, *labels.notices, *notices),
     )
 
 
 def _label_table(path: AnyPath) -> ItemTable:
     table = read_table(path)
     split = column_like(table, "split")
-    columns = {name: one for name, one in table.columns.items() if name != split}
+    columns = {name: column for name, column in table.columns.items() if name != split}
     headers = annotation_headers(replace(table, columns=columns), VoteFormat())
-    known = headers.columns
-    item = known["item"] if "item" in known else item_column(table)[0]
+    columns_by_role = headers.columns
+    item = columns_by_role["item"] if "item" in columns_by_role else item_column(table)[0]
     label = table.column_of("label", headers.columns)
     if label is None:
         raise InputError(
@@ -249,7 +253,7 @@ def _label_table(path: AnyPath) -> ItemTable:
     )
 
 
-def _rows(
+def _rows_of_items(
     names: Sequence[str], items: Sequence[str], *, where: str
 ) -> tuple[list[int], tuple[Notice, ...]]:
     """The row of every item in a file, -1 for none; by path, or else by file name."""
@@ -261,10 +265,10 @@ def _rows(
         row = {spelt(name): place for place, name in enumerate(plain)}
         ours = [spelt(item) for item in items]
         unique = len(set(ours)) == len(ours) and len(row) == len(plain)
-        if unique and any(one in row for one in ours):
+        if unique and any(name in row for name in ours):
             text = "Items of {file} are found by {what}."
-            said = notice("items_by_name", text, file=Path(where).name, what=what)
-            return [row.get(one, -1) for one in ours], (said,)
+            by_name = notice("items_by_name", text, file=Path(where).name, what=what)
+            return [row.get(name, -1) for name in ours], (by_name,)
     raise InputError(
         where,
         f"none of its items is there, for example {names[0]!r}",
@@ -273,43 +277,43 @@ def _rows(
     )
 
 
-def _with_labels(reading: CollectionRead, told: ItemTable) -> CollectionRead:
+def _with_labels(reading: CollectionRead, facts: ItemTable) -> CollectionRead:
     """Code labels and parts, and say what is odd about them."""
-    data, said = reading.collection, list(told.notices)
-    if told.labels:
-        classes = told.classes or _sorted_names(set(told.labels) - {""})
+    data, notices = reading.collection, list(facts.notices)
+    if facts.labels:
+        classes = facts.classes or _sorted_names(set(facts.labels) - {""})
         if not classes:
             raise InputError("labels", "none", "a label for some items", "check the file")
         code = {"": MISSING, **{name: number for number, name in enumerate(classes)}}
-        codes = np.array([code[one] for one in told.labels], dtype=np.int64)
+        codes = np.array([code[label] for label in facts.labels], dtype=np.int64)
         data = replace(data, labels=codes, classes=tuple(classes))
-        said += _label_notices(codes, tuple(classes))
-    if any(told.split):
-        data = replace(data, split=told.split)
-    return replace(reading, collection=data, notices=(*reading.notices, *said))
+        notices += _label_notices(codes, tuple(classes))
+    if any(facts.split):
+        data = replace(data, split=facts.split)
+    return replace(reading, collection=data, notices=(*reading.notices, *notices))
 
 
 def _sorted_names(names: set[str]) -> tuple[str, ...]:
     """Classes by name, or by number where all are whole numbers."""
     whole = all(name.isascii() and name.isdecimal() for name in names)
-    return tuple(sorted(names, key=lambda one: (int(one) if whole else 0, one)))
+    return tuple(sorted(names, key=lambda name: (int(name) if whole else 0, name)))
 
 
 def _label_notices(codes: Ints, classes: tuple[str, ...]) -> list[Notice]:
-    said = []
+    notices = []
     missing = int((codes == MISSING).sum())
     if missing:
         text = "{missing:count} of {items:count} items have no label."
-        said.append(notice("labels_missing", text, missing=missing, items=len(codes)))
+        notices.append(notice("labels_missing", text, missing=missing, items=len(codes)))
     members = Counter(codes.tolist())
     single = tuple(name for number, name in enumerate(classes) if members[number] == 1)
     if single:
         text = "Classes with a single member have nothing to compare it with: {classes:names}."
-        said.append(notice("class_single", text, classes=single))
-    return said
+        notices.append(notice("class_single", text, classes=single))
+    return notices
 
 
-def _embedded(
+def _with_embeddings(
     reading: CollectionRead,
     encoder: Encoder | str,
     cache: AnyPath | None,
@@ -319,8 +323,8 @@ def _embedded(
     data = reading.collection
     chosen = choose_encoder(encoder) if isinstance(encoder, str) else encoder
     if isinstance(chosen, GivenEmbeddings) and chosen.items:
-        row, said = _rows(chosen.items, data.items, where="embeddings")
-        lacking = [item for item, one in zip(data.items, row, strict=True) if one < 0]
+        row, notices = _rows_of_items(chosen.items, data.items, where="embeddings")
+        lacking = [item for item, place in zip(data.items, row, strict=True) if place < 0]
         if lacking:
             raise InputError(
                 f"embeddings, item {lacking[0]!r}",
@@ -329,17 +333,17 @@ def _embedded(
                 "embed these images, or take them out of the folder",
             )
         data = replace(data, embeddings=np.asarray(chosen.array)[row])
-        return replace(reading, collection=data, notices=(*reading.notices, *said))
+        return replace(reading, collection=data, notices=(*reading.notices, *notices))
     assert data.images is not None
     seen = len(data) + len(reading.rejected)
-    made = embed(
+    embedding = embed(
         data.images,
         chosen,
         cache=cache,
         progress=progress and (lambda done, total: progress(seen + done, seen + total)),
     )
-    data = replace(data, embeddings=made.values)
-    return replace(reading, collection=data, notices=(*reading.notices, *made.notices))
+    data = replace(data, embeddings=embedding.values)
+    return replace(reading, collection=data, notices=(*reading.notices, *embedding.notices))
 
 
 COLUMNS = ("split", "part", "set", "fold")  # what the second column may be called
@@ -354,21 +358,21 @@ def read_parts(path: AnyPath, items: Sequence[str]) -> tuple[str, ...]:
         A table with a column `item` and one called split, part, set or fold.
     """
     table = read_delimited(content(path))
-    named = next((one for one in COLUMNS if one in table.columns), "split")
+    named = next((name for name in COLUMNS if name in table.columns), "split")
     columns = []
     for name in (table.required("item", {}), table.required(named, {})):
         codes, spelt = words_of(table, name)
         columns.append([spelt[code] if code >= 0 else "" for code in codes])
-    known: dict[str, str] = {}
+    part_of: dict[str, str] = {}
     for row, (item, part) in enumerate(zip(*columns, strict=True)):
-        if known.setdefault(item, part) != part or not part:
+        if part_of.setdefault(item, part) != part or not part:
             raise InputError(
                 f"{table.where(row)}, item {item!r}",
-                f"{part!r} after {known[item]!r}" if part else "nothing",
+                f"{part!r} after {part_of[item]!r}" if part else "nothing",
                 "one part per item",
                 "correct the row",
             )
-    missing = [one for one in items if one not in known]
+    missing = [item for item in items if item not in part_of]
     if missing:
         raise InputError(
             f"{table.name}",
@@ -376,4 +380,4 @@ def read_parts(path: AnyPath, items: Sequence[str]) -> tuple[str, ...]:
             f"a row for each of the {len(items):,} items",
             "add them; items are called as in the lists of a scan",
         )
-    return tuple(known[one] for one in items)
+    return tuple(part_of[item] for item in items)

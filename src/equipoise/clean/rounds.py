@@ -99,7 +99,7 @@ __all__ = [
 ]
 
 
-JUDGES = tuple(name for name, one in MODELS.items() if "binary" in one.suits)
+JUDGES = tuple(name for name, model in MODELS.items() if "binary" in model.suits)
 Undecided = Literal["no", "yes", "more"]
 UNDECIDED: tuple[Undecided, ...] = ("no", "yes", "more")
 NO, YES, OPEN = 0, 1, -1  # answers; OPEN is undecided, and as a vote unsure
@@ -176,10 +176,10 @@ class Judging:
             if label != OPEN
         ]
         if any(number == len(rounds) - 1 for number, *_ in sure):
-            made = MODELS[self.model].fit(_annotations(sure))
+            fitted = MODELS[self.model].fit(_annotations(sure))
             prefix = f"{len(rounds) - 1}:"
-            mean = made.mean[:, made.classes.index("yes")]
-            for name, value in zip(made.items, mean.tolist(), strict=True):
+            mean = fitted.mean[:, fitted.classes.index("yes")]
+            for name, value in zip(fitted.items, mean.tolist(), strict=True):
                 if name.startswith(prefix):
                     chance[int(name.removeprefix(prefix))] = value
         return chance
@@ -266,7 +266,7 @@ def read_pair_votes(path: AnyPath) -> list[PairVote]:
         names = column(by_name)
     elif {"first", "second"} <= set(table.columns):
         both = zip(column("first"), column("second"), strict=True)
-        names = [pair_name(one, other) for one, other in both]
+        names = [pair_name(first, other) for first, other in both]
     else:
         raise InputError(
             table.name,
@@ -383,11 +383,13 @@ class DuplicateRounds:
     ) -> "DuplicateRounds":
         """Ask for the nearest neighbour of every item."""
         how = Judging() if judging is None else judging
-        made = cls.begun(collection, judging=how, patience=patience, progress=progress)
-        return made.asking()
+        state = cls.before_first_round(
+            collection, judging=how, patience=patience, progress=progress
+        )
+        return state.with_next_round()
 
     @classmethod
-    def begun(
+    def before_first_round(
         cls,
         collection: Collection,
         *,
@@ -485,7 +487,7 @@ class DuplicateRounds:
         order = np.argsort(labels, kind="stable")
         parts = np.split(order, np.flatnonzero(np.diff(labels[order])) + 1)
         groups = [tuple(self.items[place] for place in part) for part in parts if len(part) > 1]
-        return tuple(sorted(groups, key=lambda one: (-len(one), one)))
+        return tuple(sorted(groups, key=lambda group: (-len(group), group)))
 
     @cached_property
     def largest(self) -> int:
@@ -500,7 +502,7 @@ class DuplicateRounds:
     @property
     def judgements(self) -> int:
         """How many pairs were asked."""
-        return sum(len(asked.pairs) for asked in self.rounds)
+        return sum(len(closed.pairs) for closed in self.rounds)
 
     @property
     def most_judgements(self) -> int:
@@ -514,56 +516,58 @@ class DuplicateRounds:
         Votes that are known already change nothing; others on pairs of rounds that are closed
         are refused.
         """
-        return self._with_votes(as_pair_votes(votes)).settled()
+        return self._with_votes(as_pair_votes(votes)).closed_if_complete()
 
-    def asked(self, votes: Iterable[PairVote]) -> tuple[list[PairVote], tuple[Notice, ...]]:
+    def without_unasked(
+        self, votes: Iterable[PairVote]
+    ) -> tuple[list[PairVote], tuple[Notice, ...]]:
         """Votes without those on pairs that were never asked, and a notice that counts these.
 
         Where no pair of theirs was asked nothing is left out: they are of other rounds.
         """
-        given, names = list(votes), self._places()
-        every = set(self.items)
+        listed, names = list(votes), self._places()
+        items = set(self.items)
         other = [
             vote
-            for vote in given
-            if not any(one in names for one in _spellings(vote.pair))
-            and every.issuperset(vote.pair.split(SEPARATOR))
+            for vote in listed
+            if not any(spelling in names for spelling in _spellings(vote.pair))
+            and items.issuperset(vote.pair.split(SEPARATOR))
         ]
-        if not other or len(other) == len(given):
-            return given, ()
-        said = notice("never_asked", NEVER_ASKED, votes=len(other), pair=other[0].pair)
+        if not other or len(other) == len(listed):
+            return listed, ()
+        left_out = notice("never_asked", NEVER_ASKED, votes=len(other), pair=other[0].pair)
         left = set(other)
-        return [vote for vote in given if vote not in left], (said,)
+        return [vote for vote in listed if vote not in left], (left_out,)
 
-    def knows(self, votes: Iterable[PairVote]) -> bool:
+    def contains(self, votes: Iterable[PairVote]) -> bool:
         """Whether these votes would change nothing."""
-        known = sum(len(one.votes) for one in self.rounds)
+        before = sum(len(round_.votes) for round_ in self.rounds)
         try:
             more = self._with_votes(votes)
         except InputError:
             return False
-        return sum(len(one.votes) for one in more.rounds) == known
+        return sum(len(round_.votes) for round_ in more.rounds) == before
 
-    def settled(self) -> "DuplicateRounds":
+    def closed_if_complete(self) -> "DuplicateRounds":
         """Close the round, if no pair needs more votes, and open the next."""
         if self.finished or len(self.missing):
             return self
         last = self.rounds[-1]
         answers = self.judging.answers(self._votes(), len(last.pairs))
-        return self.closed(answers).asking()
+        return self.with_answers(answers).with_next_round()
 
-    def closed(self, answers: Ints) -> "DuplicateRounds":
+    def with_answers(self, answers: Ints) -> "DuplicateRounds":
         """The round that is open with its answers, and nothing asked."""
         last = replace(self.rounds[-1], answers=answers)
         clusters = self.clusters.after(last.pairs, last.confirmed(self.judging), self.patience)
         return replace(self, rounds=(*self.rounds[:-1], last), clusters=clusters)
 
-    def asking(self) -> "DuplicateRounds":
+    def with_next_round(self) -> "DuplicateRounds":
         """The next round, if there is anything to ask."""
         pairs, distances = self.search.questions(self.clusters, self.patience)
-        return self.opened(pairs, distances) if len(pairs) else self
+        return self.with_round(pairs, distances) if len(pairs) else self
 
-    def opened(self, pairs: Pairs, distances: Floats) -> "DuplicateRounds":
+    def with_round(self, pairs: Pairs, distances: Floats) -> "DuplicateRounds":
         """A round with these pairs."""
         return replace(self, rounds=(*self.rounds, Round(pairs, distances)))
 
@@ -573,27 +577,29 @@ class DuplicateRounds:
         return replace(self, rounds=(*self.rounds[:-1], last))
 
     def _votes(self) -> list[RoundVotes]:
-        return [one.votes for one in self.rounds]
+        return [round_.votes for round_ in self.rounds]
 
     def _places(self) -> dict[str, tuple[int, int]]:
         """Round and place of every pair that was asked, by its name."""
         return {
             name: (number, place)
-            for number, one in enumerate(self.rounds)
-            for place, name in enumerate(one.pairs.names(self.items))
+            for number, round_ in enumerate(self.rounds)
+            for place, name in enumerate(round_.pairs.names(self.items))
         }
 
     def _with_votes(self, votes: Iterable[PairVote]) -> "DuplicateRounds":
         """The open round with more votes."""
-        known, asked = [dict(one.votes) for one in self.rounds], self._places()
+        labels, places = [dict(round_.votes) for round_ in self.rounds], self._places()
         for vote in votes:
             label = label_code(vote)
             where = vote.place or "votes on pairs"
-            name = next((one for one in _spellings(vote.pair) if one in asked), None)
+            name = next(
+                (spelling for spelling in _spellings(vote.pair) if spelling in places), None
+            )
             if name is None:
                 raise self._unknown_pair(vote.pair, where)
-            number, place = asked[name]
-            before = known[number].get((place, vote.annotator))
+            number, place = places[name]
+            before = labels[number].get((place, vote.annotator))
             if before is not None and before != label:
                 raise _conflict(vote, SPELT[before], where)
             if before is None and (self.finished or number < len(self.rounds) - 1):
@@ -603,13 +609,13 @@ class DuplicateRounds:
                     "votes on the pairs of the open round" if not self.finished else "no votes",
                     "leave it out, or start again with all votes",
                 )
-            known[number][place, vote.annotator] = label
-        return self if self.finished else self.with_votes(known[-1])
+            labels[number][place, vote.annotator] = label
+        return self if self.finished else self.with_votes(labels[-1])
 
     def _unknown_pair(self, name: str, where: str) -> InputError:
         """A pair that nobody asked for, or that is none."""
-        every, parts = set(self.items), name.split(SEPARATOR)
-        wrong = [part for part in parts if part not in every]
+        items, parts = set(self.items), name.split(SEPARATOR)
+        wrong = [part for part in parts if part not in items]
         got = f"no item is called {wrong[0]!r}" if wrong else "was never asked"
         names = self.names
         do = "give the answers of this folder's pairs.csv"

@@ -54,8 +54,8 @@ def save(state: DuplicateRounds, folder: Path) -> Path:
     """Write a state; in a folder that holds an earlier one of these rounds, what is new."""
     if not (folder / MARK).exists():
         check_start(folder)
-        return write_folder(folder, {**_beginning(state), **_rounds(state)}, mark=MARK)
-    facts = _facts(folder)
+        return write_folder(folder, {**_beginning(state), **_files_of_rounds(state)}, mark=MARK)
+    facts = _read_facts(folder)
     if facts.get("fingerprint") != state.fingerprint:
         raise _other_items(folder)
     if facts != json.loads(_header(state)):
@@ -63,7 +63,7 @@ def save(state: DuplicateRounds, folder: Path) -> Path:
             f"{folder}", "rounds with other settings", "the same settings",
             "name another folder",
         )  # fmt: skip
-    for name, text in _rounds(state).items():
+    for name, text in _files_of_rounds(state).items():
         path = folder / name
         if not path.exists() or path.read_bytes() != text:
             write_text(path, text)
@@ -77,7 +77,7 @@ def check_start(folder: Path) -> None:
             f"{folder}", "holds rounds already", "a new folder",
             "go on with them (rounds next), or name another folder",
         )  # fmt: skip
-    there = sorted(one.name for one in folder.iterdir()) if folder.is_dir() else []
+    there = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
     other = [name for name in there if not name.startswith(OURS) and name[:1] != "."]
     if other or folder.is_file():
         raise InputError(
@@ -95,12 +95,12 @@ def load(folder: Path, collection: Collection | None = None) -> DuplicateRounds:
         The items, where they should be those that the rounds were started with; refused when
         they, or their embeddings, are others.
     """
-    facts = _facts(folder)
-    items, paths = _items(folder)
+    facts = _read_facts(folder)
+    items, paths = _read_items(folder)
     embeddings = read_array(content(folder / "embeddings.npy"))
     near = read_array(content(folder / "neighbours.npy"))
     _check_arrays(folder, len(items), embeddings, near)
-    begun = DuplicateRounds.begun(
+    begun = DuplicateRounds.before_first_round(
         Collection(items=items, embeddings=embeddings),
         judging=read(Judging, facts.get("judging"), f"{folder / MARK}, judging"),
         patience=_whole(facts.get("patience"), folder / MARK),
@@ -121,16 +121,16 @@ def _replayed(folder: Path, state: DuplicateRounds) -> DuplicateRounds:
     """The state after all rounds of a folder, and what follows from them."""
     places = {name: place for place, name in enumerate(state.items)}
     while (path := _path(folder, len(state.rounds) + 1, "pairs")).exists():
-        state = state.opened(*_read_pairs(path, places))
+        state = state.with_round(*_read_pairs(path, places))
         names = {name: place for place, name in enumerate(state.names)}
-        said = _path(folder, len(state.rounds), "votes")
-        if said.exists():
-            state = state.with_votes(_read_votes(said, names))
+        votes = _path(folder, len(state.rounds), "votes")
+        if votes.exists():
+            state = state.with_votes(_read_votes(votes, names))
         answers = _path(folder, len(state.rounds), "answers")
         if not answers.exists():
-            return state.settled()
-        state = state.closed(_read_answers(answers, names))
-    return state.asking()
+            return state.closed_if_complete()
+        state = state.with_answers(_read_answers(answers, names))
+    return state.with_next_round()
 
 
 def _path(folder: Path, number: int, what: str) -> Path:
@@ -160,26 +160,28 @@ def _header(state: DuplicateRounds) -> bytes:
     return (json.dumps(facts, indent=1, ensure_ascii=False) + "\n").encode()
 
 
-def _rounds(state: DuplicateRounds) -> dict[str, bytes]:
+def _files_of_rounds(state: DuplicateRounds) -> dict[str, bytes]:
     """The files of all rounds, in the order in which they come to be."""
     files = {}
-    for place, one in enumerate(state.rounds, start=1):
-        names = one.pairs.names(state.items)
-        for what, text in _round_files(state, one, names).items():
+    for place, round_ in enumerate(state.rounds, start=1):
+        names = round_.pairs.names(state.items)
+        for what, text in _round_files(state, round_, names).items():
             files[_path(Path(), place, what).name] = text
     return files
 
 
-def _round_files(state: DuplicateRounds, one: Round, names: Sequence[str]) -> dict[str, bytes]:
-    both = zip(one.pairs.first, one.pairs.second, one.distances.tolist(), strict=True)
-    asked = ((state.items[a], state.items[b], repr(far)) for a, b, far in both)
-    files = {"pairs": _csv(("first", "second", "distance"), asked)}
-    if one.votes:
-        said = sorted(one.votes.items())
-        rows = ((names[pair], who, SPELT[label]) for (pair, who), label in said)
+def _round_files(
+    state: DuplicateRounds, round_: Round, names: Sequence[str]
+) -> dict[str, bytes]:
+    both = zip(round_.pairs.first, round_.pairs.second, round_.distances.tolist(), strict=True)
+    rows_of_pairs = ((state.items[a], state.items[b], repr(far)) for a, b, far in both)
+    files = {"pairs": _csv(("first", "second", "distance"), rows_of_pairs)}
+    if round_.votes:
+        votes = sorted(round_.votes.items())
+        rows = ((names[pair], who, SPELT[label]) for (pair, who), label in votes)
         files["votes"] = _csv(("pair", "annotator", "label"), rows)
-    if one.answers is not None:
-        answers = zip(names, (ANSWERS[code] for code in one.answers.tolist()), strict=True)
+    if round_.answers is not None:
+        answers = zip(names, (ANSWERS[code] for code in round_.answers.tolist()), strict=True)
         files["answers"] = _csv(("pair", "answer"), answers)
     return files
 
@@ -207,7 +209,7 @@ def _npy(array: Floats | Ints) -> bytes:
     return out.getvalue()
 
 
-def _facts(folder: Path) -> Mapping[str, object]:
+def _read_facts(folder: Path) -> Mapping[str, object]:
     """What ``rounds.json`` says."""
     path = folder / MARK
     if not path.is_file():
@@ -226,7 +228,7 @@ def _facts(folder: Path) -> Mapping[str, object]:
     return facts
 
 
-def _items(folder: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _read_items(folder: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
     rows = _read_csv(folder / "items.csv", ("item", "path"))
     paths = tuple(row[1] for row in rows)
     return tuple(row[0] for row in rows), paths if any(paths) else ()
@@ -250,7 +252,9 @@ def _check_same(folder: Path, collection: Collection, state: DuplicateRounds) ->
     near, judging = state.search.near, state.judging
     if (
         not same
-        or DuplicateRounds.begun(collection, near=near, judging=judging).fingerprint
+        or DuplicateRounds.before_first_round(
+            collection, near=near, judging=judging
+        ).fingerprint
         != state.fingerprint
     ):
         raise _other_items(folder)
@@ -292,14 +296,14 @@ def _read_answers(path: Path, names: Mapping[str, int]) -> Ints:
     rows = _read_csv(path, ("pair", "answer"))
     codes = {word: code for code, word in ANSWERS.items()}
     try:
-        made = {names[pair]: codes[answer] for pair, answer in rows}
+        by_place = {names[pair]: codes[answer] for pair, answer in rows}
     except KeyError as error:
         raise InputError(f"{path}", f"{error}", "pairs of its round", AGAIN) from error
-    if len(made) != len(names):
+    if len(by_place) != len(names):
         raise InputError(
-            f"{path}", f"answers on {len(made)} pairs", f"{len(names)} pairs", AGAIN
+            f"{path}", f"answers on {len(by_place)} pairs", f"{len(names)} pairs", AGAIN
         )
-    return np.array([made[place] for place in range(len(names))], dtype=np.int64)
+    return np.array([by_place[place] for place in range(len(names))], dtype=np.int64)
 
 
 KEY = "duplicate_rounds"
@@ -311,27 +315,27 @@ def finding(state: DuplicateRounds) -> Finding:
     """What was found so far, in how many rounds, and whether the assumption can be right."""
     groups = state.groups
     inside = sum(map(len, groups))
-    found = (
+    result = (
         f"{counted(len(groups), 'group')} of near duplicates hold {count(inside)} of "
         f"{counted(len(state.items), 'item')}; the largest has {count(state.largest)}"
         if groups
         else f"No near duplicates among {counted(len(state.items), 'item')}"
     )
     if state.finished:
-        sentence = f"{found}."
+        sentence = f"{result}."
     else:
         missing = len(state.missing)
         sentence = (
             f"Round {len(state.rounds)} is open: {count(missing)} of its "
             f"{counted(len(state.pairs), 'pair')} {'needs' if missing == 1 else 'need'} votes. "
-            f"So far: {found[0].lower() + found[1:]}."
+            f"So far: {result[0].lower() + result[1:]}."
         )
     rows = list(_round_rows(state))
     return Finding(
         key=KEY,
         title="Which items are near duplicates of one another?",
         sentence=sentence,
-        more=_cost(state),
+        more=_cost_sentence(state),
         tables=(_round_table(rows), _group_table(state)),
         charts=(_chart(rows),) if len(rows) > 1 else (),
         note="A cluster asks about the closest pair between it and the nearest other cluster "
@@ -344,22 +348,22 @@ def finding(state: DuplicateRounds) -> Finding:
     )
 
 
-def _cost(state: DuplicateRounds) -> tuple[str, ...]:
-    asked = (
+def _cost_sentence(state: DuplicateRounds) -> tuple[str, ...]:
+    cost = (
         f"{counted(state.judgements, 'pair')} in {counted(len(state.rounds), 'round')}; the "
         f"bounds are {count(state.most_judgements)} pairs"
     )
-    every = len(state.items) * (len(state.items) - 1) // 2
-    share = f" All pairs would be {count(every)}." if every else ""
+    possible = len(state.items) * (len(state.items) - 1) // 2
+    share = f" All pairs would be {count(possible)}." if possible else ""
     if not state.finished:
-        return (f"Asked so far: {asked}.{share}",)
+        return (f"Asked so far: {cost}.{share}",)
     over = len(state.rounds) > state.most_rounds
-    said = (
-        f"Asked: {asked} and, for groups of up to {count(state.largest)}, "
+    sentence = (
+        f"Asked: {cost} and, for groups of up to {count(state.largest)}, "
         f"{counted(state.most_rounds, 'round')}"
         f"{', which was exceeded: the assumption fails here' if over else ''}."
     )
-    return (said + share,)
+    return (sentence + share,)
 
 
 def _notices(state: DuplicateRounds) -> Iterator[Notice]:
@@ -389,8 +393,8 @@ def _notices(state: DuplicateRounds) -> Iterator[Notice]:
             "right; more patience finds more.",
             clusters=state.clusters.regrown,
         )
-    closed = [one for one in state.rounds if one.answers is not None]
-    within = sum(_refused_within(state, one) for one in closed)
+    closed = [round_ for round_ in state.rounds if round_.answers is not None]
+    within = sum(_refused_within(state, round_) for round_ in closed)
     if within:
         yield notice(
             "refused_within_group",
@@ -398,7 +402,7 @@ def _notices(state: DuplicateRounds) -> Iterator[Notice]:
             "join them: look at these groups again.",
             pairs=within,
         )
-    undecided = sum(int(np.sum(one.answers == OPEN)) for one in closed)
+    undecided = sum(int(np.sum(round_.answers == OPEN)) for round_ in closed)
     if undecided:
         yield notice(
             "undecided_pairs",
@@ -415,24 +419,24 @@ def _notices(state: DuplicateRounds) -> Iterator[Notice]:
         )
 
 
-def _refused_within(state: DuplicateRounds, one: Round) -> int:
-    labels, pairs = state.clusters.labels, one.pairs
+def _refused_within(state: DuplicateRounds, round_: Round) -> int:
+    labels, pairs = state.clusters.labels, round_.pairs
     same = labels[pairs.first] == labels[pairs.second]
-    return int((same & (one.answers == NO)).sum())
+    return int((same & (round_.answers == NO)).sum())
 
 
 def _round_rows(state: DuplicateRounds) -> Iterator[dict[str, int | None]]:
     clusters = Clusters.single(len(state.items))
-    for place, one in enumerate(state.rounds):
-        row: dict[str, int | None] = {"round": place + 1, "pairs": len(one.pairs)}
-        if one.answers is None:
+    for place, round_ in enumerate(state.rounds):
+        row: dict[str, int | None] = {"round": place + 1, "pairs": len(round_.pairs)}
+        if round_.answers is None:
             names = ("yes", "no", "undecided", "groups", "largest")
             yield {**row, **dict.fromkeys(names)}
             return
-        clusters = clusters.after(one.pairs, one.confirmed(state.judging), state.patience)
+        clusters = clusters.after(round_.pairs, round_.confirmed(state.judging), state.patience)
         size = np.bincount(clusters.labels)
         answers = {"yes": YES, "no": NO, "undecided": OPEN}
-        row |= {name: int((one.answers == code).sum()) for name, code in answers.items()}
+        row |= {name: int((round_.answers == code).sum()) for name, code in answers.items()}
         yield {**row, "groups": int((size > 1).sum()), "largest": int(size.max())}
 
 
@@ -443,7 +447,7 @@ def _round_table(rows: list[dict[str, int | None]]) -> Table:
         columns=columns("count", *(rows[0] if rows else ("round", "pairs"))),
         rows=rows,
         brief=[
-            {key: "open" if one is None else one for key, one in row.items()} for row in rows
+            {key: "open" if cell is None else cell for key, cell in row.items()} for row in rows
         ],
         open=True,
     )
@@ -466,8 +470,8 @@ def _group_table(state: DuplicateRounds) -> Table:
 
 def _chart(rows: list[dict[str, int | None]]) -> Lines:
     def line(name: str, key: str) -> Line:
-        known = [(float(row["round"] or 0), row[key]) for row in rows]
-        return Line(name, [(x, float(y)) for x, y in known if y is not None])
+        points = [(float(row["round"] or 0), row[key]) for row in rows]
+        return Line(name, [(x, float(y)) for x, y in points if y is not None])
 
     return Lines(
         name=KEY,
@@ -480,12 +484,12 @@ def _chart(rows: list[dict[str, int | None]]) -> Lines:
 
 def _methods(state: DuplicateRounds) -> str:
     judging = state.judging
-    own = MODELS[judging.model].references
+    references = MODELS[judging.model].references
     return (
         f"Near duplicates were looked for in rounds{cite(*SOURCES)}: every item, and then "
         "every cluster that had grown, was compared with its nearest neighbour by cosine "
         f"distance until {counted(state.patience, 'refusal')}; votes were combined by "
-        f"{model_title(judging.model).lower()}{cite(*own)} with a threshold of "
+        f"{model_title(judging.model).lower()}{cite(*references)} with a threshold of "
         f"{number(judging.threshold, 2)}, and undecided pairs counted as {judging.undecided}; "
         f"{counted(state.judgements, 'pair')} were judged in "
         f"{counted(len(state.rounds), 'round')}."

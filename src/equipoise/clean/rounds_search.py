@@ -60,9 +60,9 @@ class Clusters:
     def after(self, pairs: Pairs, confirmed: Bools, patience: int) -> "Clusters":
         """The clusters once pairs were judged; those that were not confirmed were refused."""
         items = len(self.labels)
-        first, second = (self.labels[one[confirmed]] for one in (pairs.first, pairs.second))
+        first, second = (self.labels[ends[confirmed]] for ends in (pairs.first, pairs.second))
         labels = components(first, second, items)[self.labels]
-        before, now = (np.bincount(one, minlength=items) for one in (self.labels, labels))
+        before, now = (np.bincount(codes, minlength=items) for codes in (self.labels, labels))
         roots = np.flatnonzero(before)
         grew = now[labels[roots]] > before[roots]
         refused = self.refusals[roots]
@@ -84,8 +84,8 @@ class Clusters:
         """Whether pairs, the smaller place first, were judged."""
         codes = first * len(self.labels) + second
         place = np.searchsorted(self.judged, codes)
-        known = np.append(self.judged, -1)
-        return np.asarray(known[place] == codes)
+        judged = np.append(self.judged, -1)
+        return np.asarray(judged[place] == codes)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -130,19 +130,19 @@ class ClusterSearch:
         """What the clusters that ask want to know: pairs in their order, and distances."""
         rows = np.flatnonzero(clusters.asking(patience))
         rows = rows[np.argsort(clusters.labels[rows], kind="stable")]
-        found: list[tuple[Ints, Ints, Floats]] = []
+        questions: list[tuple[Ints, Ints, Floats]] = []
         for part in _whole_clusters(
             clusters.labels[rows], MOST_ROWS // max(self.near.shape[1], 1)
         ):
-            settled, unsettled = self._by_lists(rows[part], clusters)
-            found.append(settled)
-            found += (
-                (np.array([one]), np.array([other]), np.array([far]))
-                for one, other, far in self._by_all(unsettled, clusters)
+            sure, unsettled = self._by_lists(rows[part], clusters)
+            questions.append(sure)
+            questions += (
+                (np.array([first]), np.array([other]), np.array([far]))
+                for first, other, far in self._by_all(unsettled, clusters)
             )
         nothing = np.zeros(0, dtype=np.int64)
-        found.append((nothing, nothing, nothing.astype(float)))
-        low, high, far = (np.concatenate(one) for one in zip(*found, strict=True))
+        questions.append((nothing, nothing, nothing.astype(float)))
+        low, high, far = (np.concatenate(column) for column in zip(*questions, strict=True))
         order = np.lexsort((high, low, far))
         low, high, far = low[order], high[order], far[order]
         _, once = np.unique(low * len(clusters.labels) + high, return_index=True)
@@ -163,18 +163,18 @@ class ClusterSearch:
         order = np.lexsort((high, low, far, labels[x]))
         x, y, low, high, far = x[order], y[order], low[order], high[order], far[order]
         top = _first_unjudged(labels[x], labels[y], clusters.was_judged(low, high))
-        low, high, far, own = low[top], high[top], far[top], labels[x[top]]
+        low, high, far, cluster = low[top], high[top], far[top], labels[x[top]]
         reach = np.full(len(labels), np.inf)
         np.minimum.at(reach, labels[rows], self.reach[rows])
-        sure = (far < reach[own]) | (far == 0)
-        settled = np.zeros(len(labels), dtype=bool)
-        settled[own[sure]] = True
-        return (low[sure], high[sure], far[sure]), rows[~settled[labels[rows]]]
+        sure = (far < reach[cluster]) | (far == 0)
+        answered = np.zeros(len(labels), dtype=bool)
+        answered[cluster[sure]] = True
+        return (low[sure], high[sure], far[sure]), rows[~answered[labels[rows]]]
 
     def _by_all(self, rows: Ints, clusters: Clusters) -> Iterator[Question]:
         """Questions of clusters, given by their items, by a look at all items."""
         labels, items = clusters.labels, len(clusters.labels)
-        closest, own = np.full(items, -np.inf, dtype=np.float32), -1
+        closest, cluster = np.full(items, -np.inf, dtype=np.float32), -1
         for start in range(0, len(rows), max(CELLS // items, 1)):
             block = rows[start : start + max(CELLS // items, 1)]
             cosine = self.unit[block] @ self.unit.T
@@ -182,20 +182,20 @@ class ClusterSearch:
             for label, best in zip(
                 labels[block[begin]], np.maximum.reduceat(cosine, begin, axis=0), strict=True
             ):
-                if label != own and own >= 0:
-                    yield from self._nearest_open(own, closest, clusters)
-                closest = np.maximum(closest, best) if label == own else best
-                own = int(label)
-        if own >= 0:
-            yield from self._nearest_open(own, closest, clusters)
+                if label != cluster and cluster >= 0:
+                    yield from self._nearest_open(cluster, closest, clusters)
+                closest = np.maximum(closest, best) if label == cluster else best
+                cluster = int(label)
+        if cluster >= 0:
+            yield from self._nearest_open(cluster, closest, clusters)
 
     def _nearest_open(
-        self, own: int, closest: Floats, clusters: Clusters
+        self, cluster: int, closest: Floats, clusters: Clusters
     ) -> Iterator[Question]:
         """The question of one cluster, from its largest cosine with every item."""
         labels = clusters.labels
-        members = np.flatnonzero(labels == own)
-        closest = np.where(labels == own, -np.inf, closest)
+        members = np.flatnonzero(labels == cluster)
+        closest = np.where(labels == cluster, -np.inf, closest)
         slack = rounding_margin(self.unit.shape[1])
         while (top := closest.max(initial=-np.inf)) > -np.inf:
             near = np.flatnonzero(closest >= top - slack)
@@ -203,14 +203,14 @@ class ClusterSearch:
             if not clusters.was_judged(np.array([low]), np.array([high]))[0]:
                 yield low, high, far
                 return
-            other = labels[high] if labels[low] == own else labels[low]
+            other = labels[high] if labels[low] == cluster else labels[low]
             closest[labels == other] = -np.inf
 
     def _closest_pair(self, members: Ints, near: Ints) -> Question:
         """The closest of all pairs of two sets; of items that are the same, the first."""
         members, near = (
-            one[np.unique(self.points.entry[one], return_index=True)[1]]
-            for one in (members, near)
+            places[np.unique(self.points.entry[places], return_index=True)[1]]
+            for places in (members, near)
         )
         best = (np.inf, -1, -1)
         step = max(BLOCK // len(near), 1)
@@ -224,18 +224,18 @@ class ClusterSearch:
         return best[1], best[2], best[0]
 
 
-def _first_unjudged(own: Ints, other: Ints, judged: Bools) -> Ints:
+def _first_unjudged(cluster: Ints, other: Ints, judged: Bools) -> Ints:
     """The row that each cluster asks about; rows stand in the order of own, then nearest first.
 
     A cluster whose closest pair was judged is passed over with all its pairs.
     """
-    rows = np.arange(len(own))
-    items = int(max(own.max(initial=0), other.max(initial=0))) + 1
-    pair = own.astype(np.int64) * items + other
+    rows = np.arange(len(cluster))
+    items = int(max(cluster.max(initial=0), other.max(initial=0))) + 1
+    pair = cluster.astype(np.int64) * items + other
     closest = np.unique(pair, return_index=True)[1]
     passed = pair[closest[judged[closest]]]
     rows = rows[~np.isin(pair, passed)]
-    return rows[np.flatnonzero(np.diff(own[rows], prepend=-1))]
+    return rows[np.flatnonzero(np.diff(cluster[rows], prepend=-1))]
 
 
 def _whole_clusters(labels: Ints, most: int) -> Iterator[slice]:

@@ -145,13 +145,13 @@ class ScanRecord:
 
     def with_pictures_inside(self, folder: Path) -> "ScanRecord":
         """The same with the pictures of a folder in place of the ways to them."""
-        known = {
+        addresses = {
             name: address((folder / way).read_bytes())
             if way.startswith(f"{THUMBNAILS}/") and (folder / way).is_file()
             else way
             for name, way in self.pictures.items()
         }
-        return replace(self, pictures=known)
+        return replace(self, pictures=addresses)
 
     def as_json(self) -> dict[str, JsonValue]:
         """The answer, every line of every list, and each finding."""
@@ -166,8 +166,10 @@ class ScanRecord:
         """Write the folder; returns the names of its files."""
         files: dict[str, str | bytes] = {**report_files(self.report), **(thumbnails or {})}
         for task in self.scan.tasks:
-            own = [{k: v for k, v in row.items() if k != "task"} for row in rows(task)]
-            files[f"{task.task}.csv"] = as_csv(own)
+            columns_without_task = [
+                {k: v for k, v in row.items() if k != "task"} for row in rows(task)
+            ]
+            files[f"{task.task}.csv"] = as_csv(columns_without_task)
         files["scores.csv"] = as_csv(scores(self.scan))
         held = {**codec.encode(replace(self, equipoise=version("equipoise")))}
         held["files"] = sorted([*files, MARK])
@@ -197,13 +199,13 @@ def pictures(
                  for name, size in shown.items()}  # fmt: skip
         if beside or sum(map(len, drawn.values())) <= ROOM:
             break
-    for name, made in drawn.items():
+    for name, picture in drawn.items():
         if beside:
-            path = f"{THUMBNAILS}/{hashlib.sha256(made).hexdigest()[:16]}.jpg"
-            files[path] = made
+            path = f"{THUMBNAILS}/{hashlib.sha256(picture).hexdigest()[:16]}.jpg"
+            files[path] = picture
             addresses[name] = path
         else:
-            addresses[name] = address(made)
+            addresses[name] = address(picture)
     return addresses, files
 
 
@@ -216,16 +218,22 @@ def _shown_items(scan: Scan) -> dict[str, int]:
     """Items that are shown, and how large; the largest of several places."""
     sizes: dict[str, int] = {}
     for task in scan.tasks:
-        for one in task.suspects[:SHOWN]:
-            for name in one.items:
-                sizes[name] = max(sizes.get(name, 0), SIZE if len(one.items) == 1 else HALF)
+        for suspicion in task.suspects[:SHOWN]:
+            for name in suspicion.items:
+                sizes[name] = max(
+                    sizes.get(name, 0), SIZE if len(suspicion.items) == 1 else HALF
+                )
     return sizes
 
 
 def _run_key(scan: Scan) -> str:
     """The key under which a browser keeps the marks: what the lists hold."""
     held = [
-        [task.task, task.detector, [[*one.items, one.score] for one in task.suspects]]
+        [
+            task.task,
+            task.detector,
+            [[*suspicion.items, suspicion.score] for suspicion in task.suspects],
+        ]
         for task in scan.tasks
     ]
     return hashlib.sha256(json.dumps(held).encode()).hexdigest()[:16]
@@ -236,39 +244,44 @@ def _run_key(scan: Scan) -> str:
 
 def rows(task: TaskScan) -> list[dict[str, str | float | int | bool | None]]:
     """Lines of a list as files and programs see them."""
-    return [{"task": task.task, **_row(one)} for one in task.suspects]
+    return [{"task": task.task, **_row(suspicion)} for suspicion in task.suspects]
 
 
-def _row(one: Suspicion) -> dict[str, str | float | int | bool | None]:
-    pair = len(one.items) == 2
-    made: dict[str, str | float | int | bool | None] = {"rank": one.rank}
+def _row(suspicion: Suspicion) -> dict[str, str | float | int | bool | None]:
+    pair = len(suspicion.items) == 2
+    cells: dict[str, str | float | int | bool | None] = {"rank": suspicion.rank}
     names = ("first", "second") if pair else ("item",)
-    made |= dict(zip(names, one.items, strict=True))
-    made |= {"score": one.score, "cut": one.flagged}
-    if one.labels:
+    cells |= dict(zip(names, suspicion.items, strict=True))
+    cells |= {"score": suspicion.score, "cut": suspicion.flagged}
+    if suspicion.labels:
         heads = ("first_label", "second_label") if pair else ("label",)
-        made |= dict(zip(heads, one.labels, strict=True))
-    if one.suggested:
-        made["suggested"] = one.suggested
+        cells |= dict(zip(heads, suspicion.labels, strict=True))
+    if suspicion.suggested:
+        cells["suggested"] = suspicion.suggested
     if pair:
-        made["group"] = one.group or None
-    if one.parts:
+        cells["group"] = suspicion.group or None
+    if suspicion.parts:
         heads = ("first_part", "second_part") if pair else ("part",)
-        made |= dict(zip(heads, one.parts, strict=True))
-    return made
+        cells |= dict(zip(heads, suspicion.parts, strict=True))
+    return cells
 
 
 def scores(scan: Scan) -> list[dict[str, str | float]]:
     """Scores as predictions, so that votes on the lists can be evaluated against them."""
     return [
-        {"item": _name(one), "model": "scan", "task": task.task, "score": one.score}
+        {
+            "item": _item_name(suspicion),
+            "model": "scan",
+            "task": task.task,
+            "score": suspicion.score,
+        }
         for task in scan.tasks
-        for one in task.suspects
+        for suspicion in task.suspects
     ]
 
 
-def _name(one: Suspicion) -> str:
-    return one.items[0] if len(one.items) == 1 else pair_name(*one.items)
+def _item_name(suspicion: Suspicion) -> str:
+    return suspicion.items[0] if len(suspicion.items) == 1 else pair_name(*suspicion.items)
 
 
 # ---- the report ----------------------------------------------------------------------------
@@ -278,19 +291,23 @@ def scan_report(record: ScanRecord) -> Report:
     """Everything a scan says."""
     scan = record.scan
     key = _run_key(scan)
-    findings = [_task_finding(one, record, key) for one in scan.tasks]
-    findings += [*_leakage(scan), *_check(scan), *_rejected(record.rejected)]
+    findings = [_task_finding(task, record, key) for task in scan.tasks]
+    findings += [*_leakage(scan), *_planted_finding(scan), *_rejected(record.rejected)]
     findings += [
-        Finding(key=one.task, title=TITLES[one.task], sentence=f"{capital(one.reason)}.",
-                left_out=True)
-        for one in scan.left_out
-    ]  # fmt: skip
-    known = [counted(scan.items, "image")]
-    known += [counted(len(scan.classes), "class")] if scan.labelled else ["no labels"]
+        Finding(
+            key=missing.task,
+            title=TITLES[missing.task],
+            sentence=f"{capital(missing.reason)}.",
+            left_out=True,
+        )
+        for missing in scan.left_out
+    ]
+    facts = [counted(scan.items, "image")]
+    facts += [counted(len(scan.classes), "class")] if scan.labelled else ["no labels"]
     return Report(
         title=f"Scan of {record.name}",
         findings=tuple(findings),
-        known=tuple(known),
+        known=tuple(facts),
         settings=record.settings,
         notices=(*record.notices, *scan.notices),
         methods=(
@@ -309,16 +326,16 @@ def _card(record: ScanRecord) -> Card:
         why = scan.left_out[0].reason if scan.left_out else "nothing to look at"
         return Card(answer=f"Nothing was looked for: {why}.")
     images = counted(scan.items, "image")
-    some = [said for one in scan.tasks if (said := _how_many(one))]
-    silent = len(some) < len(scan.tasks) and not any(one.cut for one in scan.tasks)
+    some = [clause for task in scan.tasks if (clause := _how_many(task))]
+    silent = len(some) < len(scan.tasks) and not any(task.cut for task in scan.tasks)
     rest = "; the lists rank what else to look at" if silent else ""
     answer = (
         f"Among {images} {joined(some)}{rest}."
         if some
         else f"Nothing stands out among {images}; the lists say what to look at first."
     )
-    first = [f"{NAV[one.task].lower()}: {_called(one.suspects[0])}"
-             for one in scan.tasks if one.suspects]  # fmt: skip
+    first = [f"{NAV[task.task].lower()}: {_names_in_words(task.suspects[0])}"
+             for task in scan.tasks if task.suspects]  # fmt: skip
     return Card(
         answer=answer,
         lede=f"Look first at {'; '.join(first)}." if first else "",
@@ -346,13 +363,13 @@ def _how_many(task: TaskScan) -> str:
 
 def _pairs_of_groups(task: TaskScan) -> int:
     """How many pairs the groups of duplicates have, whether or not each was scored."""
-    return sum(len(one) * (len(one) - 1) // 2 for one in task.groups)
+    return sum(len(group) * (len(group) - 1) // 2 for group in task.groups)
 
 
 def _seem(task: Task, number: int) -> str:
-    noun, one, several = SEEM[task]
-    said = counted(number, noun) if noun else count(number)
-    return f"{said} {one if number == 1 else several}"
+    noun, singular, several = SEEM[task]
+    number_of = counted(number, noun) if noun else count(number)
+    return f"{number_of} {singular if number == 1 else several}"
 
 
 def _estimated(task: TaskScan) -> int:
@@ -362,17 +379,17 @@ def _estimated(task: TaskScan) -> int:
     return round(task.share.value * task.scored)
 
 
-def _called(one: Suspicion) -> str:
-    return " and ".join(one.items)
+def _names_in_words(suspicion: Suspicion) -> str:
+    return " and ".join(suspicion.items)
 
 
 def _holds_for(record: ScanRecord) -> str:
     encoder = dict(record.settings).get("encoder", "")
-    said = counted(record.scan.items, "image")
-    said += f" as {encoder} sees them" if encoder else ""
+    images = counted(record.scan.items, "image")
+    images += f" as {encoder} sees them" if encoder else ""
     bad = len(record.rejected)
-    said += f"; {counted(bad, 'file')} could not be used" if bad else ""
-    return f"{said}."
+    images += f"; {counted(bad, 'file')} could not be used" if bad else ""
+    return f"{images}."
 
 
 def _caveat(scan: Scan) -> str:
@@ -380,19 +397,19 @@ def _caveat(scan: Scan) -> str:
     task = scan.of("near_duplicates")
     if task is not None and task.leaks:
         return LEAKS
-    weak = [one for one in scan.planted if one.found < one.planted / 2]
+    weak = [check for check in scan.planted if check.found < check.planted / 2]
     if weak:
-        said = joined([TITLES[one.task].lower() for one in weak])
-        return f"Less than half of the planted problems are near the top of the list: {said}."
-    left = [TITLES[one.task].lower() for one in scan.left_out]
+        kinds = joined([TITLES[check.task].lower() for check in weak])
+        return f"Less than half of the planted problems are near the top of the list: {kinds}."
+    left = [TITLES[missing.task].lower() for missing in scan.left_out]
     return f"Not looked for: {joined(left)}." if left else ""
 
 
-def _between(leaks: Sequence[Leak]) -> str:
+def _leaks_in_words(leaks: Sequence[Leak]) -> str:
     return "; ".join(
-        f"{counted(one.counts[0], 'image')} of {one.parts[0]} and {count(one.counts[1])} of "
-        f"{one.parts[1]}"
-        for one in leaks
+        f"{counted(leak.counts[0], 'image')} of {leak.parts[0]} and {count(leak.counts[1])} of "
+        f"{leak.parts[1]}"
+        for leak in leaks
     )
 
 
@@ -412,7 +429,7 @@ def _task_finding(task: TaskScan, record: ScanRecord, key: str) -> Finding:
         yes=yes,
         no=no,
         run=key,
-        rows=[_suspect(one, record.pictures) for one in shown],
+        rows=[_suspect(suspicion, record.pictures) for suspicion in shown],
     )
     return Finding(
         key=task.task,
@@ -428,34 +445,34 @@ def _task_finding(task: TaskScan, record: ScanRecord, key: str) -> Finding:
     )
 
 
-def _suspect(one: Suspicion, known: Mapping[str, str]) -> Suspect:
-    marks = one.labels if len(one.items) == 2 else ("",)
-    parts = one.parts or ("",) * len(one.items)
+def _suspect(suspicion: Suspicion, addresses: Mapping[str, str]) -> Suspect:
+    marks = suspicion.labels if len(suspicion.items) == 2 else ("",)
+    parts = suspicion.parts or ("",) * len(suspicion.items)
     return Suspect(
-        _name(one),
-        float(one.rank),
-        one.score,
+        _item_name(suspicion),
+        float(suspicion.rank),
+        suspicion.score,
         tuple(
-            Picture(name, known.get(name, ""), ", ".join(filter(None, said)))
-            for name, *said in zip(one.items, marks or ("",) * 2, parts, strict=False)
+            Picture(name, addresses.get(name, ""), ", ".join(filter(None, remarks)))
+            for name, *remarks in zip(suspicion.items, marks or ("",) * 2, parts, strict=False)
         ),
-        _remark(one),
-        flagged=one.flagged,
+        _remark(suspicion),
+        flagged=suspicion.flagged,
     )
 
 
-def _remark(one: Suspicion) -> str:
-    if one.suggested:
-        (own,) = one.labels or ("",)
-        if one.suggested == own:
-            return f"labelled {own}, as its neighbours"
-        return f"labelled {own}, looks like {one.suggested}"
-    said = [f"group {count(one.group)}"] if one.group else []
-    if one.leaks and is_duplicate(one):
-        said.append("leaks")
-    if len(one.items) == 2 and len(set(one.labels)) == 2 and all(one.labels):
-        said.append("two labels")
-    return ", ".join(said)
+def _remark(suspicion: Suspicion) -> str:
+    if suspicion.suggested:
+        (label,) = suspicion.labels or ("",)
+        if suspicion.suggested == label:
+            return f"labelled {label}, as its neighbours"
+        return f"labelled {label}, looks like {suspicion.suggested}"
+    remarks = [f"group {count(suspicion.group)}"] if suspicion.group else []
+    if suspicion.leaks and is_duplicate(suspicion):
+        remarks.append("leaks")
+    if len(suspicion.items) == 2 and len(set(suspicion.labels)) == 2 and all(suspicion.labels):
+        remarks.append("two labels")
+    return ", ".join(remarks)
 
 
 def _sentence(task: TaskScan) -> str:
@@ -463,14 +480,14 @@ def _sentence(task: TaskScan) -> str:
         return f"There is no {NOUNS[task.task]} to suspect."
     pairs = task.task == "near_duplicates"
     looked = counted(task.scored, "closest pair" if pairs else "image")
-    first = f"{_called(task.suspects[0])} {'come' if pairs else 'comes'} first"
+    first = f"{_names_in_words(task.suspects[0])} {'come' if pairs else 'comes'} first"
     if task.cut is not None:
         if not task.cut.flagged:
             return f"None of {looked} lies beyond the automatic cut; {first}."
         lie = "lies" if task.cut.flagged == 1 else "lie"
         return f"{_seem(task.task, task.cut.flagged)} and {lie} beyond the cut; {first}."
-    said = _how_many(task)
-    return f"{capital(said)}; {first}." if said else (
+    clause = _how_many(task)
+    return f"{capital(clause)}; {first}." if clause else (
         f"{capital(looked)} are ranked; {first}."
     )  # fmt: skip
 
@@ -487,8 +504,8 @@ def _share_sentence(task: TaskScan) -> str:
             f"How many images {what} cannot be told from the scores: they do not follow the "
             "law that the estimate takes for granted."
         )
-    said = estimate(share.value, share.low, share.high, lambda x: percent(x, 1))
-    return f"The scores suggest that at least {said} of the images {what}."
+    interval = estimate(share.value, share.low, share.high, lambda x: percent(x, 1))
+    return f"The scores suggest that at least {interval} of the images {what}."
 
 
 def _more(task: TaskScan) -> Iterator[str]:
@@ -502,23 +519,25 @@ def _more(task: TaskScan) -> Iterator[str]:
             f"duplicates, the largest of {count(largest)}: keeping one of each drops "
             f"{counted(images - len(task.groups), 'image')}."
         )
-        if (every := _pairs_of_groups(task)) > task.duplicates:
+        if (possible := _pairs_of_groups(task)) > task.duplicates:
             yield (
-                f"Only {count(task.duplicates)} of the {count(every)} pairs within groups were "
-                "found directly: an image is compared with its nearest, and the rest follows "
-                "one through another."
+                f"Only {count(task.duplicates)} of the {count(possible)} pairs within groups "
+                "were found directly: an image is compared with its nearest, and the rest "
+                "follows one through another."
             )
     if task.task == "label_errors" and task.suspects:
-        suspects = [one for one in task.suspects if one.flagged is not False]
+        suspects = [suspicion for suspicion in task.suspects if suspicion.flagged is not False]
         swaps = Counter(
-            (one.labels[0], one.suggested)
-            for one in suspects[:SHOWN]
-            if one.labels and one.suggested and one.suggested != one.labels[0]
+            (suspicion.labels[0], suspicion.suggested)
+            for suspicion in suspects[:SHOWN]
+            if suspicion.labels
+            and suspicion.suggested
+            and suspicion.suggested != suspicion.labels[0]
         )
         if swaps:
-            (own, other), times = swaps.most_common(1)[0]
+            (label, other), times = swaps.most_common(1)[0]
             yield (
-                f"Most often among the first {count(len(suspects[:SHOWN]))}: labelled {own}, "
+                f"Most often among the first {count(len(suspects[:SHOWN]))}: labelled {label}, "
                 f"looks like {other} ({count(times)})."
             )
     if task.tied > 1:
@@ -528,9 +547,9 @@ def _more(task: TaskScan) -> Iterator[str]:
 def _tables(task: TaskScan, *, open_: bool) -> Iterator[Table]:
     pairs = task.task == "near_duplicates"
     names = ("first", "second") if pairs else ("item",)
-    made = rows(task)
-    keys = tuple(dict.fromkeys(name for row in made for name in row))
-    columns = [Column("rank", "rank", "count"), *(Column(one, one) for one in names)]
+    lines = rows(task)
+    keys = tuple(dict.fromkeys(name for row in lines for name in row))
+    columns = [Column("rank", "rank", "count"), *(Column(name, name) for name in names)]
     columns.append(Column("score", "score", "number"))
     heads = {
         "label": "label", "suggested": "looks like", "first_label": "first label",
@@ -538,15 +557,15 @@ def _tables(task: TaskScan, *, open_: bool) -> Iterator[Table]:
         "second_part": "second part",
     }  # fmt: skip
     columns += [
-        Column(one, head, brief=not pairs and one != "part")
-        for one, head in heads.items()
-        if one in keys
+        Column(name, head, brief=not pairs and name != "part")
+        for name, head in heads.items()
+        if name in keys
     ]
     columns += [Column("group", "group", "count")] if task.groups else []
     columns += [Column("cut", "beyond the cut")] if task.cut is not None else []
-    columns = [replace(one, words={"": "none"}) for one in columns]
+    columns = [replace(column, words={"": "none"}) for column in columns]
     listed: list[Row] = [
-        {name: "" if row.get(name) is None else row[name] for name in keys} for row in made
+        {name: "" if row.get(name) is None else row[name] for name in keys} for row in lines
     ]  # no label, no suggestion, no group: empty in a file
     yield Table(
         name=task.task,
@@ -564,26 +583,28 @@ def _tables(task: TaskScan, *, open_: bool) -> Iterator[Table]:
             caption="Groups of duplicates",
             columns=(Column("group", "group", "count"), Column("images", "images", "count"),
                      Column("items", "items", "names")),
-            rows=[{"group": k, "images": len(one), "items": one}
-                  for k, one in enumerate(task.groups, start=1)],
+            rows=[{"group": k, "images": len(group), "items": group}
+                  for k, group in enumerate(task.groups, start=1)],
         )  # fmt: skip
 
 
 def _note(task: TaskScan) -> str:
-    said = [f"Ranked by {task.title}; higher scores are more suspicious, those that tie share "
-            "the smallest of their ranks."]  # fmt: skip
+    sentences = [
+        f"Ranked by {task.title}; higher scores are more suspicious, those that tie share the "
+        "smallest of their ranks."
+    ]
     if task.task == "label_errors":
-        said.append(
+        sentences.append(
             f"Looks like: the commonest label among the {NEIGHBOURS} nearest labelled images."
         )
     if task.task == "near_duplicates":
-        said.append(
+        sentences.append(
             "Groups join pairs beyond the cut, one through another."
             if task.cut is not None
             else "Groups join pairs that are the same to the detector; with a cut (--cut) all "
             "pairs beyond it."
         )
-    return " ".join(said)
+    return " ".join(sentences)
 
 
 def _methods(task: TaskScan) -> str:
@@ -593,7 +614,9 @@ def _methods(task: TaskScan) -> str:
 
 def _sources(task: TaskScan) -> tuple[str, ...]:
     """Keys of the sources of a detector."""
-    return next((one.references for one in DETECTORS if one.name == task.detector), ())
+    return next(
+        (detector.references for detector in DETECTORS if detector.name == task.detector), ()
+    )
 
 
 # ---- leakage, the check, and what could not be used ----------------------------------------
@@ -606,13 +629,13 @@ def _leakage(scan: Scan) -> list[Finding]:
     title = "Does anything leak between the parts of the data?"
     if not task.leaks:
         parts = joined(list(scan.parts))
-        said = f"No duplicate lies in more than one part of the data ({parts})."
-        return [Finding(key="leakage", title=title, sentence=said, nav="Leakage")]
+        sentence = f"No duplicate lies in more than one part of the data ({parts})."
+        return [Finding(key="leakage", title=title, sentence=sentence, nav="Leakage")]
     listed: list[Row] = [
-        {"first_part": one.parts[0], "second_part": one.parts[1], "images": len(group),
+        {"first_part": leak.parts[0], "second_part": leak.parts[1], "images": len(group),
          "items": group}
-        for one in task.leaks
-        for group in one.groups
+        for leak in task.leaks
+        for group in leak.groups
     ]  # fmt: skip
     table = Table(
         name="leakage",
@@ -627,26 +650,27 @@ def _leakage(scan: Scan) -> list[Finding]:
         Finding(
             key="leakage",
             title=title,
-            sentence=f"Duplicates leak between parts of the data: {_between(task.leaks)}.",
+            sentence="Duplicates leak between parts of the data: "
+            f"{_leaks_in_words(task.leaks)}.",
             tables=(table,),
             nav="Leakage",
         )
     ]
 
 
-def _check(scan: Scan) -> list[Finding]:
+def _planted_finding(scan: Scan) -> list[Finding]:
     title = "How well would these rankings do?"
     if not scan.planted:
         reason = scan.unchecked or "there was nothing to plant"
         return [Finding(key="check", title=title, sentence=f"{capital(reason).rstrip('.')}.",
                         left_out=True)]  # fmt: skip
     listed: list[Row] = [
-        {"task": one.task, "detector": one.detector, "planted": one.planted,
+        {"task": check.task, "detector": check.detector, "planted": check.planted,
          "metric": part.metric, "value": part.value, "low": part.low, "high": part.high}
-        for one in scan.planted
-        for part in one.metrics
+        for check in scan.planted
+        for part in check.metrics
     ]  # fmt: skip
-    words = {part.metric: part.title for one in scan.planted for part in one.metrics}
+    words = {part.metric: part.title for check in scan.planted for part in check.metrics}
     table = Table(
         name="planted",
         caption="Rankings of planted problems, with 95% intervals",
@@ -670,11 +694,11 @@ def _check(scan: Scan) -> list[Finding]:
     ]
 
 
-def _planted_words(one: Planted) -> str:
-    noun, among = PLANTED[one.task]
+def _planted_words(check: Planted) -> str:
+    noun, among = PLANTED[check.task]
     return (
-        f"of {counted(one.planted, noun)} {count(one.found)} "
-        f"{'is' if one.found == 1 else 'are'} among the first {counted(one.within, among)}"
+        f"of {counted(check.planted, noun)} {count(check.found)} "
+        f"{'is' if check.found == 1 else 'are'} among the first {counted(check.within, among)}"
     )
 
 

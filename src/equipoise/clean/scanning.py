@@ -129,14 +129,14 @@ class ScanPlan:
 
     def chosen(self) -> tuple[Detector, ...]:
         """The detectors, those of duplicates looking at turned images where asked for."""
-        every = self.detectors or choose(USUAL, DETECTORS)
+        detectors = self.detectors or choose(USUAL, DETECTORS)
         if not self.turned:
-            return every
+            return detectors
         return tuple(
-            replace(one, transforms=True, encoder=self.encoder_name, cache=self.cache)
-            if isinstance(one, EmbeddingDistance)
-            else one
-            for one in every
+            replace(detector, transforms=True, encoder=self.encoder_name, cache=self.cache)
+            if isinstance(detector, EmbeddingDistance)
+            else detector
+            for detector in detectors
         )
 
 
@@ -234,7 +234,7 @@ class Scan:
 
     def of(self, task: Task) -> TaskScan | None:
         """What was found of one kind; None where it was left out."""
-        return next((one for one in self.tasks if one.task == task), None)
+        return next((task_scan for task_scan in self.tasks if task_scan.task == task), None)
 
 
 def scan(data: Collection, plan: ScanPlan | None = None, stage: Stage | None = None) -> Scan:
@@ -247,29 +247,33 @@ def scan(data: Collection, plan: ScanPlan | None = None, stage: Stage | None = N
     """
     how, tell = plan or ScanPlan(), stage or (lambda _: lambda *__: None)
     if not how.turned or how.cache is not None:
-        return _scanned(data, how, tell)
-    with TemporaryDirectory(prefix="equipoise-") as kept:  # each view is embedded once
-        return _scanned(data, replace(how, cache=Path(kept)), tell)
+        return _run_scan(data, how, tell)
+    with TemporaryDirectory(prefix="equipoise-") as folder:  # each view is embedded once
+        return _run_scan(data, replace(how, cache=Path(folder)), tell)
 
 
-def _scanned(data: Collection, how: ScanPlan, tell: Stage) -> Scan:
+def _run_scan(data: Collection, how: ScanPlan, tell: Stage) -> Scan:
     """Rank, cut, and check with planted problems."""
-    chosen, left_out = _possible(data, how.chosen(), named=bool(how.detectors))
-    found: list[TaskScan] = []
+    chosen, left_out = _runnable_detectors(data, how.chosen(), named=bool(how.detectors))
+    scans: list[TaskScan] = []
     doubtful: set[str] = set()
-    for one in chosen:
+    for detector in chosen:
         try:
-            scores = one.score(data, seed=how.seed, progress=tell(one.title))
+            scores = detector.score(data, seed=how.seed, progress=tell(detector.title))
         except InputError as error:
-            left_out.append(LeftOut(one.task, _reason(error)))
+            left_out.append(LeftOut(detector.task, _reason(error)))
             continue
-        cut = _cut(one, data, scores, how)
-        doubtful |= _beyond(one, data, scores, cut)
-        found.append(_listed(one, data, scores, cut if how.cut else None, how))
+        cut = _cut(detector, data, scores, how)
+        doubtful |= _items_beyond_cut(detector, data, scores, cut)
+        scans.append(_task_scan(detector, data, scores, cut if how.cut else None, how))
     checked: tuple[Planted, ...] = ()
     unchecked = "" if how.check else "It was not asked for."
-    if how.check and found:
-        ran = tuple(one for one in chosen if any(part.detector == one.name for part in found))
+    if how.check and scans:
+        ran = tuple(
+            detector
+            for detector in chosen
+            if any(part.detector == detector.name for part in scans)
+        )
         sound = np.flatnonzero([name not in doubtful for name in data.items])
         copy = data.subset(sound)
         checked, unchecked = planted_check(copy, ran, how.encoder, how.seed, tell)
@@ -278,27 +282,27 @@ def _scanned(data: Collection, how: ScanPlan, tell: Stage) -> Scan:
         items=len(data),
         labelled=int((labels != MISSING).sum()),
         classes=data.classes,
-        parts=tuple(one for one in dict.fromkeys(data.split) if one),
-        tasks=tuple(found),
-        left_out=tuple(sorted(left_out, key=lambda one: TASKS.index(one.task))),
+        parts=tuple(part for part in dict.fromkeys(data.split) if part),
+        tasks=tuple(scans),
+        left_out=tuple(sorted(left_out, key=lambda missing: TASKS.index(missing.task))),
         planted=checked,
         unchecked=unchecked,
         seed=how.seed,
-        notices=_uncut(found) if how.cut else (),
+        notices=_notices_without_cut(scans) if how.cut else (),
     )
 
 
-def _uncut(found: Sequence[TaskScan]) -> tuple[Notice, ...]:
+def _notices_without_cut(scans: Sequence[TaskScan]) -> tuple[Notice, ...]:
     """Say which lists have no cut though one was asked for."""
     return tuple(
         Notice(
             "list_uncut",
             "This list has no cut: scores of {detector} have no bounds; it ranks only.",
-            (TITLES[one.task],),
-            {"detector": one.title},
+            (TITLES[task_scan.task],),
+            {"detector": task_scan.title},
         )
-        for one in found
-        if one.cut is None
+        for task_scan in scans
+        if task_scan.cut is None
     )
 
 
@@ -306,11 +310,13 @@ def _reason(error: InputError) -> str:
     return f"{error.got}; it takes {error.expected}: {error.do}"
 
 
-def _possible(
-    data: Collection, every: Sequence[Detector], *, named: bool
+def _runnable_detectors(
+    data: Collection, detectors: Sequence[Detector], *, named: bool
 ) -> tuple[list[Detector], list[LeftOut]]:
     """Detectors that can run, and the tasks for which none can, with the reason."""
-    twice = [task for task, n in Counter(one.task for one in every).items() if n > 1]
+    twice = [
+        task for task, n in Counter(detector.task for detector in detectors).items() if n > 1
+    ]
     if twice:
         raise InputError(
             "detectors",
@@ -322,16 +328,16 @@ def _possible(
         why = f"{len(data) or 'no'} image{'s' * (len(data) != 1)}; it takes two to compare"
         return [], [LeftOut(task, why) for task in TASKS]
     possible, left_out = [], []
-    for one in sorted(every, key=lambda one: TASKS.index(one.task)):
+    for detector in sorted(detectors, key=lambda some: TASKS.index(some.task)):
         try:
-            one.check(data)
+            detector.check(data)
         except InputError as error:
             if named:
                 raise
-            left_out.append(LeftOut(one.task, _reason(error)))
+            left_out.append(LeftOut(detector.task, _reason(error)))
         else:
-            possible.append(one)
-    missing = [task for task in TASKS if task not in {one.task for one in every}]
+            possible.append(detector)
+    missing = [task for task in TASKS if task not in {detector.task for detector in detectors}]
     left_out += [LeftOut(task, "no detector was named") for task in missing]
     return possible, left_out
 
@@ -339,8 +345,8 @@ def _possible(
 # ---- lists ---------------------------------------------------------------------------------
 
 
-def _listed(
-    one: Detector, data: Collection, scores: Predictions, cut: Cut | None, how: ScanPlan
+def _task_scan(
+    detector: Detector, data: Collection, scores: Predictions, cut: Cut | None, how: ScanPlan
 ) -> TaskScan:
     """The list of one detector, with everything that is said of its lines.
 
@@ -349,23 +355,23 @@ def _listed(
     values = np.asarray(scores.values, dtype=float)
     top = np.argsort(-values, kind="stable")[: max(how.most, cut.flagged if cut else 0)]
     sure: list[tuple[str, str]] = []
-    if one.task == "near_duplicates":
+    if detector.task == "near_duplicates":
         same = np.flatnonzero(values >= (SAME if cut is None else cut.threshold))
         sure = [split_pair(scores.items[at]) for at in same.tolist()]
     groups = duplicate_groups(sure, data.items)
     split = dict(zip(data.items, data.split, strict=True)) if data.split else None
     return TaskScan(
-        task=one.task,
-        detector=one.name,
-        title=one.title,
+        task=detector.task,
+        detector=detector.name,
+        title=detector.title,
         scored=len(values),
-        suspects=tuple(_suspects(one.task, data, scores, top, cut, groups)),
+        suspects=tuple(_suspects(detector.task, data, scores, top, cut, groups)),
         tied=int((values == values.max(initial=-np.inf)).sum()),
         duplicates=len(sure),
         cut=cut,
-        share=_share(one, data, scores, how.seed),
+        share=_share(detector, data, scores, how.seed),
         groups=groups,
-        leaks=leakage(sure, split) if split and one.task == "near_duplicates" else None,
+        leaks=leakage(sure, split) if split and detector.task == "near_duplicates" else None,
     )
 
 
@@ -386,7 +392,7 @@ def _suspects(
     number = {name: k for k, group in enumerate(groups, start=1) for name in group}
     looks = [""] * len(items)
     if task == "label_errors":
-        looks = _suggested([place[names[0]] for names in items], data)
+        looks = _suggested_labels([place[names[0]] for names in items], data)
     ranks = _smallest_ranks(scores.values)[top].tolist()
     for at, rank, names, other in zip(top.tolist(), ranks, items, looks, strict=True):
         labels = tuple(_label(data, place[name]) for name in names)
@@ -415,43 +421,49 @@ def _smallest_ranks(values: Floats) -> Ints:
     return np.asarray(len(values) - np.searchsorted(rising, values, side="right") + 1)
 
 
-def _cut(one: Detector, data: Collection, scores: Predictions, how: ScanPlan) -> Cut | None:
+def _cut(
+    detector: Detector, data: Collection, scores: Predictions, how: ScanPlan
+) -> Cut | None:
     """The automatic cut, where scores allow it."""
-    if not one.bounded:
+    if not detector.bounded:
         return None
     background = None
-    if isinstance(one, EmbeddingDistance):
-        background = one.background(data, seed=how.seed)
+    if isinstance(detector, EmbeddingDistance):
+        background = detector.background(data, seed=how.seed)
     return automatic_cut(
         scores.values, items=len(data), alpha=how.alpha, q=how.q, background=background,
-        copies=one.task != "off_topic",
+        copies=detector.task != "off_topic",
     )  # fmt: skip
 
 
-def _beyond(one: Detector, data: Collection, scores: Predictions, cut: Cut | None) -> set[str]:
+def _items_beyond_cut(
+    detector: Detector, data: Collection, scores: Predictions, cut: Cut | None
+) -> set[str]:
     """Items beyond the cut, of every group of duplicates all but the first."""
     if cut is None:
         return set()
     names = [scores.items[at] for at in np.flatnonzero(scores.values >= cut.threshold)]
-    if one.task != "near_duplicates":
+    if detector.task != "near_duplicates":
         return set(names)
     groups = duplicate_groups([split_pair(name) for name in names], data.items)
     return {name for group in groups for name in group[1:]}
 
 
-def _share(one: Detector, data: Collection, scores: Predictions, seed: int) -> Share | None:
+def _share(
+    detector: Detector, data: Collection, scores: Predictions, seed: int
+) -> Share | None:
     """The share of items that are a problem; None where nothing can be said of it."""
-    if not one.bounded:
+    if not detector.bounded:
         return None
     values = np.asarray(scores.values, dtype=float)
-    if one.task == "near_duplicates":  # each item by its closest other
+    if detector.task == "near_duplicates":  # each item by its closest other
         highest = dict.fromkeys(data.items, 0.0)
         for name, value in zip(scores.items, values.tolist(), strict=True):
             for item in split_pair(name):
                 highest[item] = max(highest[item], value)
         values = np.array(list(highest.values()))
-    found = contamination(values, seed=seed)
-    return found if np.isfinite(found.value) else None
+    share = contamination(values, seed=seed)
+    return share if np.isfinite(share.value) else None
 
 
 def _label(data: Collection, place: int) -> str:
@@ -459,22 +471,24 @@ def _label(data: Collection, place: int) -> str:
     return "" if code == MISSING else data.classes[code]
 
 
-def _suggested(places: Sequence[int], data: Collection) -> list[str]:
+def _suggested_labels(places: Sequence[int], data: Collection) -> list[str]:
     """The commonest label among the nearest labelled neighbours; ties go to the nearer."""
     if data.embeddings is None or data.labels is None or not places:
         return [""] * len(places)
     rows = np.flatnonzero(data.labels != MISSING)
     if len(rows) < LEAST:
         return [""] * len(places)
-    asked = np.searchsorted(rows, places)
-    _, near = neighbours(data.embeddings[rows], NEIGHBOURS, queries=asked)
+    queries = np.searchsorted(rows, places)
+    _, near = neighbours(data.embeddings[rows], NEIGHBOURS, queries=queries)
     codes = data.labels[rows][near]
-    return [data.classes[Counter(one).most_common(1)[0][0]] for one in codes.tolist()]
+    return [
+        data.classes[Counter(near_codes).most_common(1)[0][0]] for near_codes in codes.tolist()
+    ]
 
 
-def is_duplicate(one: Suspicion) -> bool:
+def is_duplicate(suspicion: Suspicion) -> bool:
     """Whether a pair counts as duplicates: beyond the cut, or without one the same."""
-    return one.score >= SAME if one.flagged is None else one.flagged
+    return suspicion.score >= SAME if suspicion.flagged is None else suspicion.flagged
 
 
 def planted_check(
@@ -496,21 +510,23 @@ def planted_check(
         return (), f"problems are planted into {LEAST_TO_PLANT} images or more; got {size}"
     try:
         stage("planting problems")
-        study = _planted(data, {one.task for one in detectors}, encoder, seed)
+        study = _with_planted_problems(
+            data, {detector.task for detector in detectors}, encoder, seed
+        )
     except InputError as error:
         return (), f"{error.got}; it takes {error.expected}"
-    made, reason = [], "nothing could be planted"
-    for one in detectors:
-        if one.task in study.truths:
-            tell = stage(f"checking {one.title}")
+    checks, reason = [], "nothing could be planted"
+    for detector in detectors:
+        if detector.task in study.truths:
+            tell = stage(f"checking {detector.title}")
             try:
-                made.append(_ranked(one, study, seed, tell))
+                checks.append(_check_detector(detector, study, seed, tell))
             except InputError as error:  # of a copy that does not suit the detector
                 reason = f"{error.got}; it takes {error.expected}"
-    return tuple(made), "" if made else reason
+    return tuple(checks), "" if checks else reason
 
 
-def _planted(
+def _with_planted_problems(
     data: Collection, tasks: set[Task], encoder: "Encoder | None", seed: int
 ) -> "JudgedCollection":
     """A sample of the collection with problems in it."""
@@ -531,25 +547,27 @@ def _planted(
     )
 
 
-def _ranked(one: Detector, study: "JudgedCollection", seed: int, tell: Progress) -> Planted:
+def _check_detector(
+    detector: Detector, study: "JudgedCollection", seed: int, tell: Progress
+) -> Planted:
     """What one detector makes of the planted problems."""
-    truth = study.truths[one.task]
-    judged = one.score(study.seen(one.task), seed=seed, progress=tell)
+    truth = study.truths[detector.task]
+    judged = detector.score(study.seen(detector.task), seed=seed, progress=tell)
     assert truth.label is not None
     bad = {truth.items[i] for i in truth.item[truth.label == 1]}
     within = math.ceil(REACH * len(bad))
     names = [*METRICS, f"precision_at_{len(bad)}"]
-    scored = evaluate(_of_truth(judged, truth), truth, metrics=names)
+    scored = evaluate(_scores_of_judged(judged, truth), truth, metrics=names)
     titles = {metric.name: metric.title for metric in scored.metrics}
     rows = [row for row in scored.table() if row.labels == "hard"]
     whole = judged
-    if one.task == "near_duplicates":  # among all pairs, not only those that were judged
-        whole = one.score(study.collection, seed=seed, progress=tell)
+    if detector.task == "near_duplicates":  # among all pairs, not only those that were judged
+        whole = detector.score(study.collection, seed=seed, progress=tell)
     return Planted(
-        task=one.task,
-        detector=one.name,
+        task=detector.task,
+        detector=detector.name,
         planted=len(bad),
-        found=round(_expected(whole, bad, within)),
+        found=round(_expected_hits(whole, bad, within)),
         within=within,
         metrics=tuple(
             PlantedMetric(row.metric, titles[row.metric], row.value, row.low, row.high)
@@ -558,14 +576,14 @@ def _ranked(one: Detector, study: "JudgedCollection", seed: int, tell: Progress)
     )
 
 
-def _of_truth(judged: Predictions, truth: Annotations) -> Predictions:
+def _scores_of_judged(judged: Predictions, truth: Annotations) -> Predictions:
     """Scores of what was judged, under its task; items without a label may have none."""
     scored = set(judged.items)
-    kept = judged.of_items([name for name in truth.items if name in scored])
-    return replace(kept, task=truth.tasks[0])
+    scored_items = judged.of_items([name for name in truth.items if name in scored])
+    return replace(scored_items, task=truth.tasks[0])
 
 
-def _expected(ranked: Predictions, bad: set[str], within: int) -> float:
+def _expected_hits(ranked: Predictions, bad: set[str], within: int) -> float:
     """How many of the bad are among the first; those that tie at the end count by share."""
     values = np.asarray(ranked.values, dtype=float)
     is_bad = np.array([name in bad for name in ranked.items])

@@ -125,21 +125,21 @@ class Directions:
 
     def single(self, places: Ints) -> Floats:
         """Unit vectors of some items, in single precision."""
-        made = np.empty((len(places), self.values.shape[1]), dtype=np.float32)
+        units = np.empty((len(places), self.values.shape[1]), dtype=np.float32)
         for part in self._steps(len(places)):
-            made[part] = self.unit(places[part])
-        return made
+            units[part] = self.unit(places[part])
+        return units
 
-    def distance(self, one: Ints, other: Ints) -> Floats:
+    def distance(self, first: Ints, other: Ints) -> Floats:
         """Distances between two lists of items, pair by pair, in [0, 1]."""
-        made = np.empty(len(one))
-        for part in self._steps(len(one)):
-            apart = self.unit(one[part])
+        distances = np.empty(len(first))
+        for part in self._steps(len(first)):
+            apart = self.unit(first[part])
             apart -= self.unit(other[part])
             apart *= apart
-            made[part] = apart.sum(axis=1) / 4
-        made[self.zero[one] != self.zero[other]] = 0.5
-        return np.minimum(made, 1.0, out=made)
+            distances[part] = apart.sum(axis=1) / 4
+        distances[self.zero[first] != self.zero[other]] = 0.5
+        return np.minimum(distances, 1.0, out=distances)
 
     def centrality(self) -> Floats:
         """How far along the mean of all directions each item lies, whatever their order.
@@ -151,10 +151,10 @@ class Directions:
         for part in self._steps(len(self)):
             total += np.rint(self.unit(places[part]) * STEPS).astype(np.int64).sum(axis=0)
         centre = total / (STEPS * max(1, len(self)))
-        made = np.empty(len(self))
+        along = np.empty(len(self))
         for part in self._steps(len(self)):
-            made[part] = (self.unit(places[part]) * centre).sum(axis=1)
-        return made
+            along[part] = (self.unit(places[part]) * centre).sum(axis=1)
+        return along
 
 
 EXACT_UP_TO = 50_000  # items
@@ -205,36 +205,38 @@ def neighbours(
     k = min(k, len(points) - 1)
     entries, back = np.unique(points.entry[wanted], return_inverse=True)
     search = Search(points, points.first, exact=exact)
-    distances, found = search.nearest(min(k, len(points.first) - 1), entries, progress)
+    distances, entries_near = search.nearest(min(k, len(points.first) - 1), entries, progress)
     if len(points.first) == len(points):
-        return distances[back], found[back]
-    return _with_copies(points, wanted, (distances[back], found[back]), k)
+        return distances[back], entries_near[back]
+    return _with_copies(points, wanted, (distances[back], entries_near[back]), k)
 
 
-def _with_copies(points: Directions, wanted: Ints, found: Found, k: int) -> Found:
+def _with_copies(points: Directions, wanted: Ints, near: Found, k: int) -> Found:
     """The k nearest items where some directions belong to several items."""
     members = np.argsort(points.entry, kind="stable")
     count = np.bincount(points.entry)
     start = np.cumsum(count) - count
     taken = np.minimum(count, k + 1)  # the first few of many copies are enough
     distances, places = np.empty((len(wanted), k)), np.empty((len(wanted), k), dtype=np.int64)
-    size = max(1, CELLS // (8 * (found[1].shape[1] + k + 2)))
+    size = max(1, CELLS // (8 * (near[1].shape[1] + k + 2)))
     for begin in range(0, len(wanted), size):
         part = slice(begin, begin + size)
-        own = wanted[part]
-        entries = np.column_stack((points.entry[own], found[1][part]))
-        apart = np.column_stack((np.zeros(len(own)), found[0][part]))
+        queries = wanted[part]
+        entries = np.column_stack((points.entry[queries], near[1][part]))
+        apart = np.column_stack((np.zeros(len(queries)), near[0][part]))
         many = taken[entries].ravel()
         offset = np.arange(many.sum()) - np.repeat(np.cumsum(many) - many, many)
         other = members[np.repeat(start[entries].ravel(), many) + offset]
-        row = np.repeat(np.repeat(np.arange(len(own)), entries.shape[1]), many)
+        row = np.repeat(np.repeat(np.arange(len(queries)), entries.shape[1]), many)
         far = np.repeat(apart.ravel(), many)
-        keep = other != own[row]
-        distances[part], places[part] = _first(row[keep], far[keep], other[keep], k, len(own))
+        keep = other != queries[row]
+        distances[part], places[part] = _k_nearest(
+            row[keep], far[keep], other[keep], k, len(queries)
+        )
     return distances, places
 
 
-def _first(row: Ints, far: Floats, place: Ints, k: int, rows: int) -> Found:
+def _k_nearest(row: Ints, far: Floats, place: Ints, k: int, rows: int) -> Found:
     """The k nearest of each row of a flat list that has at least k for every row."""
     order = np.lexsort((place, far, row))
     count = np.bincount(row, minlength=rows)
@@ -274,36 +276,38 @@ class Search:
     ) -> Found:
         """The k nearest of some rows, the members, for some rows; a row is not its own."""
         shape = (len(queries), k)
-        distances, found = np.empty(shape), np.empty(shape, dtype=np.int64)
+        distances, places = np.empty(shape), np.empty(shape, dtype=np.int64)
         if not k or not len(queries):
-            return distances, found
+            return distances, places
         few = self.exact is None and len(members) * len(queries) <= EXACT_UP_TO**2
         if few or self.is_exact:
-            return self._compared(members, queries, k, progress)
+            return self._nearest_by_comparison(members, queries, k, progress)
         units = self.points.single(self.rows[members])
         with ThreadPoolExecutor(1) as pool:  # whose settings stay in its thread
             index = pool.submit(_index, units, progress).result()
         for part in _parts(len(queries), 8_192):
-            own = queries[part]
-            _, near = index.search(self.points.single(self.rows[own]), k + 1 + SPARE)
-            distances[part], found[part] = self._in_order(members, own, near, k)
-        return distances, found
+            rows = queries[part]
+            _, near = index.search(self.points.single(self.rows[rows]), k + 1 + SPARE)
+            distances[part], places[part] = self._in_order(members, rows, near, k)
+        return distances, places
 
-    def _in_order(self, members: Ints, own: Ints, near: Ints, k: int) -> Found:
+    def _in_order(self, members: Ints, rows: Ints, near: Ints, k: int) -> Found:
         """Proposals by exact distance; a row that has too few is searched exactly."""
-        other = np.where(near < 0, own[:, None], members[near])
+        other = np.where(near < 0, rows[:, None], members[near])
         far = np.full(other.shape, np.inf)
-        row, column = np.nonzero(other != own[:, None])
+        row, column = np.nonzero(other != rows[:, None])
         proposed = other[row, column]
-        far[row, column] = self.points.distance(self.rows[own[row]], self.rows[proposed])
+        far[row, column] = self.points.distance(self.rows[rows[row]], self.rows[proposed])
         order = np.lexsort((other, far), axis=1)[:, :k]
-        far, other = (np.take_along_axis(one, order, axis=1) for one in (far, other))
+        far, other = (np.take_along_axis(values, order, axis=1) for values in (far, other))
         short = np.flatnonzero(np.isinf(far).any(axis=1))
         if len(short):
-            far[short], other[short] = self._compared(members, own[short], k, None)
+            far[short], other[short] = self._nearest_by_comparison(
+                members, rows[short], k, None
+            )
         return far, other
 
-    def _compared(
+    def _nearest_by_comparison(
         self, members: Ints, queries: Ints, k: int, progress: Progress | None
     ) -> Found:
         """The k nearest members by comparing all."""
@@ -311,20 +315,20 @@ class Search:
         column = np.full(len(self.rows), -1)
         column[members] = np.arange(len(members))
         shape = (len(queries), k)
-        distances, found = np.empty(shape), np.empty(shape, dtype=np.int64)
+        distances, places = np.empty(shape), np.empty(shape, dtype=np.int64)
         for part in _blocks(len(queries), len(members)):
-            own = queries[part]
-            itself = np.flatnonzero(column[own] >= 0)
+            rows = queries[part]
+            itself = np.flatnonzero(column[rows] >= 0)
 
-            def without(cosine: Floats, own: Ints = own, itself: Ints = itself) -> None:
-                cosine[itself, column[own[itself]]] = ABSENT
+            def without(cosine: Floats, rows: Ints = rows, itself: Ints = itself) -> None:
+                cosine[itself, column[rows[itself]]] = ABSENT
 
-            row, near = products.nearest(self.rows[own], k, without)
+            row, near = products.nearest(self.rows[rows], k, without)
             other = members[near]
-            far = self.points.distance(self.rows[own[row]], self.rows[other])
-            distances[part], found[part] = _first(row, far, other, k, len(own))
+            far = self.points.distance(self.rows[rows[row]], self.rows[other])
+            distances[part], places[part] = _k_nearest(row, far, other, k, len(rows))
             tell(progress, min(part.stop, len(queries)), len(queries))
-        return distances, found
+        return distances, places
 
     def nearest_elsewhere(
         self, group: Ints, queries: Ints, progress: Progress | None = None
@@ -336,7 +340,7 @@ class Search:
         groups that have it and of those that have not: any two groups differ in some digit.
         """
         if self.is_exact:
-            return self._elsewhere_compared(group, queries, progress)
+            return self._nearest_elsewhere_by_comparison(group, queries, progress)
         code = np.unique(group, return_inverse=True)[1].ravel()
         digits = max(1, int(code.max()).bit_length())
         tasks = [(digit, side) for digit in range(digits) for side in (0, 1)]
@@ -359,7 +363,7 @@ class Search:
             tell(progress, (number + 1) * len(queries) // len(tasks), len(queries))
         return best, where
 
-    def _elsewhere_compared(
+    def _nearest_elsewhere_by_comparison(
         self, group: Ints, queries: Ints, progress: Progress | None
     ) -> Found:
         """The nearest of another group by comparing all; rows stand by group meanwhile."""
@@ -367,15 +371,18 @@ class Search:
         products = _Products(self.points, self.rows[order])
         names, start = np.unique(group[order], return_index=True)
         stop = np.append(start[1:], len(order))
-        asked = np.argsort(group[queries], kind="stable")
+        order_of_queries = np.argsort(group[queries], kind="stable")
         best, where = np.full(len(queries), np.inf), np.full(len(queries), -1)
         for part in _blocks(len(queries), len(order)):
-            own = queries[asked[part]]
-            present, begin = np.unique(group[own], return_index=True)
+            queried = queries[order_of_queries[part]]
+            present, begin = np.unique(group[queried], return_index=True)
             same = [
                 (slice(low, high), slice(start[name], stop[name]))
                 for name, low, high in zip(
-                    np.searchsorted(names, present), begin, [*begin[1:], len(own)], strict=True
+                    np.searchsorted(names, present),
+                    begin,
+                    [*begin[1:], len(queried)],
+                    strict=True,
                 )
             ]
 
@@ -383,13 +390,13 @@ class Search:
                 for block in same:
                     cosine[block] = ABSENT
 
-            row, other = products.nearest(self.rows[own], 1, without)
+            row, other = products.nearest(self.rows[queried], 1, without)
             near = order[other]
-            far = self.points.distance(self.rows[own[row]], self.rows[near])
+            far = self.points.distance(self.rows[queried[row]], self.rows[near])
             pick = np.lexsort((near, far, row))
             rows, head = np.unique(row[pick], return_index=True)
-            best[asked[part][rows]] = far[pick[head]]
-            where[asked[part][rows]] = near[pick[head]]
+            best[order_of_queries[part][rows]] = far[pick[head]]
+            where[order_of_queries[part][rows]] = near[pick[head]]
             tell(progress, min(part.stop, len(queries)), len(queries))
         return best, where
 
@@ -399,16 +406,16 @@ class Search:
             self.points.single(self.rows),
             rounding_margin(self.points.values.shape[1]),
         )
-        made = np.empty(len(queries))
+        distances = np.empty(len(queries))
         for part in _blocks(len(queries), len(units)):
-            own = queries[part]
-            cosine = units[own] @ units.T
+            rows = queries[part]
+            cosine = units[rows] @ units.T
             row, other = np.nonzero(cosine <= (cosine.min(axis=1) + margin)[:, None])
-            far = self.points.distance(self.rows[own[row]], self.rows[other])
-            largest = np.zeros(len(own))
+            far = self.points.distance(self.rows[rows[row]], self.rows[other])
+            largest = np.zeros(len(rows))
             np.maximum.at(largest, row, far)
-            made[part] = largest
-        return made
+            distances[part] = largest
+        return distances
 
 
 class _Products:
@@ -425,7 +432,7 @@ class _Products:
         self._precise: Floats | None = None
 
     def nearest(
-        self, own: Ints, k: int, without: Callable[[Floats], None]
+        self, rows: Ints, k: int, without: Callable[[Floats], None]
     ) -> tuple[Ints, Ints]:
         """Who may be among the k nearest, as pairs of rows and columns.
 
@@ -434,16 +441,18 @@ class _Products:
         without
             Marks the pairs that do not count.
         """
-        near = self._chosen(self.points.single(own) @ self.units.T, self.margin, k, without)
-        if len(near[0]) <= CROWD * k * len(own):
+        near = self._above_margin(
+            self.points.single(rows) @ self.units.T, self.margin, k, without
+        )
+        if len(near[0]) <= CROWD * k * len(rows):
             return near
         if self._precise is None:
             self._precise = self.points.unit(self.rows)
-        precise = self.points.unit(own) @ self._precise.T
-        return self._chosen(precise, self.margin * FINER, k, without)
+        precise = self.points.unit(rows) @ self._precise.T
+        return self._above_margin(precise, self.margin * FINER, k, without)
 
     @staticmethod
-    def _chosen(
+    def _above_margin(
         cosine: Floats, margin: float, k: int, without: Callable[[Floats], None]
     ) -> tuple[Ints, Ints]:
         without(cosine)
@@ -463,8 +472,8 @@ def _edge(cosine: Floats, k: int) -> Floats:
     else:
         runs = cosine[:, :whole].reshape(len(cosine), -1, RUN).max(axis=2)
         tops = np.concatenate((runs, cosine[:, whole:]), axis=1)
-    made: Floats = np.partition(tops, tops.shape[1] - k, axis=1)[:, tops.shape[1] - k]
-    return made
+    edge: Floats = np.partition(tops, tops.shape[1] - k, axis=1)[:, tops.shape[1] - k]
+    return edge
 
 
 def rounding_margin(features: int) -> float:

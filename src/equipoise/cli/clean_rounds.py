@@ -94,7 +94,7 @@ def next_round(options: Options) -> None:
     folder = options.folder
     assert folder is not None
     state = DuplicateRounds.load(folder)
-    answers = [state.asked(read_pair_votes(path)) for path in options.answers or ()]
+    answers = [state.without_unasked(read_pair_votes(path)) for path in options.answers or ()]
     note([notice for _, notices in answers for notice in notices])
     state = state.answered([vote for votes, _ in answers for vote in votes])
     _keep_labels(state, folder)
@@ -135,7 +135,7 @@ def _keep_labels(state: "DuplicateRounds", folder: Path) -> None:
 
     path = folder / PAIRS
     filled = read_pair_votes(path) if path.exists() else []
-    if not state.knows(filled):
+    if not state.contains(filled):
         raise InputError(
             f"{path}",
             f"{count(len(filled))} labels that are no answers yet",

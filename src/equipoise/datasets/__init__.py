@@ -11,7 +11,7 @@ from equipoise.datasets import chexpert as _chexpert
 from equipoise.datasets import cifar10h as _cifar10h
 from equipoise.datasets import dermatology_ddx as _dermatology_ddx
 from equipoise.datasets import sleep_dodh as _sleep_dodh
-from equipoise.datasets._store import Dataset, Source, located
+from equipoise.datasets._store import Dataset, File, Source, fetched, located
 from equipoise.datasets.chexpert import chexpert
 from equipoise.datasets.cifar10h import cifar10h
 from equipoise.datasets.dermatology_ddx import DermatologyDataset, dermatology_ddx
@@ -35,10 +35,12 @@ __all__ = [
     "LOADERS",
     "Dataset",
     "DermatologyDataset",
+    "File",
     "Source",
     "chexpert",
     "cifar10h",
     "dermatology_ddx",
+    "fetched",
     "located",
     "sleep_dodh",
 ]

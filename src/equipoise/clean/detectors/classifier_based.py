@@ -125,14 +125,14 @@ def out_of_sample(
     assert data.embeddings is not None and data.labels is not None
     order = name_order(data.items)
     rows, labels = data.embeddings[order], data.labels[order]
-    asked = (how.classifier, how.folds, how.strength, how.steps, how.stumps, seed)
-    key = (digest([rows, labels]), len(data.classes), asked)
+    settings = (how.classifier, how.folds, how.strength, how.steps, how.stumps, seed)
+    key = (digest([rows, labels]), len(data.classes), settings)
     if key not in _results:
         start = perf_counter()
-        made = np.zeros((len(rows), len(data.classes)))
+        probabilities = np.zeros((len(rows), len(data.classes)))
         for places, predict in held_out(rows, labels, how, seed, progress=progress):
-            made[places, : labels.max() + 1] = predict(rows[places])
-        _results[key] = frozen(made), perf_counter() - start
+            probabilities[places, : labels.max() + 1] = predict(rows[places])
+        _results[key] = frozen(probabilities), perf_counter() - start
         while len(_results) > _KEPT:
             _results.popitem(last=False)
     else:
@@ -163,7 +163,7 @@ def held_out(
     for number in range(total):
         tell(progress, number, total)
         apart = fold == number
-        trained = _trained(rows[~apart], labels[~apart], how, seed, labels.max())
+        trained = _trained_classifier(rows[~apart], labels[~apart], how, seed, labels.max())
         yield np.flatnonzero(apart), trained
     tell(progress, total, total)
 
@@ -177,7 +177,7 @@ def _folds(labels: Ints, folds: int, seed: int) -> Ints:
     return fold
 
 
-def _trained(
+def _trained_classifier(
     rows: Floats, labels: Ints, how: CrossValidated, seed: int, largest: int
 ) -> Predict:
     """A classifier on standardised features, on one thread."""
@@ -204,12 +204,12 @@ def _trained(
             model.fit(standardised(rows), labels)
 
     def predict(features: Floats) -> Floats:
-        made = np.zeros((len(features), int(largest) + 1))
+        probabilities = np.zeros((len(features), int(largest) + 1))
         with threadpool_limits(limits=1):
-            made[:, classes] = (
+            probabilities[:, classes] = (
                 model.predict_proba(standardised(features)) if len(classes) > 1 else 1.0
             )
-        return made
+        return probabilities
 
     return predict
 
@@ -235,7 +235,7 @@ class _ConfidentLearning(CrossValidated):
         return self.of_items(seen.items, self.suspicion(chances, seen.labels))
 
 
-def _of_label(probabilities: Floats, labels: Ints) -> Floats:
+def _probability_of_label(probabilities: Floats, labels: Ints) -> Floats:
     """The probability of the label that each item has, shape (items,)."""
     return np.asarray(probabilities[np.arange(len(labels)), labels])
 
@@ -249,7 +249,7 @@ class ConfidentLearningSelfConfidence(_ConfidentLearning):
 
     def suspicion(self, probabilities: Floats, labels: Ints) -> Floats:
         """One minus the probability of the label."""
-        return 1 - _of_label(probabilities, labels)
+        return 1 - _probability_of_label(probabilities, labels)
 
 
 @dataclass(frozen=True)
@@ -263,7 +263,9 @@ class ConfidentLearningMargin(_ConfidentLearning):
         """The margin, turned round."""
         others = probabilities.copy()
         others[np.arange(len(labels)), labels] = -np.inf
-        return np.asarray((1 + others.max(axis=1) - _of_label(probabilities, labels)) / 2)
+        return np.asarray(
+            (1 + others.max(axis=1) - _probability_of_label(probabilities, labels)) / 2
+        )
 
 
 @dataclass(frozen=True)
@@ -275,9 +277,9 @@ class ConfidentLearningJoint(ConfidentLearningMargin):
 
     def suspicion(self, probabilities: Floats, labels: Ints) -> Floats:
         """Half a point for being off the diagonal, half for the margin."""
-        own = _of_label(probabilities, labels)
+        of_label = _probability_of_label(probabilities, labels)
         members = np.bincount(labels, minlength=probabilities.shape[1])
-        sums = np.bincount(labels, weights=own, minlength=probabilities.shape[1])
+        sums = np.bincount(labels, weights=of_label, minlength=probabilities.shape[1])
         least = np.where(members > 0, sums / np.maximum(members, 1), np.inf)
         sure = np.where(probabilities >= least, probabilities, -1.0)
         off = (sure.max(axis=1) >= 0) & (sure.argmax(axis=1) != labels)
@@ -315,38 +317,40 @@ class Bhn(CrossValidated):
                 "labels to be tested",
                 "mark only some labels as known",
             )
-        values = self._tested(sorted_, seed, progress)
+        values = self._conformal_scores(sorted_, seed, progress)
         by_name = dict(zip(sorted_.items, values.tolist(), strict=True))
-        return self.of_items(seen.items, np.array([by_name[one] for one in seen.items]))
+        return self.of_items(seen.items, np.array([by_name[name] for name in seen.items]))
 
-    def _tested(self, data: Collection, seed: int, progress: Progress | None) -> Floats:
+    def _conformal_scores(
+        self, data: Collection, seed: int, progress: Progress | None
+    ) -> Floats:
         """Scores of all items, nan for those without a label."""
         assert data.embeddings is not None and data.labels is not None
         assert data.known is not None
-        rows, labels, known = data.embeddings, data.labels, data.known
-        unsure = np.flatnonzero((known == MISSING) & (labels != MISSING))
-        clean = np.flatnonzero(known != MISSING)
+        rows, labels, verified = data.embeddings, data.labels, data.known
+        unsure = np.flatnonzero((verified == MISSING) & (labels != MISSING))
+        clean = np.flatnonzero(verified != MISSING)
         both = clean[labels[clean] != MISSING]
-        made = np.full(len(labels), np.nan)
-        made[both], parts = 0.0, 0
+        scores = np.full(len(labels), np.nan)
+        scores[both], parts = 0.0, 0
         folds = held_out(rows[unsure], labels[unsure], self, seed, progress=progress)
         for places, predict in folds:
             apart = unsure[places]
-            null = np.sort(_nonconformity(predict(rows[clean]), known[clean]))
+            null = np.sort(_nonconformity(predict(rows[clean]), verified[clean]))
             here = _nonconformity(predict(rows[apart]), labels[apart])
-            made[apart] = (np.searchsorted(null, here) + here) / (len(null) + 1)
+            scores[apart] = (np.searchsorted(null, here) + here) / (len(null) + 1)
             again = _nonconformity(predict(rows[both]), labels[both])
-            itself = _nonconformity(predict(rows[both]), known[both]) < again
-            made[both] += (np.searchsorted(null, again) - itself + again) / len(null)
+            itself = _nonconformity(predict(rows[both]), verified[both]) < again
+            scores[both] += (np.searchsorted(null, again) - itself + again) / len(null)
             parts += 1
-        made[both] /= parts
-        return made
+        scores[both] /= parts
+        return scores
 
 
 def _nonconformity(probabilities: Floats, labels: Ints) -> Floats:
     """One minus the probability of a label; 1 for classes that the classifier never saw."""
     seen = labels < probabilities.shape[1]
     places = np.flatnonzero(seen)
-    made = np.ones(len(labels))
-    made[places] -= probabilities[places, labels[places]]
-    return made
+    scores = np.ones(len(labels))
+    scores[places] -= probabilities[places, labels[places]]
+    return scores

@@ -71,9 +71,9 @@ def pairs_to_score(data: Collection, nearest: Nearest, where: str) -> Pairs:
     if len(data) < 2:
         raise InputError(where, f"{len(data)} items", "two or more", "add images")
     order = name_order(data.items)
-    found = nearest(order)
-    one = np.repeat(np.arange(len(order)), found.shape[1])
-    low, high = np.minimum(one, found.ravel()), np.maximum(one, found.ravel())
+    near = nearest(order)
+    items = np.repeat(np.arange(len(order)), near.shape[1])
+    low, high = np.minimum(items, near.ravel()), np.maximum(items, near.ravel())
     keys = np.unique((low * len(order) + high)[low != high])
     return Pairs(order[keys // len(order)], order[keys % len(order)])
 
@@ -139,7 +139,7 @@ class EmbeddingDistance(Detector):
             return self._views(data, progress)
 
         def nearest(order: Ints) -> Ints:
-            return self._proposed(tuple(one[order] for one in views()), progress)
+            return self._proposed(tuple(view[order] for view in views()), progress)
 
         pairs = pairs_to_score(data, nearest, f"detector {self.name}")
         distances = _closest(views(), pairs.first, pairs.second)
@@ -150,10 +150,10 @@ class EmbeddingDistance(Detector):
         self.check(data)
         drawn = size or (DRAWN_TURNED if self.transforms else DRAWN)
         random = np.random.default_rng(seed)
-        one = random.integers(0, len(data), drawn)
-        other = (one + random.integers(1, len(data), drawn)) % len(data)
+        first = random.integers(0, len(data), drawn)
+        other = (first + random.integers(1, len(data), drawn)) % len(data)
         order = name_order(data.items)
-        return 1 - _closest(self._views(data, None), order[one], order[other])
+        return 1 - _closest(self._views(data, None), order[first], order[other])
 
     def _views(self, data: Collection, progress: Progress | None) -> tuple[Floats, ...]:
         """Embeddings of every view of the items, those of the items as they are first."""
@@ -185,12 +185,12 @@ class EmbeddingDistance(Detector):
         """The k nearest of every item, of every view, side by side."""
         upright, items = views[0], len(views[0])
         places = [neighbours(upright, self.k, progress=progress)[1]]
-        own = np.arange(items)
+        everybody = np.arange(items)
         for turned in views[1:]:
             points = Directions.of(np.concatenate((turned, upright)))
             k = min(self.k + 1, items)  # an image may be the nearest to its own view
             near = Search(points, np.arange(2 * items), exact=items <= EXACT_UP_TO).nearest_of(
-                own + items, own, k
+                everybody + items, everybody, k
             )
             places.append(near[1] - items)
         return np.concatenate(places, axis=1)
@@ -202,8 +202,8 @@ def _closest(views: tuple[Floats, ...], first: Ints, second: Ints) -> Floats:
     best = Directions.of(views[0]).distance(first, second)
     for turned in views[1:]:
         points = Directions.of(np.concatenate((turned, views[0])))
-        for one, other in ((first, second), (second, first)):
-            np.minimum(best, points.distance(one, other + items), out=best)
+        for turned_item, other in ((first, second), (second, first)):
+            np.minimum(best, points.distance(turned_item, other + items), out=best)
     return best
 
 
@@ -257,12 +257,12 @@ class PHash(Detector):
         import imagehash
         from PIL import Image
 
-        made = np.zeros((len(images), -(-(self.size**2) // 8)), dtype=np.uint8)
+        hashes = np.zeros((len(images), -(-(self.size**2) // 8)), dtype=np.uint8)
         for done, place in enumerate(wanted.tolist()):
             picture = Image.fromarray(images.rgb(place))
-            made[place] = np.packbits(imagehash.phash(picture, hash_size=self.size).hash)
+            hashes[place] = np.packbits(imagehash.phash(picture, hash_size=self.size).hash)
             tell(progress, done + 1, len(wanted))
-        return made
+        return hashes
 
 
 def _wanted(data: Collection) -> Ints:
@@ -276,7 +276,7 @@ def _nearest(hashes: Hashes, k: int) -> Ints:
     """Places of the k nearest others by Hamming distance, ties by place, shape (items, k)."""
     items, k = len(hashes), min(k, len(hashes) - 1)
     step = max(1, CELLS // (items * hashes.shape[1]))
-    found = np.empty((items, k), dtype=np.int64)
+    places = np.empty((items, k), dtype=np.int64)
     for start in range(0, items, step):
         part = hashes[start : start + step]
         apart = np.zeros((len(part), items), dtype=np.uint16)
@@ -287,8 +287,8 @@ def _nearest(hashes: Hashes, k: int) -> Ints:
         for row, (distances, limit) in enumerate(zip(apart, least, strict=True)):
             near = np.flatnonzero(distances <= limit)
             order = np.argsort(distances[near], kind="stable")[:k]
-            found[start + row] = near[order]
-    return found
+            places[start + row] = near[order]
+    return places
 
 
 REMEMBERED = 4096  # images at most that are kept in memory
@@ -360,15 +360,15 @@ class Ssim(Detector):
             pixels = images.rgb(place)
             return _grey(pixels, max(min(self.size, *pixels.shape[:2]), self.window))
 
-        made = np.empty(len(pairs))
+        similarities = np.empty(len(pairs))
         for done, pair in enumerate(np.lexsort((pairs.second, pairs.first)).tolist()):
-            one, two = grey(int(pairs.first[pair])), grey(int(pairs.second[pair]))
-            side = min(len(one), len(two))
-            made[pair] = compare(
-                _grey(one, side), _grey(two, side), win_size=self.window, data_range=255
+            first, second = grey(int(pairs.first[pair])), grey(int(pairs.second[pair]))
+            side = min(len(first), len(second))
+            similarities[pair] = compare(
+                _grey(first, side), _grey(second, side), win_size=self.window, data_range=255
             )
             tell(progress, done + 1, len(pairs))
-        return made
+        return similarities
 
 
 def _grey(pixels: Pixels | Grey, side: int) -> Grey:
@@ -383,9 +383,9 @@ def _grey(pixels: Pixels | Grey, side: int) -> Grey:
 
 def _thumbnails(images: ImageSource, order: Ints, progress: Progress | None) -> Floats:
     """Small images without their mean brightness; one feature more, so that none is zero."""
-    made = np.ones((len(order), THUMBNAIL**2 + 1))
+    rows = np.ones((len(order), THUMBNAIL**2 + 1))
     for done, place in enumerate(order.tolist()):
         small = _grey(images.rgb(place), THUMBNAIL).ravel().astype(np.float64)
-        made[done, 1:] = small - small.mean()
+        rows[done, 1:] = small - small.mean()
         tell(progress, done + 1, len(order))
-    return made
+    return rows

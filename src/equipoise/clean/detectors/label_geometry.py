@@ -206,8 +206,8 @@ class NoiseRank(LabelDetector):
         grouped = np.argsort(labels, kind="stable")
         codes, starts = np.unique(labels[grouped], return_index=True)
         others, step = unit[grouped].T.copy(), max(1, CELLS // len(unit))
-        own = np.searchsorted(codes, labels)
-        made = np.empty(len(unit))
+        label_places = np.searchsorted(codes, labels)
+        log_odds = np.empty(len(unit))
         with threadpool_limits(limits=1):
             for start in range(0, len(unit), step):
                 part = slice(start, start + step)
@@ -215,7 +215,9 @@ class NoiseRank(LabelDetector):
                 sums = np.add.reduceat(kernel, starts, axis=1, dtype=np.float64)
                 itself = np.exp((np.einsum("if,if->i", unit[part], unit[part]) - 1.0)
                                 * (2 / self.bandwidth))  # fmt: skip
-                agree = np.take_along_axis(sums, own[part, None], axis=1)[:, 0] - itself
-                made[part] = sums.sum(axis=1) - itself - 2 * agree
+                agree = (
+                    np.take_along_axis(sums, label_places[part, None], axis=1)[:, 0] - itself
+                )
+                log_odds[part] = sums.sum(axis=1) - itself - 2 * agree
                 tell(progress, min(start + step, len(unit)), len(unit))
-        return made
+        return log_odds

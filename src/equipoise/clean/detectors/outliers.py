@@ -99,11 +99,11 @@ class _OutlierDetector(Detector):
 
     def _fit(self, rows: Floats, seed: int, progress: Progress | None) -> Floats:
         with _private_chance(seed, torch="torch" in self.packages):
-            made = self.model(rows, seed)
-            if progress is not None and hasattr(made, "epoch_update"):
-                made.epoch_update = _counted(progress, getattr(made, "epoch_num", 1))
-            made.fit(rows)
-        return np.asarray(made.decision_scores_, dtype=np.float64)
+            model = self.model(rows, seed)
+            if progress is not None and hasattr(model, "epoch_update"):
+                model.epoch_update = _counted(progress, getattr(model, "epoch_num", 1))
+            model.fit(rows)
+        return np.asarray(model.decision_scores_, dtype=np.float64)
 
 
 def _counted(progress: Progress, total: int) -> Callable[[], None]:
@@ -119,7 +119,7 @@ def _private_chance(seed: int, *, torch: bool) -> Iterator[None]:
     from threadpoolctl import threadpool_limits
 
     shared = check_random_state(None)
-    kept, plain, hashing = shared.get_state(), random.getstate(), os.environ.get(HASHING)
+    numpy_state, plain, hashing = shared.get_state(), random.getstate(), os.environ.get(HASHING)
     with ExitStack() as stack:
         stack.enter_context(threadpool_limits(limits=1))
         if torch:
@@ -132,7 +132,7 @@ def _private_chance(seed: int, *, torch: bool) -> Iterator[None]:
             random.seed(seed)
             yield
         finally:
-            shared.set_state(kept)
+            shared.set_state(numpy_state)
             random.setstate(plain)
             if hashing is None:
                 os.environ.pop(HASHING, None)

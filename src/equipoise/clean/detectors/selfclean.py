@@ -93,10 +93,10 @@ def single_linkage(
     if len(points) < 2:
         raise InputError("single linkage", f"{len(points)} items", "two or more", "add items")
     search = Search(points, points.first, exact=exact)
-    one, other, length = _spanning_tree(search, progress)
+    first, other, length = _spanning_tree(search, progress)
     copies = np.setdiff1d(np.arange(len(points)), points.first)
-    return _joined(
-        np.concatenate((copies, points.first[one])),
+    return _tree_of_edges(
+        np.concatenate((copies, points.first[first])),
         np.concatenate((points.first[points.entry[copies]], points.first[other])),
         np.concatenate((np.zeros(len(copies)), length)),
     )
@@ -121,12 +121,12 @@ class _Edges:
             array[keep] for array in (self.one, self.other, self.length)
         )
 
-    def add(self, one: Ints, other: Ints, length: Floats) -> None:
+    def add(self, first: Ints, other: Ints, length: Floats) -> None:
         """Add the shortest edge to another part of some rows."""
-        self.one = np.concatenate((self.one, one))
+        self.one = np.concatenate((self.one, first))
         self.other = np.concatenate((self.other, other))
         self.length = np.concatenate((self.length, length))
-        self.closed[one] = length
+        self.closed[first] = length
 
     def shortest(self, part: Ints) -> tuple[Floats, Ints]:
         """Per part the length and number of its shortest edge; infinite, -1 for none."""
@@ -152,25 +152,27 @@ def _spanning_tree(search: Search, progress: Progress | None) -> tuple[Ints, Int
         np.full(rows, np.inf) if k == rows - 1 else far[:, -1].copy(),
     )
     part: Ints = np.arange(rows)
-    kept = []
+    parts_of_tree = []
     while part.max() > 0:
         edges.between(part)
-        _ask(search, edges, part)
+        _search_used_up_rows(search, edges, part)
         best, number = edges.shortest(part)
         best[np.bincount(part).argmax()] = np.inf  # its edge may not be the shortest
         chosen = np.unique(number[np.isfinite(best)])
         chosen = chosen[np.argsort(edges.length[chosen], kind="stable")]
-        part, used = _merged(part, edges.one[chosen], edges.other[chosen])
-        kept.append(
+        part, used = _merge_parts(part, edges.one[chosen], edges.other[chosen])
+        parts_of_tree.append(
             (edges.one[chosen][used], edges.other[chosen][used], edges.length[chosen][used])
         )
-    if not kept:
+    if not parts_of_tree:
         return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0)
-    one, other, length = (np.concatenate(each) for each in zip(*kept, strict=True))
-    return one, other, length
+    first, other, length = (
+        np.concatenate(arrays) for arrays in zip(*parts_of_tree, strict=True)
+    )
+    return first, other, length
 
 
-def _ask(search: Search, edges: _Edges, part: Ints) -> None:
+def _search_used_up_rows(search: Search, edges: _Edges, part: Ints) -> None:
     """Search among all for rows that might have a shorter edge than their part knows."""
     best = edges.shortest(part)[0]
     used_up = np.ones(len(part), dtype=bool)
@@ -190,11 +192,13 @@ def _ask(search: Search, edges: _Edges, part: Ints) -> None:
         edges.add(asking, other, far)
 
 
-def _merged(part: Ints, one: Ints, other: Ints) -> tuple[Ints, Ints]:
+def _merge_parts(part: Ints, first: Ints, other: Ints) -> tuple[Ints, Ints]:
     """Parts after edges joined them, and which edges joined two that were apart."""
     root = list(range(int(part.max()) + 1))
     used = []
-    for number, (a, b) in enumerate(zip(part[one].tolist(), part[other].tolist(), strict=True)):
+    for number, (a, b) in enumerate(
+        zip(part[first].tolist(), part[other].tolist(), strict=True)
+    ):
         a, b = _root(root, a), _root(root, b)
         if a != b:
             root[max(a, b)] = min(a, b)
@@ -211,15 +215,15 @@ def _root(above: list[int], node: int) -> int:
     return node
 
 
-def _joined(one: Ints, other: Ints, length: Floats) -> _Tree:
+def _tree_of_edges(first: Ints, other: Ints, length: Floats) -> _Tree:
     """The tree in which the edges join items, the shortest first."""
-    items = len(one) + 1
+    items = len(first) + 1
     order = np.argsort(length, kind="stable")
     above, node = list(range(items)), list(range(items))
     parent = np.arange(2 * items - 1)
     size = [1] * items
     for number, (a, b) in enumerate(
-        zip(one[order].tolist(), other[order].tolist(), strict=True)
+        zip(first[order].tolist(), other[order].tolist(), strict=True)
     ):
         a, b = _root(above, a), _root(above, b)
         parent[node[a]] = parent[node[b]] = items + number
@@ -270,8 +274,8 @@ def _walk(tree: _Tree, preferred: Ints) -> tuple[Ints, Ints]:
         for node in part.tolist():
             position[node] = position[up] + taken[up]
             taken[up] += below[node]
-    every = np.append(shown, nodes - 1)
-    return every[np.argsort(np.array(position)[every])], above
+    nodes_shown = np.append(shown, nodes - 1)
+    return nodes_shown[np.argsort(np.array(position)[nodes_shown])], above
 
 
 @dataclass(frozen=True)
@@ -376,14 +380,14 @@ def _nearest_by_label(
     number[order] = np.arange(len(order))
     rows, member = first[order], number[code.ravel()]
     search = Search(points, rows)
-    every = np.arange(len(rows))
-    other, _ = search.nearest_elsewhere(labels[rows], every, progress)
+    everybody = np.arange(len(rows))
+    other, _ = search.nearest_elsewhere(labels[rows], everybody, progress)
     same = np.full(len(rows), np.nan)
     for label in np.unique(labels):
-        own = np.flatnonzero(labels[rows] == label)
-        if len(own) > 1:
-            within = Search(points, rows[own])
-            same[own] = within.nearest(1, np.arange(len(own)))[0][:, 0]
+        members = np.flatnonzero(labels[rows] == label)
+        if len(members) > 1:
+            within = Search(points, rows[members])
+            same[members] = within.nearest(1, np.arange(len(members)))[0][:, 0]
     same[count[order] > 1] = 0.0
     alone = np.flatnonzero(np.isnan(same))
     same[alone] = search.farthest(alone)

@@ -107,7 +107,7 @@ def single_torch_thread() -> Iterator[None]:
 
 def as_rows(vectors: Sequence[Floats]) -> Floats:
     """Vectors of one length as the rows of a float32 array."""
-    rows = [np.asarray(one, dtype=np.float32).ravel() for one in vectors]
+    rows = [np.asarray(vector, dtype=np.float32).ravel() for vector in vectors]
     return np.stack(rows) if rows else np.empty((0, 0), dtype=np.float32)
 
 

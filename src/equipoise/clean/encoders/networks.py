@@ -87,7 +87,7 @@ class EfficientNetLite(Encoder):
 
         model = _lite_model(self.version)
         with single_torch_thread(), torch.inference_mode():
-            return as_rows([self._vector(model, images.rgb(int(one))) for one in places])
+            return as_rows([self._vector(model, images.rgb(int(place))) for place in places])
 
     def _vector(self, model: Any, pixels: Any) -> Floats:
         import torch
@@ -174,7 +174,7 @@ class OnnxFile(Encoder):
         path = Path(self.path)
         try:
             beside = sorted(path.parent.glob(f"{path.name}*"))
-            digests = [(one.name, file_sha256(one)) for one in beside if one.is_file()]
+            digests = [(path.name, file_sha256(path)) for path in beside if path.is_file()]
         except OSError as error:
             raise unreadable(path, error) from error
         return fingerprint_of(
@@ -186,7 +186,7 @@ class OnnxFile(Encoder):
         """Embed some images."""
         require_packages(f"encoder {self.path}", ("onnxruntime",))
         model = _onnx_model(Path(self.path).resolve(), self.size, self.output)
-        return as_rows([self._vector(model, images.rgb(int(one))) for one in places])
+        return as_rows([self._vector(model, images.rgb(int(place))) for place in places])
 
     def _vector(self, model: "_OnnxModel", pixels: Any) -> Floats:
         height, width = model.shape
@@ -197,9 +197,9 @@ class OnnxFile(Encoder):
             values = (square - np.asarray(self.mean)) / np.asarray(self.sd)
         if model.channels_first:
             values = values.transpose(2, 0, 1)
-        given = np.repeat(values[None].astype(model.dtype), model.batch, axis=0)
-        made = model.session.run([model.output], {model.input: given})[0]
-        return _pooled(np.asarray(made), model)
+        batch = np.repeat(values[None].astype(model.dtype), model.batch, axis=0)
+        features = model.session.run([model.output], {model.input: batch})[0]
+        return _pooled(np.asarray(features), model)
 
 
 class _OnnxModel(NamedTuple):
@@ -225,7 +225,7 @@ def _onnx_model(path: Path, size: int, output: str) -> _OnnxModel:
     axes = list(inputs[0].shape) if len(inputs) == 1 else []
     dtype = _TYPES.get(inputs[0].type) if inputs else None
     if len(axes) != 4 or 3 not in (axes[1], axes[3]) or dtype is None:
-        shown = [f"{one.name} {one.type} {list(one.shape)}" for one in inputs]
+        shown = [f"{item.name} {item.type} {list(item.shape)}" for item in inputs]
         raise InputError(
             f"{path.name}, inputs",
             ", ".join(shown) or "none",
@@ -233,7 +233,9 @@ def _onnx_model(path: Path, size: int, output: str) -> _OnnxModel:
             "export a model that takes RGB images",
         )
     first = axes[1] == 3
-    high, wide = (one if isinstance(one, int) else size for one in axes[1 + first : 3 + first])
+    high, wide = (
+        side if isinstance(side, int) else size for side in axes[1 + first : 3 + first]
+    )
     return _OnnxModel(
         session,
         inputs[0].name,
@@ -270,18 +272,22 @@ def _failures() -> tuple[type[Exception], ...]:
     """What onnxruntime raises; its own errors have no common ancestor below Exception."""
     from onnxruntime.capi import onnxruntime_pybind11_state as state
 
-    found = (getattr(state, name) for name in dir(state))
-    own = (one for one in found if isinstance(one, type) and issubclass(one, Exception))
-    return (RuntimeError, ValueError, *own)
+    members = (getattr(state, name) for name in dir(state))
+    errors = (
+        member
+        for member in members
+        if isinstance(member, type) and issubclass(member, Exception)
+    )
+    return (RuntimeError, ValueError, *errors)
 
 
 def _chosen_output(name: str, outputs: Sequence[Any], wanted: str) -> str:
-    names = [str(one.name) for one in outputs]
+    names = [str(output.name) for output in outputs]
     if wanted and wanted not in names:
         raise InputError(
             f"{name}, output {wanted!r}", "missing", f"one of {listed(names)}", "choose one"
         )
-    flat = [str(one.name) for one in outputs if len(one.shape or ()) == 2]
+    flat = [str(output.name) for output in outputs if len(output.shape or ()) == 2]
     return wanted or (flat or names)[0]
 
 
@@ -294,12 +300,12 @@ def _resized(pixels: Any, height: int, width: int) -> Floats:
     return np.asarray(small, dtype=np.float32) / np.float32(255)
 
 
-def _pooled(made: Floats, model: _OnnxModel) -> Floats:
+def _pooled(features: Floats, model: _OnnxModel) -> Floats:
     """The first image's features: maps averaged over the picture, tokens over the sequence."""
-    one = made[0] if made.ndim and len(made) == model.batch else made
-    if one.ndim == 3:
-        return np.asarray(one.mean(axis=(1, 2) if model.channels_first else (0, 1)))
-    return np.asarray(one.mean(axis=0) if one.ndim == 2 else one.ravel())
+    first = features[0] if features.ndim and len(features) == model.batch else features
+    if first.ndim == 3:
+        return np.asarray(first.mean(axis=(1, 2) if model.channels_first else (0, 1)))
+    return np.asarray(first.mean(axis=0) if first.ndim == 2 else first.ravel())
 
 
 @dataclass(frozen=True)
@@ -336,13 +342,13 @@ class TimmModel(Encoder):
 
         model, settings = self._loaded()
         size = int(settings["input_size"][-1])
-        mean, sd = (np.asarray(settings[one], np.float32) for one in ("mean", "std"))
+        mean, sd = (np.asarray(settings[name], np.float32) for name in ("mean", "std"))
         with single_torch_thread(), torch.inference_mode():
             vectors = []
-            for one in places:
-                values = (squeezed(images.rgb(int(one)), size) - mean) / sd
-                made = model(torch.from_numpy(values.transpose(2, 0, 1).copy())[None])
-                vectors.append(made.numpy())
+            for place in places:
+                values = (squeezed(images.rgb(int(place)), size) - mean) / sd
+                features = model(torch.from_numpy(values.transpose(2, 0, 1).copy())[None])
+                vectors.append(features.numpy())
             return as_rows(vectors)
 
     def _loaded(self) -> tuple[Any, dict[str, Any]]:

@@ -18,7 +18,7 @@ import numpy as np
 
 from equipoise.clean.collection import Collection, JudgedCollection, Pixels, known_truth
 from equipoise.clean.images import ArrayImages
-from equipoise.datasets._store import File, Source, fetched
+from equipoise.datasets import File, Source, fetched
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import Bools, Floats, Ints
 from equipoise.types.words import Nouns
@@ -103,22 +103,22 @@ def cifar10n() -> Cifar10N:
     """Read images, labels and features, put together by the number of the image."""
     folder = fetched(SOURCE)
     with np.load(folder / "images_10k.npz", allow_pickle=False) as seen:
-        said: Mapping[str, Ints] = {
+        columns: Mapping[str, Ints] = {
             name: seen[name].astype(np.int64)
             for name in ("clean_label", "aggre_label", "worker_labels", "index")
         }
         images, classes = seen["images"], tuple(map(str, seen["class_names"]))
-    with np.load(folder / "features_10k.npz", allow_pickle=False) as made:
-        place = {number: row for row, number in enumerate(made["index"].tolist())}
-        features = made["features"].astype(np.float32)
+    with np.load(folder / "features_10k.npz", allow_pickle=False) as archive:
+        place = {number: row for row, number in enumerate(archive["index"].tolist())}
+        features = archive["features"].astype(np.float32)
     return Cifar10N(
-        items=tuple(map(str, said["index"].tolist())),
+        items=tuple(map(str, columns["index"].tolist())),
         images=images,
-        embeddings=features[[place[number] for number in said["index"].tolist()]],
+        embeddings=features[[place[number] for number in columns["index"].tolist()]],
         classes=classes,
-        clean=said["clean_label"],
-        aggregate=said["aggre_label"],
-        slots=said["worker_labels"],
+        clean=columns["clean_label"],
+        aggregate=columns["aggre_label"],
+        slots=columns["worker_labels"],
     )
 
 

@@ -121,8 +121,8 @@ def cleanpatrick(
         for task, stem in FILES.items()
     }
     diagnoses = _diagnoses(home, seen, how)
-    found = read_collection(seen, encoder=encoder, cache=cache, progress=progress)
-    data = _named_by_hash(found.collection, diagnoses)
+    reading = read_collection(seen, encoder=encoder, cache=cache, progress=progress)
+    data = _named_by_hash(reading.collection, diagnoses)
     return JudgedCollection(
         name=SOURCE.name,
         title="CleanPatrick",
@@ -136,10 +136,10 @@ def cleanpatrick(
     )
 
 
-def _located(given: AnyPath | None, name: str, what: str) -> Path:
+def _located(named: AnyPath | None, name: str, what: str) -> Path:
     root = os.environ.get("EQUIPOISE_DATA")
-    path = Path(given) if given is not None else Path(root or ".") / name
-    unset = given is None and not root
+    path = Path(named) if named is not None else Path(root or ".") / name
+    unset = named is None and not root
     if unset or not path.exists():
         raise InputError(
             "study cleanpatrick",
@@ -185,16 +185,16 @@ def _questions(
             yield some, (("", _answer(word, table, row)),)
         return
     answers: dict[tuple[str, ...], list[tuple[str, bool]]] = {}
-    for some, said in zip(images, _answers(table, how), strict=True):
-        answers.setdefault(some, []).extend(said)
+    for some, votes in zip(images, _answers(table, how), strict=True):
+        answers.setdefault(some, []).extend(votes)
     for some, all_said in answers.items():
         yield some, tuple(all_said)
 
 
 def _hashes(text: str) -> list[str]:
     """Names of images in a list such as ``a, b`` or ``['a', 'b']``."""
-    parts = (one.strip(" '\"") for one in text.strip("[]() ").split(","))
-    return [PurePosixPath(one).stem for one in parts if one]
+    parts = (part.strip(" '\"") for part in text.strip("[]() ").split(","))
+    return [PurePosixPath(part).stem for part in parts if part]
 
 
 def _answer(word: str, table: Table, row: int) -> bool:
@@ -213,8 +213,8 @@ def _answers(table: Table, how: ReleaseLayout) -> Iterator[list[tuple[str, bool]
             yield _unpacked(text, table, row)
         return
     people = ids(table, _column(table, "annotator", how))
-    said = words(table, _column(table, "vote", how))
-    for row, (person, word) in enumerate(zip(people, said, strict=True)):
+    answers = words(table, _column(table, "vote", how))
+    for row, (person, word) in enumerate(zip(people, answers, strict=True)):
         yield [(person, _answer(word, table, row))]
 
 
@@ -230,20 +230,20 @@ def _unpacked(text: str, table: Table, row: int) -> list[tuple[str, bool]]:
             "votes such as {'annotator': 1}",
             "say which columns are the annotator and the vote, or read no votes",
         ) from error
-    return [(str(name), _answer(str(said), table, row)) for name, said in pairs]
+    return [(str(name), _answer(str(answer), table, row)) for name, answer in pairs]
 
 
 def _diagnoses(release: Path, images: Path, how: ReleaseLayout) -> dict[str, str]:
     folders = (images if images.is_dir() else images.parent, images.parent, release)
-    found = [folder / _DIAGNOSES for folder in folders if (folder / _DIAGNOSES).is_file()]
-    if not found:
+    paths = [folder / _DIAGNOSES for folder in folders if (folder / _DIAGNOSES).is_file()]
+    if not paths:
         raise InputError(
             "study cleanpatrick",
             f"no {_DIAGNOSES}",
             "it with the images, above them, or with the release",
             "fetch it from github.com/mattgroh/fitzpatrick17k",
         )
-    table = read_table(found[0])
+    table = read_table(paths[0])
     names = ids(table, _column(table, "item", how))
     return dict(zip(names, words(table, _column(table, "diagnosis", how)), strict=True))
 
@@ -269,15 +269,15 @@ def _named_by_hash(seen: Collection, diagnoses: Mapping[str, str]) -> Collection
 
 def _truth(questions: Sequence[_Question], items: Sequence[str], *, pairs: bool) -> Annotations:
     """Votes on the images, or pairs of images, that are there."""
-    known = set(items)
+    present = set(items)
     if pairs:
-        answers = _of_pairs(questions, known)
-        left = sum(len(known.intersection(images)) < 2 for images, _ in questions)
+        answers = _of_pairs(questions, present)
+        left = sum(len(present.intersection(images)) < 2 for images, _ in questions)
     else:
-        here = [(image, said) for (image,), said in questions if image in known]
+        here = [(image, votes) for (image,), votes in questions if image in present]
         answers = dict(here)
         left = len(questions) - len(here)
-    rows = [(name, *said) for name, every in answers.items() for said in every]
+    rows = [(name, *vote) for name, votes in answers.items() for vote in votes]
     if not rows:
         raise InputError(
             "study cleanpatrick", "no question about these images", "some", "check the folder"
@@ -295,13 +295,13 @@ def _truth(questions: Sequence[_Question], items: Sequence[str], *, pairs: bool)
         annotators=None if gold else people,
         item=np.array([code[name] for name, _, _ in rows]),
         annotator=None if gold else np.array([number[person] for _, person, _ in rows]),
-        label=np.array([said for _, _, said in rows], dtype=np.int64),
+        label=np.array([answer for _, _, answer in rows], dtype=np.int64),
         is_gold=np.ones(len(rows), dtype=bool) if gold else None,
         notices=(notice("images_missing", text, questions=left),) if left else (),
     )
 
 
-def _of_pairs(questions: Sequence[_Question], known: set[str]) -> dict[str, _Answers]:
+def _of_pairs(questions: Sequence[_Question], items: set[str]) -> dict[str, _Answers]:
     """Answers by pair, from the smallest question that has it; labels are closed."""
 
     def smallest_then_yes(question: _Question) -> tuple[int, bool]:
@@ -312,7 +312,7 @@ def _of_pairs(questions: Sequence[_Question], known: set[str]) -> dict[str, _Ans
     same: list[tuple[str, str]] = []
     for images, votes in sorted(questions, key=smallest_then_yes):
         for pair in combinations(images, 2):
-            if known.issuperset(pair):
+            if items.issuperset(pair):
                 counted = answers.setdefault(pair_name(*pair), votes)
                 same += [pair] if counted == (("", True),) else []
     closed = duplicate_groups(same, sorted({name for two in same for name in two}))

@@ -75,11 +75,11 @@ def demo(seed: int = 0) -> JudgedCollection:
         truth = np.asarray(gold.label == 1)
         random = np.random.default_rng([seed, 11, number])
         ease = np.exp(_SPREAD * random.standard_normal(len(truth)))
-        said = _said(truth, ease, _CROWD, random)
-        truths[task] = _votes(gold.items, said, _CROWD)
-        shown = _stratified(said.sum(axis=0), random)
-        expert = _said(truth[shown], ease[shown], _EXPERTS, random)
-        experts[task] = _votes(tuple(gold.items[one] for one in shown), expert, _EXPERTS)
+        votes = _simulated_votes(truth, ease, _CROWD, random)
+        truths[task] = _votes(gold.items, votes, _CROWD)
+        shown = _stratified(votes.sum(axis=0), random)
+        expert = _simulated_votes(truth[shown], ease[shown], _EXPERTS, random)
+        experts[task] = _votes(tuple(gold.items[place] for place in shown), expert, _EXPERTS)
     return replace(
         planted,
         name="demo",
@@ -118,35 +118,39 @@ def _patches(seed: int) -> Collection:
     from sklearn.datasets import load_sample_images
 
     random = np.random.default_rng([seed, 13])
-    made = []
+    patches = []
     for photograph in load_sample_images().images:
         grey = photograph.mean(axis=2)
         for _ in range(20):
             top, left = (int(random.integers(0, side - _PATCH)) for side in grey.shape)
             patch = grey[top : top + _PATCH, left : left + _PATCH]
             span = max(float(np.ptp(patch)), 1.0)
-            made.append(np.rint((patch - patch.min()) / span * 255).astype(np.uint8))
-    items = tuple(f"patch-{number:02d}" for number in range(len(made)))
-    return Collection(items=items, images=ArrayImages(_enlarged(np.stack(made))))
+            patches.append(np.rint((patch - patch.min()) / span * 255).astype(np.uint8))
+    items = tuple(f"patch-{number:02d}" for number in range(len(patches)))
+    return Collection(items=items, images=ArrayImages(_enlarged(np.stack(patches))))
 
 
 def _enlarged(pictures: Pixels) -> Pixels:
     from PIL import Image
 
     size = (_SIDE, _SIDE)
-    resized = [Image.fromarray(one).resize(size, Image.Resampling.BICUBIC) for one in pictures]
-    return np.stack([np.asarray(one) for one in resized])
+    resized = [
+        Image.fromarray(picture).resize(size, Image.Resampling.BICUBIC) for picture in pictures
+    ]
+    return np.stack([np.asarray(picture) for picture in resized])
 
 
-def _said(truth: Bools, ease: Floats, people: _People, random: np.random.Generator) -> Bools:
+def _simulated_votes(
+    truth: Bools, ease: Floats, people: _People, random: np.random.Generator
+) -> Bools:
     """Who says yes to what, shape (people, items)."""
     skill, leaning = np.array(list(people.values())).T[:, :, None]
     odds = skill * ease * np.where(truth, 1.0, -1.0) + leaning
     return np.asarray(random.random(odds.shape) < 1 / (1 + np.exp(-odds)))
 
 
-def _votes(items: tuple[str, ...], said: Bools, people: _People) -> Annotations:
-    annotator, item = (axis.ravel() for axis in np.indices(said.shape))
+def _votes(items: tuple[str, ...], yes: Bools, people: _People) -> Annotations:
+    annotator, item = (axis.ravel() for axis in np.indices(yes.shape))
     return Annotations(
         kind="binary",
         items=items,
@@ -154,7 +158,7 @@ def _votes(items: tuple[str, ...], said: Bools, people: _People) -> Annotations:
         annotators=tuple(people),
         item=item,
         annotator=annotator,
-        label=said.ravel().astype(np.int64),
+        label=yes.ravel().astype(np.int64),
     )
 
 
