@@ -98,7 +98,9 @@ def test_nobody_is_predicted_by_what_saw_its_label():
     how = ConfidentLearningMargin()
     for places, predict in held_out(data.embeddings, labels, how, 4):
         apart = np.setdiff1d(np.arange(len(labels)), places)
-        direct = _out_of_sample._trained_classifier(data.embeddings[apart], labels[apart], how, 4, 2)
+        direct = _out_of_sample._trained_classifier(
+            data.embeddings[apart], labels[apart], how, 4, 2
+        )
         assert predict(data.embeddings[places]) == pytest.approx(
             direct(data.embeddings[places])
         )

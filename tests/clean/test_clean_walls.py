@@ -5,12 +5,29 @@ import ast
 from tests.source_code import FILES, SOURCE, nodes
 
 CORE = {  # what cleaning may import from: rooms with their modules of public names
-    "types": {"annotations", "arrays", "findings", "notices", "numbers", "predictions", "words"},
-    "read": {"codec", "delimited", "files", "headers", "options", "parquet", "tables", "writing"},
+    "types": {
+        "annotations",
+        "arrays",
+        "findings",
+        "notices",
+        "numbers",
+        "predictions",
+        "words",
+    },
+    "read": {
+        "codec",
+        "delimited",
+        "files",
+        "headers",
+        "options",
+        "parquet",
+        "tables",
+        "writing",
+    },
     "metrics": set(),
     "truth": set(),
     "inference": set(),
-    "study": {"analyses"},
+    "study": {"analyses", "study"},
     "report": {"answer", "page", "run", "text"},
     "scale": {"cells", "engine"},
     "datasets": {"reproduce"},
