@@ -9,7 +9,7 @@ import pytest
 from equipoise import InputError, evaluate
 from equipoise.clean import DETECTORS, cifar10n_label_errors
 from equipoise.clean.detector import choose
-from equipoise.clean.studies.cifar10n import cifar10n, disagreement, wrong_labels
+from equipoise.clean.studies.cifar10n import disagreement, load_cifar10n, wrong_labels
 
 needs_data = pytest.mark.skipif(
     "EQUIPOISE_DATA" not in os.environ,
@@ -30,7 +30,7 @@ def test_a_knows_which_human_labels_are_wrong():
     study = wrong_labels()
     truth = study.truths["label_errors"]
     assert truth.is_gold.all() and truth.label.mean() == pytest.approx(0.0924)
-    data = cifar10n()
+    data = load_cifar10n()
     assert (study.collection.labels == data.aggregate).all()
     assert study.collection.images.rgb(17).shape == (32, 32, 3)
 
@@ -38,7 +38,7 @@ def test_a_knows_which_human_labels_are_wrong():
 @needs_data
 def test_b_has_three_anonymous_votes_per_image():
     study = disagreement()
-    votes, data = study.truths["label_errors"], cifar10n()
+    votes, data = study.truths["label_errors"], load_cifar10n()
     assert (study.collection.labels == data.clean).all()
     assert votes.annotators is None and len(votes) == 30_000
     assert votes.label.mean() == pytest.approx(0.178167, abs=1e-6)
@@ -66,7 +66,7 @@ def test_neighbours_find_wrong_labels_as_well_as_recorded():
 @needs_data
 def test_the_published_table_answers_disagreement(monkeypatch):
     """On 2,500 images and without AdaBoost, which is slow."""
-    data = cifar10n()
+    data = load_cifar10n()
     some = np.arange(0, len(data.items), 4)
     fewer = replace(
         data, items=tuple(data.items[place] for place in some), images=data.images[some],

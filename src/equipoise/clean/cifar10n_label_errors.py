@@ -14,7 +14,7 @@ from equipoise.clean.detector import Detector
 from equipoise.clean.detectors.classifier_based import ConfidentLearningSelfConfidence
 from equipoise.clean.detectors.label_geometry import KnnDisagreement, NoiseRank
 from equipoise.clean.detectors.selfclean import SelfCleanLabelErrors
-from equipoise.clean.studies.cifar10n import Cifar10N, cifar10n
+from equipoise.clean.studies.cifar10n import Cifar10N, load_cifar10n
 from equipoise.datasets.reproduce import Reproduction, Tell, silent
 from equipoise.study import evaluate
 from equipoise.types import numbers
@@ -66,7 +66,7 @@ METHODS = (
 
 def reproduce(tell: Tell = silent, *, data: Cifar10N | None = None) -> Reproduction:
     """Run five detectors on both questions; `data` for fewer images."""
-    data = cifar10n() if data is None else data
+    data = load_cifar10n() if data is None else data
     rows = [row for place in range(len(QUESTIONS)) for row in _recomputed(data, place, tell)]
     ends = tuple(f"{metric}_{end}" for metric in METRICS for end in ("low", "high"))
     whole = tuple(f"{metric}_50k" for metric in METRICS)

@@ -115,8 +115,8 @@ def labelled(data: Collection) -> Collection:
 class LabelDetector(Detector):
     """A detector of label errors that chance has no part in."""
 
-    task: ClassVar[Task] = "label_errors"
-    needs: ClassVar[tuple[Need, ...]] = ("embeddings", "labels")
+    task = "label_errors"
+    needs = ("embeddings", "labels")
 
     @abstractmethod
     def suspicion(self, rows: Floats, labels: Ints, progress: Progress | None) -> Floats:

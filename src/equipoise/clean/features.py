@@ -34,7 +34,7 @@ from equipoise.read.files import (
 )
 from equipoise.read.headers import annotation_headers, is_named_like, plain
 from equipoise.read.options import VoteFormat
-from equipoise.read.tables import Table, code_ids, code_names, is_missing, numbers
+from equipoise.read.tables import Table, code_ids, code_names, is_missing, numbers, words_of
 from equipoise.types.arrays import Floats, InputError, listed, require_unique, short_repr
 from equipoise.types.notices import Notice, notice
 
@@ -132,6 +132,12 @@ def words(table: Table, column: str) -> tuple[str, ...]:
     names = np.array([*coded.names, ""], dtype=object)
     names[:-1][is_missing(coded.names)] = ""
     return tuple(names[coded.codes].tolist())
+
+
+def texts(table: Table, column: str) -> list[str]:
+    """A column as it is spelt, empty where there is nothing."""
+    codes, spelt = words_of(table, column)
+    return [spelt[code] if code >= 0 else "" for code in codes]
 
 
 def ids(table: Table, column: str) -> tuple[str, ...]:

@@ -36,6 +36,7 @@ from equipoise.clean.features import (
     item_column,
     read_features,
     read_table,
+    texts,
     words,
 )
 from equipoise.clean.images import ARCHIVES, FileImages, look_through
@@ -43,7 +44,6 @@ from equipoise.read.delimited import read_delimited
 from equipoise.read.files import AnyPath, content
 from equipoise.read.headers import annotation_headers
 from equipoise.read.options import VoteFormat
-from equipoise.read.tables import words_of
 from equipoise.types.arrays import InputError, Ints, choice, listed, require_unique, short_repr
 from equipoise.types.notices import Notice, notice
 
@@ -359,10 +359,7 @@ def read_parts(path: AnyPath, items: Sequence[str]) -> tuple[str, ...]:
     """
     table = read_delimited(content(path))
     named = next((name for name in COLUMNS if name in table.columns), "split")
-    columns = []
-    for name in (table.required("item", {}), table.required(named, {})):
-        codes, spelt = words_of(table, name)
-        columns.append([spelt[code] if code >= 0 else "" for code in codes])
+    columns = [texts(table, table.required(name, {})) for name in ("item", named)]
     part_of: dict[str, str] = {}
     for row, (item, part) in enumerate(zip(*columns, strict=True)):
         if part_of.setdefault(item, part) != part or not part:

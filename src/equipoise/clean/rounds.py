@@ -246,26 +246,20 @@ def read_pair_votes(path: AnyPath) -> list[PairVote]:
     that nobody answered yet, so ``pairs.csv`` can be filled in and given back. Where there is a
     column ``task``, as the page of a scan writes it, votes on other tasks are passed over.
     """
-    from equipoise.clean.pairs import pair_name
+    from equipoise.clean.features import texts
     from equipoise.read.delimited import ENDINGS, read_delimited
     from equipoise.read.files import content, unknown_ending
-    from equipoise.read.tables import words_of
 
     file = content(path)
     if file.suffix not in ENDINGS:
         raise unknown_ending(file, ENDINGS)
     table = read_delimited(file)
-
-    def column(name: str) -> list[str]:
-        codes, words = words_of(table, name)
-        return [words[code] if code >= 0 else "" for code in codes]
-
-    labels = column(table.required("label", {}))
+    labels = texts(table, table.required("label", {}))
     by_name = next((name for name in ("pair", "item") if name in table.columns), None)
     if by_name is not None:
-        names = column(by_name)
+        names = texts(table, by_name)
     elif {"first", "second"} <= set(table.columns):
-        both = zip(column("first"), column("second"), strict=True)
+        both = zip(texts(table, "first"), texts(table, "second"), strict=True)
         names = [pair_name(first, other) for first, other in both]
     else:
         raise InputError(
@@ -274,8 +268,8 @@ def read_pair_votes(path: AnyPath) -> list[PairVote]:
             "a column pair, or columns first and second",
             "name the pairs as in pairs.csv",
         )
-    people = column("annotator") if "annotator" in table.columns else [""] * len(labels)
-    tasks = column("task") if "task" in table.columns else [TASK] * len(labels)
+    people = texts(table, "annotator") if "annotator" in table.columns else [""] * len(labels)
+    tasks = texts(table, "task") if "task" in table.columns else [TASK] * len(labels)
     if labels and TASK not in tasks:
         raise InputError(
             f"{table.name}, column task",

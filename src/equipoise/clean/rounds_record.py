@@ -21,6 +21,7 @@ The finding compares what was found with the bounds of the lemma of `equipoise.c
 import csv
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from io import BytesIO, StringIO
 from pathlib import Path
@@ -274,36 +275,39 @@ def _whole(value: object, path: Path) -> int:
     return value
 
 
+@contextmanager
+def _as_written(path: Path, expected: str) -> Iterator[None]:
+    """Refuse a file that holds what no round writes."""
+    try:
+        yield
+    except (KeyError, ValueError) as error:
+        raise InputError(f"{path}", f"{error}", expected, AGAIN) from error
+
+
 def _read_pairs(path: Path, places: Mapping[str, int]) -> tuple[Pairs, Floats]:
     rows = _read_csv(path, ("first", "second", "distance"))
-    try:
+    with _as_written(path, "items of items.csv, numbers"):
         first = np.array([places[row[0]] for row in rows], dtype=np.int64)
         second = np.array([places[row[1]] for row in rows], dtype=np.int64)
         return Pairs(first, second), np.array([float(row[2]) for row in rows])
-    except (KeyError, ValueError) as error:
-        raise InputError(f"{path}", f"{error}", "items of items.csv, numbers", AGAIN) from error
 
 
 def _read_votes(path: Path, names: Mapping[str, int]) -> dict[tuple[int, str], int]:
     rows = _read_csv(path, ("pair", "annotator", "label"))
-    try:
+    with _as_written(path, "pairs of its round"):
         return {(names[pair], who): LABELS[label] for pair, who, label in rows}
-    except KeyError as error:
-        raise InputError(f"{path}", f"{error}", "pairs of its round", AGAIN) from error
 
 
 def _read_answers(path: Path, names: Mapping[str, int]) -> Ints:
     rows = _read_csv(path, ("pair", "answer"))
     codes = {word: code for code, word in ANSWERS.items()}
-    try:
-        by_place = {names[pair]: codes[answer] for pair, answer in rows}
-    except KeyError as error:
-        raise InputError(f"{path}", f"{error}", "pairs of its round", AGAIN) from error
-    if len(by_place) != len(names):
+    with _as_written(path, "pairs of its round"):
+        answers = {names[pair]: codes[answer] for pair, answer in rows}
+    if len(answers) != len(names):
         raise InputError(
-            f"{path}", f"answers on {len(by_place)} pairs", f"{len(names)} pairs", AGAIN
+            f"{path}", f"answers on {len(answers)} pairs", f"{len(names)} pairs", AGAIN
         )
-    return np.array([by_place[place] for place in range(len(names))], dtype=np.int64)
+    return np.array([answers[place] for place in range(len(names))], dtype=np.int64)
 
 
 KEY = "duplicate_rounds"

@@ -61,7 +61,7 @@ from typing import ClassVar, Literal, get_args
 
 import numpy as np
 
-from equipoise.clean.collection import MISSING, Collection, Task
+from equipoise.clean.collection import MISSING, Collection
 from equipoise.clean.detector import (
     SEEDS,
     Detector,
@@ -99,11 +99,11 @@ class CrossValidated(Detector):
         Of AdaBoost.
     """
 
-    task: ClassVar[Task] = "label_errors"
+    task = "label_errors"
     needs: ClassVar[tuple[Need, ...]] = ("embeddings", "labels")
-    packages: ClassVar[tuple[str, ...]] = ("sklearn",)
-    seeded: ClassVar[bool] = True
-    bounded: ClassVar[bool] = True
+    packages = ("sklearn",)
+    seeded = True
+    bounded = True
     classifier: Classifier = "logistic_regression"
     folds: int = 5
     strength: float = 1.0
@@ -218,7 +218,7 @@ def _trained_classifier(
 class _ConfidentLearning(CrossValidated):
     """Labels against out-of-sample probabilities, from one fit that all rankings share."""
 
-    references: ClassVar[tuple[str, ...]] = ("northcutt2021",)
+    references = ("northcutt2021",)
 
     @abstractmethod
     def suspicion(self, probabilities: Floats, labels: Ints) -> Floats:
@@ -244,8 +244,8 @@ def _probability_of_label(probabilities: Floats, labels: Ints) -> Floats:
 class ConfidentLearningSelfConfidence(_ConfidentLearning):
     """One minus the out-of-sample probability of the label."""
 
-    name: ClassVar[str] = "confident_learning_self_confidence"
-    title: ClassVar[str] = "Confident learning, self-confidence"
+    name = "confident_learning_self_confidence"
+    title = "Confident learning, self-confidence"
 
     def suspicion(self, probabilities: Floats, labels: Ints) -> Floats:
         """One minus the probability of the label."""
@@ -256,8 +256,8 @@ class ConfidentLearningSelfConfidence(_ConfidentLearning):
 class ConfidentLearningMargin(_ConfidentLearning):
     """The best other label's probability less that of the label, put into [0, 1]."""
 
-    name: ClassVar[str] = "confident_learning_margin"
-    title: ClassVar[str] = "Confident learning, normalised margin"
+    name = "confident_learning_margin"
+    title = "Confident learning, normalised margin"
 
     def suspicion(self, probabilities: Floats, labels: Ints) -> Floats:
         """The margin, turned round."""
@@ -272,8 +272,8 @@ class ConfidentLearningMargin(_ConfidentLearning):
 class ConfidentLearningJoint(ConfidentLearningMargin):
     """Items off the diagonal of the confident joint first."""
 
-    name: ClassVar[str] = "confident_learning_joint"
-    title: ClassVar[str] = "Confident learning, confident joint"
+    name = "confident_learning_joint"
+    title = "Confident learning, confident joint"
 
     def suspicion(self, probabilities: Floats, labels: Ints) -> Floats:
         """Half a point for being off the diagonal, half for the margin."""
@@ -290,10 +290,10 @@ class ConfidentLearningJoint(ConfidentLearningMargin):
 class Bhn(CrossValidated):
     """Conformal p-values against a clean subset."""
 
-    name: ClassVar[str] = "bhn"
-    title: ClassVar[str] = "BHN"
-    needs: ClassVar[tuple[Need, ...]] = ("embeddings", "labels", "known")
-    references: ClassVar[tuple[str, ...]] = ("yu2023",)
+    name = "bhn"
+    title = "BHN"
+    needs = ("embeddings", "labels", "known")
+    references = ("yu2023",)
 
     def score(
         self, data: Collection, *, seed: int = 0, progress: Progress | None = None

@@ -45,12 +45,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.clean.collection import Collection, ImageSource, ImageView, Pixels, Task
+from equipoise.clean.collection import Collection, ImageSource, ImageView, Pixels
 from equipoise.clean.detector import Detector, Need, Progress, name_order, tell
 from equipoise.clean.pairs import Pairs
 from equipoise.clean.similarity import EXACT_UP_TO, Directions, Search, neighbours
@@ -107,12 +106,12 @@ class EmbeddingDistance(Detector):
     {'a | b': 0.5, 'a | c': 1.0}
     """
 
-    name: ClassVar[str] = "embedding_distance"
-    title: ClassVar[str] = "Embedding distance"
-    task: ClassVar[Task] = "near_duplicates"
-    needs: ClassVar[tuple[Need, ...]] = ("embeddings",)
-    bounded: ClassVar[bool] = True
-    references: ClassVar[tuple[str, ...]] = ("groger2024",)
+    name = "embedding_distance"
+    title = "Embedding distance"
+    task = "near_duplicates"
+    needs = ("embeddings",)
+    bounded = True
+    references = ("groger2024",)
     k: int = 5
     transforms: bool = False
     encoder: str = "default"
@@ -223,13 +222,13 @@ class PHash(Detector):
         How many images each image proposes where no pairs are given.
     """
 
-    name: ClassVar[str] = "phash"
-    title: ClassVar[str] = "pHash"
-    task: ClassVar[Task] = "near_duplicates"
-    needs: ClassVar[tuple[Need, ...]] = ("images",)
-    packages: ClassVar[tuple[str, ...]] = ("imagehash", "PIL")
-    bounded: ClassVar[bool] = True
-    references: ClassVar[tuple[str, ...]] = ("venkatesan2000",)
+    name = "phash"
+    title = "pHash"
+    task = "near_duplicates"
+    needs = ("images",)
+    packages = ("imagehash", "PIL")
+    bounded = True
+    references = ("venkatesan2000",)
     size: int = 8
     k: int = 5
 
@@ -310,12 +309,12 @@ class Ssim(Detector):
         How many images each image proposes where no pairs are given.
     """
 
-    name: ClassVar[str] = "ssim"
-    title: ClassVar[str] = "SSIM"
-    task: ClassVar[Task] = "near_duplicates"
-    needs: ClassVar[tuple[Need, ...]] = ("images",)
-    packages: ClassVar[tuple[str, ...]] = ("skimage", "PIL")
-    references: ClassVar[tuple[str, ...]] = ("wang2004",)
+    name = "ssim"
+    title = "SSIM"
+    task = "near_duplicates"
+    needs = ("images",)
+    packages = ("skimage", "PIL")
+    references = ("wang2004",)
     size: int = 128
     window: int = 7
     k: int = 5

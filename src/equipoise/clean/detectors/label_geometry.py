@@ -46,7 +46,6 @@ not.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -70,10 +69,10 @@ class Fine(LabelDetector):
         Classes with fewer say nothing.
     """
 
-    name: ClassVar[str] = "fine"
-    title: ClassVar[str] = "FINE"
-    packages: ClassVar[tuple[str, ...]] = ("threadpoolctl",)
-    references: ClassVar[tuple[str, ...]] = ("kim2021",)
+    name = "fine"
+    title = "FINE"
+    packages = ("threadpoolctl",)
+    references = ("kim2021",)
     steps: int = 500
     tolerance: float = 1e-9
     min_members: int = 4
@@ -153,10 +152,10 @@ class KnnDisagreement(LabelDetector):
         How many neighbours; all others where there are fewer.
     """
 
-    name: ClassVar[str] = "knn_disagreement"
-    title: ClassVar[str] = "kNN disagreement"
-    bounded: ClassVar[bool] = True
-    references: ClassVar[tuple[str, ...]] = ("wilson1972",)
+    name = "knn_disagreement"
+    title = "kNN disagreement"
+    bounded = True
+    references = ("wilson1972",)
     k: int = 20
 
     def __post_init__(self) -> None:
@@ -185,10 +184,10 @@ class NoiseRank(LabelDetector):
         The squared distance, at unit length, at which similarity has fallen to 1/e.
     """
 
-    name: ClassVar[str] = "noise_rank"
-    title: ClassVar[str] = "NoiseRank"
-    packages: ClassVar[tuple[str, ...]] = ("threadpoolctl",)
-    references: ClassVar[tuple[str, ...]] = ("sharma2020",)
+    name = "noise_rank"
+    title = "NoiseRank"
+    packages = ("threadpoolctl",)
+    references = ("sharma2020",)
     bandwidth: float = 1.0
 
     def __post_init__(self) -> None:

@@ -41,11 +41,10 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from equipoise.clean.collection import Collection, Task
+from equipoise.clean.collection import Collection
 from equipoise.clean.detector import (
     SEEDS,
     Detector,
-    Need,
     Progress,
     back_in_place,
     name_order,
@@ -67,8 +66,8 @@ def _pyod(module: str, name: str, **settings: object) -> Any:
 class _OutlierDetector(Detector):
     """An outlier detector of pyod on embeddings."""
 
-    task: ClassVar[Task] = "off_topic"
-    needs: ClassVar[tuple[Need, ...]] = ("embeddings",)
+    task = "off_topic"
+    needs = ("embeddings",)
     packages: ClassVar[tuple[str, ...]] = ("pyod",)
 
     @abstractmethod
@@ -172,9 +171,9 @@ class KnnDistance(_OutlierDetector):
     [0.1, 0.1, 0.1, 8.8]
     """
 
-    name: ClassVar[str] = "knn_distance"
-    title: ClassVar[str] = "kNN distance"
-    references: ClassVar[tuple[str, ...]] = ("ramaswamy2000", "zhao2019")
+    name = "knn_distance"
+    title = "kNN distance"
+    references = ("ramaswamy2000", "zhao2019")
     k: int = 5
     method: Literal["largest", "mean", "median"] = "largest"
 
@@ -196,10 +195,10 @@ class IsolationForest(_OutlierDetector):
         Items per tree, at most.
     """
 
-    name: ClassVar[str] = "isolation_forest"
-    title: ClassVar[str] = "Isolation Forest"
-    seeded: ClassVar[bool] = True
-    references: ClassVar[tuple[str, ...]] = ("liu2008", "zhao2019")
+    name = "isolation_forest"
+    title = "Isolation Forest"
+    seeded = True
+    references = ("liu2008", "zhao2019")
     trees: int = 100
     max_samples: int = 256
 
@@ -228,9 +227,9 @@ class Hbos(_OutlierDetector):
         How far beyond the outermost bins a value may lie, in widths of a bin.
     """
 
-    name: ClassVar[str] = "hbos"
-    title: ClassVar[str] = "HBOS"
-    references: ClassVar[tuple[str, ...]] = ("goldstein2012", "zhao2019")
+    name = "hbos"
+    title = "HBOS"
+    references = ("goldstein2012", "zhao2019")
     bins: int = 10
     alpha: float = 0.1
     tolerance: float = 0.5
@@ -245,9 +244,9 @@ class Hbos(_OutlierDetector):
 class Ecod(_OutlierDetector):
     """Outliers by empirical cumulative distributions; it has no hyper-parameters."""
 
-    name: ClassVar[str] = "ecod"
-    title: ClassVar[str] = "ECOD"
-    references: ClassVar[tuple[str, ...]] = ("li2022", "zhao2019")
+    name = "ecod"
+    title = "ECOD"
+    references = ("li2022", "zhao2019")
 
     def model(self, rows: Floats, seed: int) -> Any:
         """Empirical distributions of all features."""
@@ -259,8 +258,8 @@ class Ecod(_OutlierDetector):
 class _Network(_OutlierDetector):
     """A detector that a network of torch is part of, on the processor."""
 
-    packages: ClassVar[tuple[str, ...]] = ("pyod", "torch")
-    seeded: ClassVar[bool] = True
+    packages = ("pyod", "torch")
+    seeded = True
 
 
 @dataclass(frozen=True)
@@ -275,9 +274,9 @@ class AutoEncoder(_Network):
         Of the training.
     """
 
-    name: ClassVar[str] = "autoencoder"
-    title: ClassVar[str] = "AutoEncoder"
-    references: ClassVar[tuple[str, ...]] = ("aggarwal2015", "zhao2019")
+    name = "autoencoder"
+    title = "AutoEncoder"
+    references = ("aggarwal2015", "zhao2019")
     layers: tuple[int, ...] = (64, 32)
     epochs: int = 10
     batch: int = 32
@@ -312,9 +311,9 @@ class Vae(_Network):
         Of the training.
     """
 
-    name: ClassVar[str] = "vae"
-    title: ClassVar[str] = "VAE"
-    references: ClassVar[tuple[str, ...]] = ("kingma2014", "zhao2019")
+    name = "vae"
+    title = "VAE"
+    references = ("kingma2014", "zhao2019")
     layers: tuple[int, ...] = (128, 64, 32)
     latent: int = 2
     epochs: int = 30
@@ -350,9 +349,9 @@ class DeepSvdd(_Network):
         Of the training.
     """
 
-    name: ClassVar[str] = "deep_svdd"
-    title: ClassVar[str] = "DeepSVDD"
-    references: ClassVar[tuple[str, ...]] = ("ruff2018", "zhao2019")
+    name = "deep_svdd"
+    title = "DeepSVDD"
+    references = ("ruff2018", "zhao2019")
     layers: tuple[int, ...] = (64, 32)
     epochs: int = 100
     batch: int = 32
@@ -389,9 +388,9 @@ class DeepIsolationForest(_Network):
         Items per tree, at most.
     """
 
-    name: ClassVar[str] = "deep_isolation_forest"
-    title: ClassVar[str] = "Deep Isolation Forest"
-    references: ClassVar[tuple[str, ...]] = ("xu2023", "zhao2019")
+    name = "deep_isolation_forest"
+    title = "Deep Isolation Forest"
+    references = ("xu2023", "zhao2019")
     networks: int = 50
     trees: int = 6
     dimensions: int = 20

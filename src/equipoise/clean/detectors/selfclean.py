@@ -53,12 +53,11 @@ join at distance 0, cover no area of their own, and so have the same value.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
-from equipoise.clean.collection import Collection, Task
-from equipoise.clean.detector import Detector, Need, Progress, labelled
+from equipoise.clean.collection import Collection
+from equipoise.clean.detector import Detector, Progress, labelled
 from equipoise.clean.similarity import Directions, Search
 from equipoise.types.arrays import Floats, InputError, Ints
 from equipoise.types.predictions import Predictions
@@ -292,12 +291,12 @@ class SelfCleanOffTopic(Detector):
     3
     """
 
-    name: ClassVar[str] = "selfclean_off_topic"
-    title: ClassVar[str] = "SelfClean"
-    task: ClassVar[Task] = "off_topic"
-    needs: ClassVar[tuple[Need, ...]] = ("embeddings",)
-    bounded: ClassVar[bool] = True
-    references: ClassVar[tuple[str, ...]] = ("groger2024",)
+    name = "selfclean_off_topic"
+    title = "SelfClean"
+    task = "off_topic"
+    needs = ("embeddings",)
+    bounded = True
+    references = ("groger2024",)
 
     def score(
         self, data: Collection, *, seed: int = 0, progress: Progress | None = None
@@ -334,12 +333,12 @@ class SelfCleanLabelErrors(Detector):
     4
     """
 
-    name: ClassVar[str] = "selfclean_label_errors"
-    title: ClassVar[str] = "SelfClean"
-    task: ClassVar[Task] = "label_errors"
-    needs: ClassVar[tuple[Need, ...]] = ("embeddings", "labels")
-    bounded: ClassVar[bool] = True
-    references: ClassVar[tuple[str, ...]] = ("groger2024",)
+    name = "selfclean_label_errors"
+    title = "SelfClean"
+    task = "label_errors"
+    needs = ("embeddings", "labels")
+    bounded = True
+    references = ("groger2024",)
 
     def score(
         self, data: Collection, *, seed: int = 0, progress: Progress | None = None

@@ -131,7 +131,7 @@ class GivenEmbeddings(Encoder):
     array([[0., 0., 1.]], dtype=float32)
     """
 
-    name: ClassVar[str] = "given"
+    name = "given"
     array: Floats
     items: tuple[str, ...] = ()
 
@@ -170,7 +170,7 @@ class GreyPixels(Encoder):
     (2, 16)
     """
 
-    name: ClassVar[str] = "pixels"
+    name = "pixels"
     size: int = 16
 
     @property

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -61,7 +61,7 @@ class EfficientNetLite(Encoder):
         Of the input, in pixels.
     """
 
-    name: ClassVar[str] = "efficientnet-lite"
+    name = "efficientnet-lite"
     version: str = "lite0"
     size: int = 128
 
@@ -158,7 +158,7 @@ class OnnxFile(Encoder):
         Name of the output; empty chooses as the module says.
     """
 
-    name: ClassVar[str] = "onnx"
+    name = "onnx"
     path: Path
     size: int = 224
     mean: tuple[float, float, float] = IMAGENET_MEAN
@@ -318,7 +318,7 @@ class TimmModel(Encoder):
         As timm calls it, for example ``vit_small_patch14_dinov2.lvd142m``.
     """
 
-    name: ClassVar[str] = "timm"
+    name = "timm"
     model: str
 
     @property

@@ -99,7 +99,7 @@ class Cifar10N:
         )
 
 
-def cifar10n() -> Cifar10N:
+def load_cifar10n() -> Cifar10N:
     """Read images, labels and features, put together by the number of the image."""
     folder = fetched(SOURCE)
     with np.load(folder / "images_10k.npz", allow_pickle=False) as seen:
@@ -124,7 +124,7 @@ def cifar10n() -> Cifar10N:
 
 def wrong_labels() -> JudgedCollection:
     """Question A: which human labels are wrong?"""
-    data = cifar10n()
+    data = load_cifar10n()
     question = "which human labels are wrong?"
     return _study(
         "wrong-labels", question, data.collection(data.aggregate), data.known_errors()
@@ -133,7 +133,7 @@ def wrong_labels() -> JudgedCollection:
 
 def disagreement() -> JudgedCollection:
     """Question B: on which images do people disagree with the label of CIFAR-10?"""
-    data = cifar10n()
+    data = load_cifar10n()
     question = "on which images do people disagree with the label?"
     return _study("disagreement", question, data.collection(data.clean), data.disagreement())
 

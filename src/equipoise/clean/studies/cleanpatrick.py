@@ -19,7 +19,7 @@ there are left out, which is said.
 import os
 from ast import literal_eval
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path, PurePosixPath
 
@@ -66,31 +66,15 @@ _DIAGNOSES = "fitzpatrick17k.csv"
 _YES, _NO = ("1", "1.0", "true", "yes"), ("0", "0.0", "false", "no")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReleaseLayout:
-    """How the files of the release are read.
-
-    Attributes
-    ----------
-    columns
-        Names of columns by ours (`COLUMNS`), where they differ from all that are known.
-    votes
-        Whether to read raw votes; otherwise the released labels are the truth.
-    """
-
-    columns: Mapping[str, str] = field(default_factory=dict)
-    votes: bool = True
-
-
 _Answers = tuple[tuple[str, bool], ...]  # annotator and answer; without name, the label
 _Question = tuple[tuple[str, ...], _Answers]  # one image, or two and more, and what was said
 
 
-def cleanpatrick(
+def load_cleanpatrick(
     *,
     release: AnyPath | None = None,
     images: AnyPath | None = None,
-    layout: ReleaseLayout | None = None,
+    votes: bool = True,
     encoder: Encoder | str | None = "default",
     cache: AnyPath | None = None,
     progress: Progress | None = None,
@@ -103,24 +87,18 @@ def cleanpatrick(
         Folder of the release; None is ``cleanpatrick`` in the folder ``EQUIPOISE_DATA``.
     images
         Folder of the images, or a file of embeddings; None is ``fitzpatrick17k`` there.
-    layout
-        How the files of the release are read.
+    votes
+        Whether to read raw votes; otherwise the released labels are the truth.
     encoder, cache, progress
         As `equipoise.clean.reading.read_collection` takes them.
     """
-    how = layout or ReleaseLayout()
     home = _located(release, "cleanpatrick", "the release")
     seen = _located(images, "fitzpatrick17k", "the images of Fitzpatrick17k")
-    for name in how.columns:
-        if name not in COLUMNS:
-            raise InputError(
-                "columns", f"{name!r}", f"one of {', '.join(COLUMNS)}", "name one of these"
-            )
     questions = {
-        task: list(_questions(home, stem, how, pairs=task == "near_duplicates"))
+        task: list(_questions(home, stem, votes=votes, pairs=task == "near_duplicates"))
         for task, stem in FILES.items()
     }
-    diagnoses = _diagnoses(home, seen, how)
+    diagnoses = _diagnoses(home, seen)
     reading = read_collection(seen, encoder=encoder, cache=cache, progress=progress)
     data = _named_by_hash(reading.collection, diagnoses)
     return JudgedCollection(
@@ -150,28 +128,23 @@ def _located(named: AnyPath | None, name: str, what: str) -> Path:
     return path
 
 
-def _column(table: Table, ours: str, how: ReleaseLayout, *, needed: bool = True) -> str:
-    """The name in a file of one of our columns; empty where it has none and needs none."""
-    names = (how.columns[ours],) if ours in how.columns else COLUMNS[ours]
-    for name in names:
+def _column(table: Table, ours: str) -> str:
+    """The name in a file of one of our columns."""
+    for name in COLUMNS[ours]:
         if name in table.columns:
             return name
-    if not needed:
-        return ""
     raise InputError(
         f"{table.name}, columns",
         f"{listed(table.columns, most=20)}",
-        f"one named {' or '.join(names)}",
-        f"say which column is the {ours}: columns={{{ours!r}: ...}}"
+        f"one named {' or '.join(COLUMNS[ours])}",
+        f"rename the column of the {ours}"
         + ("" if ours in ("item", "pair", "label", "diagnosis") else ", or read no votes"),
     )
 
 
-def _questions(
-    release: Path, stem: str, how: ReleaseLayout, *, pairs: bool
-) -> Iterator[_Question]:
-    table = read_table(release / f"{stem}{'_meta' if how.votes else ''}.csv")
-    subject = ids(table, _column(table, "pair" if pairs else "item", how))
+def _questions(release: Path, stem: str, *, votes: bool, pairs: bool) -> Iterator[_Question]:
+    table = read_table(release / f"{stem}{'_meta' if votes else ''}.csv")
+    subject = ids(table, _column(table, "pair" if pairs else "item"))
     images = [tuple(dict.fromkeys(_hashes(text))) for text in subject]
     if pairs:
         short = next((row for row, some in enumerate(images) if len(some) < 2), None)
@@ -179,16 +152,16 @@ def _questions(
             raise InputError(
                 table.where(short), f"{subject[short]!r}", "two images or more", "mend the row"
             )
-    if not how.votes:
-        column = _column(table, "label", how)
+    if not votes:
+        column = _column(table, "label")
         for row, (some, word) in enumerate(zip(images, words(table, column), strict=True)):
             yield some, (("", _answer(word, table, row)),)
         return
     answers: dict[tuple[str, ...], list[tuple[str, bool]]] = {}
-    for some, votes in zip(images, _answers(table, how), strict=True):
-        answers.setdefault(some, []).extend(votes)
-    for some, all_said in answers.items():
-        yield some, tuple(all_said)
+    for some, of_row in zip(images, _answers(table), strict=True):
+        answers.setdefault(some, []).extend(of_row)
+    for some, of_question in answers.items():
+        yield some, tuple(of_question)
 
 
 def _hashes(text: str) -> list[str]:
@@ -205,15 +178,15 @@ def _answer(word: str, table: Table, row: int) -> bool:
     raise InputError(table.where(row), f"{word!r}", "0 or 1", "mend the row")
 
 
-def _answers(table: Table, how: ReleaseLayout) -> Iterator[list[tuple[str, bool]]]:
+def _answers(table: Table) -> Iterator[list[tuple[str, bool]]]:
     """Who said what in every row: one vote, or several packed into one cell."""
-    packed = _column(table, "votes", how, needed=False)
-    if packed and "annotator" not in how.columns:
+    packed = next((name for name in COLUMNS["votes"] if name in table.columns), None)
+    if packed is not None:
         for row, text in enumerate(words(table, packed)):
             yield _unpacked(text, table, row)
         return
-    people = ids(table, _column(table, "annotator", how))
-    answers = words(table, _column(table, "vote", how))
+    people = ids(table, _column(table, "annotator"))
+    answers = words(table, _column(table, "vote"))
     for row, (person, word) in enumerate(zip(people, answers, strict=True)):
         yield [(person, _answer(word, table, row))]
 
@@ -228,12 +201,12 @@ def _unpacked(text: str, table: Table, row: int) -> list[tuple[str, bool]]:
             table.where(row),
             f"{text[:40]!r}",
             "votes such as {'annotator': 1}",
-            "say which columns are the annotator and the vote, or read no votes",
+            "write one vote per row, or read no votes",
         ) from error
     return [(str(name), _answer(str(answer), table, row)) for name, answer in pairs]
 
 
-def _diagnoses(release: Path, images: Path, how: ReleaseLayout) -> dict[str, str]:
+def _diagnoses(release: Path, images: Path) -> dict[str, str]:
     folders = (images if images.is_dir() else images.parent, images.parent, release)
     paths = [folder / _DIAGNOSES for folder in folders if (folder / _DIAGNOSES).is_file()]
     if not paths:
@@ -244,8 +217,8 @@ def _diagnoses(release: Path, images: Path, how: ReleaseLayout) -> dict[str, str
             "fetch it from github.com/mattgroh/fitzpatrick17k",
         )
     table = read_table(paths[0])
-    names = ids(table, _column(table, "item", how))
-    return dict(zip(names, words(table, _column(table, "diagnosis", how)), strict=True))
+    names = ids(table, _column(table, "item"))
+    return dict(zip(names, words(table, _column(table, "diagnosis")), strict=True))
 
 
 def _named_by_hash(seen: Collection, diagnoses: Mapping[str, str]) -> Collection:

@@ -50,12 +50,12 @@ _EXPERTS = {"expert 1": (9.0, 0.0), "expert 2": (8.0, -0.3), "expert 3": (8.0, 0
 _People = Mapping[str, tuple[float, float]]
 
 
-def demo(seed: int = 0) -> JudgedCollection:
+def load_demo(seed: int = 0) -> JudgedCollection:
     """Make the study.
 
     Examples
     --------
-    >>> study = demo()
+    >>> study = load_demo()
     >>> len(study.collection), sorted(study.truths)
     (623, ['label_errors', 'near_duplicates', 'off_topic'])
     """
