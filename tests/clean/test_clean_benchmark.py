@@ -156,7 +156,7 @@ def test_a_pair_the_other_way_round_is_the_same_pair(study):
     assert sorted(zip(table.item, table.annotator, table.label, strict=True)) == [
         (0, 0, 1), (0, 1, 0), (1, 0, 0),
     ]  # fmt: skip
-    assert len(made.seen("near_duplicates").pairs) == 2
+    assert len(made.collection_for("near_duplicates").pairs) == 2
     with pytest.raises(InputError, match="the other way round, 'yes'"):
         replace(study, truths={"near_duplicates": pair_votes([*rows[:1], ("a | b", "p", 0)])})
 

@@ -53,7 +53,7 @@ def test_shuffled_images_or_pairs_leave_every_pair_its_score(detector):
     order, mixed = chance.permutation(len(data)), chance.permutation(len(data.pairs))
     shuffled = data.subset(order)
     names = np.array(data.pairs.names(data.items))[mixed]
-    again = detector.score(replace(shuffled, pairs=Pairs.named(names, shuffled.items)))
+    again = detector.score(replace(shuffled, pairs=Pairs.from_names(names, shuffled.items)))
     assert again.items == tuple(names)
     assert again.values.tolist() == detector.score(data).values[mixed].tolist()
 

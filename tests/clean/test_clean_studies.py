@@ -69,7 +69,7 @@ def test_people_of_the_demo_differ_in_skill_and_experts_see_every_level(small):
 
 
 def test_judged_pairs_of_the_demo_are_pairs_of_its_items(small):
-    seen = small.seen("near_duplicates")
+    seen = small.collection_for("near_duplicates")
     assert len(seen.pairs) == len(small.truths["near_duplicates"].items)
     assert seen.pairs.names(seen.items) == small.truths["near_duplicates"].items
 
@@ -167,7 +167,7 @@ def test_released_labels_and_their_closure(files):
         pair_name(a, d): False, pair_name(b, d): False, pair_name(c, d): False,
         pair_name(d, e): False,
     }  # fmt: skip
-    assert study.seen("near_duplicates").pairs is not None
+    assert study.collection_for("near_duplicates").pairs is not None
     assert study.source.references == ("groger2025",) and not study.simulated
 
 

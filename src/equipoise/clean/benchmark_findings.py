@@ -265,7 +265,7 @@ def _leaderboard(compared: TaskBenchmark, board: Finding) -> Finding:
             for chart in board.charts
         ),
         tables=(
-            *(_scores(compared, labels, front) for labels in reversed(LABELS)),
+            *(_score_table(compared, labels, front) for labels in reversed(LABELS)),
             *board.tables,
         ),
         note=f"Problems are {shares}, which is the level of chance for average precision and "
@@ -275,7 +275,7 @@ def _leaderboard(compared: TaskBenchmark, board: Finding) -> Finding:
     )
 
 
-def _scores(compared: TaskBenchmark, labels: str, front: RankedModels) -> Table:
+def _score_table(compared: TaskBenchmark, labels: str, front: RankedModels) -> Table:
     def cells(metric: str, value: float, low: float, high: float) -> dict[str, float]:
         return {metric: value, f"{metric}_low": low, f"{metric}_high": high}
 

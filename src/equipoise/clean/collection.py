@@ -265,14 +265,14 @@ class JudgedCollection:
             }
             object.__setattr__(self, name, renamed)
 
-    def seen(self, task: Task) -> Collection:
+    def collection_for(self, task: Task) -> Collection:
         """What detectors of a task see: the collection, and which pairs were judged."""
         if task != "near_duplicates":
             return self.collection
-        pairs = Pairs.named(self.judged(task).items, self.collection.items)
+        pairs = Pairs.from_names(self.visible_votes(task).items, self.collection.items)
         return replace(self.collection, pairs=pairs)
 
-    def judged(self, task: Task) -> Annotations:
+    def visible_votes(self, task: Task) -> Annotations:
         """Votes on what detectors can see, with a notice on what they cannot.
 
         Items must be in the collection, both of a pair, and label errors need a label.

@@ -139,11 +139,11 @@ def automatic_cut(
     copies
         Whether scores of exactly 1 are copies, called problems though there be no law.
     """
-    values = _checked(scores)
+    values = _checked_scores(scores)
     require_whole("automatic cut, items", items, least=1, do="give the number of items")
     for name, value in (("alpha", alpha), ("q", q)):
         require_number(f"automatic cut, {name}", value, above=0, below=1, do="try the default")
-    fitted = values if background is None else _checked(background)
+    fitted = values if background is None else _checked_scores(background)
     total = len(values) if background is None else items * (items - 1) / 2
     share = q * alpha * items / max(total, 1)
     law = _tail_law(fitted, alpha)
@@ -170,7 +170,7 @@ def contamination(
     replicates, seed
         Of the bootstrap.
     """
-    values = _checked(scores)
+    values = _checked_scores(scores)
     require_number("contamination, level", level, above=0, below=1, do="try 0.95")
     require_drawn("contamination, replicates", replicates, least=20, do="try 400")
     if len(values) < LEAST_FOR_SHARE:
@@ -255,7 +255,7 @@ class _Law:
 LAWS = tuple(_Law(normal, upper) for normal in (False, True) for upper in (0.75, 0.5))
 
 
-def _checked(scores: Floats) -> Floats:
+def _checked_scores(scores: Floats) -> Floats:
     values = np.asarray(scores, dtype=np.float64)
     if values.ndim != 1 or not ((values >= 0) & (values <= 1)).all():
         raise InputError(

@@ -102,7 +102,7 @@ class Detector(ABC):
         return Predictions(self.name, tuple(items), np.asarray(values, float), task=self.task)
 
 
-def labelled(data: Collection) -> Collection:
+def labelled_items(data: Collection) -> Collection:
     """The items that have a label; refused where none has."""
     assert data.labels is not None
     rows = np.flatnonzero(data.labels != MISSING)
@@ -128,7 +128,7 @@ class LabelDetector(Detector):
         """How suspicious the label of every item is that has one."""
         del seed
         self.check(data)
-        seen = labelled(data)
+        seen = labelled_items(data)
         assert seen.embeddings is not None and seen.labels is not None
         order = name_order(seen.items)
         values = self.suspicion(seen.embeddings[order], seen.labels[order], progress)

@@ -259,7 +259,7 @@ class Benchmark:
         )
 
     def _votes(self, task: Task) -> Annotations:
-        votes = self.data.judged(task)
+        votes = self.data.visible_votes(task)
         return _in_components(votes) if task == "near_duplicates" else votes
 
     def _compared(
@@ -313,7 +313,7 @@ def _cells(
     """One per detector and seed, task by task."""
     whole, cells = collection_digest(judged.collection), []
     for task, detectors in by_task.items():
-        data = judged.seen(task)
+        data = judged.collection_for(task)
         pairs = data.pairs
         seen = digest([] if pairs is None else [pairs.first, pairs.second])
         for detector in detectors:

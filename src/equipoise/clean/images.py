@@ -171,11 +171,11 @@ class FileImages:
     def rgb(self, place: int) -> Pixels:
         """One image, by the rules of this module; refused where they refuse it."""
         name = self.paths[place]
-        return read_image(_inside(Path(self.root), name), name)
+        return read_image(_path_inside(Path(self.root), name), name)
 
     def digest(self, place: int) -> str:
         """The SHA-256 of the file, and of the rules by which it is read."""
-        path = _inside(Path(self.root), self.paths[place])
+        path = _path_inside(Path(self.root), self.paths[place])
         return hashlib.sha256(f"{_RULES} {file_sha256(path)}".encode()).hexdigest()
 
 
@@ -187,7 +187,7 @@ def read_image(path: AnyPath, name: str = "") -> Pixels:
     name
         What messages call the file; its path otherwise.
     """
-    return _decoded(Path(path), name or str(path))[0]
+    return _decode(Path(path), name or str(path))[0]
 
 
 def thumbnail(source: ImageSource, place: int, size: int) -> bytes:
@@ -231,7 +231,7 @@ def look_through(folder: AnyPath, *, progress: Progress | None = None) -> _Image
     paths, several = [], []
     for number, name in enumerate(candidates):
         try:
-            _, frames = _decoded(_inside(root, name), name, trial=True)
+            _, frames = _decode(_path_inside(root, name), name, trial=True)
         except InputError as error:
             rejected.append(error)
         else:
@@ -249,7 +249,7 @@ def _walk(root: Path, under: str, rejected: list[InputError]) -> Iterator[tuple[
         entries = list(os.scandir(root / under))
     except OSError as error:
         rejected.append(
-            _refused(under or ".", f"cannot be opened ({error.strerror})", "allow reading it")
+            _refusal(under or ".", f"cannot be opened ({error.strerror})", "allow reading it")
         )
         return
     for entry in entries:
@@ -259,50 +259,50 @@ def _walk(root: Path, under: str, rejected: list[InputError]) -> Iterator[tuple[
         if entry.is_dir(follow_symlinks=False):
             yield from _walk(root, f"{name}/", rejected)
             continue
-        trouble = _trouble(root, name)
+        trouble = _why_unusable(root, name)
         if trouble is not None:
             rejected.append(trouble)
             continue
         kind = _kind(root / name)
         if kind == "archive":
-            rejected.append(_refused(name, "an archive", "unpack it into the folder"))
+            rejected.append(_refusal(name, "an archive", "unpack it into the folder"))
         elif kind == "foreign":
             what = _FOREIGN.get(_ending(name), "a DICOM file")
-            rejected.append(_refused(name, what, "convert it to PNG or JPEG"))
+            rejected.append(_refusal(name, what, "convert it to PNG or JPEG"))
         else:
             yield name, kind
 
 
-def _trouble(root: Path, name: str) -> InputError | None:
+def _why_unusable(root: Path, name: str) -> InputError | None:
     """Why a file must not be opened, or cannot be named."""
     try:
         name.encode()
         mode = (root / name).stat().st_mode if not (root / name).is_symlink() else 0
     except UnicodeEncodeError:
         shown = name.encode(errors="replace").decode()
-        return _refused(shown, "a name that is no text", "rename the file")
+        return _refusal(shown, "a name that is no text", "rename the file")
     except OSError as error:
-        return _refused(name, f"cannot be opened ({error.strerror})", "allow reading it")
+        return _refusal(name, f"cannot be opened ({error.strerror})", "allow reading it")
     if SEPARATOR in name:
         got = f"a name with {SEPARATOR!r}, which stands between the items of a pair"
-        return _refused(name, got, "rename the file")
+        return _refusal(name, got, "rename the file")
     if not mode:
-        return _link_trouble(root, name)
-    return None if stat.S_ISREG(mode) else _refused(name, _SPECIAL, "remove it")
+        return _why_link_unusable(root, name)
+    return None if stat.S_ISREG(mode) else _refusal(name, _SPECIAL, "remove it")
 
 
-def _link_trouble(root: Path, name: str) -> InputError | None:
+def _why_link_unusable(root: Path, name: str) -> InputError | None:
     """Why a link is not followed."""
     try:
         target = (root / name).resolve(strict=True)
     except (OSError, RuntimeError):
-        return _refused(name, "a link to nothing, or to itself", "mend or remove it")
+        return _refusal(name, "a link to nothing, or to itself", "mend or remove it")
     if not target.is_relative_to(root):
-        return _refused(name, "a link out of the folder", "copy the file into the folder")
+        return _refusal(name, "a link out of the folder", "copy the file into the folder")
     if target.is_dir():
         do = "remove it: its images are read where they are"
-        return _refused(name, "a link to a folder", do)
-    return None if target.is_file() else _refused(name, _SPECIAL, "remove it")
+        return _refusal(name, "a link to a folder", do)
+    return None if target.is_file() else _refusal(name, _SPECIAL, "remove it")
 
 
 def _ending(name: str) -> str:
@@ -329,11 +329,11 @@ def _kind(path: Path) -> Kind:
     return "foreign" if start[128:132] == b"DICM" else "other"
 
 
-def _refused(name: str, got: str, do: str) -> InputError:
+def _refusal(name: str, got: str, do: str) -> InputError:
     return InputError(name, got, "a readable image", do)
 
 
-def _inside(root: Path, name: str) -> Path:
+def _path_inside(root: Path, name: str) -> Path:
     """The path of a file of a folder; refused where it leads out of the folder."""
     path = (root / name).resolve()
     if not path.is_relative_to(root.resolve()):
@@ -341,7 +341,7 @@ def _inside(root: Path, name: str) -> Path:
     return path
 
 
-def _decoded(path: Path, name: str, *, trial: bool = False) -> tuple[Pixels, bool]:
+def _decode(path: Path, name: str, *, trial: bool = False) -> tuple[Pixels, bool]:
     """An image, and whether its file has several frames, or a refusal.
 
     For a trial, a JPEG is decoded at an eighth of its size.
@@ -366,7 +366,7 @@ def _decoded(path: Path, name: str, *, trial: bool = False) -> tuple[Pixels, boo
                 several = bool(getattr(image, "is_animated", False))
                 image.seek(0)
                 image.load()
-                return _pixels(_upright(image), name), several
+                return _pixels(_turn_upright(image), name), several
     except Image.DecompressionBombError as error:
         raise _too_large(name, "far more than 50 megapixels") from error
     except InputError:
@@ -383,7 +383,7 @@ def _too_large(name: str, got: str) -> InputError:
     return InputError(name, got, "at most 50 megapixels", "make it smaller, or leave it out")
 
 
-def _upright(image: "PillowImage") -> "PillowImage":
+def _turn_upright(image: "PillowImage") -> "PillowImage":
     """An image turned by its EXIF orientation; as stored where that cannot be read."""
     from PIL import ImageOps
 
@@ -398,7 +398,7 @@ def _pixels(image: "PillowImage", name: str = "image") -> Pixels:
     from PIL import Image
 
     if image.mode in _DEEP:
-        grey = _stretched(np.asarray(image), name)
+        grey = _stretch_to_bytes(np.asarray(image), name)
         return np.repeat(grey[:, :, None], 3, axis=2)
     if image.has_transparency_data or image.mode in ("PA", "La", "RGBa"):
         above = image.convert("RGBA")
@@ -416,7 +416,9 @@ def _from_lab(image: "PillowImage") -> "PillowImage":
     return image if converted is None else converted
 
 
-def _stretched(values: np.ndarray[tuple[int, ...], np.dtype[np.generic]], name: str) -> Pixels:
+def _stretch_to_bytes(
+    values: np.ndarray[tuple[int, ...], np.dtype[np.generic]], name: str
+) -> Pixels:
     """A deep channel as eight bits: its smallest finite value becomes 0, its largest 255."""
     deep = np.asarray(values, dtype=np.float64)
     finite = np.isfinite(deep)

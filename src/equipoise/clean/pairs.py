@@ -76,7 +76,7 @@ class Pairs:
         )
 
     @classmethod
-    def named(cls, names: Sequence[str], items: Sequence[str]) -> "Pairs":
+    def from_names(cls, names: Sequence[str], items: Sequence[str]) -> "Pairs":
         """Pairs by their names, in the order of the names."""
         place = {name: number for number, name in enumerate(items)}
         both = [split_pair(name) for name in names]

@@ -165,7 +165,7 @@ MADE_UP: Mapping[str, Callable[[tuple[int, int], Random], Pixels]] = {
 }
 
 
-class Planted(NamedTuple):
+class PlantedItem(NamedTuple):
     """An item that is put in.
 
     Attributes
@@ -178,7 +178,7 @@ class Planted(NamedTuple):
         Whose picture, or size, or embedding it starts from.
     alteration
         Of a copy.
-    made
+    invented
         Kind of a picture that is made up.
     """
 
@@ -186,12 +186,12 @@ class Planted(NamedTuple):
     original: int
     place: int
     alteration: Alteration | None = None
-    made: str = ""
+    invented: str = ""
 
     @property
     def is_foreign(self) -> bool:
         """Whether it comes from another collection."""
-        return self.original < 0 and not self.made
+        return self.original < 0 and not self.invented
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -210,7 +210,7 @@ class PlantedImages:
 
     source: ImageSource
     other: ImageSource | None
-    planted: tuple[Planted, ...]
+    planted: tuple[PlantedItem, ...]
     seed: int
 
     __repr__ = short_repr
@@ -226,8 +226,8 @@ class PlantedImages:
         how = self.planted[number]
         pixels = self._origin(how).rgb(how.place)
         random = np.random.default_rng([self.seed, number + 1])
-        if how.made:
-            return MADE_UP[how.made]((pixels.shape[0], pixels.shape[1]), random)
+        if how.invented:
+            return MADE_UP[how.invented]((pixels.shape[0], pixels.shape[1]), random)
         return pixels if how.alteration is None else alter(pixels, how.alteration, random)
 
     def digest(self, place: int) -> str:
@@ -239,10 +239,10 @@ class PlantedImages:
         digest = self._origin(how).digest(how.place)
         if how.is_foreign:
             return digest
-        text = f"{digest} {how.alteration} {how.made} {self.seed} {number + 1}"
+        text = f"{digest} {how.alteration} {how.invented} {self.seed} {number + 1}"
         return hashlib.sha256(text.encode()).hexdigest()
 
-    def _origin(self, how: Planted) -> ImageSource:
+    def _origin(self, how: PlantedItem) -> ImageSource:
         if not how.is_foreign:
             return self.source
         assert self.other is not None

@@ -41,8 +41,8 @@ from equipoise.clean.pictures import (
     ALTERATIONS,
     MADE_UP,
     Alteration,
-    Planted,
     PlantedImages,
+    PlantedItem,
     Random,
 )
 from equipoise.clean.similarity import Directions, Search, neighbours
@@ -175,7 +175,7 @@ def _free_prefix(items: Sequence[str]) -> str:
     return prefix
 
 
-def plan_copies(data: Collection, plan: Copies | None, seed: int) -> list[Planted]:
+def plan_copies(data: Collection, plan: Copies | None, seed: int) -> list[PlantedItem]:
     """Copies of some items, alterations in turn."""
     if plan is None:
         return []
@@ -192,15 +192,15 @@ def plan_copies(data: Collection, plan: Copies | None, seed: int) -> list[Plante
     number = max(1, round(plan.share * len(data)))
     originals = random.choice(len(data), number, replace=False)
     sizes = random.integers(1, plan.largest, number)
-    copies: list[Planted] = []
+    copies: list[PlantedItem] = []
     for place in np.repeat(originals, sizes).tolist():
         how = alterations[len(copies) % len(alterations)]
         name = f"{prefix}copy-{len(copies):05d}-{how.kind}"
-        copies.append(Planted(name, place, place, how))
+        copies.append(PlantedItem(name, place, place, how))
     return copies
 
 
-def plan_insertions(data: Collection, plan: OffTopic | None, seed: int) -> list[Planted]:
+def plan_insertions(data: Collection, plan: OffTopic | None, seed: int) -> list[PlantedItem]:
     """Items that do not belong."""
     if plan is None:
         return []
@@ -210,11 +210,11 @@ def plan_insertions(data: Collection, plan: OffTopic | None, seed: int) -> list[
         places = random.integers(0, len(data), number).tolist()
         kinds = plan.kinds if data.images is not None else ("far",)
         return [
-            Planted(
+            PlantedItem(
                 f"{prefix}off-topic-{n:05d}-{kinds[n % len(kinds)]}",
                 -1,
                 place,
-                made=kinds[n % len(kinds)],
+                invented=kinds[n % len(kinds)],
             )
             for n, place in enumerate(places)
         ]
@@ -230,7 +230,7 @@ def plan_insertions(data: Collection, plan: OffTopic | None, seed: int) -> list[
             "give a larger source of the same kind, or plant a smaller share",
         )
     places = random.choice(have, number, replace=False).tolist()
-    return [Planted(f"{prefix}off-topic-{n:05d}", -1, p) for n, p in enumerate(places)]
+    return [PlantedItem(f"{prefix}off-topic-{n:05d}", -1, p) for n, p in enumerate(places)]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -258,7 +258,7 @@ class Mixture:
     def of(
         cls,
         data: Collection,
-        planted: Sequence[Planted],
+        planted: Sequence[PlantedItem],
         off_topic: OffTopic | None,
         seed: int,
     ) -> Self:
@@ -310,7 +310,7 @@ class Mixture:
 
 
 def _more_embeddings(
-    data: Collection, planted: Sequence[Planted], off_topic: OffTopic | None, seed: int
+    data: Collection, planted: Sequence[PlantedItem], off_topic: OffTopic | None, seed: int
 ) -> Floats | None:
     """Embeddings of planted items where there are no pictures; zeros where there are."""
     if data.embeddings is None:
@@ -456,7 +456,7 @@ def _check_parts(data: Collection, encoder: Encoder | None, flips: Flips | None)
         choice("flips, classes", name, data.classes)
 
 
-def _sentence(planted: Sequence[Planted], wrong: int) -> str:
+def _sentence(planted: Sequence[PlantedItem], wrong: int) -> str:
     copies = sum(item.original >= 0 for item in planted)
     strange = len(planted) - copies
     parts = [

@@ -134,11 +134,11 @@ class ClusterSearch:
         for part in _whole_clusters(
             clusters.labels[rows], MOST_ROWS // max(self.near.shape[1], 1)
         ):
-            sure, unsettled = self._by_lists(rows[part], clusters)
+            sure, unsettled = self._questions_from_lists(rows[part], clusters)
             questions.append(sure)
             questions += (
                 (np.array([first]), np.array([other]), np.array([far]))
-                for first, other, far in self._by_all(unsettled, clusters)
+                for first, other, far in self._questions_from_all_items(unsettled, clusters)
             )
         nothing = np.zeros(0, dtype=np.int64)
         questions.append((nothing, nothing, nothing.astype(float)))
@@ -149,7 +149,7 @@ class ClusterSearch:
         keep = np.sort(once)
         return Pairs(low[keep], high[keep]), far[keep]
 
-    def _by_lists(
+    def _questions_from_lists(
         self, rows: Ints, clusters: Clusters
     ) -> tuple[tuple[Ints, Ints, Floats], Ints]:
         """Questions that the lists settle, and the items of clusters that they do not."""
@@ -171,7 +171,7 @@ class ClusterSearch:
         answered[cluster[sure]] = True
         return (low[sure], high[sure], far[sure]), rows[~answered[labels[rows]]]
 
-    def _by_all(self, rows: Ints, clusters: Clusters) -> Iterator[Question]:
+    def _questions_from_all_items(self, rows: Ints, clusters: Clusters) -> Iterator[Question]:
         """Questions of clusters, given by their items, by a look at all items."""
         labels, items = clusters.labels, len(clusters.labels)
         closest, cluster = np.full(items, -np.inf, dtype=np.float32), -1

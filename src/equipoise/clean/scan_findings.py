@@ -159,7 +159,7 @@ class ScanRecord:
         return {
             "answer": "" if report.card is None else str(report.card.answer),
             **as_json(report),
-            "rows": [row for task in self.scan.tasks for row in rows(task)],
+            "rows": [row for task in self.scan.tasks for row in list_rows(task)],
         }
 
     def save(self, folder: Path, thumbnails: Mapping[str, bytes] | None = None) -> list[str]:
@@ -167,10 +167,10 @@ class ScanRecord:
         files: dict[str, str | bytes] = {**report_files(self.report), **(thumbnails or {})}
         for task in self.scan.tasks:
             columns_without_task = [
-                {k: v for k, v in row.items() if k != "task"} for row in rows(task)
+                {k: v for k, v in row.items() if k != "task"} for row in list_rows(task)
             ]
             files[f"{task.task}.csv"] = as_csv(columns_without_task)
-        files["scores.csv"] = as_csv(scores(self.scan))
+        files["scores.csv"] = as_csv(score_rows(self.scan))
         held = {**codec.encode(replace(self, equipoise=version("equipoise")))}
         held["files"] = sorted([*files, MARK])
         text = json.dumps(codec.sealed(held), indent=1, ensure_ascii=False, allow_nan=False)
@@ -242,7 +242,7 @@ def _run_key(scan: Scan) -> str:
 # ---- rows ----------------------------------------------------------------------------------
 
 
-def rows(task: TaskScan) -> list[dict[str, str | float | int | bool | None]]:
+def list_rows(task: TaskScan) -> list[dict[str, str | float | int | bool | None]]:
     """Lines of a list as files and programs see them."""
     return [{"task": task.task, **_row(suspicion)} for suspicion in task.suspects]
 
@@ -266,7 +266,7 @@ def _row(suspicion: Suspicion) -> dict[str, str | float | int | bool | None]:
     return cells
 
 
-def scores(scan: Scan) -> list[dict[str, str | float]]:
+def score_rows(scan: Scan) -> list[dict[str, str | float]]:
     """Scores as predictions, so that votes on the lists can be evaluated against them."""
     return [
         {
@@ -547,7 +547,7 @@ def _more(task: TaskScan) -> Iterator[str]:
 def _tables(task: TaskScan, *, open_: bool) -> Iterator[Table]:
     pairs = task.task == "near_duplicates"
     names = ("first", "second") if pairs else ("item",)
-    lines = rows(task)
+    lines = list_rows(task)
     keys = tuple(dict.fromkeys(name for row in lines for name in row))
     columns = [Column("rank", "rank", "count"), *(Column(name, name) for name in names)]
     columns.append(Column("score", "score", "number"))

@@ -127,7 +127,7 @@ class ScanPlan:
     encoder_name: str = "default"
     cache: Path | None = None
 
-    def chosen(self) -> tuple[Detector, ...]:
+    def chosen_detectors(self) -> tuple[Detector, ...]:
         """The detectors, those of duplicates looking at turned images where asked for."""
         detectors = self.detectors or choose(USUAL, DETECTORS)
         if not self.turned:
@@ -254,7 +254,9 @@ def scan(data: Collection, plan: ScanPlan | None = None, stage: Stage | None = N
 
 def _run_scan(data: Collection, how: ScanPlan, tell: Stage) -> Scan:
     """Rank, cut, and check with planted problems."""
-    chosen, left_out = _runnable_detectors(data, how.chosen(), named=bool(how.detectors))
+    chosen, left_out = _runnable_detectors(
+        data, how.chosen_detectors(), named=bool(how.detectors)
+    )
     scans: list[TaskScan] = []
     doubtful: set[str] = set()
     for detector in chosen:
@@ -552,7 +554,7 @@ def _check_detector(
 ) -> Planted:
     """What one detector makes of the planted problems."""
     truth = study.truths[detector.task]
-    judged = detector.score(study.seen(detector.task), seed=seed, progress=tell)
+    judged = detector.score(study.collection_for(detector.task), seed=seed, progress=tell)
     assert truth.label is not None
     bad = {truth.items[i] for i in truth.item[truth.label == 1]}
     within = math.ceil(REACH * len(bad))

@@ -320,10 +320,10 @@ class Search:
             rows = queries[part]
             itself = np.flatnonzero(column[rows] >= 0)
 
-            def without(cosine: Floats, rows: Ints = rows, itself: Ints = itself) -> None:
+            def mark_absent(cosine: Floats, rows: Ints = rows, itself: Ints = itself) -> None:
                 cosine[itself, column[rows[itself]]] = ABSENT
 
-            row, near = products.nearest(self.rows[rows], k, without)
+            row, near = products.nearest(self.rows[rows], k, mark_absent)
             other = members[near]
             far = self.points.distance(self.rows[rows[row]], self.rows[other])
             distances[part], places[part] = _k_nearest(row, far, other, k, len(rows))
@@ -386,11 +386,11 @@ class Search:
                 )
             ]
 
-            def without(cosine: Floats, same: list[tuple[slice, slice]] = same) -> None:
+            def mark_absent(cosine: Floats, same: list[tuple[slice, slice]] = same) -> None:
                 for block in same:
                     cosine[block] = ABSENT
 
-            row, other = products.nearest(self.rows[queried], 1, without)
+            row, other = products.nearest(self.rows[queried], 1, mark_absent)
             near = order[other]
             far = self.points.distance(self.rows[queried[row]], self.rows[near])
             pick = np.lexsort((near, far, row))
@@ -432,30 +432,30 @@ class _Products:
         self._precise: Floats | None = None
 
     def nearest(
-        self, rows: Ints, k: int, without: Callable[[Floats], None]
+        self, rows: Ints, k: int, mark_absent: Callable[[Floats], None]
     ) -> tuple[Ints, Ints]:
         """Who may be among the k nearest, as pairs of rows and columns.
 
         Parameters
         ----------
-        without
+        mark_absent
             Marks the pairs that do not count.
         """
         near = self._above_margin(
-            self.points.single(rows) @ self.units.T, self.margin, k, without
+            self.points.single(rows) @ self.units.T, self.margin, k, mark_absent
         )
         if len(near[0]) <= CROWD * k * len(rows):
             return near
         if self._precise is None:
             self._precise = self.points.unit(self.rows)
         precise = self.points.unit(rows) @ self._precise.T
-        return self._above_margin(precise, self.margin * FINER, k, without)
+        return self._above_margin(precise, self.margin * FINER, k, mark_absent)
 
     @staticmethod
     def _above_margin(
-        cosine: Floats, margin: float, k: int, without: Callable[[Floats], None]
+        cosine: Floats, margin: float, k: int, mark_absent: Callable[[Floats], None]
     ) -> tuple[Ints, Ints]:
-        without(cosine)
+        mark_absent(cosine)
         edge = np.maximum(_edge(cosine, k) - margin, -2)  # above those that do not count
         row, near = np.nonzero(cosine >= edge[:, None])
         return row, near

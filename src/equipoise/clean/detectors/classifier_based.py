@@ -68,7 +68,7 @@ from equipoise.clean.detector import (
     Need,
     Progress,
     back_in_place,
-    labelled,
+    labelled_items,
     name_order,
     tell,
 )
@@ -229,7 +229,7 @@ class _ConfidentLearning(CrossValidated):
     ) -> Predictions:
         """How little the classifier believes in the label of each item that has one."""
         self.check(data)
-        seen = labelled(data)
+        seen = labelled_items(data)
         assert seen.labels is not None
         chances = out_of_sample(seen, self, seed, progress=progress)
         return self.of_items(seen.items, self.suspicion(chances, seen.labels))
@@ -300,7 +300,7 @@ class Bhn(CrossValidated):
     ) -> Predictions:
         """One minus the p-value, for every item that has a label."""
         self.check(data)
-        seen = labelled(data)
+        seen = labelled_items(data)
         sorted_ = data.subset(name_order(data.items))
         assert sorted_.labels is not None and sorted_.known is not None
         if not (sorted_.known != MISSING).any():

@@ -138,10 +138,10 @@ class EmbeddingDistance(Detector):
             return self._views(data, progress)
 
         def nearest(order: Ints) -> Ints:
-            return self._proposed(tuple(view[order] for view in views()), progress)
+            return self._nearest_of_views(tuple(view[order] for view in views()), progress)
 
         pairs = pairs_to_score(data, nearest, f"detector {self.name}")
-        distances = _closest(views(), pairs.first, pairs.second)
+        distances = _closest_distances(views(), pairs.first, pairs.second)
         return self.of_items(pairs.names(data.items), 1 - distances)
 
     def background(self, data: Collection, *, size: int | None = None, seed: int = 0) -> Floats:
@@ -152,7 +152,7 @@ class EmbeddingDistance(Detector):
         first = random.integers(0, len(data), drawn)
         other = (first + random.integers(1, len(data), drawn)) % len(data)
         order = name_order(data.items)
-        return 1 - _closest(self._views(data, None), order[first], order[other])
+        return 1 - _closest_distances(self._views(data, None), order[first], order[other])
 
     def _views(self, data: Collection, progress: Progress | None) -> tuple[Floats, ...]:
         """Embeddings of every view of the items, those of the items as they are first."""
@@ -180,7 +180,7 @@ class EmbeddingDistance(Detector):
             for turns, mirrored in VIEWS
         )
 
-    def _proposed(self, views: tuple[Floats, ...], progress: Progress | None) -> Ints:
+    def _nearest_of_views(self, views: tuple[Floats, ...], progress: Progress | None) -> Ints:
         """The k nearest of every item, of every view, side by side."""
         upright, items = views[0], len(views[0])
         places = [neighbours(upright, self.k, progress=progress)[1]]
@@ -195,7 +195,7 @@ class EmbeddingDistance(Detector):
         return np.concatenate(places, axis=1)
 
 
-def _closest(views: tuple[Floats, ...], first: Ints, second: Ints) -> Floats:
+def _closest_distances(views: tuple[Floats, ...], first: Ints, second: Ints) -> Floats:
     """Smallest distance of each pair between a view of one and the other as it is."""
     items = len(views[0])
     best = Directions.of(views[0]).distance(first, second)

@@ -100,12 +100,12 @@ class _OutlierDetector(Detector):
         with _private_chance(seed, torch="torch" in self.packages):
             model = self.model(rows, seed)
             if progress is not None and hasattr(model, "epoch_update"):
-                model.epoch_update = _counted(progress, getattr(model, "epoch_num", 1))
+                model.epoch_update = _epoch_counter(progress, getattr(model, "epoch_num", 1))
             model.fit(rows)
         return np.asarray(model.decision_scores_, dtype=np.float64)
 
 
-def _counted(progress: Progress, total: int) -> Callable[[], None]:
+def _epoch_counter(progress: Progress, total: int) -> Callable[[], None]:
     """A function that tells of one more epoch whenever it is called."""
     epochs = iter(range(1, total + 1))
     return lambda: progress(next(epochs), total)

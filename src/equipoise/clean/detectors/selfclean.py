@@ -57,7 +57,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from equipoise.clean.collection import Collection
-from equipoise.clean.detector import Detector, Progress, labelled
+from equipoise.clean.detector import Detector, Progress, labelled_items
 from equipoise.clean.similarity import Directions, Search
 from equipoise.types.arrays import Floats, InputError, Ints
 from equipoise.types.predictions import Predictions
@@ -108,32 +108,32 @@ class _Edges:
     ``closed[i]``: no unlisted edge of row i to another part is shorter than that.
     """
 
-    one: Ints
-    other: Ints
+    first: Ints
+    second: Ints
     length: Floats
     closed: Floats
 
-    def between(self, part: Ints) -> None:
+    def drop_inside_parts(self, part: Ints) -> None:
         """Forget edges inside parts."""
-        keep = part[self.one] != part[self.other]
-        self.one, self.other, self.length = (
-            array[keep] for array in (self.one, self.other, self.length)
+        keep = part[self.first] != part[self.second]
+        self.first, self.second, self.length = (
+            array[keep] for array in (self.first, self.second, self.length)
         )
 
     def add(self, first: Ints, other: Ints, length: Floats) -> None:
         """Add the shortest edge to another part of some rows."""
-        self.one = np.concatenate((self.one, first))
-        self.other = np.concatenate((self.other, other))
+        self.first = np.concatenate((self.first, first))
+        self.second = np.concatenate((self.second, other))
         self.length = np.concatenate((self.length, length))
         self.closed[first] = length
 
     def shortest(self, part: Ints) -> tuple[Floats, Ints]:
         """Per part the length and number of its shortest edge; infinite, -1 for none."""
         best = np.full(part.max() + 1, np.inf)
-        for end in (self.one, self.other):
+        for end in (self.first, self.second):
             np.minimum.at(best, part[end], self.length)
         number = np.full(len(best), -1)
-        for end in (self.other, self.one):
+        for end in (self.second, self.first):
             hit = np.flatnonzero(self.length == best[part[end]])
             number[part[end[hit]]] = hit
         return best, number
@@ -153,15 +153,15 @@ def _spanning_tree(search: Search, progress: Progress | None) -> tuple[Ints, Int
     part: Ints = np.arange(rows)
     parts_of_tree = []
     while part.max() > 0:
-        edges.between(part)
+        edges.drop_inside_parts(part)
         _search_used_up_rows(search, edges, part)
         best, number = edges.shortest(part)
         best[np.bincount(part).argmax()] = np.inf  # its edge may not be the shortest
         chosen = np.unique(number[np.isfinite(best)])
         chosen = chosen[np.argsort(edges.length[chosen], kind="stable")]
-        part, used = _merge_parts(part, edges.one[chosen], edges.other[chosen])
+        part, used = _merge_parts(part, edges.first[chosen], edges.second[chosen])
         parts_of_tree.append(
-            (edges.one[chosen][used], edges.other[chosen][used], edges.length[chosen][used])
+            (edges.first[chosen][used], edges.second[chosen][used], edges.length[chosen][used])
         )
     if not parts_of_tree:
         return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0)
@@ -175,7 +175,7 @@ def _search_used_up_rows(search: Search, edges: _Edges, part: Ints) -> None:
     """Search among all for rows that might have a shorter edge than their part knows."""
     best = edges.shortest(part)[0]
     used_up = np.ones(len(part), dtype=bool)
-    used_up[edges.one] = False
+    used_up[edges.first] = False
     reach = edges.closed
     if not search.is_exact:  # that of the part: an edge within it is taken as it is
         widest = np.zeros(len(best))
@@ -346,7 +346,7 @@ class SelfCleanLabelErrors(Detector):
         """One minus the share of the other label in the sum of squares."""
         del seed
         self.check(data)
-        data = labelled(data)
+        data = labelled_items(data)
         assert data.embeddings is not None
         assert data.labels is not None
         if len(np.unique(data.labels)) < 2:

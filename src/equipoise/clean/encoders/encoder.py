@@ -72,19 +72,19 @@ def fingerprint_of(**parts: object) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def squeezed(pixels: Pixels, size: int) -> Floats:
+def squeeze(pixels: Pixels, size: int) -> Floats:
     """A picture squeezed into a square, values in [0, 1], shape (size, size, 3).
 
     Bicubic with antialiasing, by Pillow.
     """
     from PIL import Image
 
-    image = Image.fromarray(roughly_shrunk(pixels, size))
+    image = Image.fromarray(shrink_roughly(pixels, size))
     small = image.resize((size, size), Image.Resampling.BICUBIC)
     return np.asarray(small, dtype=np.float32) / np.float32(255)
 
 
-def roughly_shrunk(pixels: Pixels, size: int) -> Pixels:
+def shrink_roughly(pixels: Pixels, size: int) -> Pixels:
     """A large picture averaged over whole blocks, still at least four times `size`."""
     from PIL import Image
 
@@ -185,7 +185,7 @@ class GreyPixels(Encoder):
         return as_rows([self._vector(images, int(place)) for place in places])
 
     def _vector(self, images: ImageSource, place: int) -> Floats:
-        grey = squeezed(images.rgb(place), self.size).mean(axis=2).ravel()
+        grey = squeeze(images.rgb(place), self.size).mean(axis=2).ravel()
         return np.asarray(grey - grey.mean() + np.float32(_FLOOR))
 
 

@@ -38,9 +38,9 @@ from equipoise.clean.encoders.encoder import (
     Encoder,
     as_rows,
     fingerprint_of,
-    roughly_shrunk,
+    shrink_roughly,
     single_torch_thread,
-    squeezed,
+    squeeze,
 )
 from equipoise.read.files import file_sha256, unreadable
 from equipoise.types.arrays import Floats, InputError, choice, listed, require_whole
@@ -93,7 +93,7 @@ class EfficientNetLite(Encoder):
         import torch
         from torch.nn.functional import interpolate
 
-        small = np.array(roughly_shrunk(pixels, self.size), dtype=np.float32)
+        small = np.array(shrink_roughly(pixels, self.size), dtype=np.float32)
         values = torch.from_numpy(small).permute(2, 0, 1)[None]
         square = interpolate(
             values, (self.size, self.size), mode="bicubic", antialias=True, align_corners=False
@@ -190,7 +190,7 @@ class OnnxFile(Encoder):
 
     def _vector(self, model: "_OnnxModel", pixels: Any) -> Floats:
         height, width = model.shape
-        square = _resized(pixels, height, width)
+        square = _resize(pixels, height, width)
         if model.dtype is np.uint8:
             values = np.rint(square * 255)
         else:
@@ -199,7 +199,7 @@ class OnnxFile(Encoder):
             values = values.transpose(2, 0, 1)
         batch = np.repeat(values[None].astype(model.dtype), model.batch, axis=0)
         features = model.session.run([model.output], {model.input: batch})[0]
-        return _pooled(np.asarray(features), model)
+        return _pool(np.asarray(features), model)
 
 
 class _OnnxModel(NamedTuple):
@@ -291,16 +291,16 @@ def _chosen_output(name: str, outputs: Sequence[Any], wanted: str) -> str:
     return wanted or (flat or names)[0]
 
 
-def _resized(pixels: Any, height: int, width: int) -> Floats:
+def _resize(pixels: Any, height: int, width: int) -> Floats:
     if height == width:
-        return squeezed(pixels, height)
+        return squeeze(pixels, height)
     from PIL import Image
 
     small = Image.fromarray(pixels).resize((width, height), Image.Resampling.BICUBIC)
     return np.asarray(small, dtype=np.float32) / np.float32(255)
 
 
-def _pooled(features: Floats, model: _OnnxModel) -> Floats:
+def _pool(features: Floats, model: _OnnxModel) -> Floats:
     """The first image's features: maps averaged over the picture, tokens over the sequence."""
     first = features[0] if features.ndim and len(features) == model.batch else features
     if first.ndim == 3:
@@ -346,7 +346,7 @@ class TimmModel(Encoder):
         with single_torch_thread(), torch.inference_mode():
             vectors = []
             for place in places:
-                values = (squeezed(images.rgb(int(place)), size) - mean) / sd
+                values = (squeeze(images.rgb(int(place)), size) - mean) / sd
                 features = model(torch.from_numpy(values.transpose(2, 0, 1).copy())[None])
                 vectors.append(features.numpy())
             return as_rows(vectors)

@@ -92,8 +92,8 @@ def load_cleanpatrick(
     encoder, cache, progress
         As `equipoise.clean.reading.read_collection` takes them.
     """
-    home = _located(release, "cleanpatrick", "the release")
-    seen = _located(images, "fitzpatrick17k", "the images of Fitzpatrick17k")
+    home = _locate(release, "cleanpatrick", "the release")
+    seen = _locate(images, "fitzpatrick17k", "the images of Fitzpatrick17k")
     questions = {
         task: list(_questions(home, stem, votes=votes, pairs=task == "near_duplicates"))
         for task, stem in FILES.items()
@@ -114,7 +114,7 @@ def load_cleanpatrick(
     )
 
 
-def _located(named: AnyPath | None, name: str, what: str) -> Path:
+def _locate(named: AnyPath | None, name: str, what: str) -> Path:
     root = os.environ.get("EQUIPOISE_DATA")
     path = Path(named) if named is not None else Path(root or ".") / name
     unset = named is None and not root
@@ -183,7 +183,7 @@ def _answers(table: Table) -> Iterator[list[tuple[str, bool]]]:
     packed = next((name for name in COLUMNS["votes"] if name in table.columns), None)
     if packed is not None:
         for row, text in enumerate(words(table, packed)):
-            yield _unpacked(text, table, row)
+            yield _unpack(text, table, row)
         return
     people = ids(table, _column(table, "annotator"))
     answers = words(table, _column(table, "vote"))
@@ -191,7 +191,7 @@ def _answers(table: Table) -> Iterator[list[tuple[str, bool]]]:
         yield [(person, _answer(word, table, row))]
 
 
-def _unpacked(text: str, table: Table, row: int) -> list[tuple[str, bool]]:
+def _unpack(text: str, table: Table, row: int) -> list[tuple[str, bool]]:
     """Votes in a cell: ``{'annotator': 1}`` or ``[('annotator', 1)]``."""
     try:
         value = literal_eval(text)

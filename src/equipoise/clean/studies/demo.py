@@ -77,7 +77,7 @@ def load_demo(seed: int = 0) -> JudgedCollection:
         ease = np.exp(_SPREAD * random.standard_normal(len(truth)))
         votes = _simulated_votes(truth, ease, _CROWD, random)
         truths[task] = _votes(gold.items, votes, _CROWD)
-        shown = _stratified(votes.sum(axis=0), random)
+        shown = _stratified_sample(votes.sum(axis=0), random)
         expert = _simulated_votes(truth[shown], ease[shown], _EXPERTS, random)
         experts[task] = _votes(tuple(gold.items[place] for place in shown), expert, _EXPERTS)
     return replace(
@@ -106,7 +106,7 @@ def _digits(seed: int) -> Collection:
     parts = np.where(random.random(len(rows)) < 0.8, "train", "test")
     return Collection(
         items=tuple(f"digit-{row:04d}" for row in rows),
-        images=ArrayImages(_enlarged(values)),
+        images=ArrayImages(_enlarge(values)),
         labels=data.target[rows].astype(np.int64),
         classes=tuple(str(digit) for digit in range(10)),
         split=tuple(parts.tolist()),
@@ -127,10 +127,10 @@ def _patches(seed: int) -> Collection:
             span = max(float(np.ptp(patch)), 1.0)
             patches.append(np.rint((patch - patch.min()) / span * 255).astype(np.uint8))
     items = tuple(f"patch-{number:02d}" for number in range(len(patches)))
-    return Collection(items=items, images=ArrayImages(_enlarged(np.stack(patches))))
+    return Collection(items=items, images=ArrayImages(_enlarge(np.stack(patches))))
 
 
-def _enlarged(pictures: Pixels) -> Pixels:
+def _enlarge(pictures: Pixels) -> Pixels:
     from PIL import Image
 
     size = (_SIDE, _SIDE)
@@ -162,7 +162,7 @@ def _votes(items: tuple[str, ...], yes: Bools, people: _People) -> Annotations:
     )
 
 
-def _stratified(votes: Ints, random: np.random.Generator) -> Ints:
+def _stratified_sample(votes: Ints, random: np.random.Generator) -> Ints:
     """Some items of every number of yes votes."""
     chosen = [
         random.choice(rows, min(_PER_LEVEL, len(rows)), replace=False)
