@@ -17,14 +17,14 @@ from pathlib import Path
 
 from equipoise.clean.collection import TITLES, Collection, Task
 from equipoise.clean.detectors import DETECTORS
-from equipoise.clean.pairs import Leak, pair_name
+from equipoise.clean.pairs import Leak
 from equipoise.clean.scanning import (
     NEIGHBOURS,
+    Cells,
     Planted,
     Scan,
     Suspicion,
     TaskScan,
-    is_duplicate,
 )
 from equipoise.read import codec
 from equipoise.read.files import content, read_json
@@ -218,11 +218,9 @@ def _shown_items(scan: Scan) -> dict[str, int]:
     """Items that are shown, and how large; the largest of several places."""
     sizes: dict[str, int] = {}
     for task in scan.tasks:
-        for suspicion in task.suspects[:SHOWN]:
-            for name in suspicion.items:
-                sizes[name] = max(
-                    sizes.get(name, 0), SIZE if len(suspicion.items) == 1 else HALF
-                )
+        for line in task.suspects[:SHOWN]:
+            for name in line.items:
+                sizes[name] = max(sizes.get(name, 0), SIZE if len(line.items) == 1 else HALF)
     return sizes
 
 
@@ -232,7 +230,7 @@ def _run_key(scan: Scan) -> str:
         [
             task.task,
             task.detector,
-            [[*suspicion.items, suspicion.score] for suspicion in task.suspects],
+            [[*line.items, line.score] for line in task.suspects],
         ]
         for task in scan.tasks
     ]
@@ -242,46 +240,23 @@ def _run_key(scan: Scan) -> str:
 # ---- rows ----------------------------------------------------------------------------------
 
 
-def list_rows(task: TaskScan) -> list[dict[str, str | float | int | bool | None]]:
+def list_rows(task: TaskScan) -> list[Cells]:
     """Lines of a list as files and programs see them."""
-    return [{"task": task.task, **_row(suspicion)} for suspicion in task.suspects]
-
-
-def _row(suspicion: Suspicion) -> dict[str, str | float | int | bool | None]:
-    pair = len(suspicion.items) == 2
-    cells: dict[str, str | float | int | bool | None] = {"rank": suspicion.rank}
-    names = ("first", "second") if pair else ("item",)
-    cells |= dict(zip(names, suspicion.items, strict=True))
-    cells |= {"score": suspicion.score, "cut": suspicion.flagged}
-    if suspicion.labels:
-        heads = ("first_label", "second_label") if pair else ("label",)
-        cells |= dict(zip(heads, suspicion.labels, strict=True))
-    if suspicion.suggested:
-        cells["suggested"] = suspicion.suggested
-    if pair:
-        cells["group"] = suspicion.group or None
-    if suspicion.parts:
-        heads = ("first_part", "second_part") if pair else ("part",)
-        cells |= dict(zip(heads, suspicion.parts, strict=True))
-    return cells
+    return [{"task": task.task, **line.cells()} for line in task.suspects]
 
 
 def score_rows(scan: Scan) -> list[dict[str, str | float]]:
     """Scores as predictions, so that votes on the lists can be evaluated against them."""
     return [
         {
-            "item": _item_name(suspicion),
+            "item": line.name,
             "model": "scan",
             "task": task.task,
-            "score": suspicion.score,
+            "score": line.score,
         }
         for task in scan.tasks
-        for suspicion in task.suspects
+        for line in task.suspects
     ]
-
-
-def _item_name(suspicion: Suspicion) -> str:
-    return suspicion.items[0] if len(suspicion.items) == 1 else pair_name(*suspicion.items)
 
 
 # ---- the report ----------------------------------------------------------------------------
@@ -334,7 +309,7 @@ def _card(record: ScanRecord) -> Card:
         if some
         else f"Nothing stands out among {images}; the lists say what to look at first."
     )
-    first = [f"{NAV[task.task].lower()}: {_names_in_words(task.suspects[0])}"
+    first = [f"{NAV[task.task].lower()}: {task.suspects[0].in_words}"
              for task in scan.tasks if task.suspects]  # fmt: skip
     return Card(
         answer=answer,
@@ -377,10 +352,6 @@ def _estimated(task: TaskScan) -> int:
     if task.share is None or not task.share.valid or task.share.low <= 0:
         return 0
     return round(task.share.value * task.scored)
-
-
-def _names_in_words(suspicion: Suspicion) -> str:
-    return " and ".join(suspicion.items)
 
 
 def _holds_for(record: ScanRecord) -> str:
@@ -429,7 +400,7 @@ def _task_finding(task: TaskScan, record: ScanRecord, key: str) -> Finding:
         yes=yes,
         no=no,
         run=key,
-        rows=[_suspect(suspicion, record.pictures) for suspicion in shown],
+        rows=[_suspect(line, record.pictures) for line in shown],
     )
     return Finding(
         key=task.task,
@@ -445,32 +416,32 @@ def _task_finding(task: TaskScan, record: ScanRecord, key: str) -> Finding:
     )
 
 
-def _suspect(suspicion: Suspicion, addresses: Mapping[str, str]) -> Suspect:
-    marks = suspicion.labels if len(suspicion.items) == 2 else ("",)
-    parts = suspicion.parts or ("",) * len(suspicion.items)
+def _suspect(line: Suspicion, addresses: Mapping[str, str]) -> Suspect:
+    marks = line.labels if len(line.items) == 2 else ("",)
+    parts = line.parts or ("",) * len(line.items)
     return Suspect(
-        _item_name(suspicion),
-        float(suspicion.rank),
-        suspicion.score,
+        line.name,
+        float(line.rank),
+        line.score,
         tuple(
             Picture(name, addresses.get(name, ""), ", ".join(filter(None, remarks)))
-            for name, *remarks in zip(suspicion.items, marks or ("",) * 2, parts, strict=False)
+            for name, *remarks in zip(line.items, marks or ("",) * 2, parts, strict=False)
         ),
-        _remark(suspicion),
-        flagged=suspicion.flagged,
+        _remark(line),
+        flagged=line.flagged,
     )
 
 
-def _remark(suspicion: Suspicion) -> str:
-    if suspicion.suggested:
-        (label,) = suspicion.labels or ("",)
-        if suspicion.suggested == label:
+def _remark(line: Suspicion) -> str:
+    if line.suggested:
+        (label,) = line.labels or ("",)
+        if line.suggested == label:
             return f"labelled {label}, as its neighbours"
-        return f"labelled {label}, looks like {suspicion.suggested}"
-    remarks = [f"group {count(suspicion.group)}"] if suspicion.group else []
-    if suspicion.leaks and is_duplicate(suspicion):
+        return f"labelled {label}, looks like {line.suggested}"
+    remarks = [f"group {count(line.group)}"] if line.group else []
+    if line.leaks and line.is_duplicate:
         remarks.append("leaks")
-    if len(suspicion.items) == 2 and len(set(suspicion.labels)) == 2 and all(suspicion.labels):
+    if len(line.items) == 2 and len(set(line.labels)) == 2 and all(line.labels):
         remarks.append("two labels")
     return ", ".join(remarks)
 
@@ -480,7 +451,7 @@ def _sentence(task: TaskScan) -> str:
         return f"There is no {NOUNS[task.task]} to suspect."
     pairs = task.task == "near_duplicates"
     looked = counted(task.scored, "closest pair" if pairs else "image")
-    first = f"{_names_in_words(task.suspects[0])} {'come' if pairs else 'comes'} first"
+    first = f"{task.suspects[0].in_words} {'come' if pairs else 'comes'} first"
     if task.cut is not None:
         if not task.cut.flagged:
             return f"None of {looked} lies beyond the automatic cut; {first}."
@@ -526,13 +497,11 @@ def _more(task: TaskScan) -> Iterator[str]:
                 "follows one through another."
             )
     if task.task == "label_errors" and task.suspects:
-        suspects = [suspicion for suspicion in task.suspects if suspicion.flagged is not False]
+        suspects = [line for line in task.suspects if line.flagged is not False]
         swaps = Counter(
-            (suspicion.labels[0], suspicion.suggested)
-            for suspicion in suspects[:SHOWN]
-            if suspicion.labels
-            and suspicion.suggested
-            and suspicion.suggested != suspicion.labels[0]
+            (line.labels[0], line.suggested)
+            for line in suspects[:SHOWN]
+            if line.labels and line.suggested and line.suggested != line.labels[0]
         )
         if swaps:
             (label, other), times = swaps.most_common(1)[0]

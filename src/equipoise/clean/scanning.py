@@ -29,7 +29,7 @@ from equipoise.clean.cut import Cut, Share, automatic_cut, contamination
 from equipoise.clean.detector import Detector, LeftOut, Progress, choose
 from equipoise.clean.detectors import DETECTORS
 from equipoise.clean.detectors.duplicates import EmbeddingDistance
-from equipoise.clean.pairs import Leak, duplicate_groups, leakage, split_pair
+from equipoise.clean.pairs import Leak, duplicate_groups, leakage, pair_name, split_pair
 from equipoise.clean.planting import Copies, Flips, OffTopic, contaminate
 from equipoise.clean.similarity import neighbours
 from equipoise.study import evaluate
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 
 Stage = Callable[[str], Progress]  # names a step, gives what is told how far it is
+Cells = dict[str, str | float | int | bool | None]  # of a line, as files have it
 USUAL = ("selfclean_off_topic", "embedding_distance", "selfclean_label_errors")
 MOST = 1000  # suspects of a list; all beyond the cut are in it
 NEIGHBOURS = 10  # whose labels suggest one
@@ -173,9 +174,42 @@ class Suspicion:
     parts: tuple[str, ...] = ()
 
     @property
+    def name(self) -> str:
+        """The name of the item, or of the pair."""
+        return self.items[0] if len(self.items) == 1 else pair_name(*self.items)
+
+    @property
+    def in_words(self) -> str:
+        """The item, or both of the pair."""
+        return " and ".join(self.items)
+
+    @property
     def leaks(self) -> bool:
         """Whether the two lie in different parts of the data."""
         return len(set(self.parts) - {""}) > 1
+
+    @property
+    def is_duplicate(self) -> bool:
+        """Whether a pair counts as duplicates: beyond the cut, or without one the same."""
+        return self.score >= SAME if self.flagged is None else self.flagged
+
+    def cells(self) -> Cells:
+        """The line as files and programs see it."""
+        pair = len(self.items) == 2
+        which = ("first", "second") if pair else ("item",)
+        cells: Cells = {"rank": self.rank, **dict(zip(which, self.items, strict=True))}
+        cells |= {"score": self.score, "cut": self.flagged}
+        if self.labels:
+            heads = ("first_label", "second_label") if pair else ("label",)
+            cells |= dict(zip(heads, self.labels, strict=True))
+        if self.suggested:
+            cells["suggested"] = self.suggested
+        if pair:
+            cells["group"] = self.group or None
+        if self.parts:
+            heads = ("first_part", "second_part") if pair else ("part",)
+            cells |= dict(zip(heads, self.parts, strict=True))
+        return cells
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -486,11 +520,6 @@ def _suggested_labels(places: Sequence[int], data: Collection) -> list[str]:
     return [
         data.classes[Counter(near_codes).most_common(1)[0][0]] for near_codes in codes.tolist()
     ]
-
-
-def is_duplicate(suspicion: Suspicion) -> bool:
-    """Whether a pair counts as duplicates: beyond the cut, or without one the same."""
-    return suspicion.score >= SAME if suspicion.flagged is None else suspicion.flagged
 
 
 def planted_check(
