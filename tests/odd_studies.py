@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from equipoise.report.answer import Answer, AnswerOptions, answer_report
+from equipoise.report.answer import Answer, AnswerContent, answer_report
 from equipoise.study import Settings, Study
 from equipoise.truth import Chain, plackett_luce
 from equipoise.types.annotations import Annotations
@@ -43,7 +43,7 @@ def answered(
     how = Settings(**settings, labels=labels, replicates=QUICK)
     given = votes if truth is None else truth
     study = replace(Study.of(scores, given, metrics=metrics, settings=how), votes=votes)
-    asked = AnswerOptions(nouns=nouns or Nouns(), analyses=tuple(analyses))
+    asked = AnswerContent(nouns=nouns or Nouns(), analyses=tuple(analyses))
     return Answered(Answer(study.evaluation, labels), answer_report(study, asked), study)
 
 

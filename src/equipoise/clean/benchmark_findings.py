@@ -22,7 +22,7 @@ from equipoise.clean.collection import TITLES, JudgedCollection
 from equipoise.clean.detector_benchmark import BenchmarkResult, TaskBenchmark, versions
 from equipoise.read.codec import read
 from equipoise.read.files import content, read_json
-from equipoise.report.answer import Answer, AnswerOptions, RankedModels, answer_report
+from equipoise.report.answer import Answer, AnswerContent, RankedModels, answer_report
 from equipoise.report.run import Provenance, Run, record
 from equipoise.report.run.record import DatasetRecord
 from equipoise.report.text import as_csv
@@ -88,7 +88,7 @@ def benchmark_report(
         nouns = result.data.nouns
         if compared.task == "near_duplicates":
             nouns = Nouns("pair", nouns.annotator)
-        wanted = AnswerOptions(analyses=analyses, nouns=nouns, command=command)
+        wanted = AnswerContent(analyses=analyses, nouns=nouns, command=command)
         parts.append(_task_report(compared, wanted, stage))
     shown = [name for compared in result.tasks for name in compared.evaluation.models]
     references = {detector.name: detector.references for detector in result.detectors}
@@ -314,7 +314,7 @@ def _score_table(compared: TaskBenchmark, labels: str, front: RankedModels) -> T
     )
 
 
-def _task_report(compared: TaskBenchmark, wanted: AnswerOptions, stage: Stage | None) -> Report:
+def _task_report(compared: TaskBenchmark, wanted: AnswerContent, stage: Stage | None) -> Report:
     """What the evaluation of a task says, with its thresholds by experts."""
 
     def named(step: str) -> Progress:

@@ -82,7 +82,7 @@ def demo(options: Options) -> None:
     from equipoise.datasets.demo import SIMULATED, write_study
     from equipoise.read.annotations import read_annotations
     from equipoise.read.predictions import read_predictions
-    from equipoise.report.answer import AnswerOptions, answer_report
+    from equipoise.report.answer import AnswerContent, answer_report
     from equipoise.report.run import Provenance, hashed, prepared, question, record
     from equipoise.study import Settings, Study
     from equipoise.study.analyses.catalogue import ANALYSES
@@ -102,7 +102,7 @@ def demo(options: Options) -> None:
         study = study.telling(stage("scoring"))
         nouns = Nouns("tumour", "reader")
         report = answer_report(
-            study, AnswerOptions(analyses=quick, nouns=nouns, command=True), stage
+            study, AnswerContent(analyses=quick, nouns=nouns, command=True), stage
         )
     provenance = Provenance(
         title="Demo: seven classifiers, eight simulated readers",

@@ -39,7 +39,7 @@ from equipoise.datasets import CATALOGUE
 from equipoise.metrics import Metric
 from equipoise.read import codec
 from equipoise.read.writing import RUN
-from equipoise.report.answer import AnswerOptions, answer_report, require_models
+from equipoise.report.answer import AnswerContent, answer_report, require_models
 from equipoise.report.run import Run
 from equipoise.report.run.record import DatasetRecord, StoredQuestion, TruthModel, question
 from equipoise.report.run.recording import Provenance, record
@@ -148,7 +148,7 @@ def _report(
 ) -> Report:
     name = read.dataset.get("name", "")
     require_models(options.pair, study.predictions)
-    wanted = AnswerOptions(
+    wanted = AnswerContent(
         analyses=asked_analyses(options, read.annotations, study.metrics),
         pair=options.pair,
         nouns=CATALOGUE[name].nouns if name in CATALOGUE else Nouns(),

@@ -82,24 +82,29 @@ _FEW_ROWS = 5  # below which columns may share no label by accident
 _MANY_WORDS = 20  # rows from which a different word in each is no label
 
 
-class NamedTable(NamedTuple):
-    """A table, and the annotator whose file it is where it names none."""
+class VoteTable(NamedTuple):
+    """A table of votes, and what is found out about it.
+
+    Attributes
+    ----------
+    table
+        The table; once its columns are found, with notices of what they are.
+    reader
+        The annotator whose file it is, where it names none.
+    options
+        How it is read, its columns found.
+    layout, guessed
+        Its layout, and whether that is a guess; empty before it is known.
+    """
 
     table: Table
     reader: str = ""
-
-
-class _Reading(NamedTuple):
-    """A table with its columns found, how it is read, its layout, whether that is a guess."""
-
-    table: Table
-    reader: str
-    options: VoteFormat
+    options: VoteFormat = VoteFormat()
     layout: str = ""
     guessed: bool = False
 
 
-def annotations_of_tables(tables: Sequence[NamedTable], options: VoteFormat) -> Annotations:
+def annotations_of_tables(tables: Sequence[VoteTable], options: VoteFormat) -> Annotations:
     """Read tables as one, each in its layout; of several, files without annotators are theirs.
 
     Examples
@@ -107,7 +112,7 @@ def annotations_of_tables(tables: Sequence[NamedTable], options: VoteFormat) -> 
     >>> import pyarrow
     >>> ana = from_frame(pyarrow.table({"item": ["a", "b"], "edema": [0, 1]}))
     >>> bo = from_frame(pyarrow.table({"item": ["a", "b"], "edema": [1, 1]}))
-    >>> both = annotations_of_tables([NamedTable(ana, "ana"), NamedTable(bo, "bo")],
+    >>> both = annotations_of_tables([VoteTable(ana, "ana"), VoteTable(bo, "bo")],
     ...     VoteFormat())
     >>> both.annotators, both.tasks, both.label
     (('ana', 'bo'), ('edema',), array([0, 1, 1, 1]))
@@ -126,12 +131,12 @@ def annotations_of_tables(tables: Sequence[NamedTable], options: VoteFormat) -> 
     return tidy_annotations(table, replace(options, columns=sure))
 
 
-def layouts_of(tables: Sequence[NamedTable], options: VoteFormat) -> list[str]:
+def layouts_of(tables: Sequence[VoteTable], options: VoteFormat) -> list[str]:
     """How each of some tables is laid out, read alone or as one."""
     return [part.layout for part in _with_layouts(tables, options)]
 
 
-def _with_layouts(tables: Sequence[NamedTable], options: VoteFormat) -> list[_Reading]:
+def _with_layouts(tables: Sequence[VoteTable], options: VoteFormat) -> list[VoteTable]:
     """Find the columns that go by other names, and the layout of every table."""
     parts = [_with_headers(table, options) for table in tables]
     if len(parts) > 1 and _are_tasks(parts, options.layout):
@@ -148,16 +153,16 @@ def _with_layouts(tables: Sequence[NamedTable], options: VoteFormat) -> list[_Re
     ]
 
 
-def _with_headers(source: NamedTable, options: VoteFormat) -> _Reading:
+def _with_headers(source: VoteTable, options: VoteFormat) -> VoteTable:
     """Find the columns that go by other names, and say so."""
     headers = annotation_headers(source.table, options)
     if options.layout == "auto":
         require_header(source.table, headers.columns)
     format_found = replace(options, columns=headers.columns)
-    return _Reading(source.table.noting(*headers.notices), source.reader, format_found)
+    return VoteTable(source.table.noting(*headers.notices), source.reader, format_found)
 
 
-def _are_tasks(parts: Sequence[_Reading], layout: str) -> bool:
+def _are_tasks(parts: Sequence[VoteTable], layout: str) -> bool:
     """Whether several tables are tasks: alike without labels, about the same items."""
     if layout == "counts":
         raise InputError(
@@ -185,7 +190,7 @@ def _are_tasks(parts: Sequence[_Reading], layout: str) -> bool:
     return True
 
 
-def _tidy_table(part: _Reading) -> Table:
+def _tidy_table(part: VoteTable) -> Table:
     """A table in the tidy layout with our names."""
     table, options = part.table, part.options
     if part.layout == "tidy":
@@ -205,7 +210,7 @@ def _tidy_table(part: _Reading) -> Table:
     return _melt_columns(beside, table, others, "annotator")
 
 
-def _tidy_tasks(part: _Reading) -> Table:
+def _tidy_tasks(part: VoteTable) -> Table:
     """One annotator's answers, a column per task."""
     import pyarrow as pa
 
@@ -248,7 +253,7 @@ def _item_column(table: Table) -> tuple[tuple[str, Any], Notice]:
     return ("", row_numbers(len(table))), ITEMS_BY_ROW
 
 
-def _with_reader(part: _Reading, tidy: Table) -> Table:
+def _with_reader(part: VoteTable, tidy: Table) -> Table:
     """Name the annotator of a file that names none."""
     import pyarrow as pa
 
@@ -635,10 +640,10 @@ def read_annotations(
     if stored is not None:  # a file of ours, taken as written unless told how to read it
         return stored.anonymous() if options.exchangeable else stored
     table = read_table(file, *JSON, *NUMPY)
-    return annotations_of_tables([NamedTable(table, file.stem)], options)
+    return annotations_of_tables([VoteTable(table, file.stem)], options)
 
 
-def _named_table(path: AnyPath, options: VoteFormat) -> NamedTable:
+def _named_table(path: AnyPath, options: VoteFormat) -> VoteTable:
     """One of several tables, with the name of the annotator whose file it may be."""
     file = content(path)
     if is_study(file):
@@ -649,9 +654,9 @@ def _named_table(path: AnyPath, options: VoteFormat) -> NamedTable:
             "give the study alone",
         )
     if file.suffix in TABULAR:
-        return NamedTable(read_table(file), file.stem)
+        return VoteTable(read_table(file), file.stem)
     if file.suffix in NUMPY and options.layout == "tasks":
-        return NamedTable(array_table(read_array(file), file.name), file.stem)
+        return VoteTable(array_table(read_array(file), file.name), file.stem)
     raise InputError(
         file.name,
         "one of several files of annotations",
@@ -674,7 +679,7 @@ def _from_array(file: Content, options: VoteFormat) -> Annotations:
     array = read_array(file)
     if options.layout == "tasks":
         table = array_table(array, file.name)
-        return annotations_of_tables([NamedTable(table, file.stem)], options)
+        return annotations_of_tables([VoteTable(table, file.stem)], options)
     return count_annotations(array, options, name=file.name)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from equipoise.read.annotations import NamedTable, layouts_of, read_annotations, read_table
+from equipoise.read.annotations import VoteTable, layouts_of, read_annotations, read_table
 from equipoise.read.canonical import is_study, study_of
 from equipoise.read.files import (
     JSON,
@@ -283,7 +283,7 @@ def _layouts(
     """The layout of every file by its path."""
     options = VoteFormat.of(wanted.vote_keywords)
     votes = [(file, file.table) for file in by_role["annotations"] if file.table is not None]
-    tables = [NamedTable(table, file.content.stem) for file, table in votes]
+    tables = [VoteTable(table, file.content.stem) for file, table in votes]
     names = layouts_of(tables, options) if tables else []
     layouts = dict(zip((str(file.path) for file, _ in votes), names, strict=True))
     for file in by_role["annotations"]:

@@ -30,7 +30,7 @@ himself has the last word on the votes and names.
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from math import ceil
 from typing import NamedTuple
@@ -45,20 +45,15 @@ from equipoise.types.notices import Notice, notice
 from equipoise.types.predictions import Predictions
 from equipoise.types.words import Option, hint, joined
 
+_Synonyms = tuple[frozenset[str], frozenset[str]]  # sure ones, and those of last resort
 
-@dataclass(frozen=True, slots=True)
-class _Words:
+
+def _words(sure: str, unsure: str = "") -> _Synonyms:
     """Words for one column, and words that count only where none of those is there."""
-
-    sure: frozenset[str]
-    unsure: frozenset[str] = frozenset()
+    return frozenset(sure.split()), frozenset(unsure.split())
 
 
-def _words(sure: str, unsure: str = "") -> _Words:
-    return _Words(frozenset(sure.split()), frozenset(unsure.split()))
-
-
-_ANNOTATIONS: Mapping[str, _Words] = {
+_ANNOTATIONS: Mapping[str, _Synonyms] = {
     "item": _words(
         "item case image img picture photo study scan slide exam examination epoch sample "
         "specimen example instance document doc file filename imagename imagefile record "
@@ -88,7 +83,7 @@ _ANNOTATIONS: Mapping[str, _Words] = {
         )
     },
 }
-_PREDICTIONS: Mapping[str, _Words] = {
+_PREDICTIONS: Mapping[str, _Synonyms] = {
     "item": _ANNOTATIONS["item"],
     "task": _ANNOTATIONS["task"],
     "model": _words("model method algorithm classifier network system", "detector approach"),
@@ -171,7 +166,7 @@ def is_named_like(header: str, ours: str) -> bool:
     (True, False)
     """
     words = _ANNOTATIONS.get(ours) or _PREDICTIONS[ours]
-    return any(key in words.sure | words.unsure for key in _keys(header))
+    return any(key in words[0] | words[1] for key in _keys(header))
 
 
 def side_of(table: Table) -> tuple[str, str] | None:
@@ -189,7 +184,7 @@ def side_of(table: Table) -> tuple[str, str] | None:
         ("annotations", "label", "holds labels"),
     )
     for side, ours, what in signs:
-        words = (_ANNOTATIONS if side == "annotations" else _PREDICTIONS)[ours].sure
+        words = (_ANNOTATIONS if side == "annotations" else _PREDICTIONS)[ours][0]
         for name in table.columns:
             if any(key in words for key in _keys(name)):
                 return side, f"column {name!r} {what}"
@@ -239,7 +234,7 @@ def _keys(header: str) -> list[str]:
 
 
 def _columns_by_synonym(
-    table: Table, named: Mapping[str, str], vocabulary: Mapping[str, _Words]
+    table: Table, named: Mapping[str, str], vocabulary: Mapping[str, _Synonyms]
 ) -> dict[str, list[str]]:
     """Columns that go by another name than ours, by ours; several where all could be meant."""
     exact = {ours: ours for ours in vocabulary if ours in table.columns and ours not in named}
@@ -248,7 +243,7 @@ def _columns_by_synonym(
     for ours, words in vocabulary.items():
         if ours in named or ours in exact:
             continue
-        for tier in ({plain(ours)}, words.sure, words.unsure):
+        for tier in ({plain(ours)}, *words):
             alike = [name for name in free if any(key in tier for key in _keys(name))]
             if alike:
                 synonyms[ours] = alike

@@ -9,7 +9,7 @@ from equipoise.report.answer.models import (
     standings_chart,
 )
 from equipoise.report.answer.report import (
-    AnswerOptions,
+    AnswerContent,
     analyse_study,
     answer_report,
     evaluation_card,
@@ -19,7 +19,7 @@ from equipoise.report.answer.report import (
 
 __all__ = [
     "Answer",
-    "AnswerOptions",
+    "AnswerContent",
     "RankedModels",
     "Sample",
     "StandingColumn",

@@ -61,7 +61,7 @@ PAIR_GROUNDS = ("flips",)  # analyses that a close look at two models adds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AnswerOptions:
+class AnswerContent:
     """What a report should hold beside the answer.
 
     Attributes
@@ -110,7 +110,7 @@ def analyse_study(
     for name in only:
         choice("analyses", name, tuple(ANALYSES))
     require_models(pair, study.predictions)
-    wanted = AnswerOptions(analyses=tuple(only) or tuple(ANALYSES), pair=pair)
+    wanted = AnswerContent(analyses=tuple(only) or tuple(ANALYSES), pair=pair)
     steps = len(wanted.analyses) + 2
     place = iter(range(steps))
     tell, quiet = study.tell, study.telling(silent)
@@ -137,7 +137,7 @@ def _within(progress: Progress, place: int, steps: int) -> Progress:
     return tell
 
 
-def answer_report(study: Study, wanted: AnswerOptions, stage: Stage | None = None) -> Report:
+def answer_report(study: Study, wanted: AnswerContent, stage: Stage | None = None) -> Report:
     """Everything that is said of a study."""
     tell = stage or (lambda _: lambda *__: None)
     answer, nouns = Answer(study.evaluation, study.settings.labels), wanted.nouns
@@ -261,7 +261,7 @@ def evaluation_report(evaluation: Evaluation) -> Report:
             resampling=evaluation.plan,
         ).with_evaluation(evaluation)
         quick = tuple(name for name, entry in ANALYSES.items() if entry.quick)
-        return answer_report(study, AnswerOptions(analyses=quick))
+        return answer_report(study, AnswerContent(analyses=quick))
     answer = Answer(evaluation)
     front = (standings_finding(answer, Nouns()), distance_finding(answer))
     return Report(
@@ -296,7 +296,7 @@ def _gains(study: Study, front: RankedModels, nouns: Nouns, tell: Stage) -> Find
     return gains_finding(gains, leader, behind, nouns)
 
 
-def _pair(study: Study, wanted: AnswerOptions) -> Iterator[Finding]:
+def _pair(study: Study, wanted: AnswerContent) -> Iterator[Finding]:
     """The close look at two models."""
     if wanted.pair is None:
         return
@@ -452,7 +452,7 @@ def _certainty(study: Study) -> Iterator[Finding]:
             yield replace(part, key=f"truth_{part.key}", task=question.task if several else "")
 
 
-def _analyses(study: Study, wanted: AnswerOptions, tell: Stage) -> Iterator[Finding]:
+def _analyses(study: Study, wanted: AnswerContent, tell: Stage) -> Iterator[Finding]:
     """The analyses that were asked for, each possible or with the reason why not."""
     for name, analysis in ANALYSES.items():
         if name in wanted.analyses:

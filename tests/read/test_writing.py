@@ -133,7 +133,7 @@ KILLER = """
 import os, signal, sys
 from pathlib import Path
 from equipoise.read import writing
-from tests.read.test_whole import NEW
+from tests.read.test_writing import NEW
 place, stop = [0], [0]
 def watched(module, name):
     real = getattr(module, name)
