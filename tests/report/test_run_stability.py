@@ -177,3 +177,14 @@ def test_models_that_are_not_there_are_refused():
         analysed(models(), votes(), pair=("goood", "weak"))
     with pytest.raises(InputError, match="'good' twice"):
         analysed(models(), votes(), pair=("good", "good"))
+
+
+def test_a_report_survives_an_analysis_that_fails(monkeypatch):
+    def analyse(_study):
+        raise ZeroDivisionError("division by zero")
+
+    monkeypatch.setattr("equipoise.study.analyses.components.analyse", analyse)
+    report = quickly(only=["components", "vote_cutoffs"])
+    stopped = found(report, "components")
+    assert stopped.left_out and "ZeroDivisionError: division by zero" in stopped.sentence
+    assert not found(report, "vote_cutoffs").left_out and report.card is not None

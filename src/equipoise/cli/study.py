@@ -135,16 +135,19 @@ def read_study(
     also
         Other files of the study, by their role.
     """
+    from equipoise.read.files import reading_once
+
     check_files(options)
-    sources = _sources(_by_role(options))
-    record, how = sources.record, sources.options
-    _require_both(how)
-    _check_reading(how)
-    recorded = () if record is None else tuple(one.name for one in record.metrics)
-    names = tuple(metrics) or recorded
-    table, models = _read_scored(
-        sources, truth, Option("metrics", ",".join(names)), matched=matched
-    )
+    with reading_once():
+        sources = _sources(_by_role(options))
+        record, how = sources.record, sources.options
+        _require_both(how)
+        _check_reading(how)
+        recorded = () if record is None else tuple(one.name for one in record.metrics)
+        names = tuple(metrics) or recorded
+        table, models = _read_scored(
+            sources, truth, Option("metrics", ",".join(names)), matched=matched
+        )
     if not names:
         from equipoise.study.defaults import default_metrics
 

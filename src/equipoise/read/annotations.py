@@ -33,6 +33,7 @@ from equipoise.read.files import (
     AnyPath,
     Content,
     content,
+    kept_for_reading,
     listed_paths,
     read_array,
     read_json,
@@ -68,7 +69,8 @@ TABULAR = (*delimited.ENDINGS, *parquet.ENDINGS)
 def read_table(file: Content, *others: str) -> Table:
     """Read a table; `others` are endings that the caller takes besides."""
     if file.suffix in delimited.ENDINGS:
-        return delimited.read_delimited(file)
+        key = ("table", id(file))  # which is no other's while the file is kept, too
+        return kept_for_reading(key, lambda: (delimited.read_delimited(file), file))[0]
     if file.suffix in parquet.ENDINGS:
         return parquet.parquet_table(file, parquet.read_arrow(file))
     raise unknown_ending(file, (*TABULAR, *others))

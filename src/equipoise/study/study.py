@@ -245,6 +245,19 @@ class Study:
         )
         return with_thresholds(study, how.thresholds)
 
+    @classmethod
+    def unchecked(
+        cls, predictions: Iterable[Predictions], annotations: Annotations, settings: Settings
+    ) -> "Study":
+        """A study as it is: nobody looks who made the truth, and scores get no thresholds."""
+        return cls(
+            predictions=tuple(predictions),
+            truth=annotations,
+            votes=annotations,
+            metrics=(),
+            settings=replace(settings, thresholds=None, progress=None, circular=CHECKED),
+        )
+
     # ---- what is worked out, once ------------------------------------------------------------
 
     @property
@@ -419,6 +432,14 @@ class Study:
         view = self.with_competitors(models)
         if "evaluation" in self.__dict__:
             view.__dict__["evaluation"] = self.evaluation.subset(names)
+        return view
+
+    def of_task(self, task: str) -> "Study":
+        """One task alone; the votes on the others stay, to tell who is a panel."""
+        self.voted.in_task(task)  # refuses an unknown one
+        models = tuple(model for model in self.predictions if model.task == task)
+        view = self._view({"items", "plan", "task_votes"}, predictions=models)
+        view.__dict__["truths"] = tuple(one for one in self.truths if one.task == task)
         return view
 
     def with_truth(self, truth: Truths, resampling: str | None = None) -> "Study":

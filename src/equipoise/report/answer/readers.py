@@ -7,12 +7,13 @@ from typing import NamedTuple
 import numpy as np
 
 from equipoise.study.analyses.expert_comparison import Experts
+from equipoise.study.study import Study
 from equipoise.truth.agreement import AgreementTable, agreement_summaries
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import Bools, Floats, Ints
 from equipoise.types.findings import Column, Dot, Dots, Finding, Strip, Strips, Table
 from equipoise.types.numbers import UNDEFINED, change, exact_percent, number, percent
-from equipoise.types.votes import Votes, collect_votes
+from equipoise.types.votes import Votes
 from equipoise.types.words import Nouns, capital, in_words
 
 SHOWN = 24  # annotators in the chart of gains
@@ -45,7 +46,7 @@ class TaskVotes(NamedTuple):
     task: str
 
 
-def task_votes(annotations: Annotations, scored: Mapping[str, Ints]) -> dict[str, TaskVotes]:
+def task_votes(study: Study, scored: Mapping[str, Ints]) -> dict[str, TaskVotes]:
     """Votes of every task; none of ratings.
 
     Parameters
@@ -53,11 +54,11 @@ def task_votes(annotations: Annotations, scored: Mapping[str, Ints]) -> dict[str
     scored
         Which items count in every task, by their places among the items of the annotations.
     """
+    annotations = study.voted
     if annotations.kind == "interval":
         return {}
     by_task = {}
-    for task in annotations.tasks or ("",):
-        votes = collect_votes(annotations, task)
+    for task, votes in study.task_votes.items():
         use = np.flatnonzero(np.isin(votes.items, scored.get(task, votes.items)))
         votes = votes if len(use) == len(votes.items) else votes.subset(use)
         shares = [votes.shares(k) for k in range(len(annotations.classes))]

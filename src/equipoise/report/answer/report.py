@@ -30,7 +30,7 @@ from equipoise.report.answer.readers import (
 from equipoise.report.answer.worklist import worklist_finding
 from equipoise.study import MACRO, Evaluation
 from equipoise.study.analyses.catalogue import ANALYSES
-from equipoise.study.analyses.expert_comparison import experts
+from equipoise.study.analyses.expert_comparison import experts_of
 from equipoise.study.analyses.methods import (
     Comparison,
     StudyData,
@@ -142,7 +142,7 @@ def answer_report(study: Study, wanted: AnswerContent, stage: Stage | None = Non
     tell = stage or (lambda _: lambda *__: None)
     answer, nouns = Answer(study.evaluation, study.settings.labels), wanted.nouns
     base, data = study_report(study), StudyData.of(study.evaluation, study.voted)
-    votes = task_votes(study.voted, _scored(study))
+    votes = task_votes(study, _scored(study))
     tell("agreement")(0, 1)
     agreement = agreement_finding(study.voted, votes, nouns)
     behind = answer.front.behind
@@ -281,14 +281,8 @@ def _gains(study: Study, front: RankedModels, nouns: Nouns, tell: Stage) -> Find
     """Models against each annotator, where the annotators allow it."""
     leader, behind = front.models[0], front.behind
     tell("readers")(0, 1)
-    settings = study.settings
     try:
-        gains = experts(
-            study.predictions,
-            study.annotations,
-            level=settings.level,
-            on_missing=settings.on_missing,
-        )
+        gains = experts_of(study)
     except InputError:
         return None
     if np.isnan(gains.mean_gap).all():

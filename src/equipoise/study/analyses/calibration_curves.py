@@ -22,20 +22,18 @@ Kumar, Liang and Ma (2019), *Verified uncertainty calibration*, for the bias by 
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from equipoise.inference import TwoWay
-from equipoise.study.alignment import align
 from equipoise.study.analyses.result import ENDS
 from equipoise.study.analyses.scoring import Given, freeze
 from equipoise.study.analyses.words import as_notices
 from equipoise.study.arguments import as_annotations, as_predictions
-from equipoise.study.study import Study
-from equipoise.study.truth import task_truths
+from equipoise.study.study import Settings, Study
 from equipoise.study.uncertainty import Uncertainty, uncertainty_of
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import Bools, Floats, InputError, short_repr
@@ -239,13 +237,22 @@ def calibration(
     >>> found.error.round(2), found.slope.round(2)
     (array([[0.  , 0.18]]), array([[0.99, 0.25]]))
     """
-    models_given, votes = as_predictions(predictions), as_annotations(annotations)
     if not 0 < level < 1:
         raise InputError(
             "calibration", f"level {level}", "a number between 0 and 1", "try 0.95"
         )
-    models_given, plain = _probabilities(models_given)
-    aligned, notices = align(models_given, task_truths(votes), on_missing=on_missing)
+    models, votes = as_predictions(predictions), as_annotations(annotations)
+    how = Settings(level=level, on_missing=on_missing)
+    return _calibration_of(Study.unchecked(models, votes, how))
+
+
+def _calibration_of(study: Study) -> Calibration:
+    """Calibration of the models of a study, against its votes."""
+    votes, level = study.annotations, study.settings.level
+    probable, plain = _probabilities(study.predictions)
+    if plain:
+        study = study.with_competitors(probable)
+    aligned = study.aligned
     shared = uncertainty_of(aligned, votes)
     models = tuple(aligned[0].scores)
     numbers = np.full((len(NUMBERS), len(aligned), len(models)), math.nan)
@@ -267,12 +274,14 @@ def calibration(
         models=models,
         level=level,
         whom=whom,
-        notices=as_notices(votes.notices, notices, plain),
+        notices=as_notices(votes.notices, study.dropped, plain),
         **dict(zip(NUMBERS, numbers, strict=True)),
     )
 
 
-def _probabilities(predictions: list[Predictions]) -> tuple[list[Predictions], list[Notice]]:
+def _probabilities(
+    predictions: Sequence[Predictions],
+) -> tuple[list[Predictions], list[Notice]]:
     """Predictions of models that do not only decide; decisions are no probabilities."""
     names = dict.fromkeys(
         prediction.model for prediction in predictions if not prediction.decides
@@ -299,13 +308,7 @@ def _probabilities(predictions: list[Predictions]) -> tuple[list[Predictions], l
 
 def analyse(study: Study) -> Finding:
     """Calibration of the models of a study."""
-    settings = study.settings
-    return calibration(
-        study.predictions,
-        study.annotations,
-        level=settings.level,
-        on_missing=settings.on_missing,
-    ).report()
+    return _calibration_of(study).report()
 
 
 def _gaps(shared: Uncertainty, t: int, predicted: Floats) -> tuple[TwoWay, Floats]:

@@ -65,6 +65,19 @@ class Analysis:
                 return self.run(study)
         except InputError as error:
             return left_out(self.name, self.title, error)
+        except Exception as error:
+            return failed(self.name, self.title, error)
+
+
+def failed(key: str, title: str, error: Exception) -> "Finding":
+    """A finding that an error of the program has stopped, in place of the whole report."""
+    from equipoise.types.findings import Finding
+
+    what = " ".join(f"{type(error).__name__}: {error}".split())
+    sentence = (
+        f"Stopped by an error of equipoise ({what}). All other results stand. Please report it."
+    )
+    return Finding(key=key, title=title, sentence=sentence, left_out=True)
 
 
 _IN_ORDER = (

@@ -67,14 +67,13 @@ from equipoise.inference import (
 )
 from equipoise.metrics.decisions import decide
 from equipoise.study import MACRO
-from equipoise.study.alignment import Aligned, align
+from equipoise.study.alignment import Aligned
 from equipoise.study.analyses.options import AnalysisOptions
 from equipoise.study.analyses.result import StudyResult, ends_of
 from equipoise.study.analyses.scoring import Given
 from equipoise.study.analyses.words import as_notices
 from equipoise.study.arguments import as_annotations, as_predictions
-from equipoise.study.study import Study
-from equipoise.study.truth import task_truths
+from equipoise.study.study import Settings, Study
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import Floats, InputError, Ints, short_repr
 from equipoise.types.findings import Cell, Column, Dot, Dots, Finding, Heat, Table, rows_of
@@ -767,11 +766,16 @@ def experts(
     AnalysisOptions(task=task, level=level, on_missing=on_missing)  # checks them
     models, annotations = as_predictions(predictions), as_annotations(annotations)
     _refuse(annotations)
-    if task is not None:
-        annotations.in_task(task)
-        models = [model for model in models if model.task == task]
-    truths = [truth for truth in task_truths(annotations) if task in (None, truth.task)]
-    aligned, notices = align(models, truths, on_missing=on_missing)
+    how = Settings(level=level, on_missing=on_missing)
+    study = Study.unchecked(models, annotations, how)
+    return experts_of(study if task is None else study.of_task(task))
+
+
+def experts_of(study: Study) -> Experts:
+    """Every expert of a study with its models, against the other experts."""
+    annotations, level = study.annotations, study.settings.level
+    _refuse(annotations)
+    aligned = study.aligned
     laid = [answers_of(scores) for scores in aligned]
     people, more = _compared(laid, len(annotations.annotators or ()))
     pairs = zip(aligned, laid, strict=True)
@@ -804,15 +808,13 @@ def experts(
         **ends_of("mean_gap", gain, np.array(ends).T),
         **ends_of("behind", behind, np.array(apart).T),
         population=whom,
-        notices=as_notices(annotations.notices, notices, more),
+        notices=as_notices(annotations.notices, study.dropped, more),
     )
 
 
 def analyse(study: Study) -> Finding:
     """Models among the experts of a study."""
-    settings = study.settings
-    data = study.predictions, study.annotations
-    return experts(*data, level=settings.level, on_missing=settings.on_missing).report()
+    return experts_of(study).report()
 
 
 def _compared(laid: Sequence[Answers], annotators: int) -> tuple[Ints, list[Notice]]:

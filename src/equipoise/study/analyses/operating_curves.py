@@ -35,7 +35,7 @@ from equipoise.metrics import (
     precision_recall_curve,
     roc_curve,
 )
-from equipoise.study.alignment import Aligned, align
+from equipoise.study.alignment import Aligned
 from equipoise.study.analyses.expert_comparison import (
     answers_of,
     compare_task,
@@ -44,8 +44,8 @@ from equipoise.study.analyses.expert_comparison import (
 from equipoise.study.analyses.scoring import Given
 from equipoise.study.analyses.words import as_notices
 from equipoise.study.arguments import as_annotations, as_predictions
-from equipoise.study.study import Study
-from equipoise.study.truth import TaskTruth, task_truths
+from equipoise.study.study import Settings, Study
+from equipoise.study.truth import TaskTruth
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import Bools, Floats, InputError, require_number
 from equipoise.types.findings import (
@@ -313,19 +313,23 @@ def curves(
         As in `equipoise.study.Settings`.
     """
     require_number("level", level, above=0, below=1, do="try 0.95")
-    models_given, votes = as_predictions(predictions), as_annotations(annotations)
-    questions = task_truths(votes)
-    if any(len(question.classes) > 1 for question in questions):
+    models, votes = as_predictions(predictions), as_annotations(annotations)
+    how = Settings(level=level, on_missing=on_missing)
+    return _curves_of(Study.unchecked(models, votes, how))
+
+
+def _curves_of(study: Study) -> Curves:
+    """The curves of the models of a study, against its votes."""
+    votes, models = study.annotations, study.predictions
+    if any(len(truth.classes) > 1 for truth in study.truths):
         do = hint("ask about one class: {}", ONE_CLASS)
         raise InputError("curves", f"votes of kind {votes.kind}", "yes or no", do)
-    if all(prediction.decides for prediction in models_given):
+    if all(model.decides for model in models):
         raise _decisions_only("curves")
-    aligned, notices = align(models_given, questions, on_missing=on_missing)
-    decide = {
-        (prediction.task, prediction.model) for prediction in models_given if prediction.decides
-    }
-    tasks = tuple(_task(task, votes, level, decide) for task in aligned)
-    return Curves(tasks, level, as_notices(votes.notices, notices))
+    decide = {(model.task, model.model) for model in models if model.decides}
+    level = study.settings.level
+    tasks = tuple(_task(aligned, votes, level, decide) for aligned in study.aligned)
+    return Curves(tasks, level, as_notices(votes.notices, study.dropped))
 
 
 def _decisions_only(where: str) -> InputError:
@@ -335,9 +339,7 @@ def _decisions_only(where: str) -> InputError:
 
 def analyse(study: Study) -> Finding:
     """The curves of a study."""
-    settings = study.settings
-    data = study.predictions, study.annotations
-    return curves(*data, level=settings.level, on_missing=settings.on_missing).report()
+    return _curves_of(study).report()
 
 
 def _task(
