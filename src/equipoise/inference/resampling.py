@@ -125,7 +125,7 @@ class Resampling:
     weights: Floats | None = None
     gold: bool = False
     ranks: Ints | None = None
-    _names: str = field(default="", repr=False)
+    _fingerprint: str = field(default="", repr=False)
     _places: tuple[Ints, ...] | None = field(default=None, repr=False)
 
     __repr__ = short_repr
@@ -154,8 +154,7 @@ class Resampling:
                     "make the plan with resample(truth, 'panel')",
                 )
             object.__setattr__(self, "weights", frozen(np.asarray(self.weights, float)))
-        names = "\x1f".join(sorted(self.items)).encode(errors="surrogatepass")
-        object.__setattr__(self, "_names", hashlib.sha256(names).hexdigest())
+        object.__setattr__(self, "_fingerprint", "")
         object.__setattr__(self, "_places", None)
 
     @property
@@ -193,14 +192,21 @@ class Resampling:
     @property
     def fingerprint(self) -> str:
         """A name for everything that decides the draws, which the order of items does not."""
-        group, order = None, name_order(self.items)
+        if not self._fingerprint:
+            object.__setattr__(self, "_fingerprint", self._digest())
+        return self._fingerprint
+
+    def _digest(self) -> str:
+        names = "\x1f".join(sorted(self.items)).encode(errors="surrogatepass")
+        group = None
         if self.group is not None and (ranks := self._unit_ranks) is not None:
+            order = name_order(self.items)
             group = ranks if order is None else ranks[order]
         parts = [
             self.kind,
             self.replicates,
             self.seed,
-            self._names,
+            hashlib.sha256(names).hexdigest(),
             None
             if group is None
             else hashlib.sha256(np.ascontiguousarray(group).tobytes()).hexdigest(),

@@ -360,8 +360,12 @@ def swapped_notices(
 
 def refuse_swapped_items(annotations: Annotations, predictions: "list[Predictions]") -> None:
     """Refuse annotations whose annotators are what the models predict for."""
+    if annotations.annotators is None:
+        return
+    if any(prediction.items == annotations.items for prediction in predictions):
+        return
     predicted = {name for prediction in predictions for name in prediction.items}
-    if annotations.annotators is None or predicted & set(annotations.items):
+    if predicted & set(annotations.items):
         return
     both = predicted & set(annotations.annotators)
     if len(both) > 1 and len(both) >= _SHARE * len(predicted):

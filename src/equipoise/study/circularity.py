@@ -34,6 +34,7 @@ CHECKED = "checked"  # by somebody else
 DROP, KEEP = Option("circular", "drop"), Option("circular", "keep")
 DISPUTED, OF_EACH = 30, 10  # disputed items, and those of each of two classes
 ALONE, OF_EACH_ALONE = 50, 10  # the same where nobody disputes anything
+SCREENED = 50_000  # votes that are looked at first
 ORDINARY = 0.9  # quantile of the gaps between scores up to which one is ordinary
 
 
@@ -50,15 +51,16 @@ def independent(
     """
     choice("circular", circular, CIRCULAR)
     models = list(predictions)
-    _refuse_own_truth(annotations, models, circular)
+    copies = _copies(annotations, models, circular)
     names = annotations.annotators
     if names is None or annotations.annotator is None:
         return annotations
-    named = {one.model.casefold(): one.model for one in models}
-    found = {code: named[name.casefold()] for code, name in enumerate(names)
-             if name.casefold() in named}  # fmt: skip
-    for one in models:
-        found |= {int(code): one.model for code in np.flatnonzero(_copied(annotations, one))}
+    by_name = {model.model.casefold(): model.model for model in models}
+    found = {
+        code: by_name[name.casefold()]
+        for code, name in enumerate(names)
+        if name.casefold() in by_name
+    } | copies
     if not found:
         return annotations
     pairs = listed([f"{names[code]} ({model})" for code, model in found.items()])
@@ -76,6 +78,33 @@ def independent(
     return _without(annotations, sorted(found), pairs)
 
 
+def _copies(
+    annotations: Annotations, models: Iterable[Predictions], circular: str
+) -> dict[int, str]:
+    """Models by the codes of annotators who vote as they do; refuses a truth made of one."""
+    answers: dict[str, Ints] = {}
+    disputed: dict[str, Bools] = {}
+    copies: dict[int, str] = {}
+    for model in models:
+        said, task = _said(annotations, model), model.task
+        if said is None:
+            continue
+        if task not in answers:
+            answers[task] = _answers(annotations, task)
+            disputed[task] = _disputed(annotations, answers[task])
+        rows = answers[task]
+        some = _shared(annotations, model, said, rows[:: 1 + len(rows) // SCREENED])
+        if some.disproved(annotations, disputed[task]):
+            continue
+        votes = _shared(annotations, model, said, rows)
+        where = disputed[task][votes.item]
+        if circular != "keep":
+            _refuse_own_truth(model, votes, where)
+        people = np.flatnonzero(_copied(annotations, votes, where))
+        copies |= {int(code): model.model for code in people}
+    return copies
+
+
 class _Shared(NamedTuple):
     """Votes on the items that a model knows too, in rows: who, which item, what was said.
 
@@ -88,37 +117,55 @@ class _Shared(NamedTuple):
     said: Floats
     scored: bool
 
+    def same(self, people: int) -> Bools:
+        """Annotators none of whose votes is against what the model says, (annotators,)."""
+        if not self.scored:
+            against = np.bincount(self.who, self.label != self.said, people)
+            return np.asarray(against == 0)
+        least, most = np.full(people, np.inf), np.full(people, -np.inf)
+        yes = self.label == 1
+        np.minimum.at(least, self.who[yes], self.said[yes])
+        np.maximum.at(most, self.who[~yes], self.said[~yes])
+        return np.asarray(least > most)
 
-def _shared(annotations: Annotations, one: Predictions) -> _Shared | None:
-    """Votes next to what a model says; None where they cannot be compared."""
+    def disproved(self, annotations: Annotations, disputed: Bools) -> bool:
+        """Whether these votes alone show that nobody copied the model, nor it made them all."""
+        people = len(annotations.annotators or ())
+        return bool(disputed[self.item].any() and not self.same(max(people, 1)).any())
+
+
+def _said(annotations: Annotations, model: Predictions) -> Floats | None:
+    """What a model says of every item, nan for the unknown; None where it cannot be compared.
+
+    That is its score, or the code of the class that it names.
+    """
     if annotations.rank is not None or annotations.label is None:
         return None
-    values = np.asarray(one.values)
-    if one.task not in annotations.tasks:
+    if model.task not in annotations.tasks:
         return None
+    values = np.asarray(model.values)
     if values.ndim == 1:
         said = values if len(annotations.classes) == 2 else None
     else:
-        said = _named_classes(annotations, one)
-    if said is None:
-        return None
-    if one.items == annotations.items:
-        known = np.array(said, dtype=np.float64)
-    else:
-        place = {name: code for code, name in enumerate(annotations.items)}
-        known = np.full(len(annotations.items), np.nan)
-        rows = np.array([place.get(name, -1) for name in one.items])
-        known[rows[rows >= 0]] = said[rows >= 0]
-    use = annotations.in_task(one.task) & ~np.isnan(known[annotations.item])
-    if annotations.is_gold is not None and annotations.annotator is not None:
-        use &= ~annotations.is_gold
-    who = np.zeros(len(annotations)) if annotations.annotator is None else annotations.annotator
-    item = annotations.item[use]
-    if not len(item):
-        return None
-    return _Shared(
-        who[use].astype(np.int64), item, annotations.label[use], known[item], values.ndim == 1
-    )
+        said = _named_classes(annotations, model)
+    if said is None or model.items == annotations.items:
+        return said
+    place = {name: code for code, name in enumerate(annotations.items)}
+    known = np.full(len(annotations.items), np.nan)
+    rows = np.array([place.get(name, -1) for name in model.items])
+    known[rows[rows >= 0]] = said[rows >= 0]
+    return known
+
+
+def _shared(annotations: Annotations, model: Predictions, said: Floats, rows: Ints) -> _Shared:
+    """Votes of some rows next to what a model says of their items, where it says anything."""
+    assert annotations.label is not None
+    rows = rows[~np.isnan(said[annotations.item[rows]])]
+    who = annotations.annotator
+    people = np.zeros(len(rows)) if who is None else who[rows]
+    item = annotations.item[rows]
+    scored = np.asarray(model.values).ndim == 1
+    return _Shared(people.astype(np.int64), item, annotations.label[rows], said[item], scored)
 
 
 def _named_classes(annotations: Annotations, one: Predictions) -> Floats | None:
@@ -132,61 +179,66 @@ def _named_classes(annotations: Annotations, one: Predictions) -> Floats | None:
     return np.where(single, codes[values.argmax(axis=1)], np.nan)
 
 
-def _copied(annotations: Annotations, one: Predictions) -> Bools:
-    """Annotators whose votes are what a model says, shape (annotators,)."""
+def _copied(annotations: Annotations, votes: _Shared, disputed: Bools) -> Bools:
+    """Annotators whose votes are what a model says, shape (annotators,).
+
+    Parameters
+    ----------
+    disputed
+        Which of these votes are on an item with different answers, shape (votes,).
+    """
     people = len(annotations.annotators or ())
-    votes = _shared(annotations, one)
-    if votes is None:
-        return np.zeros(people, dtype=bool)
-    if votes.scored:
-        least, most = np.full(people, np.inf), np.full(people, -np.inf)
-        yes = votes.label == 1
-        np.minimum.at(least, votes.who[yes], votes.said[yes])
-        np.maximum.at(most, votes.who[~yes], votes.said[~yes])
-        same = least > most
-    else:
-        same = np.bincount(votes.who, votes.label != votes.said, people) == 0
-    disputed = _disputed(votes)[votes.item]
-    each = np.zeros((people, len(annotations.classes)), dtype=np.int64)
-    np.add.at(each, (votes.who[disputed], votes.label[disputed]), 1)
-    varied = (each >= OF_EACH).sum(axis=1) >= 2
-    return np.asarray(varied & (each.sum(axis=1) >= DISPUTED) & same)
+    if not people:
+        return np.zeros(0, dtype=bool)
+    answers = np.zeros((people, len(annotations.classes)), dtype=np.int64)
+    np.add.at(answers, (votes.who[disputed], votes.label[disputed]), 1)
+    varied = (answers >= OF_EACH).sum(axis=1) >= 2
+    enough = np.asarray(varied & (answers.sum(axis=1) >= DISPUTED))
+    if not enough.any():
+        return enough
+    return np.asarray(enough & votes.same(people))
 
 
-def _disputed(votes: _Shared) -> Bools:
-    """Items with several different answers, shape (items,)."""
-    size = int(votes.item.max()) + 1
-    low, high = np.full(size, np.iinfo(np.int64).max), np.full(size, -1)
-    np.minimum.at(low, votes.item, votes.label)
-    np.maximum.at(high, votes.item, votes.label)
+def _disputed(annotations: Annotations, rows: Ints) -> Bools:
+    """Items with several different answers in some rows, shape (items,)."""
+    assert annotations.label is not None
+    item, label = annotations.item[rows], annotations.label[rows]
+    low = np.full(len(annotations.items), np.iinfo(np.int64).max)
+    high = np.full(len(annotations.items), -1)
+    np.minimum.at(low, item, label)
+    np.maximum.at(high, item, label)
     return np.asarray(high > low)
 
 
-def _refuse_own_truth(
-    annotations: Annotations, models: Iterable[Predictions], circular: str
-) -> None:
+def _answers(annotations: Annotations, task: str) -> Ints:
+    """Rows of a task that are somebody's answer."""
+    use = annotations.in_task(task)
+    if annotations.is_gold is not None and annotations.annotator is not None:
+        use &= ~annotations.is_gold
+    return np.flatnonzero(use)
+
+
+def _refuse_own_truth(model: Predictions, votes: _Shared, disputed: Bools) -> None:
     """Raise where all votes are a model's own scores, cut somewhere."""
-    for one in models:
-        cut = _own_cut(annotations, one) if circular != "keep" else None
-        if cut is not None:
-            raise InputError(
-                "annotations and predictions",
-                f"votes that are exactly the scores of {one.model!r}"
-                + (f" for {one.task!r}" if one.task else "")
-                + f", cut at {number(cut)}",
-                "a truth that was not made from a model",
-                hint(
-                    "give the votes of experts, leave the model out, or, if the model is that "
-                    "good, say {}",
-                    KEEP,
-                ),
-            )
+    cut = _own_cut(votes, disputed)
+    if cut is not None:
+        raise InputError(
+            "annotations and predictions",
+            f"votes that are exactly the scores of {model.model!r}"
+            + (f" for {model.task!r}" if model.task else "")
+            + f", cut at {number(cut)}",
+            "a truth that was not made from a model",
+            hint(
+                "give the votes of experts, leave the model out, or, if the model is that "
+                "good, say {}",
+                KEEP,
+            ),
+        )
 
 
-def _own_cut(annotations: Annotations, one: Predictions) -> float | None:
+def _own_cut(votes: _Shared, disputed: Bools) -> float | None:
     """Where a model's scores make all votes, through the thick of them; None elsewhere."""
-    votes = _shared(annotations, one)
-    if votes is None or not votes.scored or len(votes.item) < ALONE or _disputed(votes).any():
+    if not votes.scored or len(votes.item) < ALONE or disputed.any():
         return None
     item, first = np.unique(votes.item, return_index=True)
     yes, said = votes.label[first] == 1, votes.said[first]

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from equipoise.inference.ranks import mid_ranks
 from equipoise.report.answer.readers import TaskVotes, disputed, naming_rates
 from equipoise.study import Evaluation
 from equipoise.types.annotations import Annotations
@@ -112,8 +113,6 @@ def _model_views(
     From 0 to 1; of a score: the share of the items that it scores lower, of probabilities: that
     of the commonest answer. Scores name no class.
     """
-    from scipy.stats import rankdata
-
     items, scores = scored or ((), {})
     where = {name: place for place, name in enumerate(items)}
     rows = np.array([where.get(annotations.items[code], -1) for code in cast.items])
@@ -122,7 +121,7 @@ def _model_views(
     for model, values in scores.items():
         placed = np.full(len(rows), np.nan)
         if values.ndim == 1:
-            placed = ((rankdata(values) - 0.5) / len(values))[first]
+            placed = ((mid_ranks(values) - 0.5) / len(values))[first]
         elif values.shape[1] == len(shares):
             placed = values[first, top]
             likeliest = zip(there, values.argmax(axis=1)[first], strict=True)
