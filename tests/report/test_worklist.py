@@ -149,7 +149,7 @@ def test_items_that_no_model_scored_are_not_on_the_list():
     study = answered(fewer, votes, on_missing="drop")
     listed = {row["item"] for row in rows(study)}
     assert listed and listed <= set(fewer[0].items)
-    votes_of = task_votes(votes, {"": np.arange(20)})
+    votes_of = task_votes(study.study, {"": np.arange(20)})
     assert len(votes_of[""][0].items) == 20
 
 
