@@ -17,7 +17,7 @@ import pandas
 from benchmarks._clock import heading, line, processor
 from equipoise import Annotations, read_annotations
 from equipoise.truth import dirichlet, majority_vote, mean_vote
-from equipoise.truth.normal import NormalPrior, normal
+from equipoise.truth.ratings import NormalPrior, normal
 
 VOTES, ITEMS, ANNOTATORS, CLASSES, DRAWS = 1_000_000, 100_000, 1000, 10, 1000
 best = partial(processor, times=3)

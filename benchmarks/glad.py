@@ -13,7 +13,7 @@ import numpy as np
 
 from benchmarks._clock import best, heading, line, once
 from equipoise import Annotations
-from equipoise.truth.glad import GladFit, glad
+from equipoise.truth.ability import GladFit, glad
 
 ITEMS, ANNOTATORS, VOTES = 49_731, 933, 506_000
 BYTES = 2 * 24  # of a vote in a sweep: column, weight and half-weight with sign, both ways

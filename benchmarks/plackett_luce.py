@@ -17,7 +17,7 @@ import numpy as np
 from benchmarks._clock import best, heading, line, processor
 from equipoise import Annotations
 from equipoise.truth import Chain, plackett_luce
-from equipoise.truth._ranking_stages import collect_readings, stages
+from equipoise.truth.rankings import collect_readings, stages
 
 CLASSES, SWEEPS = 419, 1_500
 

@@ -23,7 +23,7 @@ from equipoise.metrics import CATALOGUE as METRICS
 from equipoise.metrics import by_topic, item_scores, named, require_known, worst_items
 from equipoise.study.analyses.catalogue import ANALYSES, Analysis
 from equipoise.truth import CATALOGUE, MODELS, model_title
-from equipoise.truth.choosing import Settings, companions, fitted, model, recommended, suitable
+from equipoise.truth.choosing import companions, fitted, model, recommended, suitable
 from equipoise.types.findings.record import ENTRIES, bibtex, cite
 from tests.cli_sample import flat, write_study
 
@@ -234,12 +234,12 @@ def test_a_guest_model_is_one_file_and_one_line(guest, equipoise, tmp_path, monk
     assert recommended(VOTES) == ("unsure", "unsure, because guests come first.")
     assert companions(VOTES) == ("mean_vote",)
     assert fitted(VOTES, ["unsure"], "")["unsure"].model == "unsure"
-    assert model("unsure", VOTES, Settings(reliability=2.0))(VOTES).certainty.shape == (2,)
+    assert model("unsure", VOTES, reliability=2.0)(VOTES).certainty.shape == (2,)
     assert model_title("unsure") == "the unsure" and known_truth("unsure") == "unsure"
     with pytest.raises(InputError, match="unsure, prior: 1, expected nothing"):
-        model("unsure", VOTES, Settings(prior=1))
+        model("unsure", VOTES, prior=1)
     with pytest.raises(InputError, match=r"or choose dirichlet, .* or unsure"):
-        model("mean_vote", VOTES, Settings(reliability=2.0))
+        model("mean_vote", VOTES, reliability=2.0)
     said = flat(equipoise("aggregate", "--help"))
     assert "unsure: a guest." in said
     shown = equipoise("aggregate", "votes.csv", "--model", "unsure", "--page", "truth.html")

@@ -35,7 +35,7 @@ OTHER_NUMBERS = {
     "read/tables.py": "numbers that are names, as a file would spell them",
     "read/options.py": "numbers that are names, as a file would spell them",
     "types/words.py": "the value of an option, as it can be typed",
-    "truth/choosing/cautions.py": "a proposal for an option, rounded and then a number again",
+    "truth/annotation_checks.py": "a proposal for an option, rounded and then a number again",
     "datasets/demo.py": "digits that every machine computes alike",
     "cli/datasets.py": "as many digits as the published table has",
     "study/analyses/certainty.py": "ticks of which no two may look alike",

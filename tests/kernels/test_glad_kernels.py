@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from scipy.stats import ks_2samp, kstest, norm, truncnorm
 
 from equipoise.kernels import glad as kernel
-from equipoise.truth.glad import divergence
+from equipoise.truth.ability import divergence
 from tests.oracles import glad as slow
 
 PRIORS = ((0.0, 0.2), (1.0, 0.7))

@@ -29,7 +29,7 @@ from equipoise.read import parquet as our_parquet
 from equipoise.read.streaming import WHOLE
 from equipoise.truth import dirichlet, majority_vote, mean_vote
 from equipoise.truth.counts import entries
-from equipoise.truth.normal import NormalPrior, normal, normal_of_moments
+from equipoise.truth.ratings import NormalPrior, normal, normal_of_moments
 
 VOTES = ["adult2", "anesthesia", "bluebirds", "dogs", "hitspam_cf", "lidc", "weather_cf"]
 NAMES = st.sampled_from(["a", "b ", "b", "7", "07", "ü", 'q"t', "x,y", "1.0", "1"])

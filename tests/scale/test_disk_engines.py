@@ -116,7 +116,7 @@ class Deadly:
 @pytest.mark.parametrize(
     ("name", "work", "turn"),
     [
-        ("dawid_skene", "truth.dawid_skene.partial", 3), ("glad", "truth.glad._Sweep", 2),
+        ("dawid_skene", "truth.confusion.partial", 3), ("glad", "truth.ability._Sweep", 2),
         ("soft_labels", "scale.disk.soft_labels.partial", 2),
         ("evaluate", "scale.disk.ranking._Merge", 1),
     ],

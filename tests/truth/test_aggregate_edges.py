@@ -19,8 +19,8 @@ from equipoise.truth import (
     plackett_luce,
 )
 from equipoise.truth.agreement import reading_agreement
+from equipoise.truth.annotation_checks import cautions
 from equipoise.truth.certainty import annotation_certainty, mass_certainty
-from equipoise.truth.choosing import cautions
 from equipoise.types.groupings import Grouping
 from equipoise.types.plausibilities import Dirichlet
 

@@ -8,9 +8,8 @@ import pytest
 
 from equipoise import Annotations, InputError, Plausibilities
 from equipoise.truth import dirichlet
+from equipoise.truth.annotation_checks import cautions
 from equipoise.truth.choosing import (
-    Settings,
-    cautions,
     companions,
     contested,
     decisions,
@@ -19,7 +18,6 @@ from equipoise.truth.choosing import (
     held_out,
     model,
     recommended,
-    skill_ranks,
     suitable,
     verdict,
 )
@@ -77,18 +75,18 @@ def test_confusion_matrices_that_do_not_fit_are_not_recommended():
 
 def test_settings_reach_the_models_that_have_them_and_no_other():
     _, votes = crowd([0.8, 0.7, 0.9], items=6)
-    sure = model("dirichlet", votes, Settings(reliability=5))(votes)
+    sure = model("dirichlet", votes, reliability=5)(votes)
     assert sure.parameters["reliability"] == 5
     with pytest.raises(InputError, match="glad, reliability: 5, expected nothing: it has no"):
-        model("glad", votes, Settings(reliability=5))
+        model("glad", votes, reliability=5)
     with pytest.raises(InputError, match="takes classes, not ratings; leave it out"):
-        model("dirichlet", votes, Settings(threshold=0.5))
+        model("dirichlet", votes, threshold=0.5)
     with pytest.raises(InputError, match="did you mean 'dirichlet'"):
         model("dirichlt", votes)
     with pytest.raises(InputError, match="seed: -1, expected a whole number"):
-        model("dirichlet", votes, Settings(seed=-1))
+        model("dirichlet", votes, seed=-1)
     readings = Annotations.from_rankings([[[[0], [1]]]], classes=["a", "b", "c"])
-    assert model("plackett_luce", readings, Settings(seed=8))(readings).parameters["seed"] == 8
+    assert model("plackett_luce", readings, seed=8)(readings).parameters["seed"] == 8
     scale = Annotations(
         kind="interval", items=("a",), item=np.array([0, 0]), value=np.array([-1.0, 4.0])
     )
@@ -98,19 +96,19 @@ def test_settings_reach_the_models_that_have_them_and_no_other():
 
 def test_priors_reach_the_models_that_have_them():
     _, votes = crowd([0.8, 0.7, 0.9], items=6)
-    assert model("dirichlet", votes, Settings(prior="0.5"))(votes).parameters["prior"] == 0.5
+    assert model("dirichlet", votes, prior="0.5")(votes).parameters["prior"] == 0.5
     readings = Annotations.from_rankings([[[[0], [1]]]], classes=["a", "b", "c"])
-    drawn = model("plackett_luce", readings, Settings(prior="notebook"))(readings)
+    drawn = model("plackett_luce", readings, prior="notebook")(readings)
     assert drawn.parameters["prior"] == "notebook"
     name = "probabilistic_inverse_rank"
-    inverse = model(name, readings, Settings(prior="full ties"))(readings)
+    inverse = model(name, readings, prior="full ties")(readings)
     assert inverse.parameters["preset"] == "full ties"
     with pytest.raises(InputError, match=r"prior: .* leave it out for the default"):
-        model(name, readings, Settings(prior=0.5))
+        model(name, readings, prior=0.5)
     with pytest.raises(InputError, match="prior: 'iid', expected empirical, uniform"):
-        model("dirichlet", readings, Settings(prior="iid"))(readings)
+        model("dirichlet", readings, prior="iid")(readings)
     with pytest.raises(InputError, match="mean_vote, prior: 1, expected nothing"):
-        model("mean_vote", votes, Settings(prior=1))
+        model("mean_vote", votes, prior=1)
 
 
 def test_models_are_not_given_what_they_cannot_take():
@@ -120,7 +118,7 @@ def test_models_are_not_given_what_they_cannot_take():
     with pytest.raises(InputError, match="normal: binary labels, expected ratings"):
         model("normal", votes)
     with pytest.raises(InputError, match=r"normal: rankings, .* choose plackett_luce$"):
-        model("normal", readings, Settings(threshold=1))
+        model("normal", readings, threshold=1)
     for name in ("dawid_skene", "dawid_skene_ordinal", "glad"):
         with pytest.raises(InputError, match=f"{name}: rankings, .* choose plackett_luce"):
             model(name, readings)
@@ -174,18 +172,6 @@ def test_items_decided_differently_are_counted_and_named():
     assert verdict({"first": fits["first"]}) == []
     alone = {name: fit.subset(np.array([1])) for name, fit in fits.items()}
     assert "decide 1 of 1 item differently" in str(verdict(alone)[0])
-
-
-def test_skills_are_compared_by_rank():
-    _, votes = crowd([0.95, 0.9, 0.8, 0.7, 0.6, 0.55], items=300)
-    fits = fitted(votes, ["dawid_skene", "glad", "mean_vote"], "")
-    (found,) = skill_ranks(fits)
-    assert found[:3] == ("dawid_skene", "glad", 6)
-    assert found.spearman > 0.7
-    for name, here, there in found.moved:
-        assert name in votes.annotators
-        assert here != there
-    assert skill_ranks(fits, np.arange(6) == 0) == []
 
 
 def test_a_held_out_vote_of_glad_is_a_sigmoid():

@@ -13,7 +13,7 @@ from scipy.stats import norm
 
 from equipoise import Annotations, InputError, read_annotations
 from equipoise.truth import Fit, annotator_bootstrap, dawid_skene
-from equipoise.truth.dawid_skene import (
+from equipoise.truth.confusion import (
     Probit,
     _scores,
     _value,

@@ -14,8 +14,8 @@ from numpy.testing import assert_allclose
 
 from equipoise import InputError, read_annotations
 from equipoise.truth import annotator_bootstrap
+from equipoise.truth.ability import GladFit, GladPrior, glad, graph_of
 from equipoise.truth.blocks import annotator_votes
-from equipoise.truth.glad import GladFit, GladPrior, glad, graph_of
 from tests.oracles.glad import crowd, exact_with_gold, table, with_gold
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden/glad.json").read_text())

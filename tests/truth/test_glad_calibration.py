@@ -16,7 +16,7 @@ from numpy.testing import assert_allclose
 from scipy.stats import chisquare
 
 from equipoise.kernels import glad as kernel
-from equipoise.truth.glad import GladFit, GladPrior, glad
+from equipoise.truth.ability import GladFit, GladPrior, glad
 from tests.oracles.glad import crowd, simulated_world, table
 
 ITEMS, ANNOTATORS, DRAWS, THIN = 8, 4, 19, 20

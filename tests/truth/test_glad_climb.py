@@ -11,8 +11,7 @@ from scipy.optimize import minimize_scalar
 from scipy.stats import norm
 
 from equipoise import Annotations, InputError
-from equipoise.truth.blocks import annotator_votes
-from equipoise.truth.glad import (
+from equipoise.truth.ability import (
     GladClimb,
     GladFit,
     GladPrior,
@@ -21,6 +20,7 @@ from equipoise.truth.glad import (
     item_parts,
     scaled_items,
 )
+from equipoise.truth.blocks import annotator_votes
 from tests.oracles.glad import crowd, table, with_gold
 
 TIGHT = GladFit(1e-10, 20_000)

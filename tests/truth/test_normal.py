@@ -13,7 +13,7 @@ from scipy.optimize import approx_fprime, minimize
 from scipy.stats import invgamma, multivariate_t, norm
 
 from equipoise import Annotations, InputError, evaluate, read_annotations
-from equipoise.truth.normal import (
+from equipoise.truth.ratings import (
     Moments,
     NormalPrior,
     Ratings,

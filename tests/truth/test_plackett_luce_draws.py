@@ -15,9 +15,9 @@ from scipy.stats import gamma, kstest, norm
 from equipoise import Annotations, InputError
 from equipoise.kernels.plackett_luce import EXACT, TAIL, _gamma, _normal
 from equipoise.truth import Chain, plackett_luce, plackett_luce_ml
-from equipoise.truth._ranking_stages import collect_readings, stages
-from equipoise.truth.plackett_luce import _CHUNK as CHUNK
-from equipoise.truth.plackett_luce import effective_size, split_r_hat
+from equipoise.truth.ranking_chains import _CHUNK as CHUNK
+from equipoise.truth.ranking_chains import effective_size, split_r_hat
+from equipoise.truth.rankings import collect_readings, stages
 
 LONG = Chain(draws=20_000, burn_in=200)
 

@@ -14,8 +14,8 @@ from numpy.testing import assert_allclose
 from scipy.optimize import minimize
 
 from equipoise import Annotations, InputError
-from equipoise.truth.dawid_skene import Fit
-from equipoise.truth.plackett_luce_ml import exposures, plackett_luce_ml
+from equipoise.truth.confusion import Fit
+from equipoise.truth.ranking_climb import exposures, plackett_luce_ml
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden/plausibilities.json").read_text())
 LIKELIHOOD = GOLDEN["pl_loglik"]

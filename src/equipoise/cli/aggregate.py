@@ -190,8 +190,7 @@ def fit(table: Annotations, task: str, options: Options) -> "FittedModels":
     """Fit the chosen model and those beside it, and score held-out votes, under a bar."""
     from equipoise.study.analyses.truth_report import FittedModels, aggregates_against_gold
     from equipoise.truth import annotator_bootstrap
-    from equipoise.truth.choosing import fitted, held_out, recommended
-    from equipoise.truth.choosing.comparing import FOLDS
+    from equipoise.truth.choosing import FOLDS, fitted, held_out, recommended
 
     name, reason = options.model, f"{options.model} was asked for."
     if name == "auto":
@@ -241,14 +240,23 @@ def fit(table: Annotations, task: str, options: Options) -> "FittedModels":
 
 def _models(table: Annotations, own: str, options: Options) -> dict[str, "Model"]:
     """The models to fit, set up; settings other than the threshold are for the chosen one."""
-    from equipoise.truth.choosing import Settings, companions, model, suitable
+    from equipoise.truth.choosing import companions, model, suitable
 
-    told = Settings(options.rating_threshold, options.reliability, options.seed, options.prior)
-    others = Settings(options.rating_threshold, seed=options.seed)
-    models = {own: model(own, table, told)}
+    chosen = model(
+        own,
+        table,
+        threshold=options.rating_threshold,
+        reliability=options.reliability,
+        prior=options.prior,
+        seed=options.seed,
+    )
+    models = {own: chosen}
     beside = companions(table) if options.model == "auto" else ()
     for name in suitable(table) if options.compare else beside:
-        models.setdefault(name, model(name, table, others))
+        if name not in models:
+            models[name] = model(
+                name, table, threshold=options.rating_threshold, seed=options.seed
+            )
     return models
 
 

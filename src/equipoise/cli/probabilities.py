@@ -192,12 +192,12 @@ def _of_votes(options: Options, path: Path) -> _ReadProbabilities:
 def _fitted(table: Annotations, options: Options) -> "tuple[Plausibilities, str]":
     """Fit the model to the one task; the fit, and the name of the model."""
     from equipoise.cli.truth import model_name
-    from equipoise.truth.choosing import Settings, model
+    from equipoise.truth.choosing import model
 
     assert options.votes_as is not None
     name, _ = model_name(table, options.votes_as)
     with progress("fitting") as tell:
-        fit = model(name, table, Settings(None, options.reliability, prior=options.prior))
+        fit = model(name, table, reliability=options.reliability, prior=options.prior)
         made = fit(table, task=table.tasks[0])
         tell(1, 1)
     return made, name

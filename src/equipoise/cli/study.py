@@ -660,7 +660,7 @@ def read_table(
 def _read_votes(
     paths: Sequence[Path], options: Options, classes: Sequence[str] | None
 ) -> Annotations:
-    from equipoise.truth.choosing import refuse_too_many_classes
+    from equipoise.truth.annotation_checks import refuse_too_many_classes
 
     table = _settled(read_table(paths, options, classes), paths)
     if classes is None and options.positive is None:

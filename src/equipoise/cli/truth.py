@@ -149,13 +149,13 @@ def make_truth(table: Annotations, options: Options) -> ScoredTruth:
 def _fitted(table: Annotations, name: str, options: Options) -> "tuple[Plausibilities, ...]":
     """Fit the model to every task; each draws from a seed of its own."""
     from equipoise.truth import MODELS, Chain
-    from equipoise.truth.choosing import Settings, model
+    from equipoise.truth.choosing import model
 
     if not MODELS[name].chains:
         _refuse_burn_in(options, name)
     draws, seed = options.draws or DRAWS, options.seed
-    told = Settings(_threshold(name, options), options.reliability, prior=options.prior)
-    fit = model(name, table, told)
+    threshold, reliability = _threshold(name, options), options.reliability
+    fit = model(name, table, threshold=threshold, reliability=reliability, prior=options.prior)
     parts = []
     with progress("fitting") as tell:
         for place, task in enumerate(table.tasks):

@@ -57,7 +57,7 @@ from equipoise.read.tidy import (
     optional_columns,
     tidy_annotations,
 )
-from equipoise.truth.normal import Moments, Ratings
+from equipoise.truth.ratings import Moments, Ratings
 from equipoise.types.annotations import Annotations, Kind
 from equipoise.types.arrays import Bools, Floats, InputError, Ints, name_order, unknown_name
 from equipoise.types.notices import Notice, notice

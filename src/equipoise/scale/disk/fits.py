@@ -24,17 +24,7 @@ from equipoise.scale.disk.coded import Checkpoint, CodedVotes, Codes, code_votes
 from equipoise.scale.disk.soft_labels import part_path, write_facts, write_items
 from equipoise.scale.disk.votes import VotesOnDisk
 from equipoise.scale.engine import Progress
-from equipoise.truth.blocks import Block, decisions, decisions_notice
-from equipoise.truth.dawid_skene import (
-    Expected,
-    Fit,
-    Smoothing,
-    checked_fit,
-    climb_votes,
-    confusions,
-    log_confusions,
-)
-from equipoise.truth.glad import (
+from equipoise.truth.ability import (
     GladClimb,
     GladFit,
     GladPrior,
@@ -48,6 +38,16 @@ from equipoise.truth.glad import (
     scaled_items,
     separate_groups,
     small_panel,
+)
+from equipoise.truth.blocks import Block, decisions, decisions_notice
+from equipoise.truth.confusion import (
+    Expected,
+    Fit,
+    Smoothing,
+    checked_fit,
+    climb_votes,
+    confusions,
+    log_confusions,
 )
 from equipoise.types.arrays import Floats, InputError, require_whole, short_repr
 from equipoise.types.notices import Notice

@@ -26,8 +26,8 @@ from equipoise.read.writing import whole_folder
 from equipoise.scale.disk.partitions import ItemCheck
 from equipoise.scale.disk.votes import VotesOnDisk
 from equipoise.scale.engine import Progress
-from equipoise.truth._vote_prior import VotePrior, VoteTally, given_prior, prior_of_tally
 from equipoise.truth.agreement.coefficients import alpha_of_coincidences, class_values
+from equipoise.truth.counts import VotePrior, VoteTally, given_prior, prior_of_tally
 from equipoise.types.arrays import Floats, InputError, Ints, choice, short_repr
 from equipoise.types.notices import Notice
 

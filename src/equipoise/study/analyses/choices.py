@@ -38,7 +38,6 @@ from equipoise.study.analyses.words import (
 from equipoise.study.arguments import as_annotations, as_metrics, as_predictions
 from equipoise.study.study import Study
 from equipoise.truth import MODELS, model_title
-from equipoise.truth.choosing import Settings as Told
 from equipoise.truth.choosing import model, suitable
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import (
@@ -449,7 +448,7 @@ def _aggregated(
 
     What the fits have to say comes apart from them, of the model and the task it is about.
     """
-    fit = model(name, annotations, Told(threshold=told.threshold, seed=told.seed))
+    fit = model(name, annotations, threshold=told.threshold, seed=told.seed)
     title = model_title(name)
     truths, notices, known = [], [], {str(note) for note in annotations.notices}
     for task in annotations.tasks:

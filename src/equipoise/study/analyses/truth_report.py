@@ -26,18 +26,17 @@ from equipoise.study.analyses.truth_items import (
     certainty_meaning,
     consensus_finding,
 )
+from equipoise.truth.annotation_checks import cautions, remarks
 from equipoise.truth.choosing import (
+    FOLDS,
     Model,
-    cautions,
+    by_name,
     decisions,
     differ,
     disagreement,
     fitted,
-    remarks,
     verdict,
 )
-from equipoise.truth.choosing.comparing import FOLDS
-from equipoise.truth.choosing.models import by_name
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import short_repr
 from equipoise.types.findings import (

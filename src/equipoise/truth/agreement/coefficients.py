@@ -63,7 +63,7 @@ from equipoise.types.votes import gold_rows, vote_counts
 from equipoise.types.words import Option, hint
 
 if TYPE_CHECKING:
-    from equipoise.truth.normal import Moments
+    from equipoise.truth.ratings import Moments
 
 LEVELS = ("nominal", "ordinal", "interval", "ratio")
 WEIGHTS = ("none", "linear", "quadratic")

@@ -41,7 +41,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from equipoise.scale.engine import current
-from equipoise.truth._ranking_stages import Readings, collect_readings, stages
 from equipoise.truth.model import (
     CLASSES,
     AggregationModel,
@@ -49,6 +48,7 @@ from equipoise.truth.model import (
     Reliability,
     unused_confidence,
 )
+from equipoise.truth.rankings import Readings, collect_readings, stages
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import (
     Floats,

@@ -1,4 +1,9 @@
-r"""Comparing: where models of the same annotations differ, and how well they predict votes.
+r"""Choosing: which aggregation models fit the annotations, and how far they can be trusted.
+
+`suitable`, `recommended` and `companions` name models, `model` sets one up, `fitted` fits
+several. Everything that is known about a model stands in its record in
+`equipoise.truth.MODELS`. `held_out` scores models on votes they have not seen, `disagreement`,
+`decisions` and `contested` show where they differ.
 
 Two models decide an item differently when no class is most plausible in both; a tie agrees
 with each of its classes.
@@ -10,27 +15,216 @@ E[b_i])`, else the item's share of l. A probability of zero is minus infinity, n
 Gold rows are never held out.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from equipoise.inference.ranks import average_ranks, spearman
-from equipoise.truth import MODELS
-from equipoise.truth.choosing.models import Model, by_name
+from equipoise.truth.catalogue import MODELS
+from equipoise.truth.model import AggregationModel
+from equipoise.truth.ranking_chains import Chain
 from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import Bools, Floats, InputError, Ints
+from equipoise.types.arrays import Bools, Floats, InputError, Ints, choice
 from equipoise.types.notices import Notice, notice
 from equipoise.types.numbers import count
 from equipoise.types.plausibilities import Plausibilities
 from equipoise.types.votes import gold_rows, vote_counts
+from equipoise.types.words import AT_LEAST, ONE_CLASS, Option, hint, joined
 
+Model = Callable[..., Plausibilities]
+
+ROOM = 500_000_000  # bytes of confusion matrices that `recommended` still accepts
 MUCH = 0.05  # share of a class decided differently from which on the user is warned
 TIE = 1e-9
 NAMED = 5  # items to look at first
 FOLDS = 5  # of held-out votes
 RARE = 10  # items that a class of several must have
+
+
+def suitable(annotations: Annotations) -> tuple[str, ...]:
+    """Names of the models that can take these annotations, the recommended one first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> votes = Annotations(kind="binary", items=("a",), classes=("no", "yes"),
+    ...     item=np.array([0, 0]), label=np.array([1, 0]))
+    >>> suitable(votes)
+    ('dirichlet', 'mean_vote', 'majority_vote')
+    """
+    several = len(annotations.annotators or ()) > 1
+    fits = several and confusion_bytes(annotations) <= ROOM
+    gold = annotations.is_gold is not None and bool(annotations.is_gold.any())
+    return tuple(
+        model.name
+        for model in sorted(MODELS.values(), key=lambda model: model.rank)
+        if annotations.kind in model.suits
+        and (model.gold or not gold)
+        and (model.weights or annotations.weight is None)
+        and (fits or not model.annotators)
+    )
+
+
+def recommended(annotations: Annotations) -> tuple[str, str]:
+    """The model to start with, and why."""
+    name = suitable(annotations)[0]
+    why = MODELS[name].because
+    if annotations.kind == "ranking" and name == "dirichlet":
+        why = "gold rows settle first choices, not rankings"
+    return name, f"{name}, because {why}."
+
+
+def companions(annotations: Annotations) -> tuple[str, ...]:
+    """Models to fit beside the recommended one: where they differ, look before trusting."""
+    first, *others = suitable(annotations)
+    people = len(annotations.annotators or ())
+    return tuple(
+        name
+        for name in MODELS[first].companions
+        if name in others and people >= MODELS[name].least_annotators
+    )
+
+
+def model(
+    name: str,
+    annotations: Annotations,
+    *,
+    threshold: float | None = None,
+    reliability: float | None = None,
+    prior: str | float | None = None,
+    seed: int = 0,
+) -> Model:
+    """Set up a model: a function of annotations and task.
+
+    Parameters
+    ----------
+    threshold
+        Where ratings become "at least", for models of ratings, which need it.
+    reliability
+        How much a vote is worth; None is the model's own default.
+    prior
+        What is believed without votes, a number or a word; None is the model's own default.
+    seed
+        Of models with chains; no other draws as it is set up here.
+
+    Raises
+    ------
+    InputError
+        When a setting has no meaning for this model.
+    """
+    record = MODELS[choice("model", name, tuple(MODELS))]
+    _refuse_annotations(record, annotations)
+    _refuse_unused(record, {"reliability": reliability, "prior": prior})
+    _refuse_threshold(record, annotations, threshold)
+    if seed < 0:
+        whole = "a whole number of at least 0"
+        raise InputError(f"{name}, seed", f"{seed}", whole, "0 is the default")
+    how: dict[str, Any] = {}
+    if record.threshold:
+        how["threshold"] = threshold
+    if reliability is not None:
+        how["reliability"] = reliability
+    if prior is not None and record.prior is not None:
+        how[record.prior.keyword] = _prior(record, prior)
+    if record.chains:
+        how["chain"] = Chain(seed=seed)
+    return partial(record.fit, **how) if how else record.fit
+
+
+def _prior(record: AggregationModel, prior: str | float) -> str | float:
+    """A prior as the model takes it: a number, or a word that it knows."""
+    assert record.prior is not None
+    try:
+        value = float(prior)
+    except ValueError:
+        value = float("nan")
+    if value == value and record.prior.numbers:
+        return value
+    if not record.prior.words or not isinstance(prior, str):
+        do = "leave it out for the default, or give one of these"
+        raise InputError(f"{record.name}, prior", f"{prior!r}", record.prior.expected, do)
+    return prior
+
+
+def _refuse_annotations(record: AggregationModel, annotations: Annotations) -> None:
+    """Refuse annotations of a kind that the model cannot take, and name one that can."""
+    kind = annotations.kind
+    if kind in record.kinds:
+        return
+    best = suitable(annotations)[0]
+    if kind == "interval":
+        text = "choose {} with {}, or make a yes/no question with {}"
+        do = hint(text, best, Option("threshold"), AT_LEAST)
+        raise InputError(record.name, "ratings", "classes", do)
+    if kind == "ranking" and record.threshold:
+        raise InputError(record.name, "rankings", "ratings", f"choose {best}")
+    if kind == "ranking":
+        do = hint("choose {}, or ask about one class with {}", best, ONE_CLASS)
+        raise InputError(record.name, "rankings", "one label per vote", do)
+    if record.threshold:
+        text = (
+            "choose {}, or read the labels as numbers with {} and say where they become 'at "
+            "least' with {}"
+        )
+        do = hint(text, best, Option("kind", "interval"), Option("threshold"))
+        raise InputError(record.name, f"{kind} labels", "ratings", do)
+
+
+def _refuse_unused(
+    record: AggregationModel, settings: Mapping[str, float | str | None]
+) -> None:
+    """Refuse settings that the model has no use for."""
+    for what, value in settings.items():
+        if value is not None and getattr(record, what) is None:
+            owners = [x.name for x in MODELS.values() if getattr(x, what) is not None]
+            do = f"leave it out, or choose {joined(owners, 'or')}"
+            none = "nothing: it has no such setting"
+            raise InputError(f"{record.name}, {what}", f"{value}", none, do)
+
+
+def _refuse_threshold(
+    record: AggregationModel, annotations: Annotations, threshold: float | None
+) -> None:
+    """Refuse a threshold that the model has no use for, and none where it needs it."""
+    where = f"{record.name}, threshold"
+    if threshold is not None and not record.threshold:
+        ratings = hint(
+            "leave it out, or read the file as ratings with {}", Option("kind", "interval")
+        )
+        none = "nothing: it takes classes, not ratings"
+        raise InputError(where, f"{threshold:g}", none, ratings)
+    if record.threshold and threshold is None and annotations.value is not None:
+        low, high = float(annotations.value.min()), float(annotations.value.max())
+        midway = Option("threshold", float(f"{(low + high) / 2:g}"))
+        do = hint("say where ratings become 'at least': {} is midway", midway)
+        scale = f"a number on the scale, here {low:g} to {high:g}"
+        raise InputError(where, "none", scale, do)
+
+
+def fitted(
+    annotations: Annotations, models: Iterable[str] | Mapping[str, Model], task: str
+) -> dict[str, Plausibilities]:
+    """Fit several models to one task, given by name or set up."""
+    chosen = by_name(models)
+    return {name: fit(annotations, task=task) for name, fit in chosen.items()}
+
+
+def by_name(models: Iterable[str] | Mapping[str, Model]) -> dict[str, Model]:
+    """Models by name: those of the catalogue as they are, or as they were set up."""
+    if isinstance(models, Mapping):
+        return dict(models)
+    plain = tuple(name for name, model in MODELS.items() if not model.threshold)
+    return {name: MODELS[choice("model", name, plain)].fit for name in models}
+
+
+def confusion_bytes(annotations: Annotations) -> int:
+    """Memory of one confusion matrix per annotator."""
+    return len(annotations.annotators or ()) * len(annotations.classes) ** 2 * 8
+
+
+# ---- where models differ -------------------------------------------------------------------
 
 
 class Decisions(NamedTuple):
@@ -52,16 +246,6 @@ class Decisions(NamedTuple):
     items: int
     share: float
     rarer: float
-
-
-class SkillRanks(NamedTuple):
-    """Rank correlation of skills in two models, and who moves most: name and both ranks."""
-
-    first: str
-    second: str
-    annotators: int
-    spearman: float
-    moved: tuple[tuple[str, float, float], ...]
 
 
 def disagreement(fits: Mapping[str, Plausibilities]) -> Floats:
@@ -142,33 +326,6 @@ def verdict(fits: Mapping[str, Plausibilities]) -> list[Notice]:
         )
     named = tuple(contested(apart)[:NAMED])
     return [notice("models_disagree", text, pairs=differing, items=named)]
-
-
-def skill_ranks(
-    fits: Mapping[str, Plausibilities], judged: Bools | None = None, *, most: int = 3
-) -> list[SkillRanks]:
-    """Compare how models rank the annotators.
-
-    Parameters
-    ----------
-    judged
-        Which annotators count, shape (annotators,); None is all.
-    most
-        How many of those who move most are named.
-    """
-    found = []
-    with_skills = {name: one.skills for name, one in fits.items() if one.skills is not None}
-    for (first, one), (second, other) in combinations(with_skills.items(), 2):
-        keep = np.ones(len(one.annotators), bool) if judged is None else judged
-        if keep.sum() < 2:
-            continue
-        a, b = one.value[keep], other.value[keep]
-        names = [one.annotators[i] for i in np.flatnonzero(keep)]
-        x, y = average_ranks(a), average_ranks(b)
-        far = [i for i in np.argsort(-np.abs(x - y), kind="stable")[:most] if x[i] != y[i]]
-        moved = tuple((names[i], float(x[i]), float(y[i])) for i in far)
-        found.append(SkillRanks(first, second, len(names), float(spearman(a, b)), moved))
-    return found
 
 
 def held_out(

@@ -9,8 +9,8 @@ the votes, and a threshold that no rating straddles.
 
 import numpy as np
 
-from equipoise.truth import dawid_skene
-from equipoise.truth.choosing.models import confusion_bytes
+from equipoise.truth.choosing import confusion_bytes
+from equipoise.truth.confusion import dawid_skene
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import InputError, Ints, listed
 from equipoise.types.notices import Notice, notice

@@ -44,9 +44,9 @@ from typing import Any
 
 import numpy as np
 
-from equipoise.truth._ranking_stages import Readings, collect_readings
-from equipoise.truth.dawid_skene import Fit
+from equipoise.truth.confusion import Fit
 from equipoise.truth.model import CLASSES, AggregationModel, unused_confidence
+from equipoise.truth.rankings import Readings, collect_readings
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import Floats, InputError, Ints
 from equipoise.types.notices import Notice, notice
