@@ -23,7 +23,7 @@ READS_TEXT = {
     "report/page": "markup that is to become XML, and style sheets",
     "types/findings/record.py": "BibTeX, as authors publish it",
     "cli": "words that somebody typed",
-    "scale/engine/_dask.py": "an address that somebody typed",
+    "scale/engine/_clusters.py": "an address that somebody typed",
     "types/words.py": "names that a spreadsheet would compute",
     "report/text.py": "names that Markdown would slant",
     "types/notices.py": "names of others, which may send escapes to a terminal",

@@ -14,8 +14,8 @@ MODULES = {
     *("urllib", "requests", "http", "ftplib", "xmlrpc", "telnetlib", "code", "pty"),
 }
 HARMLESS = {"pickle.UnpicklingError", "urllib.parse.unquote"}
-CONNECTS = {"scale/engine/_dask.py"}  # to the address that the user typed
-SENDS_WORK = {"scale/engine/_parcel.py"}  # to workers that the user started or named
+CONNECTS = {"scale/engine/_clusters.py"}  # to the address that the user typed
+SENDS_WORK = {"scale/engine/_worker.py"}  # to workers that the user started or named
 OWN_CODE = {"clean/detector.py"}  # a detector that the user names is run
 
 

@@ -197,8 +197,7 @@ class Backwards:
         self.groups = []
 
     def run(self, function, groups, _):
-        from equipoise.scale.engine._parcel import pack
-        from equipoise.scale.engine._worker import answer
+        from equipoise.scale.engine._worker import answer, pack
 
         self.groups = groups
         for number in reversed(range(len(groups))):
@@ -406,7 +405,7 @@ def test_a_scheduler_that_is_lost_is_told(monkeypatch):
     from dask import config as dask_config
     from distributed import LocalCluster
 
-    monkeypatch.setattr("equipoise.scale.engine._dask._PATIENCE", 5)
+    monkeypatch.setattr("equipoise.scale.engine._clusters._PATIENCE", 5)
     quick = dask_config.set({"distributed.comm.timeouts.connect": "2s"})
     with quick, LocalCluster(
         n_workers=1, processes=False, host="127.0.0.1", protocol="tcp",
@@ -426,7 +425,7 @@ def test_a_scheduler_that_is_lost_is_told(monkeypatch):
     [(None, "no scheduler answers within 0.5 s"), (b"HTTP/1.1 400", "is no Dask scheduler")],
 )
 def test_somebody_else_at_the_address_is_told(monkeypatch, answer, words):
-    monkeypatch.setattr("equipoise.scale.engine._dask._GREETING", 0.5)
+    monkeypatch.setattr("equipoise.scale.engine._clusters._GREETING", 0.5)
     with socket.create_server(("127.0.0.1", 0)) as server:
         address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
 

@@ -132,15 +132,15 @@ def rows_by_item(item: Any, code: Any, times: Any, items: Any) -> Any:
         start[item[r] + 1] += 1
     for i in range(items):
         start[i + 1] += start[i]
-    place, own = start[:-1].copy(), np.empty(len(code), np.uint32)
+    place, codes = start[:-1].copy(), np.empty(len(code), np.uint32)
     weight = np.empty(len(times), np.float64)
     for r in range(len(item)):
         at = place[item[r]]
         place[item[r]] += 1
-        own[at] = code[r]
+        codes[at] = code[r]
         if len(times):
             weight[at] = times[r]
-    return start, own, weight
+    return start, codes, weight
 
 
 @njit(cache=True, nogil=True)
@@ -155,10 +155,10 @@ def vote_shares(votes: Any, gold: Any, first: Any, out: Any) -> None:
     start, code, weight = votes
     size, heavy = out.shape[1], len(weight) > 0
     for i in range(len(out)):
-        known, total = gold[first + i] if len(gold) else -1, 0.0
+        gold_class, total = gold[first + i] if len(gold) else -1, 0.0
         for k in range(size):
-            out[i, k] = 1.0 if k == known else 0.0
-        if known >= 0:
+            out[i, k] = 1.0 if k == gold_class else 0.0
+        if gold_class >= 0:
             continue
         for v in range(start[first + i], start[first + i + 1]):
             w = weight[v] if heavy else 1.0
@@ -178,17 +178,17 @@ def class_posteriors(votes: Any, gold: Any, log: Any, prior: Any, first: Any, ou
     start, code, weight = votes
     size, heavy, likelihood = out.shape[1], len(weight) > 0, 0.0
     for i in range(len(out)):
-        known, top, whole = gold[first + i] if len(gold) else -1, -np.inf, 0.0
+        gold_class, top, whole = gold[first + i] if len(gold) else -1, -np.inf, 0.0
         for k in range(size):
             total = 0.0
             for v in range(start[first + i], start[first + i + 1]):
                 total += weight[v] * log[code[v], k] if heavy else log[code[v], k]
             out[i, k] = total + prior[k]
             top = max(top, out[i, k])
-        if known >= 0:
-            likelihood += out[i, known]
+        if gold_class >= 0:
+            likelihood += out[i, gold_class]
             for k in range(size):
-                out[i, k] = 1.0 if k == known else 0.0
+                out[i, k] = 1.0 if k == gold_class else 0.0
             continue
         for k in range(size):
             out[i, k] = np.exp(out[i, k] - top)
@@ -233,19 +233,19 @@ def join_annotators(votes: Any, size: Any, root: Any) -> None:
     for i in range(len(start) - 1):
         if start[i] == start[i + 1]:
             continue
-        one = code[start[i]] // size
-        while root[one] != one:
-            root[one] = root[root[one]]
-            one = root[one]
+        tree = code[start[i]] // size
+        while root[tree] != tree:
+            root[tree] = root[root[tree]]
+            tree = root[tree]
         for v in range(start[i] + 1, start[i + 1]):
             other = code[v] // size
             while root[other] != other:
                 root[other] = root[root[other]]
                 other = root[other]
-            if other != one:
-                low, high = min(one, other), max(one, other)
+            if other != tree:
+                low, high = min(tree, other), max(tree, other)
                 root[high] = low
-                one = low
+                tree = low
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -295,16 +295,16 @@ def precision_terms(score: Any, up: Any, begin: Any, out: Any) -> Any:
         i = end
     masses, weighed, terms, extra, end = 0.0, 0.0, 0.0, 0.0, len(score)
     while end > 0:
-        i, run, own, one = end, 0.0, 0.0, inverse[end - 1]
+        i, run, both, inverse_rank = end, 0.0, 0.0, inverse[end - 1]
         while i > 0 and score[i - 1] == score[end - 1]:
             i -= 1
             run += up[i]
-            own += up[i] * (1.0 - up[i])
-        term = run * gain[end - 1] + own * one
-        masses += run * one
-        weighed += term * one
+            both += up[i] * (1.0 - up[i])
+        term = run * gain[end - 1] + both * inverse_rank
+        masses += run * inverse_rank
+        weighed += term * inverse_rank
         terms += term
-        extra += own * one
+        extra += both * inverse_rank
         for k in range(i, end):
             gain[k] += masses
             later[k] = weighed
@@ -379,7 +379,7 @@ def rated_together(votes: Any, size: Any, low: Any, out: Any) -> None:
             a = np.int64(code[v] // size) - low
             if a < 0 or a >= len(out):
                 continue
-            one = (weight[v] if len(weight) else 1.0) / total
+            share = (weight[v] if len(weight) else 1.0) / total
             for k in range(begin, end):
                 other = (weight[k] if len(weight) else 1.0) / total
-                out[a, np.int64(code[k] // size)] += one * other
+                out[a, np.int64(code[k] // size)] += share * other

@@ -83,8 +83,8 @@ def moments(mean: Any, variance: Any, side: Any) -> Any:
     """First and second moments of normals, cut off at zero where their side is known."""
     first, second = np.empty(len(mean)), np.empty(len(mean))
     for r in range(len(mean)):
-        known = side[r] if len(side) else 0
-        first[r], second[r] = _moments(mean[r], variance[r], known)
+        known_side = side[r] if len(side) else 0
+        first[r], second[r] = _moments(mean[r], variance[r], known_side)
     return first, second
 
 
@@ -128,10 +128,10 @@ def _update_items(votes: Any, rows: Any, items: Any, people: Any, out: Any) -> A
         before = mean[r] / np.sqrt(variance[r])
         variance[r] = 1.0 / (precision + 0.5 * load / second[r])
         mean[r] = shift * variance[r]
-        now, known = mean[r] / np.sqrt(variance[r]), side[r] if len(side) else 0
+        now, known_side = mean[r] / np.sqrt(variance[r]), side[r] if len(side) else 0
         if 0.4 * abs(now - before) > moved:  # a chance moves by less than 0.4 times that
             moved = max(moved, abs(_normal_below(now) - _normal_below(before)))
-        first[r], second[r] = _moments(mean[r], variance[r], known)
+        first[r], second[r] = _moments(mean[r], variance[r], known_side)
     return fit, moved
 
 

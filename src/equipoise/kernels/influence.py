@@ -152,15 +152,15 @@ def table_labels(votes: Any, label: Any, weight: Any, together: Any) -> Any:
             fewest = min(fewest, number)
             if number == 0:
                 continue
-            one = 1.0 / number
+            part = 1.0 / number
             label[i] = yes / number
-            some_own += one
-            some_within += one * (1.0 - one)
+            some_own += part
+            some_within += part * (1.0 - part)
             for r in range(people):
                 if votes[i, r] >= 0:
-                    some_weight[r] += one
+                    some_weight[r] += part
                     for s in range(people):
-                        some[r, s] += one * one * (votes[i, s] >= 0)
+                        some[r, s] += part * part * (votes[i, s] >= 0)
         weight += some_weight
         together += some
         own += some_own

@@ -48,10 +48,10 @@ def _spread_evenly(rest: Any, spot: Any, others: Any, block: Any, shares: Any) -
     """Fill in equal masses of unmentioned classes, as many as can be among the largest."""
     first, i = spot
     for t in range(TILE):
-        each = max(rest[min(first + t, len(rest) - 1), i], 0.0) / max(others, 1)
-        shares[0, t] = each
+        part = max(rest[min(first + t, len(rest) - 1), i], 0.0) / max(others, 1)
+        shares[0, t] = part
         for j in range(len(block)):
-            block[j, t] = each
+            block[j, t] = part
 
 
 @njit(cache=True)
@@ -86,8 +86,8 @@ def _part_left(stream: Any, shape: Any, others: Any) -> Any:
     """What is left after a Beta(1 + a, others a) part: from Beta(1, others a) where cheap."""
     more = others * shape
     if shape > 1.0 or more > 1.0:
-        one, rest = _gamma(stream, 1.0 + shape), _gamma(stream, more)
-        return rest / (one + rest)
+        gamma, rest = _gamma(stream, 1.0 + shape), _gamma(stream, more)
+        return rest / (gamma + rest)
     while True:
         left, point = _uniform(stream) ** (1.0 / more), _uniform(stream)
         if point <= 1.0 - left or point <= (1.0 - left) ** shape:
@@ -114,10 +114,10 @@ def _spread(rest: Any, spot: Any, split: Any, bars: Any, shares: Any) -> None:
             stream[0] = _mix(word + uint64(d + 1) * GOLDEN)
         while n > 0 and left > bars[most - 1, t]:
             n -= 1
-            kept = _part_left(stream, shape, n) if n > 0 else 0.0
-            _insert(bars, t, left * (1.0 - kept))
-            _insert(shares, t, left * (1.0 - kept))
-            left *= kept
+            part = _part_left(stream, shape, n) if n > 0 else 0.0
+            _insert(bars, t, left * (1.0 - part))
+            _insert(shares, t, left * (1.0 - part))
+            left *= part
 
 
 @njit(cache=True)

@@ -14,11 +14,11 @@ from equipoise.kernels.tops import LEVEL
 
 
 @njit(cache=True, inline="always")
-def _sign(one: Any, other: Any) -> Any:
+def _sign(first: Any, second: Any) -> Any:
     """1 if `one` is larger, -1 if smaller, 0 if they are level."""
-    if abs(one - other) <= LEVEL * max(abs(one), abs(other)):
+    if abs(first - second) <= LEVEL * max(abs(first), abs(second)):
         return 0
-    return 1 if one > other else -1
+    return 1 if first > second else -1
 
 
 @njit(cache=True)

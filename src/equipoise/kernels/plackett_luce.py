@@ -283,10 +283,10 @@ def chains(steps: Any, cases: Any, waits: Any, ties: Any, out: Any) -> None:
         place, sums = case_start[c] - case_start[first], 0.0
         for step in range(1, burn + len(mass) * thin + 1):
             exposure[:] = 1.0  # the rate of the prior, which normalised masses forget
-            own = (case_wait[c], case_wait[c + 1])
-            _expose_waits(own, waits, rates, stream, exposure)
-            own = (case_tie[c], case_tie[c + 1])
-            _expose_ties(own, ties, rates, (stream, exposure), scratch)
+            places = (case_wait[c], case_wait[c + 1])
+            _expose_waits(places, waits, rates, stream, exposure)
+            places = (case_tie[c], case_tie[c + 1])
+            _expose_ties(places, ties, rates, (stream, exposure), scratch)
             total = 0.0
             for k in range(len(shapes)):
                 if shapes[k] > 0.0:

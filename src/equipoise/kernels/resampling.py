@@ -114,11 +114,11 @@ def binomial_shares(tables: Any, key: Any, first: Any, share: Any) -> None:
     for i in range(items):
         if cell[i] < 0:
             continue
-        table, begin, one = threshold[cell[i]], guide[cell[i]], 1.0 / votes[i]
+        table, begin, vote = threshold[cell[i]], guide[cell[i]], 1.0 / votes[i]
         for j in range(width):
             state[j] += GOLDEN
             u = _mix(state[j]) >> uint64(32)
             k = begin[u >> uint64(24)]
             while u >= table[k]:
                 k += 1
-            share[i, j] = k * one
+            share[i, j] = k * vote

@@ -46,14 +46,14 @@ def class_pairs(order: Any, last: Any, upper: Any, lower: Any, counts: Any) -> A
     """
     items, width = order.shape[0], counts.shape[1]
     out = np.zeros((4, width))
-    up, down, pairs, own = out[0], out[1], out[2], out[3]
+    up, down, pairs, ties = out[0], out[1], out[2], out[3]
     run_up, run_down = np.zeros(width), np.zeros(width)
     for i in range(items):
         c, u, v = counts[order[i]], upper[order[i]], lower[order[i]]
         for r in range(width):
             run_up[r] += c[r] * u[r]
             run_down[r] += c[r] * v[r]
-            own[r] += c[r] * u[r] * v[r]
+            ties[r] += c[r] * u[r] * v[r]
         if last[i] == 0:
             continue
         for r in range(width):

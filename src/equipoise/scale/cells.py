@@ -115,22 +115,22 @@ def run_cells(
     resource
         Of which a worker of a Dask cluster must have a slot for each cell.
     """
-    homes = [None if one.facts is None else folder for one in cells]
+    homes = [None if cell.facts is None else folder for cell in cells]
     jobs = _jobs.get()
     if jobs is not None and cells:
         return jobs.run(cells, homes)
     if current().is_local:
         return _one_by_one(cells, homes, progress)
     done = [_stored(cell, home) for cell, home in zip(cells, homes, strict=True)]
-    missing = [place for place, one in enumerate(done) if one is None]
+    missing = [place for place, outcome in enumerate(done) if outcome is None]
     before = len(cells) - len(missing)
 
     def keep(number: int, outcome: Outcome) -> None:
         place = missing[number]
         done[place] = _kept(replace(outcome, cell=cells[place]), homes[place])
         if progress is not None:
-            made = before + sum(done[one] is not None for one in missing)
-            progress(made * STEPS, len(cells) * STEPS)
+            finished = before + sum(done[place] is not None for place in missing)
+            progress(finished * STEPS, len(cells) * STEPS)
 
     todo = [cells[place] for place in missing]
     current().map(
@@ -140,7 +140,7 @@ def run_cells(
         done=keep,
         resource=resource,
     )
-    return [one for one in done if one is not None]
+    return [outcome for outcome in done if outcome is not None]
 
 
 def _one_by_one(
@@ -162,8 +162,8 @@ def _one_by_one(
 
 def _make_there(cells: Sequence[Cell], place: int) -> Outcome:
     """Make a cell on a worker; the cell itself stays away from what is sent back."""
-    found = _made(cells[place], lambda *_: None)
-    return replace(found, cell=Cell(found.cell.name, None, _nothing))
+    outcome = _made(cells[place], lambda *_: None)
+    return replace(outcome, cell=Cell(outcome.cell.name, None, _nothing))
 
 
 def _nothing(_: Progress) -> Arrays:
@@ -211,7 +211,7 @@ def _kept(outcome: Outcome, folder: Path | None) -> Outcome:
     if folder is None or outcome.arrays is None:
         return outcome
     held = io.BytesIO()
-    arrays = {name: np.asarray(one) for name, one in outcome.arrays.items()}
+    arrays = {name: np.asarray(array) for name, array in outcome.arrays.items()}
     np.savez(held, allow_pickle=False, **arrays)
     digest = hashlib.sha256(held.getbuffer()).hexdigest().encode()
     path = outcome.cell.path(folder)
@@ -307,9 +307,9 @@ def waiting() -> Iterator[None]:
     def collect(cells: Sequence[Cell], homes: Sequence[Path | None]) -> list[Outcome]:
         folder = _home(cells, homes)
         done = [_stored(cell, folder) or _failed(cell, folder) for cell in cells]
-        missing = [cell for cell, one in zip(cells, done, strict=True) if one is None]
+        missing = [cell for cell, outcome in zip(cells, done, strict=True) if outcome is None]
         if not missing:
-            return [one for one in done if one is not None]
+            return [outcome for outcome in done if outcome is not None]
         folder.mkdir(parents=True, exist_ok=True)
         keys = tuple(cell.key for cell in missing)
         text = "".join(f"{key}\n" for key in keys).encode("ascii")
@@ -341,19 +341,19 @@ def only(key: str, folder: Path) -> Iterator[None]:
 
     def make(cells: Sequence[Cell], homes: Sequence[Path | None]) -> list[Outcome]:
         _home(cells, homes)
-        cell = next((one for one in cells if one.key == key), None)
+        cell = next((cell for cell in cells if cell.key == key), None)
         if cell is None:
             raise InputError(
                 f"cell {key}", "not among the cells that its command has now",
                 "data, settings and code as they were when it was listed",
                 "run the command again, which lists its cells anew",
             )  # fmt: skip
-        found = _stored(cell, folder) or _kept(_made(cell, lambda *_: None), folder)
-        if found.arrays is None:
-            _put(folder / f"{key}{REASON}", found.reason.encode("utf-8", "replace"))
+        outcome = _stored(cell, folder) or _kept(_made(cell, lambda *_: None), folder)
+        if outcome.arrays is None:
+            _put(folder / f"{key}{REASON}", outcome.reason.encode("utf-8", "replace"))
         else:
             (folder / f"{key}{REASON}").unlink(missing_ok=True)
-        raise CellMadeError(found)
+        raise CellMadeError(outcome)
 
     token = _jobs.set(_Jobs("one", make))
     try:

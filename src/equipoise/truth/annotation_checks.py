@@ -99,9 +99,9 @@ def _connected(annotator: Ints, item: Ints) -> list[Notice]:
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
 
-    known = annotator >= 0
-    people, who = np.unique(annotator[known], return_inverse=True)
-    things, what = np.unique(item[known], return_inverse=True)
+    identified = annotator >= 0
+    people, who = np.unique(annotator[identified], return_inverse=True)
+    things, what = np.unique(item[identified], return_inverse=True)
     size = len(people) + len(things)
     edges = (np.ones(len(who)), (who, len(people) + what))
     groups, part = connected_components(coo_matrix(edges, shape=(size, size)), directed=False)
@@ -189,7 +189,7 @@ def vote_table(annotations: Annotations, task: str) -> Ints:
     return table
 
 
-def remarks(annotations: Annotations, made: Plausibilities) -> list[Notice]:
+def remarks(annotations: Annotations, truth: Plausibilities) -> list[Notice]:
     """What the user should know about how the annotations were read and the model was set.
 
     Examples
@@ -201,8 +201,8 @@ def remarks(annotations: Annotations, made: Plausibilities) -> list[Notice]:
     """
     return [
         *_like_ratings(annotations),
-        *_outweighed(annotations, made),
-        *_outside(annotations, made),
+        *_outweighed(annotations, truth),
+        *_outside(annotations, truth),
     ]
 
 
@@ -251,15 +251,15 @@ def _like_ratings(annotations: Annotations) -> list[Notice]:
     return [notice("like_ratings", text, numbers=len(values), **ends, advice=advice)]
 
 
-def _outweighed(annotations: Annotations, made: Plausibilities) -> list[Notice]:
+def _outweighed(annotations: Annotations, truth: Plausibilities) -> list[Notice]:
     """Say when the prior of a Dirichlet counts more than the votes of most items."""
-    if made.model != "dirichlet":
+    if truth.model != "dirichlet":
         return []
-    worth, classes = float(made.parameters["reliability"]), len(made.classes)
-    estimated = "concentration" in made.parameters
-    prior = 1.0 if made.parameters["prior"] == "uniform" else made.parameters["prior"]
-    total = float(made.parameters["concentration"] if estimated else prior * classes)
-    votes = collect_votes(annotations, made.task)
+    worth, classes = float(truth.parameters["reliability"]), len(truth.classes)
+    estimated = "concentration" in truth.parameters
+    prior = 1.0 if truth.parameters["prior"] == "uniform" else truth.parameters["prior"]
+    total = float(truth.parameters["concentration"] if estimated else prior * classes)
+    votes = collect_votes(annotations, truth.task)
     opinion = votes.annotator[votes.start[:-1]] >= 0
     size = np.add.reduceat(votes.weight, votes.start[:-1])[opinion]
     if not len(size) or total <= worth * np.median(size):
@@ -277,7 +277,7 @@ def _outweighed(annotations: Annotations, made: Plausibilities) -> list[Notice]:
         "Certainties come out low for that reason; a prior of 1 over all classes together is "
         "{advice}."
     )
-    said = notice(
+    caution = notice(
         "prior_outweighs",
         text,
         total=total,
@@ -286,15 +286,15 @@ def _outweighed(annotations: Annotations, made: Plausibilities) -> list[Notice]:
         most=float(worth * np.median(size)),
         advice=Option("prior", float(f"{1 / classes:.2g}")),
     )
-    return [said]
+    return [caution]
 
 
-def _outside(annotations: Annotations, made: Plausibilities) -> list[Notice]:
+def _outside(annotations: Annotations, truth: Plausibilities) -> list[Notice]:
     """Say when no rating lies on one side of the threshold."""
-    if annotations.value is None or "threshold" not in made.parameters:
+    if annotations.value is None or "threshold" not in truth.parameters:
         return []
-    value = annotations.value[annotations.in_task(made.task)]
-    threshold, low, high = float(made.parameters["threshold"]), value.min(), value.max()
+    value = annotations.value[annotations.in_task(truth.task)]
+    threshold, low, high = float(truth.parameters["threshold"]), value.min(), value.max()
     if low < threshold <= high:
         return []
     text = (

@@ -219,8 +219,8 @@ def annotator_votes(annotations: Annotations, task: str, *, model: str) -> Annot
     size = len(annotations.classes)
     weight = row_weights(annotations, rows)
     label = annotations.label[rows].astype(np.int64)
-    known = np.full(len(items), -1, dtype=np.int64)
-    known[place[gold]] = label[gold]
+    gold_class = np.full(len(items), -1, dtype=np.int64)
+    gold_class[place[gold]] = label[gold]
     column = annotations.annotator[rows].astype(np.int64) * size + label
     shape = (len(items), len(annotations.annotators) * size)
     voted = ~gold
@@ -230,7 +230,7 @@ def annotator_votes(annotations: Annotations, task: str, *, model: str) -> Annot
         annotators=annotations.annotators,
         task=task,
         answers=csr_matrix((weight[voted], (place[voted], column[voted])), shape=shape),
-        gold=known,
+        gold=gold_class,
         ordered=annotations.kind == "ordinal",
     )
 
@@ -281,11 +281,11 @@ def decided_otherwise(who: AnnotatorVotes, posterior: Floats, model: str) -> tup
 
 def decisions(shares: Floats, posterior: Floats) -> Ints:
     """Items of each class by clear majority, lost by it and gained: shape (3, classes)."""
-    found = posterior.argmax(axis=1)
+    by_model = posterior.argmax(axis=1)
     clear = (shares >= shares.max(axis=1, keepdims=True) - 1e-12).sum(axis=1) == 1
-    by_vote, found = shares.argmax(axis=1)[clear], found[clear]
-    size, other = shares.shape[1], by_vote != found
-    parts = (by_vote, by_vote[other], found[other])
+    by_vote, by_model = shares.argmax(axis=1)[clear], by_model[clear]
+    size, other = shares.shape[1], by_vote != by_model
+    parts = (by_vote, by_vote[other], by_model[other])
     return np.stack([np.bincount(part, minlength=size) for part in parts])
 
 
@@ -308,7 +308,7 @@ def decisions_notice(decided: Ints, classes: Sequence[str], model: str) -> tuple
         "compare with the votes."
     )
     values = {"lost": int(lost[worst]), "many": int(many[worst]), "gained": int(gained[worst])}
-    said = notice(
+    caution = notice(
         "decided_otherwise",
         text,
         model=model,
@@ -316,7 +316,7 @@ def decisions_notice(decided: Ints, classes: Sequence[str], model: str) -> tuple
         share=float(share[worst]),
         **values,
     )
-    return (said,)
+    return (caution,)
 
 
 def from_class_posterior(

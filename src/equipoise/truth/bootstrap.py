@@ -70,16 +70,16 @@ def annotator_bootstrap(
     for number in reversed(range(draws)):
         places, mean, _ = refits.pop()  # and let go of it: all draws are held once
         values[number][places] = mean
-    made = Plausibilities.dense(
+    truth = Plausibilities.dense(
         values,
         items=whole.items,
         classes=whole.classes,
         method=f"annotator bootstrap of {whole.method} ({draws} draws)",
     )
     text = "{stuck:count} of {draws:count} refits did not converge."
-    told = notice("refits_not_converged", text, stuck=stuck, draws=draws)
+    caution = notice("refits_not_converged", text, stuck=stuck, draws=draws)
     return replace(
-        made,
+        truth,
         model="annotator_bootstrap",
         task=task,
         parameters={**whole.parameters, "draws": draws, "seed": seed},
@@ -87,7 +87,7 @@ def annotator_bootstrap(
         skills=whole.skills,
         difficulty=whole.difficulty,
         ordered=whole.ordered,
-        notices=(*whole.notices, told) if stuck else whole.notices,
+        notices=(*whole.notices, caution) if stuck else whole.notices,
     )
 
 
@@ -124,23 +124,25 @@ def _panel(annotations: Annotations, chosen: Ints, task: str) -> Annotations:
     """Annotations of a drawn panel; gold rows stay, copies are people of their own."""
     assert annotations.annotator is not None and annotations.annotators is not None
     rows, gold = annotations.in_task(task), gold_rows(annotations)
-    own, votes = np.flatnonzero(gold & rows), np.flatnonzero(~gold & rows)
+    gold_places, votes = np.flatnonzero(gold & rows), np.flatnonzero(~gold & rows)
     votes = votes[np.argsort(annotations.annotator[votes], kind="stable")]
     ends = np.searchsorted(annotations.annotator[votes], [chosen, chosen + 1])
     size = ends[1] - ends[0]
     copy = np.repeat(np.arange(len(chosen)), size)
     inside = np.arange(size.sum()) - np.repeat(np.cumsum(size) - size, size)
-    keep = np.concatenate([own, votes[np.repeat(ends[0], size) + inside]])
-    who = np.concatenate([np.zeros(len(own), dtype=copy.dtype), copy])
-    kept = {
+    keep = np.concatenate([gold_places, votes[np.repeat(ends[0], size) + inside]])
+    who = np.concatenate([np.zeros(len(gold_places), dtype=copy.dtype), copy])
+    columns = {
         name: getattr(annotations, name)[keep]
         for name in COLUMNS
         if name != "group" and getattr(annotations, name) is not None
     }
-    kept["annotator"] = who
+    columns["annotator"] = who
     if annotations.reading is not None:
         pair = annotations.reading[keep].astype(np.int64) * (len(chosen) + 1)
-        pair += np.concatenate([np.zeros(len(own), dtype=copy.dtype), copy + 1])
-        kept["reading"] = np.unique(pair, return_inverse=True)[1]
-    names = tuple(f"{annotations.annotators[one]} #{n}" for n, one in enumerate(chosen))
-    return replace(annotations, annotators=names, **kept)
+        pair += np.concatenate([np.zeros(len(gold_places), dtype=copy.dtype), copy + 1])
+        columns["reading"] = np.unique(pair, return_inverse=True)[1]
+    names = tuple(
+        f"{annotations.annotators[annotator]} #{n}" for n, annotator in enumerate(chosen)
+    )
+    return replace(annotations, annotators=names, **columns)

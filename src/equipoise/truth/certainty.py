@@ -122,9 +122,9 @@ def annotation_certainty(plausibilities: Plausibilities, j: int = 1) -> Certaint
         return Certainty(plausibilities.items, tuple(names), value, error, well_posed)
     _refuse_mean(plausibilities, j)
     plausibilities = plausibilities.stored()
-    found = [_likeliest_set(plausibilities, item, j) for item in range(len(well_posed))]
-    sets = tuple(tuple(plausibilities.classes[k] for k in chosen) for chosen, _ in found)
-    shares = np.stack([share for _, share in found], axis=1)
+    likeliest = [_likeliest_set(plausibilities, item, j) for item in range(len(well_posed))]
+    sets = tuple(tuple(plausibilities.classes[k] for k in chosen) for chosen, _ in likeliest)
+    shares = np.stack([share for _, share in likeliest], axis=1)
     batches = [shares[rows].mean(axis=0) for rows in _batches(plausibilities.draws)]
     error = _spread(np.array(batches))
     return Certainty(plausibilities.items, sets, shares.mean(axis=0), error, well_posed)
@@ -197,17 +197,17 @@ def _likeliest(
     for number, rows in enumerate(_batches(plausibilities.draws)):
         parts = plausibilities.mass[rows], plausibilities.rest[rows], plausibilities.start
         split = (plausibilities.rest_shape, plausibilities.split_seed + number)
-        one = columns.table(*top_share(*parts, plausibilities.others, split))
-        shares.append(np.take_along_axis(one, place[:, None], axis=1)[:, 0])
+        share = columns.table(*top_share(*parts, plausibilities.others, split))
+        shares.append(np.take_along_axis(share, place[:, None], axis=1)[:, 0])
     return place, value, _spread(np.array(shares))
 
 
 def _named(plausibilities: Plausibilities, item: int, place: int) -> tuple[str, ...]:
     """The class in a column; of unmentioned ones the first."""
-    own = plausibilities.label[plausibilities.start[item] : plausibilities.start[item + 1]]
-    if place < len(own):
-        return (plausibilities.classes[own[place]],)
-    free = np.setdiff1d(np.arange(len(plausibilities.classes)), own)
+    labels = plausibilities.label[plausibilities.start[item] : plausibilities.start[item + 1]]
+    if place < len(labels):
+        return (plausibilities.classes[labels[place]],)
+    free = np.setdiff1d(np.arange(len(plausibilities.classes)), labels)
     return (plausibilities.classes[free[0]],)
 
 
@@ -248,8 +248,8 @@ def _likeliest_set(
     Where unmentioned classes belong to it, the first of them stand for any.
     """
     inside = slice(*plausibilities.start[item : item + 2])
-    own = plausibilities.label[inside]
-    others = len(plausibilities.classes) - len(own)
+    labels = plausibilities.label[inside]
+    others = len(plausibilities.classes) - len(labels)
     patterns, inverse = _patterns(plausibilities, item, j)
     number = np.bincount(inverse)
     chances: defaultdict[_Kind, dict[int, float]] = defaultdict(dict)
@@ -263,8 +263,8 @@ def _likeliest_set(
     best = min(total, key=lambda kind: (-round(total[kind], 9), kind[1], kind[0]))
     by_pattern = np.zeros(len(patterns))
     by_pattern[list(chances[best])] = list(chances[best].values())
-    free = np.setdiff1d(np.arange(len(plausibilities.classes)), own)[: best[1]]
-    codes = sorted([int(own[place]) for place in best[0]] + [int(code) for code in free])
+    free = np.setdiff1d(np.arange(len(plausibilities.classes)), labels)[: best[1]]
+    codes = sorted([int(labels[place]) for place in best[0]] + [int(code) for code in free])
     return tuple(codes), by_pattern[inverse]
 
 
@@ -318,19 +318,19 @@ def _choices(pattern: Ints, j: int, item: str) -> list[tuple[_Kind, float]]:
     tied = np.flatnonzero(pattern[:-2] == 1).tolist()
     taken, open_ = int(pattern[-2]), int(pattern[-1])
     seats = j - len(sure) - taken
-    every = comb(len(tied) + open_, seats)
-    found: list[tuple[_Kind, float]] = []
+    possible = comb(len(tied) + open_, seats)
+    choices: list[tuple[_Kind, float]] = []
     for free in range(max(0, seats - len(tied)), min(open_, seats) + 1):
-        if len(found) + comb(len(tied), seats - free) > _MOST:
+        if len(choices) + comb(len(tied), seats - free) > _MOST:
             raise InputError(
                 f"annotation_certainty, item {item!r}",
                 f"{len(tied)} classes that tie for {seats} seats in one draw",
                 f"at most {_MOST} ways to break a tie",
                 "ask for smaller sets",
             )
-        chance = comb(open_, free) / every
-        found += [
+        chance = comb(open_, free) / possible
+        choices += [
             ((tuple(sorted(sure + some)), taken + free), chance)
             for some in combinations(tied, seats - free)
         ]
-    return found
+    return choices

@@ -250,14 +250,14 @@ class Decisions(NamedTuple):
 
 def disagreement(fits: Mapping[str, Plausibilities]) -> Floats:
     """Largest total variation between any two models' means, shape (items,)."""
-    means = [one.mean for one in fits.values()]
+    means = [truth.mean for truth in fits.values()]
     gaps = [np.abs(a - b).sum(axis=1) / 2 for a, b in combinations(means, 2)]
     return np.asarray(np.max(gaps, axis=0)) if gaps else np.zeros(len(means[0]))
 
 
-def differ(one: Plausibilities, other: Plausibilities) -> Bools:
+def differ(first: Plausibilities, second: Plausibilities) -> Bools:
     """Which items two models decide differently, shape (items,)."""
-    return np.asarray(~(_tops(one.mean) & _tops(other.mean)).any(axis=1))
+    return np.asarray(~(_tops(first.mean) & _tops(second.mean)).any(axis=1))
 
 
 def _tops(mean: Floats) -> Bools:
@@ -267,22 +267,22 @@ def _tops(mean: Floats) -> Bools:
 
 def decisions(fits: Mapping[str, Plausibilities]) -> list[Decisions]:
     """Every pair of models with the number of items they decide differently."""
-    found = []
-    for (first, one), (second, other) in combinations(fits.items(), 2):
-        apart = differ(one, other)
+    pairs = []
+    for (first, truth), (second, other) in combinations(fits.items(), 2):
+        apart = differ(truth, other)
         number, share = int(apart.sum()), float(apart.mean())
-        found.append(Decisions(first, second, number, share, _of_rarer(one, other, apart)))
-    return found
+        pairs.append(Decisions(first, second, number, share, _of_rarer(truth, other, apart)))
+    return pairs
 
 
-def _of_rarer(one: Plausibilities, other: Plausibilities, apart: Bools) -> float:
+def _of_rarer(first: Plausibilities, second: Plausibilities, apart: Bools) -> float:
     """Of the items that either model gives to the rarer class, the share decided differently.
 
     The rarer class is that with the fewest items by the first model, of several classes among
     those with at least ten.
     """
-    tops = one.mean.argmax(axis=1), other.mean.argmax(axis=1)
-    many = np.bincount(tops[0], minlength=len(one.classes))
+    tops = first.mean.argmax(axis=1), second.mean.argmax(axis=1)
+    many = np.bincount(tops[0], minlength=len(first.classes))
     able = many >= (1 if len(many) == 2 else RARE)
     if not able.any():
         return float(apart.mean())
@@ -293,7 +293,7 @@ def _of_rarer(one: Plausibilities, other: Plausibilities, apart: Bools) -> float
 
 def contested(fits: Mapping[str, Plausibilities]) -> list[str]:
     """Items that any two models decide differently, the widest gap first."""
-    pairs = [differ(one, other) for one, other in combinations(fits.values(), 2)]
+    pairs = [differ(truth, other) for truth, other in combinations(fits.values(), 2)]
     if not pairs:
         return []
     apart, names = np.any(pairs, axis=0), next(iter(fits.values())).items
@@ -307,7 +307,7 @@ def verdict(fits: Mapping[str, Plausibilities]) -> list[Notice]:
     Models that only count votes decide alike, so one of them speaks for all.
     """
     first = next(iter(fits))
-    alike = {name for name, one in MODELS.items() if one.decides_as and name != first}
+    alike = {name for name, record in MODELS.items() if record.decides_as and name != first}
     apart = {name: fit for name, fit in fits.items() if name not in alike}
     pairs = [pair for pair in decisions(apart) if pair.rarer > MUCH]
     if not pairs:
@@ -315,12 +315,12 @@ def verdict(fits: Mapping[str, Plausibilities]) -> list[Notice]:
     size = len(fits[first].items)
     noun = "item" if size == 1 else "items"
     differing = "; ".join(
-        f"{one.first} and {one.second} decide {count(one.items)} of {count(size)} {noun} "
+        f"{pair.first} and {pair.second} decide {count(pair.items)} of {count(size)} {noun} "
         "differently"
-        for one in pairs
+        for pair in pairs
     )
     text = "The models disagree: {pairs}. Look first at {items:names}."
-    if any({one.first, one.second} == {"glad", "dawid_skene"} for one in pairs):
+    if any({pair.first, pair.second} == {"glad", "dawid_skene"} for pair in pairs):
         text += (
             " GLAD knows no lean to one answer: where annotators lean, dawid_skene does better."
         )
@@ -351,20 +351,20 @@ def held_out(
     if folds < 2:
         raise InputError("held-out votes", f"{folds} folds", "at least 2", "5 is the default")
     chosen = by_name(models)
-    rows, known = annotations.in_task(task), gold_rows(annotations)
+    rows, gold = annotations.in_task(task), gold_rows(annotations)
     pair = annotations.annotator.astype(np.int64) * len(annotations.items) + annotations.item
-    every, code = np.unique(pair, return_inverse=True)
-    fold = np.random.default_rng(seed).permutation(len(every))[code] % folds
-    found: dict[str, list[Floats]] = {name: [] for name in chosen}
+    pairs, code = np.unique(pair, return_inverse=True)
+    fold = np.random.default_rng(seed).permutation(len(pairs))[code] % folds
+    scores: dict[str, list[Floats]] = {name: [] for name in chosen}
     for number in range(folds):
-        test = np.flatnonzero(rows & ~known & (fold == number))
-        train = rows & (known | (fold != number))
+        test = np.flatnonzero(rows & ~gold & (fold == number))
+        train = rows & (gold | (fold != number))
         if not len(test) or not train.any():
             continue
         part = annotations.rows(train)
         for name, fit in chosen.items():
-            found[name].append(_log_chance(fit(part, task=task), part, annotations, test))
-    return {name: _mean(scores) for name, scores in found.items()}
+            scores[name].append(_log_chance(fit(part, task=task), part, annotations, test))
+    return {name: _mean(parts) for name, parts in scores.items()}
 
 
 def _mean(scores: list[Floats]) -> float:
@@ -376,34 +376,38 @@ def _mean(scores: list[Floats]) -> float:
 
 
 def _log_chance(
-    made: Plausibilities, part: Annotations, annotations: Annotations, rows: Ints
+    truth: Plausibilities, part: Annotations, annotations: Annotations, rows: Ints
 ) -> Floats:
     """Log chance of each held-out vote whose item was fitted, and how often it was given."""
     assert annotations.label is not None and annotations.annotator is not None
-    place = {name: number for number, name in enumerate(made.items)}
+    place = {name: number for number, name in enumerate(truth.items)}
     number = np.array([place.get(annotations.items[i], -1) for i in annotations.item[rows]])
     rows, number = rows[number >= 0], number[number >= 0]
-    chance, said, who = made.mean[number], annotations.label[rows], annotations.annotator[rows]
-    if made.skills is not None and made.skills.confusion is not None:
-        value = (chance * made.skills.confusion[who, :, said]).sum(axis=1)
-    elif made.skills is not None and made.difficulty is not None:
-        yes = made.skills.value[who] * _signed_ease(made, part)[number]
-        value = np.exp(-np.logaddexp(0.0, np.where(said == 1, -yes, yes)))
+    chance, answer, who = (
+        truth.mean[number],
+        annotations.label[rows],
+        annotations.annotator[rows],
+    )
+    if truth.skills is not None and truth.skills.confusion is not None:
+        value = (chance * truth.skills.confusion[who, :, answer]).sum(axis=1)
+    elif truth.skills is not None and truth.difficulty is not None:
+        yes = truth.skills.value[who] * _signed_ease(truth, part)[number]
+        value = np.exp(-np.logaddexp(0.0, np.where(answer == 1, -yes, yes)))
     else:
-        value = chance[np.arange(len(rows)), said]
+        value = chance[np.arange(len(rows)), answer]
     with np.errstate(divide="ignore"):
         return np.stack([np.log(value), vote_counts(annotations, rows)], axis=1)
 
 
-def _signed_ease(made: Plausibilities, part: Annotations) -> Floats:
+def _signed_ease(truth: Plausibilities, part: Annotations) -> Floats:
     """E[b] of every item, from its difficulty sigmoid(-mean ability * |E[b]|) and its class."""
-    assert made.skills is not None and made.difficulty is not None
+    assert truth.skills is not None and truth.difficulty is not None
     assert part.annotator is not None
-    ability = np.abs(made.skills.value)[part.annotator]
-    weight = np.where(gold_rows(part) | ~part.in_task(made.task), 0.0, 1.0)
+    ability = np.abs(truth.skills.value)[part.annotator]
+    weight = np.where(gold_rows(part) | ~part.in_task(truth.task), 0.0, 1.0)
     for column in (part.weight, part.count):
         weight = weight if column is None else weight * column
     mean = max(float((ability * weight).sum() / max(weight.sum(), 1e-300)), 1e-12)
-    hard = np.clip(made.difficulty, 1e-300, 0.5)
+    hard = np.clip(truth.difficulty, 1e-300, 0.5)
     size = (np.log1p(-hard) - np.log(hard)) / mean
-    return np.where(made.mean[:, 1] >= 0.5, size, -size)
+    return np.where(truth.mean[:, 1] >= 0.5, size, -size)

@@ -175,7 +175,7 @@ def dirichlet(
         class; or a number for every class.
     """
     votes = entries(annotations, task)
-    known = _settled(annotations, votes, task)
+    is_gold = _gold_items(annotations, votes, task)
     fine = isinstance(prior, str) or 0 <= prior < np.inf
     if not (0 < reliability <= MOST_RELIABILITY and fine):
         raise InputError(
@@ -186,22 +186,22 @@ def dirichlet(
         )
     chosen = given_prior(prior, len(votes.classes))
     if chosen is None:
-        voted = np.repeat(~known, np.diff(votes.start))
-        label, weight, total = votes.label[voted], votes.votes[voted], votes.total[~known]
+        voted = np.repeat(~is_gold, np.diff(votes.start))
+        label, weight, total = votes.label[voted], votes.votes[voted], votes.total[~is_gold]
         chosen = estimated_prior(label, weight, total, len(votes.classes))
     if not chosen.even and len(votes.classes) > 2:
         votes = votes.every_class()
-    found = {"base_rate": chosen.base_rate.tolist(), "concentration": chosen.concentration}
+    estimated = {"base_rate": chosen.base_rate.tolist(), "concentration": chosen.concentration}
     return _from_posterior(
         votes,
-        _dirichlet_posterior(reliability * votes.votes, chosen, votes, known),
+        _dirichlet_posterior(reliability * votes.votes, chosen, votes, is_gold),
         method=f"Dirichlet (reliability {reliability:g}, {chosen.words})",
         model="dirichlet",
         task=task,
         parameters={
             "reliability": reliability,
             "prior": prior,
-            **(found if chosen.empirical else {}),
+            **(estimated if chosen.empirical else {}),
         },
         rest_shape=float(chosen.shapes[0]) if chosen.even else None,
         notices=unused_confidence(annotations, "Dirichlet"),
@@ -253,12 +253,12 @@ def probabilistic_inverse_rank(
             "20 is the default",
         )
     ties, prior = _PRESETS[preset]
-    given = VotePrior(np.full(len(annotations.classes), prior), f"prior {prior:g}")
+    vote_prior = VotePrior(np.full(len(annotations.classes), prior), f"prior {prior:g}")
     votes = _rank_entries(annotations, task, share_ties=ties == "split")
-    known = _settled(annotations, votes, task)
+    is_gold = _gold_items(annotations, votes, task)
     return _from_posterior(
         votes,
-        _dirichlet_posterior(reliability * votes.shares, given, votes, known),
+        _dirichlet_posterior(reliability * votes.shares, vote_prior, votes, is_gold),
         method=f"probabilistic inverse rank (reliability {reliability:g}, {preset})",
         model="probabilistic_inverse_rank",
         task=task,
@@ -378,15 +378,15 @@ def _rank_entries(annotations: Annotations, task: str, *, share_ties: bool) -> E
     value = weight / ((block + 1) * tied)
     classes = len(annotations.classes)
     pair = annotations.item[rows].astype(np.int64) * classes + annotations.label[rows]
-    known, code = np.unique(pair, return_inverse=True)
+    pairs, code = np.unique(pair, return_inverse=True)
     votes = np.bincount(code, value).astype(np.float64)
-    item, place = np.unique(known // classes, return_inverse=True)
+    item, place = np.unique(pairs // classes, return_inverse=True)
     start = np.searchsorted(place, np.arange(len(item) + 1))
     return Entries(
         items=tuple(annotations.items[i] for i in item),
         classes=annotations.classes,
         start=start,
-        label=known % classes,
+        label=pairs % classes,
         votes=votes,
         total=np.bincount(place, votes).astype(np.float64),
     )
@@ -411,29 +411,31 @@ def _from_posterior(
 
 
 def _dirichlet_posterior(
-    weight: Floats, prior: "VotePrior", votes: Entries, known: Bools
+    weight: Floats, prior: "VotePrior", votes: Entries, is_gold: Bools
 ) -> Dirichlet:
     """Dirichlet of votes plus a prior for every class; known items have one class alone."""
     voted = np.diff(votes.start)
-    settled = np.repeat(known, voted)
-    item = np.repeat(np.arange(len(known)), voted)
-    own = np.where(settled, 0.0, prior.shapes[votes.label])
-    rest = prior.concentration - np.bincount(item, own, len(known))
+    of_gold = np.repeat(is_gold, voted)
+    item = np.repeat(np.arange(len(is_gold)), voted)
+    shape = np.where(of_gold, 0.0, prior.shapes[votes.label])
+    rest = prior.concentration - np.bincount(item, shape, len(is_gold))
     if prior.even:  # exactly 0 where every class has votes
         rest = prior.shapes[0] * (len(votes.classes) - voted)
-    rest = np.where(known, 0.0, np.maximum(np.where(voted < len(votes.classes), rest, 0.0), 0))
-    total = np.where(settled & (weight > 0), 1.0, np.where(settled, 0.0, weight + own))
-    return Dirichlet(total, np.asarray(rest), own if prior.empirical else None)
+    rest = np.where(
+        is_gold, 0.0, np.maximum(np.where(voted < len(votes.classes), rest, 0.0), 0)
+    )
+    total = np.where(of_gold & (weight > 0), 1.0, np.where(of_gold, 0.0, weight + shape))
+    return Dirichlet(total, np.asarray(rest), shape if prior.empirical else None)
 
 
-def _settled(annotations: Annotations, votes: Entries, task: str) -> Bools:
+def _gold_items(annotations: Annotations, votes: Entries, task: str) -> Bools:
     """Which items gold rows settle, shape (items,); they must name one class."""
     if annotations.is_gold is None:
         return np.zeros(len(votes.items), dtype=bool)
     rows = annotations.in_task(task) & annotations.is_gold
     names = {annotations.items[i] for i in np.unique(annotations.item[rows])}
-    known = np.array([item in names for item in votes.items], dtype=bool)
-    several = known & (np.diff(votes.start) > 1)
+    is_gold = np.array([item in names for item in votes.items], dtype=bool)
+    several = is_gold & (np.diff(votes.start) > 1)
     if several.any():
         raise InputError(
             f"annotations, items {listed([votes.items[i] for i in np.flatnonzero(several)])}",
@@ -441,7 +443,7 @@ def _settled(annotations: Annotations, votes: Entries, task: str) -> Bools:
             "one known truth per item",
             "correct them or clear is_gold",
         )
-    return known
+    return is_gold
 
 
 # ---- the prior of votes --------------------------------------------------------------------
@@ -488,8 +490,8 @@ def given_prior(prior: str | float, classes: int) -> VotePrior | None:
         raise InputError("dirichlet, prior", f"{prior!r}", expected, "empirical is the default")
     if prior == "empirical":
         return None
-    each = 1.0 if isinstance(prior, str) else float(prior)
-    return VotePrior(np.full(classes, each), f"prior {each:g}")
+    shape = 1.0 if isinstance(prior, str) else float(prior)
+    return VotePrior(np.full(classes, shape), f"prior {shape:g}")
 
 
 def estimated_prior(label: Ints, votes: Floats, total: Floats, classes: int) -> VotePrior:
@@ -513,23 +515,23 @@ def estimated_prior(label: Ints, votes: Floats, total: Floats, classes: int) -> 
             np.full(classes, 1 / classes), "empirical prior: no votes", empirical=True
         )
     even = classes > MOST_CLASSES or len(total) * classes > MOST_CELLS
-    own = np.zeros_like(label) if even else label
-    return prior_of_tally(VoteTally.of(own, votes, total, classes))
+    labels = np.zeros_like(label) if even else label
+    return prior_of_tally(VoteTally.of(labels, votes, total, classes))
 
 
 def prior_of_tally(tally: "VoteTally") -> VotePrior:
     """Base rate and concentration, given how often each number of votes occurs."""
-    classes, every = tally.classes, float(tally.votes @ tally.times)
+    classes, votes = tally.classes, float(tally.votes @ tally.times)
     items = float(tally.items.sum())
     even = classes > MOST_CLASSES or items * classes > MOST_CELLS
     if even:
-        own = np.zeros_like(tally.label)
-        strength = _even_strength(replace(tally, label=own), classes)
+        pooled = np.zeros_like(tally.label)
+        strength = _even_strength(replace(tally, label=pooled), classes)
         rate = np.full(classes, 1 / classes)
     else:
         shapes = _fitted(tally)
         strength = float(shapes.sum())
-        rate = (every * shapes / strength + 1 / classes) / (every + 1)
+        rate = (votes * shapes / strength + 1 / classes) / (votes + 1)
     alone = float(tally.times.sum()) == items and bool((tally.total <= 1).all())
     words = _words(rate, strength, even=even) + (", one vote per item" if alone else "")
     return VotePrior(strength * rate, words, empirical=True)
@@ -572,25 +574,27 @@ class VoteTally:
         sizes, items = np.unique(total, return_counts=True)
         values, code = np.unique(votes, return_inverse=True)
         pair, times = np.unique(label * len(values) + code, return_counts=True)
-        own, code = pair // len(values), pair % len(values)
-        return cls(sizes, items.astype(float), own, values[code], times.astype(float), classes)
+        labels, code = pair // len(values), pair % len(values)
+        return cls(
+            sizes, items.astype(float), labels, values[code], times.astype(float), classes
+        )
 
     def likelihood(self, shapes: Floats) -> float:
         """Log-likelihood of a shape per class, but for a constant."""
         from scipy.special import gammaln
 
-        whole, own = shapes.sum(), shapes[self.label]
+        whole, shape = shapes.sum(), shapes[self.label]
         below = self.items @ (gammaln(whole) - gammaln(whole + self.total))
-        return float(below + self.times @ (gammaln(own + self.votes) - gammaln(own)))
+        return float(below + self.times @ (gammaln(shape + self.votes) - gammaln(shape)))
 
     def slopes(self, shapes: Floats) -> tuple[Floats, Floats, float]:
         """First derivatives, second ones of each class apart, and the part that all share."""
         from scipy.special import digamma, polygamma
 
-        whole, own = shapes.sum(), shapes[self.label]
+        whole, shape = shapes.sum(), shapes[self.label]
         shared = self.items @ (digamma(whole) - digamma(whole + self.total))
-        first = self.times * (digamma(own + self.votes) - digamma(own))
-        second = self.times * (polygamma(1, own + self.votes) - polygamma(1, own))
+        first = self.times * (digamma(shape + self.votes) - digamma(shape))
+        second = self.times * (polygamma(1, shape + self.votes) - polygamma(1, shape))
         bend = self.items @ (polygamma(1, whole) - polygamma(1, whole + self.total))
         size = len(shapes)
         return (
@@ -606,15 +610,15 @@ def _fitted(tally: VoteTally) -> Floats:
     voted = np.flatnonzero(votes)
     place = np.zeros(tally.classes, dtype=np.intp)
     place[voted] = np.arange(len(voted))
-    own = VoteTally(
+    voted_tally = VoteTally(
         tally.total, tally.items, place[tally.label], tally.votes, tally.times, len(voted)
     )
     log = np.log(votes[voted] / votes.sum())
-    height = _height(own, log)
+    height = _height(voted_tally, log)
     for _ in range(_STEPS):
-        step = _newton(own, log)
+        step = _newton(voted_tally, log)
         for _ in range(_HALVES):
-            reached = _height(own, log + step)
+            reached = _height(voted_tally, log + step)
             if reached >= height:
                 break
             step = step / 2
@@ -652,19 +656,21 @@ def _even_strength(tally: VoteTally, classes: int) -> float:
     """Concentration where all classes have the same base rate."""
     from scipy.optimize import minimize_scalar
 
-    one = np.array([1 / classes])
+    even = np.array([1 / classes])
 
     def depth(log: float) -> float:
         from scipy.special import gammaln
 
         whole = np.exp(log)
-        own = whole * one[tally.label]
+        shape = whole * even[tally.label]
         below = tally.items @ (gammaln(whole) - gammaln(whole + tally.total))
-        inside = tally.times @ (gammaln(own + tally.votes) - gammaln(own))
+        inside = tally.times @ (gammaln(shape + tally.votes) - gammaln(shape))
         return float(0.5 * log**2 - below - inside)
 
-    found = minimize_scalar(depth, bounds=(-12, 12), method="bounded", options={"xatol": 1e-10})
-    return float(np.exp(found.x))
+    minimum = minimize_scalar(
+        depth, bounds=(-12, 12), method="bounded", options={"xatol": 1e-10}
+    )
+    return float(np.exp(minimum.x))
 
 
 MODELS = (

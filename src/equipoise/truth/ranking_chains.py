@@ -213,24 +213,24 @@ def _run(readings: Readings, model: tuple[float, Floats, float], how: Chain) -> 
     start = readings.start + np.arange(number + 1)
     _require_weight(np.add.reduceat(shape, start[:-1]), readings.items)
     cases = (start, shape, _streams(readings, how.seed), taken.case_wait, taken.case_tie)
-    every = range(0, number, _CHUNK)
-    parts = current(how.workers).map(_Chains(cases, taken.waits, taken.ties, how).run, every)
-    made = _Drawn(
+    starts = range(0, number, _CHUNK)
+    parts = current(how.workers).map(_Chains(cases, taken.waits, taken.ties, how).run, starts)
+    drawn = _Drawn(
         np.empty((how.draws, len(readings.label))),
         np.empty((how.draws, number)),
         np.empty(number),
     )
-    for first in reversed(every):
+    for first in reversed(starts):
         part, sums = parts.pop()  # and let go of it: all draws are held once
         stop = first + len(sums)
-        made.rate_sum[first:stop] = sums
+        drawn.rate_sum[first:stop] = sums
         last = start[first + 1 : stop + 1] - start[first] - 1
-        made.rest[:, first:stop] = part[:, last]
-        made.mass[:, readings.start[first] : readings.start[stop]] = np.delete(
+        drawn.rest[:, first:stop] = part[:, last]
+        drawn.mass[:, readings.start[first] : readings.start[stop]] = np.delete(
             part, last, axis=1
         )
-    made.mass.flags.writeable = made.rest.flags.writeable = False
-    return made
+    drawn.mass.flags.writeable = drawn.rest.flags.writeable = False
+    return drawn
 
 
 def _require_weight(total: Floats, items: tuple[str, ...]) -> None:

@@ -127,8 +127,8 @@ def _stages(readings: Readings) -> _Stages:
     rows, columns = [], []
     for b in range(len(size)):
         first = readings.elements[readings.blocks[reading[b]]]
-        own = np.arange(readings.start[case[b]], readings.start[case[b] + 1])
-        after = np.setdiff1d(own, entry[first : readings.elements[b + 1]])
+        places = np.arange(readings.start[case[b]], readings.start[case[b] + 1])
+        after = np.setdiff1d(places, entry[first : readings.elements[b + 1]])
         after = np.append(after, len(readings.label) + case[b])
         rows.append(np.full(len(after), b))
         columns.append(after)
@@ -195,8 +195,8 @@ def _expect(stages: _Stages, rates: Floats) -> tuple[float, Floats]:
         copies = stages.copies[block]
         total += float(copies @ log_chance)
         whole[block] = copies * wait
-        own = (copies[:, None] * inside).ravel()
-        exposure += np.bincount(entry.ravel(), own, len(rates))
+        mass = (copies[:, None] * inside).ravel()
+        exposure += np.bincount(entry.ravel(), mass, len(rates))
     return total, exposure + stages.later.T @ whole
 
 
@@ -274,9 +274,9 @@ def exposures(rates: Floats, later: Floats) -> tuple[Floats, Floats, Floats]:
     chance = np.zeros((len(rates), 1 << size))
     chance[:, 0] = 1.0
     for layer in layers:
-        own = rates[:, layer.member]
-        pace[:, layer.subset] = later[:, None] + own.sum(axis=2)
-        step = own / pace[:, layer.subset, None]
+        member_rates = rates[:, layer.member]
+        pace[:, layer.subset] = later[:, None] + member_rates.sum(axis=2)
+        step = member_rates / pace[:, layer.subset, None]
         chance[:, layer.subset] = (step * chance[:, layer.without]).sum(axis=2)
     reach = np.zeros((len(rates), 1 << size))
     reach[:, -1] = 1.0

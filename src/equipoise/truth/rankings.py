@@ -213,10 +213,10 @@ def stages(readings: Readings, reliability: float) -> _Stages:
             wait_start.append(len(awaited))
             wait_copies.append(waits[ranked])
         for ranked, block in sorted(ties):
-            own = _bits(block)
-            members += own + _bits(everything ^ ranked ^ block)
+            classes = _bits(block)
+            members += classes + _bits(everything ^ ranked ^ block)
             tie_start.append(len(members))
-            tie_size.append(len(own))
+            tie_size.append(len(classes))
             tie_copies.append(_whole(ties[ranked, block] * reliability, readings.items[case]))
         case_wait.append(len(wait_copies))
         case_tie.append(len(tie_copies))
@@ -249,13 +249,13 @@ def _taken_apart(
     for reading in range(int(readings.readings[case]), int(readings.readings[case + 1])):
         ranked, copies = 0, float(readings.copies[reading])
         for number in range(int(readings.blocks[reading]), int(readings.blocks[reading + 1])):
-            own = readings.element[
+            elements = readings.element[
                 readings.elements[number] : readings.elements[number + 1]
             ].tolist()
-            block = sum(1 << k for k in own)
-            if len(own) <= exact:
+            block = sum(1 << k for k in elements)
+            if len(elements) <= exact:
                 waits[ranked] = waits.get(ranked, 0.0) + copies
-            if len(own) > 1:
+            if len(elements) > 1:
                 ties[ranked, block] = ties.get((ranked, block), 0.0) + copies
             ranked |= block
     return waits, ties

@@ -118,13 +118,13 @@ class Moments:
 
     def __post_init__(self) -> None:
         require_unique(self.items, where="moments, items")
-        size, own = (len(self.items),), self.ratings
-        each = (own.number, own.mean, own.squares)
-        fits = bool(self.items) and all(part.shape == size for part in each)
-        if not fits or not np.isfinite(each).all() or own.number.min() <= 0:
+        size, ratings = (len(self.items),), self.ratings
+        parts = (ratings.number, ratings.mean, ratings.squares)
+        fits = bool(self.items) and all(part.shape == size for part in parts)
+        if not fits or not np.isfinite(parts).all() or ratings.number.min() <= 0:
             raise InputError(
                 "moments",
-                f"{len(self.items)} items, {[part.shape for part in each]} numbers",
+                f"{len(self.items)} items, {[part.shape for part in parts]} numbers",
                 "a positive number, a mean and squares for every item, all finite",
                 "leave out items without ratings",
             )
@@ -148,13 +148,13 @@ def normal(
     """
     _check_threshold(threshold)
     moments = _moments(annotations, task)
-    made = normal_of_moments(moments, threshold=threshold, prior=prior)
+    truth = normal_of_moments(moments, threshold=threshold, prior=prior)
     notices = (
-        *made.notices,
-        *_misfit(annotations, made, threshold, task),
+        *truth.notices,
+        *_misfit(annotations, truth, threshold, task),
         *unused_confidence(annotations, "normal ratings"),
     )
-    return made.noted(task=task, notices=notices)
+    return truth.noted(task=task, notices=notices)
 
 
 def normal_of_moments(
@@ -199,7 +199,7 @@ def normal_of_moments(
 
 
 def _misfit(
-    annotations: Annotations, made: Plausibilities, threshold: float, task: str
+    annotations: Annotations, truth: Plausibilities, threshold: float, task: str
 ) -> tuple[Notice, ...]:
     """Say when the share of ratings beyond the threshold is not what the model makes of it."""
     assert annotations.value is not None
@@ -208,7 +208,7 @@ def _misfit(
     weight = row_weights(annotations, rows)
     reach = np.bincount(item, weight * (annotations.value[rows] >= threshold))
     seen = reach / np.bincount(item, weight)
-    gap = float(np.abs(seen - made.mean[:, 1]).mean())
+    gap = float(np.abs(seen - truth.mean[:, 1]).mean())
     if gap <= _MISFIT:
         return ()
     text = (
@@ -248,9 +248,9 @@ def _moments(annotations: Annotations, task: str) -> Moments:
     weight = row_weights(annotations, rows)
     order = np.lexsort((weight, annotations.value[rows], annotations.item[rows]))
     rows, weight = rows[order], weight[order]  # sums that the order of rows cannot turn
-    known = np.flatnonzero(np.bincount(annotations.item[rows]))
+    rated = np.flatnonzero(np.bincount(annotations.item[rows]))
     place = np.zeros(len(annotations.items), dtype=np.intp)
-    place[known] = np.arange(len(known))
+    place[rated] = np.arange(len(rated))
     item = place[annotations.item[rows]]
     value = annotations.value[rows].astype(np.float64)
     number = np.bincount(item, weight).astype(np.float64)
@@ -258,7 +258,7 @@ def _moments(annotations: Annotations, task: str) -> Moments:
     squares = np.bincount(item, weight * (value - mean[item]) ** 2).astype(np.float64)
     ordered = np.sort(value)
     gaps = np.diff(ordered)[ordered[1:] > ordered[:-1]]
-    names = tuple(annotations.items[i] for i in known)
+    names = tuple(annotations.items[i] for i in rated)
     step = float(gaps.min()) if len(gaps) else 0.0
     return Moments(names, Ratings(number, mean, squares, step), task)
 
@@ -285,7 +285,7 @@ def _loss(point: Floats, data: Ratings) -> tuple[float, Floats]:
     after, shapes = worth + n, shape + n / 2
     off = data.mean - mean
     scales = scale + data.squares / 2 + worth * n / after * off**2 / 2
-    each = (
+    losses = (
         gammaln(shapes)
         - gammaln(shape)
         + shape * np.log(scale)
@@ -301,7 +301,7 @@ def _loss(point: Floats, data: Ratings) -> tuple[float, Floats]:
         shape * (digamma(shapes) - digamma(shape) + np.log(scale) - np.log(scales)) + by_scale
     )
     slope = [part.sum() for part in (by_mean, by_worth, by_shape, by_scale)]
-    return -float(each.sum()), -np.array(slope)
+    return -float(losses.sum()), -np.array(slope)
 
 
 def empirical_prior(data: Ratings) -> tuple[NormalPrior, tuple[Notice, ...]]:

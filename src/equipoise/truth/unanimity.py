@@ -64,26 +64,26 @@ def ability_unanimity(
     nodes, weights = np.polynomial.hermite_e.hermegauss(_NODES)
     size, first = np.diff(design.indptr), design.indptr[:-1]
     skill, number = ability[design.indices], design.data
-    found = np.zeros(len(rows))
+    unanimous = np.zeros(len(rows))
     for node, weight in zip(nodes, weights / weights.sum(), strict=True):
         margin = skill * np.repeat(mean + node * spread, size)
         no = np.minimum(-margin, 0.0) - np.log(1.0 + np.exp(-np.abs(margin)))  # log sigmoid
         for log in (no, no + margin):
-            found += weight * np.exp(np.add.reduceat(number * log, first))
-    return _checked(who, several, found)
+            unanimous += weight * np.exp(np.add.reduceat(number * log, first))
+    return _checked(who, several, unanimous)
 
 
-def unanimity_notice(model: str, found: Unanimity | None) -> tuple[Notice, ...]:
+def unanimity_notice(model: str, checked: Unanimity | None) -> tuple[Notice, ...]:
     """Say that a model expects another agreement than is seen."""
-    if found is None or found.low <= found.observed <= found.high:
+    if checked is None or checked.low <= checked.observed <= checked.high:
         return ()
     text = (
         "{model} does not describe how these annotators agree: it expects {expected} of the "
         "items to be unanimous ({low} to {high} in 95% of simulated data), observed "
         "{observed}. Its probabilities rest on annotators who err independently of each other."
     )
-    ends = {name: percent(getattr(found, name), 1) for name in ("low", "high", "observed")}
-    expected = percent(found.expected, 1)
+    ends = {name: percent(getattr(checked, name), 1) for name in ("low", "high", "observed")}
+    expected = percent(checked.expected, 1)
     return (notice("unanimity", text, model=model, expected=expected, **ends),)
 
 
@@ -113,9 +113,9 @@ def _checked(who: AnnotatorVotes, several: Bools, chance: Floats) -> Unanimity:
     code = np.minimum((chance * _BINS).astype(np.intp), _BINS - 1)
     number = np.bincount(code, minlength=_BINS)
     used = np.flatnonzero(number)
-    each = np.clip(np.bincount(code, chance, _BINS)[used] / number[used], 0.0, 1.0)
+    share = np.clip(np.bincount(code, chance, _BINS)[used] / number[used], 0.0, 1.0)
     random = np.random.default_rng(_SEED)
-    drawn = random.binomial(number[used], each, (_SIMULATED, len(used))).sum(axis=1) / items
+    drawn = random.binomial(number[used], share, (_SIMULATED, len(used))).sum(axis=1) / items
     low, high = np.quantile(drawn, (0.025, 0.975))
     same = who.shares[several].max(axis=1) >= 1 - 1e-12
     return Unanimity(float(chance.mean()), float(low), float(high), float(same.mean()), items)

@@ -1,8 +1,8 @@
 """Votes and predictions larger than memory: folders of Parquet partitions that stay on disk."""
 
+from equipoise.scale.disk.coded import repartition
 from equipoise.scale.disk.evaluation import EvaluationOnDisk, evaluate
 from equipoise.scale.disk.fits import FitOnDisk, OnDisk, dawid_skene, glad
-from equipoise.scale.disk.partitions import repartition
 from equipoise.scale.disk.scores import ScoresOnDisk, open_scores
 from equipoise.scale.disk.soft_labels import Agreement, SoftLabels, agreement, soft_labels
 from equipoise.scale.disk.votes import VotesOnDisk, open_votes

@@ -38,9 +38,17 @@ from equipoise.inference import (
 )
 from equipoise.metrics import Metric, named
 from equipoise.scale.disk.coded import Codes
-from equipoise.scale.disk.means import MEANS, Means, Moved
-from equipoise.scale.disk.ranking import RANKED, Masses, Ranking, rank_items, shares_of
-from equipoise.scale.disk.scores import DiskStudy, ScoresOnDisk, join
+from equipoise.scale.disk.ranking import (
+    MEANS,
+    RANKED,
+    Masses,
+    Means,
+    Moved,
+    Ranking,
+    rank_items,
+    shares_of,
+)
+from equipoise.scale.disk.scores import ScoredVotes, ScoresOnDisk, join
 from equipoise.scale.disk.votes import VotesOnDisk, map_partitions
 from equipoise.study.uncertainty import value_width
 from equipoise.types.arrays import Floats, InputError, choice, require_number
@@ -126,7 +134,7 @@ def evaluate(
         average precision), and 5 per vote.
     """
     require_number("evaluate, level", level, above=0, below=1, do="try 0.95")
-    chosen = [_metric(one) for one in dict.fromkeys(metrics)]
+    chosen = [_metric(name) for name in dict.fromkeys(metrics)]
     yes = _positive(votes, positive)
     if "group" in votes.columns:
         do = "leave the column out, or evaluate items that fit in memory"
@@ -137,8 +145,8 @@ def evaluate(
     folder = Path(tempfile.mkdtemp(prefix="equipoise-", dir=work)).absolute()
     try:
         study = join(votes, scores, folder)
-        means = Means(study, tuple(one.name for one in chosen if one.name in MEANS))
-        ranked = tuple(one.name for one in chosen if one.name in RANKED)
+        means = Means(study, tuple(metric.name for metric in chosen if metric.name in MEANS))
+        ranked = tuple(metric.name for metric in chosen if metric.name in RANKED)
         masses, ranking = rank_items(means, folder, yes, ranked)
         return _Evaluation(means, folder, yes, masses, ranking).made(chosen, level)
     finally:
@@ -147,14 +155,14 @@ def evaluate(
 
 def _metric(name: str) -> Metric:
     """A metric that votes on disk have."""
-    found = named(name)
-    if found.name not in METRICS:
+    metric = named(name)
+    if metric.name not in METRICS:
         got, do = (
             "votes that stay on disk",
             "choose among these, or give files that fit in memory",
         )
         raise InputError(f"metric {name}", got, ", ".join(METRICS), do)
-    return found
+    return metric
 
 
 def _positive(votes: VotesOnDisk, positive: str | None) -> int:
@@ -224,13 +232,13 @@ class _Influences:
             self._add(number, sums)
         return sums
 
-    def _add(self, number: int, every: Mapping[str, _Sums]) -> None:
+    def _add(self, number: int, totals: Mapping[str, _Sums]) -> None:
         from equipoise.kernels.blocks import vote_moves
 
         share = shares_of(self.reader, number, self.yes)
         kind, rows = (self.reader.size, self.yes), self.reader.rows(number)
         for name, (items, slopes) in self._moved(number, share).items():
-            sums = every[name]
+            sums = totals[name]
             sums.influence.__iadd__(items @ items.T)
             for a in range(len(items)):
                 total, fourth = gap_sums(items, a)
@@ -240,18 +248,18 @@ class _Influences:
             vote_moves(rows, share, kind, np.ascontiguousarray(slopes), parts)
 
     def _moved(self, number: int, share: Floats) -> dict[str, Moved]:
-        found = {} if self.ranking is None else self.ranking.moved(number, share)
+        moved = {} if self.ranking is None else self.ranking.moved(number, share)
         if self.means.metrics:
             scores = self.means.study.matched(number)[0]
-            for name, one in self.means.of(number, scores, share).items():
-                found[name] = self._centred(one, self.values[name][:, None])
-        return {name: found[name] for name in self.values}
+            for name, moves in self.means.of(number, scores, share).items():
+                moved[name] = self._centred(moves, self.values[name][:, None])
+        return {name: moved[name] for name in self.values}
 
     def _centred(self, of: Moved, value: Floats) -> Moved:
         """Influences on a mean; undefined where it is infinite."""
-        known = np.where(np.isfinite(value), value, np.nan)
-        items = np.where(np.isfinite(of.items), of.items, np.nan) - known
-        return Moved(items / self.items, (of.slopes + 0.0 * known) / self.items)
+        finite = np.where(np.isfinite(value), value, np.nan)
+        items = np.where(np.isfinite(of.items), of.items, np.nan) - finite
+        return Moved(items / self.items, (of.slopes + 0.0 * finite) / self.items)
 
 
 # ---- intervals -----------------------------------------------------------------------------
@@ -268,7 +276,7 @@ class _Evaluation:
     ranking: Ranking | None
 
     @property
-    def study(self) -> DiskStudy:
+    def study(self) -> ScoredVotes:
         """Votes and scores."""
         return self.means.study
 
@@ -277,22 +285,24 @@ class _Evaluation:
         values, sums = self._summed(metrics)
         votes, weighed = self.study.votes, next(iter(sums.values()))
         units = single_design(self.masses.items)
-        known = "annotator" in votes.votes.columns
-        with_ids = known and _is_panel(weighed.number)
+        identified = "annotator" in votes.votes.columns
+        with_ids = identified and _is_panel(weighed.number)
         design = self._design(weighed, units) if with_ids else units
-        reason = Reason.ALONE if known and len(votes.annotators) == 1 else Reason.NONE
+        reason = Reason.ALONE if identified and len(votes.annotators) == 1 else Reason.NONE
         population = population_of(design, named=with_ids, reason=reason)
         cells = {
-            one.name: self._cell(one, values[one.name], sums[one.name], design, population)
-            for one in metrics
+            metric.name: self._cell(
+                metric, values[metric.name], sums[metric.name], design, population
+            )
+            for metric in metrics
         }
         notices = votes.votes.notices
         if self.masses.unused:
             text = "{items:count} items have scores but no votes, and are not used"
-            told = {"items": self.masses.unused}
-            notices = (*notices, Notice("items_without_votes", text, (), told))
+            counts = {"items": self.masses.unused}
+            notices = (*notices, Notice("items_without_votes", text, (), counts))
         names = self.study.scores.models
-        rows = [_compared(one, names, cells[one.name], level) for one in metrics]
+        rows = [_compared(metric, names, cells[metric.name], level) for metric in metrics]
         return EvaluationOnDisk(
             positive=votes.votes.classes[self.yes],
             models=tuple(row for models, _ in rows for row in models),
@@ -307,10 +317,10 @@ class _Evaluation:
         """Values of every metric and model, and sums over one more pass."""
         votes, folders = self.study.votes, (self.study.scores.folder, self.folder)
         means = self.masses.scores / self.masses.items
-        known = dict(zip(self.means.metrics, means, strict=True))
+        by_name = dict(zip(self.means.metrics, means, strict=True))
         if self.ranking is not None:
-            known |= {name: self.ranking.values(name) for name in self.ranking.metrics}
-        values = {one.name: known[one.name] for one in metrics}
+            by_name |= {name: self.ranking.values(name) for name in self.ranking.metrics}
+        values = {metric.name: by_name[metric.name] for metric in metrics}
         people, models = len(votes.annotators), len(self.study.scores.models)
         add = _Influences(
             reader=votes.reader,
@@ -361,15 +371,17 @@ class _Evaluation:
 
         votes, people, few = self.study.votes, len(weight), len(weight) <= DENSE
         height = people if few else max(1, _STRIPE // people)
-        one = partial(_stripe, votes.reader, votes.partitions, weight, height)
+        make_stripe = partial(_stripe, votes.reader, votes.partitions, weight, height)
         tasks = range(0, people, height)
-        found = map_partitions(one, tasks, votes.votes.workers, (votes.folder,))
+        stripes = map_partitions(make_stripe, tasks, votes.votes.workers, (votes.folder,))
         if few:
-            return dense_traces(found[0].kept)
-        trace = math.fsum(one.trace for one in found)
-        if sum(one.entries for one in found) > CROWD // 100:
-            return trace, crowd_square(np.concatenate([one.diagonal for one in found]), trace)
-        whole = vstack([one.kept for one in found]).tocsr()
+            return dense_traces(stripes[0].kept)
+        trace = math.fsum(stripe.trace for stripe in stripes)
+        if sum(stripe.entries for stripe in stripes) > CROWD // 100:
+            return trace, crowd_square(
+                np.concatenate([stripe.diagonal for stripe in stripes]), trace
+            )
+        whole = vstack([stripe.kept for stripe in stripes]).tocsr()
         square = whole @ whole
         return trace, float(square.multiply(square).sum())
 
@@ -394,9 +406,12 @@ def _stripe(codes: Codes, partitions: int, weight: Floats, height: int, low: int
     for number in range(partitions):
         rated_together(codes.rows(number), codes.size, low, left)
     np.negative(left, out=left)
-    own = np.arange(len(left))
-    left[own, low + own] += weight[low : low + len(left)]
-    diagonal, trace = left[own, low + own].copy(), float(np.vdot(left, left))
+    diagonal_places = np.arange(len(left))
+    left[diagonal_places, low + diagonal_places] += weight[low : low + len(left)]
+    diagonal, trace = (
+        left[diagonal_places, low + diagonal_places].copy(),
+        float(np.vdot(left, left)),
+    )
     entries = int(np.count_nonzero(left))
     kept = left if people <= DENSE else csr_matrix(left) if entries <= CROWD // 100 else None
     return _Striped(kept, trace, entries, diagonal)
@@ -412,7 +427,7 @@ def _compared(
     for m, name in enumerate(names):
         spread, value = cell.of(m), float(cell.values[m])
         low, high = spread.interval(value, level, metric.bounds)
-        ranks, error = (int(one) for one in together.ranks[m]), spread.standard_error
+        ranks, error = (int(rank) for rank in together.ranks[m]), spread.standard_error
         models.append(ScoredModel(metric.name, name, value, low, high, error, *ranks))
         for b in range(m + 1, len(names)):
             with np.errstate(invalid="ignore"):

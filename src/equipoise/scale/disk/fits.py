@@ -20,8 +20,16 @@ import numpy as np
 
 from equipoise.read.files import AnyPath
 from equipoise.read.writing import whole_file, whole_folder
-from equipoise.scale.disk.coded import Checkpoint, CodedVotes, Codes, code_votes, working_folder
-from equipoise.scale.disk.soft_labels import part_path, write_facts, write_items
+from equipoise.scale.disk.coded import (
+    Checkpoint,
+    CodedVotes,
+    Codes,
+    code_votes,
+    part_path,
+    working_folder,
+    write_facts,
+    write_items,
+)
 from equipoise.scale.disk.votes import VotesOnDisk
 from equipoise.scale.engine import Progress
 from equipoise.truth.ability import (

@@ -14,6 +14,8 @@ million are found from samples of the runs. Each range is gathered from all runs
 written to a file of its own, given the mass of all ranges above; sums over the ranges below are
 added when it is read. A value that more items share than fit is a range of its own, which needs
 no sorting. No file is written by two tasks.
+
+Metrics that are means over items of a score are linear in the share of votes for the class.
 """
 
 import math
@@ -25,14 +27,80 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from equipoise.metrics import Metric, named
 from equipoise.scale.disk.coded import Codes, mapped
-from equipoise.scale.disk.means import Means, Moved
+from equipoise.scale.disk.scores import ScoredVotes
 from equipoise.scale.disk.votes import map_partitions
-from equipoise.types.arrays import Floats, Ints
+from equipoise.types.arrays import Floats, InputError, Ints
 
+MEANS = ("accuracy", "brier_score", "log_score")
 RANKED = ("auroc", "average_precision")
 RANGE = 1 << 22  # items merged at a time
 _SAMPLED = 512  # scores of a run that are looked at to cut ranges
+
+
+class Moved(NamedTuple):
+    """How models' values move with the items of a partition.
+
+    By the weight of items and by their shares, both (models, items).
+    """
+
+    items: Floats
+    slopes: Floats
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Means:
+    """Mean metrics of the models of a study."""
+
+    study: ScoredVotes
+    metrics: tuple[str, ...]
+
+    def of(self, number: int, scores: Floats, share: Floats) -> dict[str, Moved]:
+        """Score of every item of a partition and its slope by the share, not yet divided.
+
+        Parameters
+        ----------
+        number
+            Of the partition.
+        scores
+            Of every model, shape (models, items).
+        share
+            Of the votes of each item for the class, shape (items,).
+        """
+        if self.metrics:
+            self._check(number, scores)
+        return {name: _linear(named(name), scores, share) for name in self.metrics}
+
+    def _check(self, number: int, scores: Floats) -> None:
+        odd = np.argwhere((scores < 0) | (scores > 1))
+        if not len(odd):
+            return
+        model, item = odd[0].tolist()
+        name = self.study.votes.reader.item_names(number)[item].as_py()
+        raise InputError(
+            f"{self.study.scores.folder.name}, item {name!r}",
+            f"a score of {scores[model, item]:g} by {self.study.scores.models[model]}",
+            f"a probability in [0, 1] for {', '.join(self.metrics)}",
+            "give probabilities, or choose auroc or average_precision",
+        )
+
+
+def _linear(metric: Metric, scores: Floats, share: Floats) -> Moved:
+    """Scores and slopes; an infinite loss counts only where somebody voted so."""
+    assert metric.per_item is not None
+    mixed_scores, slopes = np.empty_like(scores), np.empty_like(scores)
+    for m, score in enumerate(scores):
+        predicted = np.stack([1 - score, score], axis=1)
+        no, yes = (
+            metric.per_item(np.broadcast_to(row, predicted.shape), predicted)
+            for row in np.eye(2)
+        )
+        with np.errstate(invalid="ignore"):
+            slope, mixed = yes - no, (1 - share) * no + share * yes
+        slopes[m] = np.where(np.isfinite(slope), slope, 0.0)
+        mixed_scores[m] = np.where(share == 0, no, np.where(share == 1, yes, mixed))
+    return Moved(mixed_scores, slopes)
 
 
 def shares_of(codes: Codes, number: int, yes: int) -> Floats:
@@ -41,8 +109,8 @@ def shares_of(codes: Codes, number: int, yes: int) -> Floats:
     item = np.repeat(np.arange(len(start) - 1), np.diff(start))
     mass = np.asarray(weight) if len(weight) else np.ones(len(code))
     total = np.bincount(item, mass, len(start) - 1)
-    said = mass * (code % codes.size == yes)
-    return np.asarray(np.bincount(item, said, len(start) - 1) / total)
+    chosen = mass * (code % codes.size == yes)
+    return np.asarray(np.bincount(item, chosen, len(start) - 1) / total)
 
 
 class Masses(NamedTuple):
@@ -105,10 +173,10 @@ def _write_run(
             np.save(files.run(name, number, m), array)
         samples.append(ranked[:: max(1, len(ranked) // _SAMPLED)])
     other = 1 - share
-    up, down, own = (float(one.sum()) for one in (share, other, share * other))
-    found = means.of(number, scores, share).values()
-    whole = np.array([one.items.sum(axis=1) for one in found])
-    return Masses(up, down, own, len(share), unused, whole), samples
+    up, down, both = (float(mass.sum()) for mass in (share, other, share * other))
+    moves = means.of(number, scores, share).values()
+    whole = np.array([moved.items.sum(axis=1) for moved in moves])
+    return Masses(up, down, both, len(share), unused, whole), samples
 
 
 def rank_items(
@@ -119,8 +187,8 @@ def rank_items(
     used = (study.votes.folder, study.scores.folder, folder)
     numbers, workers = range(study.votes.partitions), study.votes.votes.workers
     write = partial(_write_run, means, files, yes, sort=bool(metrics))
-    found = map_partitions(write, numbers, workers, used)
-    parts = [part for part, _ in found]
+    written = map_partitions(write, numbers, workers, used)
+    parts = [part for part, _ in written]
     masses = Masses(
         up=math.fsum(part.up for part in parts),
         down=math.fsum(part.down for part in parts),
@@ -132,7 +200,7 @@ def rank_items(
     if not metrics:
         return masses, None
     models = range(len(study.scores.models))
-    edges = [_edges([samples[m] for _, samples in found], masses.items) for m in models]
+    edges = [_edges([samples[m] for _, samples in written], masses.items) for m in models]
     cut = map_partitions(partial(_cut, files, edges), numbers, workers, (folder,))
     cuts = [np.stack([part[m][0] for part in cut]) for m in models]
     mass = [np.sum([part[m][1] for part in cut], axis=0) for m in models]
@@ -149,24 +217,24 @@ def rank_items(
 
 def _edges(samples: list[Floats], items: int) -> Floats:
     """Scores, falling, that cut all items into ranges; one that very many share is alone."""
-    every = np.sort(np.concatenate(samples))[::-1]
+    ordered = np.sort(np.concatenate(samples))[::-1]
     ranges = max(1, -(-items // RANGE))
-    chosen = every[np.linspace(0, len(every) - 1, ranges + 1).astype(np.int64)[1:-1]]
+    chosen = ordered[np.linspace(0, len(ordered) - 1, ranges + 1).astype(np.int64)[1:-1]]
     heavy = np.unique(chosen[1:][chosen[1:] == chosen[:-1]])
     return np.unique(np.concatenate((chosen, heavy, np.nextafter(heavy, np.inf))))[::-1]
 
 
 def _cut(files: _Files, edges: list[Floats], number: int) -> list[tuple[Ints, Floats]]:
     """Find where ranges begin in one run of every model, and their masses (ranges, 2)."""
-    found: list[tuple[Ints, Floats]] = []
-    for model, own in enumerate(edges):
+    cuts: list[tuple[Ints, Floats]] = []
+    for model, model_edges in enumerate(edges):
         score, up = (mapped(files.run(name, number, model)) for name in ("score", "up"))
-        inside = np.searchsorted(-score, -own, side="right")
+        inside = np.searchsorted(-score, -model_edges, side="right")
         ends = np.concatenate(([0], inside, [len(score)])).astype(np.int64)
         parts = [up[a:b] for a, b in pairwise(ends)]
         masses = np.array([(part.sum(), (1 - part).sum()) for part in parts])
-        found.append((ends, masses))
-    return found
+        cuts.append((ends, masses))
+    return cuts
 
 
 class _Range(NamedTuple):
@@ -209,8 +277,8 @@ class _Merge:
         slices = [(n, int(a), int(b)) for n, (a, b) in enumerate(cuts) if b > a]
         if not slices:
             return _RangeSums()
-        scores = [self._piece("score", task.model, one) for one in slices]
-        if min(one[-1] for one in scores) == max(one[0] for one in scores):
+        scores = [self._piece("score", task.model, piece) for piece in slices]
+        if min(part[-1] for part in scores) == max(part[0] for part in scores):
             return self._level(task, slices)
         return self._sorted(task, np.concatenate(scores), slices)
 
@@ -223,41 +291,41 @@ class _Merge:
     ) -> _RangeSums:
         from equipoise.kernels.blocks import precision_terms, tied_sums
 
-        up = np.concatenate([self._piece("up", task.model, one) for one in slices])
+        up = np.concatenate([self._piece("up", task.model, piece) for piece in slices])
         order = np.argsort(-score, kind="stable")
         score, up = score[order], up[order]
-        found = np.empty((5 if self.precise else 2, len(score)))
+        rows = np.empty((5 if self.precise else 2, len(score)))
         begin = (task.above, task.below, self.down)
-        won = tied_sums(score, up, begin, found[0], found[1])
+        won = tied_sums(score, up, begin, rows[0], rows[1])
         sums: tuple[float, ...] = ()
         if self.precise:
-            sums = precision_terms(score, up, begin, (found[2], found[3], found[4]))
-        back = np.empty_like(found)
-        back[:, order] = found
+            sums = precision_terms(score, up, begin, (rows[2], rows[3], rows[4]))
+        back = np.empty_like(rows)
+        back[:, order] = rows
         np.save(self.files.merged(task.model, task.place), back)
         return _RangeSums(float(won), *map(float, sums))
 
     def _level(self, task: _Range, slices: list[tuple[int, int, int]]) -> _RangeSums:
         """The same of a range whose items are all tied, a run at a time."""
-        parts = [self._piece("up", task.model, one) for one in slices]
+        parts = [self._piece("up", task.model, piece) for piece in slices]
         up = math.fsum(float(part.sum()) for part in parts)
         down = math.fsum(float((1 - part).sum()) for part in parts)
-        own = math.fsum(float((part * (1 - part)).sum()) for part in parts)
+        both = math.fsum(float((part * (1 - part)).sum()) for part in parts)
         size = sum(len(part) for part in parts)
         seen, above = task.above + task.below + up + down, task.above + up
-        term, shape = (up * above + own) / seen, (5 if self.precise else 2, size)
+        term, shape = (up * above + both) / seen, (5 if self.precise else 2, size)
         path, won, done = self.files.merged(task.model, task.place), 0.0, 0
         out = np.lib.format.open_memmap(path, mode="w+", dtype=np.float64, shape=shape)
         for part in parts:
-            own_rows = out[:, done : done + len(part)]
-            own_rows[0] = self.down - task.below - 0.5 * down - 0.5 * (1 - part)
-            own_rows[1] = task.above + 0.5 * up - 0.5 * part
-            won += float((part * own_rows[0]).sum())
+            part_rows = out[:, done : done + len(part)]
+            part_rows[0] = self.down - task.below - 0.5 * down - 0.5 * (1 - part)
+            part_rows[1] = task.above + 0.5 * up - 0.5 * part
+            won += float((part * part_rows[0]).sum())
             if self.precise:
-                own_rows[2:] = np.array([above + up, term, 1.0])[:, None] / seen
+                part_rows[2:] = np.array([above + up, term, 1.0])[:, None] / seen
             done += len(part)
         out.flush()
-        sums = (up / seen, term / seen, term, own / seen) if self.precise else ()
+        sums = (up / seen, term / seen, term, both / seen) if self.precise else ()
         return _RangeSums(won, *sums)
 
 
@@ -275,22 +343,22 @@ class Ranking:
         """One per model."""
         up, pairs = self.masses.up, self.masses.pairs
         if metric == "auroc":
-            won = [math.fsum(part.won for part in one) for one in self.sums]
-            return np.array([one / pairs if pairs > 0 else math.nan for one in won])
-        terms = [math.fsum(part.terms for part in one) for one in self.sums]
-        return np.array([one / up if up > 0 else math.nan for one in terms])
+            won = [math.fsum(part.won for part in ranges) for ranges in self.sums]
+            return np.array([mass / pairs if pairs > 0 else math.nan for mass in won])
+        terms = [math.fsum(part.terms for part in ranges) for ranges in self.sums]
+        return np.array([mass / up if up > 0 else math.nan for mass in terms])
 
     def moved(self, number: int, share: Floats) -> dict[str, Moved]:
         """Derivatives of every metric by the items of one partition, given their shares."""
         models = range(len(self.cuts))
-        made = {name: Moved(*np.empty((2, len(models), len(share)))) for name in self.metrics}
+        moves = {name: Moved(*np.empty((2, len(models), len(share)))) for name in self.metrics}
         values = {name: self.values(name) for name in self.metrics}
         for m in models:
-            found = self._gathered(number, m)
-            for name, one in made.items():
+            rows = self._gathered(number, m)
+            for name, moved in moves.items():
                 function = self._auroc if name == "auroc" else self._precision
-                one.items[m], one.slopes[m] = function(m, share, found, values[name][m])
-        return made
+                moved.items[m], moved.slopes[m] = function(m, share, rows, values[name][m])
+        return moves
 
     def _gathered(self, number: int, model: int) -> Floats:
         """What was found of the items of one partition, in their order, (rows, items)."""
@@ -303,18 +371,18 @@ class Ranking:
             if a == b:
                 continue
             first = int((cuts[:number, place + 1] - cuts[:number, place]).sum())
-            found = mapped(self.files.merged(model, place))[:, first : first + b - a]
-            out[:, order[a:b]] = found
+            merged = mapped(self.files.merged(model, place))[:, first : first + b - a]
+            out[:, order[a:b]] = merged
             if rows > 2:  # sums over the ranges below
-                out[2, order[a:b]] += math.fsum(one.later for one in sums[place + 1 :])
-                out[3, order[a:b]] += math.fsum(one.later_term for one in sums[place + 1 :])
+                out[2, order[a:b]] += math.fsum(part.later for part in sums[place + 1 :])
+                out[3, order[a:b]] += math.fsum(part.later_term for part in sums[place + 1 :])
         return out
 
     def _auroc(
-        self, model: int, p: Floats, found: Floats, value: float
+        self, model: int, p: Floats, rows: Floats, value: float
     ) -> tuple[Floats, Floats]:
         del model
-        q, (wins, losses) = 1 - p, found[:2]
+        q, (wins, losses) = 1 - p, rows[:2]
         up_pairs, down_pairs = self.masses.down - q, self.masses.up - p
         items = p * wins + q * losses - value * (p * up_pairs + q * down_pairs)
         slopes = wins - losses - value * (up_pairs - down_pairs)
@@ -322,11 +390,11 @@ class Ranking:
         return items / pairs, slopes / pairs
 
     def _precision(
-        self, model: int, p: Floats, found: Floats, value: float
+        self, model: int, p: Floats, rows: Floats, value: float
     ) -> tuple[Floats, Floats]:
         """Centred: of the sum, all but the terms d/N is homogeneous of degree 1 in weights."""
-        gain, later, inverse = found[2:]
-        extra = math.fsum(one.extra for one in self.sums[model])
+        gain, later, inverse = rows[2:]
+        extra = math.fsum(part.extra for part in self.sums[model])
         items = p * (gain + (1 - p) * inverse - value) - later + extra / self.masses.items
         slopes = gain + (1 - 2 * p) * inverse - value
         up = self.masses.up or math.nan

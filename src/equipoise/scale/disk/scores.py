@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from equipoise.read.files import AnyPath
-from equipoise.scale.disk.coded import CodedVotes, Codes, code_votes
-from equipoise.scale.disk.partitions import repartition
+from equipoise.scale.disk.coded import CodedVotes, Codes, code_votes, repartition
 from equipoise.scale.disk.votes import (
     Partition,
     VotesOnDisk,
@@ -86,7 +85,7 @@ def open_scores(
 
     partitions, schema = parquet_partitions(Path(path))
     where = Path(path).name
-    types = {one.name: one.type for one in schema}
+    types = {column.name: column.type for column in schema}
     if item not in types:
         do = meant(item, list(types))
         raise InputError(where, f"columns {listed(list(types))}", f"a column {item!r}", do)
@@ -112,7 +111,7 @@ def open_scores(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class DiskStudy:
+class ScoredVotes:
     """Votes and scores whose partitions have the same items."""
 
     votes: CodedVotes
@@ -120,19 +119,19 @@ class DiskStudy:
 
     def matched(self, number: int) -> tuple[Floats, int]:
         """Scores of the items of a partition of votes (models, items), and unused ones."""
-        found, unused = _matched(self.votes.reader, self.scores, number)
-        if found is None:
+        values, unused = _matched(self.votes.reader, self.scores, number)
+        if values is None:
             names = self.votes.reader.item_names(number)
             raise _unscored(self.scores, names, number)
-        return found, unused
+        return values, unused
 
 
-def join(votes: VotesOnDisk, scores: ScoresOnDisk, work: Path) -> DiskStudy:
+def join(votes: VotesOnDisk, scores: ScoresOnDisk, work: Path) -> ScoredVotes:
     """Bring votes and scores together, cutting both anew where their partitions differ."""
-    known = code_votes(votes, work / "votes", anonymous=True)
+    coded_votes = code_votes(votes, work / "votes", anonymous=True)
     number = len(votes.partitions)
-    if len(scores.partitions) == number and _fit(known, scores):
-        return DiskStudy(known, scores)
+    if len(scores.partitions) == number and _fit(coded_votes, scores):
+        return ScoredVotes(coded_votes, scores)
     again = [work / "cut-votes", work / "cut-scores"]
     theirs = votes.columns["item"]
     for folder, target, item in (
@@ -150,25 +149,25 @@ def join(votes: VotesOnDisk, scores: ScoresOnDisk, work: Path) -> DiskStudy:
         workers=votes.workers,
     )
     cut = replace(cut, notices=votes.notices)
-    own = open_scores(again[1], item=scores.item, models=scores.models)
-    order = {one.path.name: one for one in own.partitions}
-    names = [one.path.name for one in cut.partitions]
+    cut_scores = open_scores(again[1], item=scores.item, models=scores.models)
+    order = {part.path.name: part for part in cut_scores.partitions}
+    names = [part.path.name for part in cut.partitions]
     if any(name not in order for name in names):
         raise _unscored(scores, None, 0)
-    own = replace(own, partitions=tuple(order[name] for name in names))
-    return DiskStudy(code_votes(cut, work / "votes-cut", anonymous=True), own)
+    cut_scores = replace(cut_scores, partitions=tuple(order[name] for name in names))
+    return ScoredVotes(code_votes(cut, work / "votes-cut", anonymous=True), cut_scores)
 
 
-def _fit(known: CodedVotes, scores: ScoresOnDisk) -> bool:
+def _fit(coded_votes: CodedVotes, scores: ScoresOnDisk) -> bool:
     """Whether the first and the last partition of votes have all their scores."""
-    ends = {0, known.partitions - 1}
-    return all(_matched(known.reader, scores, number)[0] is not None for number in ends)
+    ends = {0, coded_votes.partitions - 1}
+    return all(_matched(coded_votes.reader, scores, number)[0] is not None for number in ends)
 
 
-def _matched(known: Codes, scores: ScoresOnDisk, number: int) -> tuple[Floats | None, int]:
+def _matched(reader: Codes, scores: ScoresOnDisk, number: int) -> tuple[Floats | None, int]:
     import pyarrow.compute as pc
 
-    voted = known.item_names(number)
+    voted = reader.item_names(number)
     items, values = scores.read(number)
     if voted.equals(items):
         return values, 0

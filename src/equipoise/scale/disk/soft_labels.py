@@ -17,13 +17,13 @@ from collections import Counter
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from equipoise.read.files import AnyPath
 from equipoise.read.writing import whole_folder
-from equipoise.scale.disk.partitions import ItemCheck
+from equipoise.scale.disk.coded import ItemCheck, part_path, write_facts, write_items
 from equipoise.scale.disk.votes import VotesOnDisk
 from equipoise.scale.engine import Progress
 from equipoise.truth.agreement.coefficients import alpha_of_coincidences, class_values
@@ -136,20 +136,22 @@ def soft_labels(
             "a positive reliability and a prior of at least 0, finite",
             "leave both at their defaults",
         )
-    known = given_prior(prior, size) if model == "dirichlet" else VotePrior(np.zeros(size), "")
+    vote_prior = (
+        given_prior(prior, size) if model == "dirichlet" else VotePrior(np.zeros(size), "")
+    )
     with whole_folder(Path(out)) as scratch:
         place = scratch / "items"
         place.mkdir()
         with tempfile.TemporaryDirectory(dir=scratch) as held:
             hashes = Path(held)
-            first = None if known is None else (reliability, known)
+            first = None if vote_prior is None else (reliability, vote_prior)
             sums = _counted(votes, hashes, place if first else hashes, first, progress)
-            if known is None:
-                known = prior_of_tally(_tally(sums, size))
-                one = partial(_finish, hashes, place, reliability, known, votes.classes)
-                votes.map(one, hashes, place)
-        words = f"Dirichlet (reliability {reliability:g}, {known.words})"
-        made = SoftLabels(
+            if vote_prior is None:
+                vote_prior = prior_of_tally(_tally(sums, size))
+                finish = partial(_finish, hashes, place, reliability, vote_prior, votes.classes)
+                votes.map(finish, hashes, place)
+        words = f"Dirichlet (reliability {reliability:g}, {vote_prior.words})"
+        labels = SoftLabels(
             Path(out),
             model,
             words if model == "dirichlet" else "mean vote",
@@ -160,10 +162,10 @@ def soft_labels(
             votes.notices,
         )
         names = ("model", "method", "classes", "items", "votes")
-        facts = {name: getattr(made, name) for name in names}
-        facts["agreement"] = made.agreement._asdict()
+        facts = {name: getattr(labels, name) for name in names}
+        facts["agreement"] = labels.agreement._asdict()
         write_facts(scratch / "result.json", facts)
-    return made
+    return labels
 
 
 def agreement(
@@ -180,15 +182,15 @@ def _counted(
     votes: VotesOnDisk,
     scratch: Path,
     place: Path | None,
-    known: tuple[float, VotePrior] | None,
+    settings: tuple[float, VotePrior] | None,
     progress: Progress | None,
 ) -> _Sums:
     """Count all partitions; write their soft labels, or counts where the prior comes later."""
     check, size = ItemCheck(votes, scratch), len(votes.classes)
-    one = partial(_count, votes, check, place, known)
+    count = partial(_count, votes, check, place, settings)
     used = [scratch] if place is None else [scratch, place]
     whole = _Sums(np.zeros((BLOCKS, size, size)))
-    for sums in votes.map(one, *used, progress=progress):
+    for sums in votes.map(count, *used, progress=progress):
         whole.add(sums)
     check.finish()
     if not whole.votes:
@@ -202,7 +204,7 @@ def _count(
     votes: VotesOnDisk,
     check: ItemCheck,
     place: Path | None,
-    known: tuple[float, VotePrior] | None,
+    settings: tuple[float, VotePrior] | None,
     number: int,
 ) -> _Sums:
     """Count one partition, and write what is known of its items."""
@@ -215,9 +217,9 @@ def _count(
     check.add(number, hashes)
     pairs = np.zeros((BLOCKS, size, size))
     coincidences(counts, (hashes % np.uint64(BLOCKS)).astype(np.uint8), pairs)
-    sums = _tallied(counts, pairs, cells=place is not None and known is None)
+    sums = _tallied(counts, pairs, cells=place is not None and settings is None)
     if place is not None:
-        shares = None if known is None else posterior_mean(counts, *known)
+        shares = None if settings is None else posterior_mean(counts, *settings)
         _write(place, number, rows.items, counts, shares, votes.classes)
     return sums
 
@@ -225,14 +227,14 @@ def _count(
 def _tallied(counts: Ints, pairs: Floats, *, cells: bool) -> _Sums:
     total = counts.sum(axis=1)
     several = total >= 2
-    made = _Sums(pairs, len(counts), int(total.sum()), int(several.sum()))
-    made.paired = int(total[several].sum())
+    sums = _Sums(pairs, len(counts), int(total.sum()), int(several.sum()))
+    sums.paired = int(total[several].sum())
     if cells:
-        made.totals = _histogram(total)
+        sums.totals = _histogram(total)
         for k in range(counts.shape[1]):
-            own = _histogram(counts[:, k])
-            made.cells.update({(k, n): times for n, times in own.items() if n})
-    return made
+            histogram = _histogram(counts[:, k])
+            sums.cells.update({(k, n): times for n, times in histogram.items() if n})
+    return sums
 
 
 def _histogram(values: Ints) -> Counter[int]:
@@ -280,11 +282,6 @@ def _agreement(votes: VotesOnDisk, sums: _Sums, level: str | None) -> Agreement:
 # ---- files ---------------------------------------------------------------------------------
 
 
-def part_path(folder: Path, number: int) -> Path:
-    """File of one partition's items."""
-    return folder / f"part-{number:05d}.parquet"
-
-
 def _write(
     place: Path,
     number: int,
@@ -297,20 +294,6 @@ def _write(
     table, prefix = (counts, "n") if shares is None else (shares, "p")
     columns |= {f"{prefix}_{name}": table[:, k] for k, name in enumerate(classes)}
     write_items(part_path(place, number), items, columns)
-
-
-def write_items(path: Path | IO[bytes], items: Any, columns: dict[str, Any]) -> None:
-    """Write items and columns of numbers as one Parquet file."""
-    import pyarrow as pa
-    from pyarrow import parquet
-
-    arrays = {name: pa.array(np.ascontiguousarray(one)) for name, one in columns.items()}
-    parquet.write_table(
-        pa.table({"item": items, **arrays}),
-        path,
-        use_dictionary=False,
-        write_page_checksum=True,
-    )
 
 
 def _finish(
@@ -333,12 +316,3 @@ def _finish(
     items = table["item"].combine_chunks()
     _write(place, number, items, counts, shares, classes)
     source.unlink(missing_ok=True)
-
-
-def write_facts(path: Path, facts: dict[str, Any]) -> None:
-    """Write what is known of a result as JSON; undefined is null."""
-    import json
-
-    from equipoise.types.findings.record import plain
-
-    path.write_text(json.dumps(plain(facts), indent=1) + "\n", encoding="utf-8")

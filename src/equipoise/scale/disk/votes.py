@@ -66,7 +66,7 @@ def map_partitions(
     folders
         Where it reads and writes, which every worker must see.
     """
-    seen = tuple(one.absolute() for one in folders)
+    seen = tuple(folder.absolute() for folder in folders)
     return current(workers).map(partial(_seeing, function, seen), tasks, progress=progress)
 
 
@@ -170,7 +170,7 @@ class VotesOnDisk:
     @property
     def rows(self) -> int:
         """Rows of all partitions, whatever the task."""
-        return sum(one.rows for one in self.partitions)
+        return sum(part.rows for part in self.partitions)
 
     @cached_property
     def annotators(self) -> Any:
@@ -184,8 +184,8 @@ class VotesOnDisk:
                 "annotators with ids",
                 "a model of annotators needs to know who voted; choose dirichlet or mean_vote",
             )
-        found = self.map(partial(self._distinct, "annotator"))
-        return pa.chunked_array(found).unique().sort()
+        names = self.map(partial(self._distinct, "annotator"))
+        return pa.chunked_array(names).unique().sort()
 
     def map(
         self,
@@ -207,7 +207,7 @@ class VotesOnDisk:
         keep = np.flatnonzero(label >= 0)
         if len(keep) < len(label):
             label = label[keep]
-            columns = {name: one.take(keep) for name, one in columns.items()}
+            columns = {name: column.take(keep) for name, column in columns.items()}
         item, items = coded(columns["item"], f"{part.path.name}, column item")
         times: Ints = np.zeros(0, dtype=np.int64)
         if "count" in columns:
@@ -229,11 +229,11 @@ class VotesOnDisk:
                 table[whole - low] = self.scale.label
                 return np.asarray(table[np.subtract(column, low, dtype=np.intp)])
         encoded = _dictionary(column)
-        known = _places(_plain(encoded.dictionary), self.words)
-        codes = np.append(np.append(self.scale.label, -1)[known], -1)
+        places = _places(_plain(encoded.dictionary), self.words)
+        codes = np.append(np.append(self.scale.label, -1)[places], -1)
         index = encoded.indices
         if index.null_count:
-            index = index.cast(pa.int64()).fill_null(len(known))
+            index = index.cast(pa.int64()).fill_null(len(places))
         return np.asarray(codes.astype(np.int32)[np.asarray(index)])
 
     def _columns(self, part: Partition, names: Sequence[str]) -> dict[str, Any]:
@@ -255,12 +255,12 @@ class VotesOnDisk:
         if "task" not in columns:
             return columns
         task = columns.pop("task")
-        own = code_names(Table(name=part.path.name, columns={"task": task}), "task")
-        place = own.names.index(self.task) if self.task in own.names else -2
-        rows_of_task = np.flatnonzero(own.codes == place)
-        if len(rows_of_task) == len(own.codes):
+        tasks = code_names(Table(name=part.path.name, columns={"task": task}), "task")
+        place = tasks.names.index(self.task) if self.task in tasks.names else -2
+        rows_of_task = np.flatnonzero(tasks.codes == place)
+        if len(rows_of_task) == len(tasks.codes):
             return columns
-        return {name: one.take(rows_of_task) for name, one in columns.items()}
+        return {name: column.take(rows_of_task) for name, column in columns.items()}
 
     def _distinct(self, name: str, number: int) -> Any:
         """Distinct values of one column of a partition, nulls left out."""
@@ -278,11 +278,11 @@ class VotesOnDisk:
 
     def apart(self) -> bool:
         """Whether the footers alone prove that no item lies in two partitions."""
-        ends = [_ends(one, self.columns["item"]) for one in self.partitions if one.rows]
-        if any(one is None for one in ends):
+        ends = [_ends(part, self.columns["item"]) for part in self.partitions if part.rows]
+        if any(end is None for end in ends):
             return False
-        known = sorted(one for one in ends if one is not None)
-        return all(a[1] < b[0] for a, b in pairwise(known))
+        ranges = sorted(end for end in ends if end is not None)
+        return all(a[1] < b[0] for a, b in pairwise(ranges))
 
 
 def open_votes(
@@ -321,8 +321,8 @@ def open_votes(
     if options.kind in ("interval", "ranking"):
         where = f"{folder.name}, kind {options.kind!r}"
         raise InputError(where, "ratings or rankings", "one class per vote", _ADVICE)
-    kept = ("item", "annotator", "label", "count", "task", "group")
-    theirs = {ours: name for ours, name in header.columns.items() if ours in kept}
+    used = ("item", "annotator", "label", "count", "task", "group")
+    theirs = {ours: name for ours, name in header.columns.items() if ours in used}
     votes = VotesOnDisk(
         folder=folder,
         partitions=partitions,
@@ -346,15 +346,15 @@ def parquet_partitions(folder: Path) -> tuple[tuple[Partition, ...], Any]:
         raise InputError(str(folder), got, "a folder of Parquet files", do)
     whole = folder.absolute()  # as workers may be elsewhere
     files = [
-        one
-        for one in sorted(whole.rglob("*"))
-        if one.suffix.lower() in ENDINGS
-        and not any(part.startswith((".", "_")) for part in one.relative_to(whole).parts)
+        path
+        for path in sorted(whole.rglob("*"))
+        if path.suffix.lower() in ENDINGS
+        and not any(part.startswith((".", "_")) for part in path.relative_to(whole).parts)
     ]
     if not files:
         do = "write the votes as Parquet files of item, annotator and label"
         raise InputError(str(folder), "no Parquet file", "one or more partitions", do)
-    made, schema = [], None
+    parts, schema = [], None
     for path in files:
         part = Partition(path, 0, _fixed(path.relative_to(whole).parent))
         with part.opened() as opened:
@@ -363,8 +363,8 @@ def parquet_partitions(folder: Path) -> tuple[tuple[Partition, ...], Any]:
         if part.rows > ROWS:
             got, most = f"{part.rows:,} rows", f"at most {ROWS:,} in one partition"
             raise InputError(path.name, got, most, "cut the votes with disk.repartition")
-        made.append(part)
-    return tuple(made), schema
+        parts.append(part)
+    return tuple(parts), schema
 
 
 def _fixed(folders: Path) -> Mapping[str, str]:
@@ -379,8 +379,10 @@ def _header(folder: Path, partitions: Sequence[Partition], schema: Any, options:
     """Find the columns: ours -> theirs, as `read_annotations` does."""
     names = dict.fromkeys([*(name.strip() for name in schema.names), *partitions[0].fixed])
     table = Table(name=folder.name, columns={name: name for name in names})
-    known = annotation_headers(table, options)
-    return name_columns(table.noting(*known.notices), replace(options, columns=known.columns))
+    headers = annotation_headers(table, options)
+    return name_columns(
+        table.noting(*headers.notices), replace(options, columns=headers.columns)
+    )
 
 
 def _check_types(votes: VotesOnDisk) -> None:
@@ -391,7 +393,7 @@ def _check_types(votes: VotesOnDisk) -> None:
     for part in votes.partitions:
         with part.opened() as opened:
             schema = opened.schema_arrow
-        types = {one.name: one.type for one in schema}
+        types = {field.name: field.type for field in schema}
         for ours, theirs in votes.columns.items():
             where = f"{part.path.name}, column {theirs!r}"
             if theirs not in types and theirs not in part.fixed:
@@ -415,34 +417,36 @@ def _kind(of: Any) -> str:
     return "text" if pa.types.is_string(of) or pa.types.is_large_string(of) else str(of)
 
 
-def _task(votes: VotesOnDisk, asked: str | None) -> str:
+def _task(votes: VotesOnDisk, wanted: str | None) -> str:
     """The question meant, which must be said where there are several."""
     if "task" not in votes.columns:
-        known: list[str] = [""]
+        tasks: list[str] = [""]
     else:
         plain = replace(
             votes, columns={"name": votes.columns["task"]}
         )  # one column, not used as a filter
-        found = votes.map(partial(plain._distinct, "name"))
-        known = sorted({str(word) for one in found for word in one.to_pylist()})
-    if asked is None and len(known) == 1:
-        return known[0]
-    if asked not in known:
-        got = f"{asked!r}" if asked is not None else f"{len(known)} tasks"
-        expected = f"one of {listed(known)}"
+        words = votes.map(partial(plain._distinct, "name"))
+        tasks = sorted({str(word) for part in words for word in part.to_pylist()})
+    if wanted is None and len(tasks) == 1:
+        return tasks[0]
+    if wanted not in tasks:
+        got = f"{wanted!r}" if wanted is not None else f"{len(tasks)} tasks"
+        expected = f"one of {listed(tasks)}"
         raise InputError(
-            f"{votes.folder.name}, task", got, expected, meant(asked or "", known) or "choose"
+            f"{votes.folder.name}, task", got, expected, meant(wanted or "", tasks) or "choose"
         )
-    return asked
+    return wanted
 
 
 def _with_scale(votes: VotesOnDisk, header: Table, options: Any) -> VotesOnDisk:
     """Look at all labels, and choose the classes."""
     import pyarrow as pa
 
-    found = votes.map(partial(votes._distinct, "label"))
-    every = pa.chunked_array(found).unique().sort()  # whatever comes first in the files
-    words = code_names(Table(name=votes.folder.name, columns={"label": every}), "label")
+    words_of_parts = votes.map(partial(votes._distinct, "label"))
+    all_words = (
+        pa.chunked_array(words_of_parts).unique().sort()
+    )  # whatever comes first in the files
+    words = code_names(Table(name=votes.folder.name, columns={"label": all_words}), "label")
     missing = is_missing(words.names)
     names = [name for name, gone in zip(words.names, missing, strict=True) if not gone]
     if not names:
@@ -458,9 +462,9 @@ def _with_scale(votes: VotesOnDisk, header: Table, options: Any) -> VotesOnDisk:
         raise InputError(f"{votes.folder.name}, column label", f"{odd[0]!r}", expected, do)
     place = np.full(len(words.names) + 1, -1, dtype=np.int64)
     place[: len(missing)][~missing] = scale.label
-    own = replace(scale, label=place[words.codes])
+    scale_of_words = replace(scale, label=place[words.codes])
     notices = (*votes.notices, *scale.notices)
-    return replace(votes, scale=own, words=every, notices=notices)
+    return replace(votes, scale=scale_of_words, words=all_words, notices=notices)
 
 
 # ---- columns -------------------------------------------------------------------------------
@@ -523,13 +527,15 @@ def _dictionary(column: Any) -> Any:
     return column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
 
 
-def _places(values: Any, known: Any) -> Ints:
+def _places(values: Any, all_values: Any) -> Ints:
     """Position of values in a list of them all; -1 where they are not in it."""
     import pyarrow.compute as pc
 
-    kind = known.type
-    found = pc.index_in(values if values.type == kind else values.cast(kind), value_set=known)
-    return np.asarray(found.fill_null(-1), dtype=np.int64)
+    kind = all_values.type
+    index = pc.index_in(
+        values if values.type == kind else values.cast(kind), value_set=all_values
+    )
+    return np.asarray(index.fill_null(-1), dtype=np.int64)
 
 
 def _counts(column: Any, name: str) -> Ints:
@@ -553,15 +559,19 @@ def _counts(column: Any, name: str) -> Ints:
 def _ends(part: Partition, column: str) -> tuple[Any, Any] | None:
     """Least and greatest value of a column by the footer, None where it does not say."""
     with part.opened() as opened:
-        facts, names = opened.metadata, [one.name for one in opened.schema]
+        facts, names = opened.metadata, [field.name for field in opened.schema]
         if column not in names:
             return None
         place, ends = names.index(column), []
         for group in range(facts.num_row_groups):
-            known = facts.row_group(group).column(place).statistics
-            if known is None or not known.has_min_max or not isinstance(known.min, int):
+            statistics = facts.row_group(group).column(place).statistics
+            if (
+                statistics is None
+                or not statistics.has_min_max
+                or not isinstance(statistics.min, int)
+            ):
                 return None  # of texts it tells the ends before spaces are taken off
-            ends.append((known.min, known.max))
+            ends.append((statistics.min, statistics.max))
     return min(low for low, _ in ends), max(high for _, high in ends)
 
 

@@ -38,8 +38,8 @@ from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from typing import Any, Protocol, TypeVar
 
-from equipoise.scale.engine._parcel import EngineError, send_by_code
 from equipoise.scale.engine._worker import (
+    EngineError,
     Group,
     GroupResult,
     TaskError,
@@ -47,6 +47,7 @@ from equipoise.scale.engine._worker import (
     inside,
     limit_thread,
     one_thread,
+    send_by_code,
 )
 from equipoise.types.arrays import InputError, choice, require_whole
 
@@ -246,10 +247,10 @@ def _started(engine: Engine) -> _Workers:
 
         return Processes(number)
     if engine.kind == "dask":
-        from equipoise.scale.engine._dask import Cluster
+        from equipoise.scale.engine._clusters import Cluster
 
         return Cluster(engine.address, number)
-    from equipoise.scale.engine._ray import Ray
+    from equipoise.scale.engine._clusters import Ray
 
     return Ray(engine.address, number)
 
@@ -312,10 +313,10 @@ class _Todo:
                 self.on_threads(engine.workers or os.cpu_count() or 1, first)
                 return
             size = max(1, math.ceil(ENOUGH / max(seconds, 1e-9)))
-        every = range(first, len(self.tasks))
+        places = range(first, len(self.tasks))
         groups = [
             Group(part, [self.tasks[n] for n in part])
-            for part in (every[a : a + size] for a in range(0, len(every), size))
+            for part in (places[a : a + size] for a in range(0, len(places), size))
         ]
         if groups:
             self._send(engine, groups, resource)
@@ -324,17 +325,17 @@ class _Todo:
         use = _use.get()
         if use is not None:
             use.sent += len(groups)
-        own = use if use is not None and use.engine == engine else _Use(engine)
+        own_use = use if use is not None and use.engine == engine else _Use(engine)
         try:
-            for number, answer in own.workers().run(self.function, groups, resource):
+            for number, answer in own_use.workers().run(self.function, groups, resource):
                 places = groups[number].places
                 for place, value in zip(places, answer.values, strict=False):
                     self.take(place, value)
                 if answer.error is not None:
                     raise self._named(answer, places[len(answer.values)])
         finally:
-            if own is not use:
-                own.close()
+            if own_use is not use:
+                own_use.close()
 
     def _named(self, answer: GroupResult, place: int) -> InputError:
         """The error of a task as it was raised; one that is not ours with the task's name."""

@@ -10,8 +10,16 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from equipoise.scale.engine._parcel import EngineError, Parcel, pack
-from equipoise.scale.engine._worker import THREADS, Group, GroupResult, answer, begin
+from equipoise.scale.engine._worker import (
+    THREADS,
+    EngineError,
+    Group,
+    GroupResult,
+    Parcel,
+    answer,
+    begin,
+    pack,
+)
 
 _IDLE = 300  # seconds after which processes without work end
 _AHEAD = 2  # groups per process that are handed over: loky stumbles over more when it is ended
@@ -43,8 +51,8 @@ class Processes:
             waiting: dict[Any, int] = {}
             try:
                 while True:
-                    for number, one in islice(left, _AHEAD * self.workers - len(waiting)):
-                        waiting[pool.submit(answer, parcel, one)] = number
+                    for number, group in islice(left, _AHEAD * self.workers - len(waiting)):
+                        waiting[pool.submit(answer, parcel, group)] = number
                     if not waiting:
                         break
                     for future in wait(waiting, return_when=FIRST_COMPLETED).done:

@@ -1,7 +1,16 @@
-"""What a worker does: a group of tasks one after another, on one thread, errors and all."""
+"""What a worker does: a group of tasks one after another, on one thread, errors and all.
+
+What it is sent is a function with its data, packed once. Arrays are laid behind one another,
+not copied into the pickle: workers on this machine map the file, and share its memory until
+they write. An array that could be written to can still be; one that could not still cannot.
+Functions that no module holds (a lambda, a class of a notebook) travel by their code.
+"""
 
 import errno
+import hashlib
+import mmap
 import os
+import pickle
 import sys
 import time
 import traceback
@@ -9,11 +18,114 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from pathlib import Path
+from pkgutil import resolve_name
 from threading import Lock, Thread
+from types import ModuleType
 from typing import Any
 
-from equipoise.scale.engine._parcel import EngineError, Parcel, package_version
 from equipoise.types.arrays import InputError
+
+VERSION = "equipoise:__version__"
+_ALIGNED = 64  # bytes: where arrays begin
+_SMALL = 2**18  # bytes that are sent along instead of being mapped
+_held: list[tuple[str, Callable[[Any], Any]]] = []  # what this process unpacked last
+
+
+class EngineError(InputError):
+    """An engine could not do its work: it is not there, was lost, or is full."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parcel:
+    """A packed function.
+
+    Attributes
+    ----------
+    key
+        Hash of the content, by which a worker knows what it has unpacked already.
+    version
+        Of the package that packed it.
+    content
+        The bytes, or the file that holds them.
+    """
+
+    key: str
+    version: str
+    content: bytes | Path
+
+    def function(self) -> Callable[[Any], Any]:
+        """Unpack it; once per process, as long as no other is asked for."""
+        if not _held or _held[0][0] != self.key:
+            _held[:] = [(self.key, _unpacked(self.content))]
+        return _held[0][1]
+
+    def in_file(self, folder: Path) -> "Parcel":
+        """The same in a file, where it is large, for workers of this machine."""
+        if isinstance(self.content, Path) or len(self.content) < _SMALL:
+            return self
+        path = folder / self.key
+        path.write_bytes(self.content)
+        return Parcel(self.key, self.version, path)
+
+
+def package_version() -> str:
+    """Version of this package, by the name under which workers are asked for theirs."""
+    return str(resolve_name(VERSION))
+
+
+def send_by_code(module: ModuleType) -> None:
+    """Let what a module defines travel by its code, as workers cannot find it by its name."""
+    from cloudpickle import register_pickle_by_value
+
+    register_pickle_by_value(module)
+
+
+def pack(function: Callable[[Any], Any]) -> Parcel:
+    """Pack a function with all that it holds."""
+    import cloudpickle
+
+    buffers: list[pickle.PickleBuffer] = []
+    try:
+        plain = cloudpickle.dumps(function, protocol=5, buffer_callback=buffers.append)
+    except (TypeError, pickle.PicklingError, AttributeError) as error:
+        raise EngineError(
+            "engine",
+            f"work that cannot be sent to another process ({error})",
+            "plain data and functions",
+            "choose the engine local",
+        ) from error
+    raw = [buffer.raw() for buffer in buffers]
+    head = pickle.dumps((len(plain), [buffer.nbytes for buffer in raw]))
+    whole = bytearray(len(head).to_bytes(8, "little") + head + plain)
+    for buffer in raw:
+        whole += b"\0" * (-len(whole) % _ALIGNED)
+        whole += buffer
+    content = bytes(whole)
+    return Parcel(hashlib.sha256(content).hexdigest(), package_version(), content)
+
+
+def _unpacked(content: bytes | Path) -> Callable[[Any], Any]:
+    view = memoryview(_mapped(content) if isinstance(content, Path) else bytearray(content))
+    place = 8 + int.from_bytes(view[:8], "little")
+    length, sizes = pickle.loads(view[8:place])
+    plain, place = view[place : place + length], place + length
+    buffers = []
+    for size in sizes:
+        place += -place % _ALIGNED
+        buffers.append(view[place : place + size])
+        place += size
+    function: Callable[[Any], Any] = pickle.loads(plain, buffers=buffers)
+    return function
+
+
+def _mapped(path: Path) -> mmap.mmap:
+    with path.open("rb") as file:
+        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
+
+
+# ---- doing the work ------------------------------------------------------------------------
+
 
 inside: ContextVar[bool] = ContextVar("inside", default=False)  # whether a task is running
 _PATIENCE = 1.0  # seconds between looks at whether the parent still lives
@@ -124,19 +236,25 @@ class _OneThread:
         if len(sys.modules) == self._modules:
             return False
         self._modules = len(sys.modules)
-        every = [
-            one for one in ThreadpoolController().lib_controllers if one.user_api == "blas"
+        libraries = [
+            library
+            for library in ThreadpoolController().lib_controllers
+            if library.user_api == "blas"
         ]
-        self._own = [one for one in every if getattr(one, "threading_layer", "") == "openmp"]
-        self._shared = [one for one in every if one not in self._own]
+        self._own = [
+            library
+            for library in libraries
+            if getattr(library, "threading_layer", "") == "openmp"
+        ]
+        self._shared = [library for library in libraries if library not in self._own]
         return True
 
-    def give_back(self, own: "_Limits") -> None:
+    def give_back(self, before: "_Limits") -> None:
         """Put back what was there, where nobody else needs the limit."""
         with self._lock:
             self._users -= 1
             _free()
-            _put_back(own)
+            _put_back(before)
             while self._limits and not self._users:
                 _put_back(self._limits.pop())
             _free()
@@ -147,15 +265,15 @@ _Limits = list[tuple[Any, int]]  # libraries with the number of threads that the
 
 def _limited(libraries: Sequence[Any]) -> _Limits:
     """Limit libraries to one thread."""
-    before = [(one, int(one.get_num_threads())) for one in libraries]
-    for one in libraries:
-        one.set_num_threads(1)
+    before = [(library, int(library.get_num_threads())) for library in libraries]
+    for library in libraries:
+        library.set_num_threads(1)
     return before
 
 
 def _put_back(before: _Limits) -> None:
-    for one, number in before:
-        one.set_num_threads(number)
+    for library, number in before:
+        library.set_num_threads(number)
 
 
 def _free() -> None:
@@ -180,11 +298,11 @@ def one_thread() -> Iterator[None]:
     if inside.get():
         yield
         return
-    own = _one_thread.take()
+    before = _one_thread.take()
     try:
         yield
     finally:
-        _one_thread.give_back(own)
+        _one_thread.give_back(before)
 
 
 def limit_thread() -> None:

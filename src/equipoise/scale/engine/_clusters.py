@@ -1,8 +1,8 @@
-"""A Dask cluster: one that runs somewhere, or two or more processes of this machine.
+"""Clusters of Dask and of Ray: one that runs somewhere, or processes of this machine.
 
-Data are a task of their own, so that the scheduler makes a copy again that was lost with its
-worker; work of a worker that was killed goes to another. Before anything is sent, scheduler and
-workers are asked for their version of the package.
+Data of Dask are a task of their own, so that the scheduler makes a copy again that was lost
+with its worker; work of a worker that was killed goes to another. Before anything is sent,
+scheduler and workers are asked for their version of the package.
 """
 
 import logging
@@ -16,13 +16,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from equipoise.scale.engine._parcel import VERSION, EngineError, pack, package_version
 from equipoise.scale.engine._worker import (
     THREADS,
+    VERSION,
+    EngineError,
     Group,
     GroupResult,
     answer,
     other_version,
+    pack,
+    package_version,
     same,
 )
 
@@ -62,9 +65,9 @@ class Cluster:
     def _check(self) -> None:
         """Refuse a scheduler or workers without the package, or with another version."""
         ours = package_version()
-        found = self._client.run(pkgutil.resolve_name, VERSION, on_error="return")
-        found["the scheduler"] = self._on_scheduler()
-        for who, version in found.items():
+        versions = self._client.run(pkgutil.resolve_name, VERSION, on_error="return")
+        versions["the scheduler"] = self._on_scheduler()
+        for who, version in versions.items():
             if version != ours:
                 self.close()
                 has = version if isinstance(version, str) else ""
@@ -74,7 +77,7 @@ class Cluster:
             if tuple(python[:2]) != here:
                 self.close()
                 do = "use the same on all machines"
-                has, needs = (f"Python {'.'.join(one)}" for one in (python, here))
+                has, needs = (f"Python {'.'.join(version)}" for version in (python, here))
                 raise EngineError(f"engine, worker {who}", has, needs, do)
 
     def _on_scheduler(self) -> object:
@@ -91,11 +94,11 @@ class Cluster:
         from distributed import as_completed
 
         parcel = pack(function)
-        each = self._slots(resource)
+        slots = self._slots(resource)
         with dask.config.set({"distributed.admin.large-graph-warning-threshold": "64 GiB"}):
             shared = self._client.submit(same, parcel, key=f"equipoise-{parcel.key}")
             futures = {
-                self._client.submit(answer, shared, group, pure=False, resources=each): number
+                self._client.submit(answer, shared, group, pure=False, resources=slots): number
                 for number, group in enumerate(groups)
             }
         try:
@@ -122,8 +125,8 @@ class Cluster:
     def _slots(self, resource: str | None) -> Mapping[str, int] | None:
         if resource is None:
             return None
-        known = self._client.scheduler_info(n_workers=-1)["workers"].values()
-        if not any(one["resources"].get(resource) for one in known):
+        workers = self._client.scheduler_info(n_workers=-1)["workers"].values()
+        if not any(worker["resources"].get(resource) for worker in workers):
             raise EngineError(
                 f"engine dask, {self.address}",
                 f"no worker has a slot {resource}",
@@ -191,12 +194,12 @@ def _require_scheduler(address: str) -> None:
         where = (match[2].strip("[]"), int(match[3]))
         with socket.create_connection(where, _GREETING) as line:
             line.settimeout(_GREETING)
-            said = line.recv(8) if match[1] in (None, "tcp") else b""
+            greeting = line.recv(8) if match[1] in (None, "tcp") else b""
     except TimeoutError as error:
         raise _absent(address, f"no scheduler answers within {_GREETING} s") from error
     except OSError as error:
         raise _absent(address, f"nobody answers ({error.strerror or error})") from error
-    if said and int.from_bytes(said, "little") > _LONGEST:
+    if greeting and int.from_bytes(greeting, "little") > _LONGEST:
         raise _absent(address, "somebody answers who is no Dask scheduler")
 
 
@@ -204,15 +207,15 @@ class _Quiet:
     """Keeps what Dask logs off the screen: what goes wrong is told by our own error."""
 
     def __init__(self) -> None:
-        every = [name for name in logging.root.manager.loggerDict if "distributed" in name]
-        self._loggers = [logging.getLogger(name) for name in every]
-        for one in self._loggers:
-            one.addFilter(_nothing)
+        names = [name for name in logging.root.manager.loggerDict if "distributed" in name]
+        self._loggers = [logging.getLogger(name) for name in names]
+        for logger in self._loggers:
+            logger.addFilter(_nothing)
 
     def end(self) -> None:
         """Let it speak again."""
-        for one in self._loggers:
-            one.removeFilter(_nothing)
+        for logger in self._loggers:
+            logger.removeFilter(_nothing)
 
 
 def _nothing(_: logging.LogRecord) -> bool:
@@ -239,3 +242,72 @@ def _cluster(workers: int) -> Any:
             "a script whose last part begins with if __name__ == '__main__':",
             "put the work there, as workers read the script too, or choose processes",
         ) from error
+
+
+# ---- Ray -----------------------------------------------------------------------------------
+
+
+class Ray:
+    """A connection to a Ray cluster, or a cluster of this machine."""
+
+    def __init__(self, address: str | None, workers: int) -> None:
+        import ray
+
+        self._own = not ray.is_initialized()  # one that the program has started stays
+        local = {} if address else {"num_cpus": workers, "_node_ip_address": "127.0.0.1"}
+        try:
+            if self._own:
+                ray.init(
+                    address=address,
+                    include_dashboard=None if address else False,
+                    log_to_driver=False,
+                    logging_level="ERROR",
+                    runtime_env={"env_vars": THREADS},
+                    **local,
+                )
+        except (ConnectionError, RuntimeError, ValueError) as error:
+            raise EngineError(
+                f"engine ray, {address}",
+                f"it cannot be reached ({error})",
+                "the address that ray start printed",
+                "start it: ray start --head",
+            ) from error
+        self.workers = max(1, int(ray.cluster_resources().get("CPU", 1)))
+
+    def run(
+        self, function: Callable[[Any], Any], groups: Sequence[Group], resource: str | None
+    ) -> Iterator[tuple[int, GroupResult]]:
+        """Answers with the numbers of their groups, as they are there.
+
+        Every process has one slot of any resource.
+        """
+        import ray
+        from ray.exceptions import RayError
+
+        del resource
+        held, remote = ray.put(pack(function)), ray.remote(num_cpus=1)(answer)
+        waiting = {remote.remote(held, group): number for number, group in enumerate(groups)}
+        try:
+            while waiting:
+                for task in ray.wait(list(waiting))[0]:
+                    result = ray.get(task)
+                    yield waiting.pop(task), result
+        except RayError as error:
+            raise EngineError(
+                "engine ray",
+                f"{type(error).__name__}: {error}",
+                "workers that live as long as their work",
+                "run the same again with fewer workers; what is finished is kept",
+            ) from error
+        finally:
+            for task in waiting:
+                with suppress(Exception):
+                    ray.cancel(task)
+
+    def close(self) -> None:
+        """Leave the cluster; end it where it is ours."""
+        import ray
+
+        if self._own:
+            with suppress(Exception):
+                ray.shutdown()
