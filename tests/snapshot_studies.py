@@ -145,9 +145,9 @@ def threshold_steps(question, answers, bins="--bins 6 --per-bin 5"):
 
 
 def audit_steps(question=""):
-    """An audit of items that were set aside, with models scored again."""
+    """An audit of items that were set aside."""
     sizes = "--size near=400 --size far=250"
-    words = f"audit audited.csv {sizes} -a kept.csv -p chances.csv {question} {QUICK}"
+    words = f"audit audited.csv {sizes} -a kept.csv {question}"
     return (set_aside, Command("audit", words, "--out audit"))
 
 

@@ -1,13 +1,12 @@
 """A study to set a threshold in: votes of a crowd, models, and experts who saw a sample."""
 
 import csv
-from dataclasses import replace
 from functools import cache
 from io import StringIO
 
 import numpy as np
 
-from equipoise.study.analyses.audits import Audited, audit, audited_pools, reevaluate
+from equipoise.study.analyses.audits import audit, audited_pools
 from equipoise.study.analyses.moving_thresholds import Grid
 from equipoise.study.analyses.threshold_in_use import ItemProbabilities, threshold_report
 from equipoise.study.analyses.thresholds import Rule, sampling_plan
@@ -84,38 +83,17 @@ def threshold_of(*, models=3, bad="", rule="isotonic", yes=0.6, metrics=("auroc"
     return threshold_report(known, plan, votes, given, how, Grid(metrics=metrics))
 
 
-def audit_of(*, models=3, bad="", metrics=("auroc",), pools=3, grouped=False):
-    """Findings of an audit, with models scored again."""
-    random = np.random.default_rng(2)
-    old, new = tuple(f"old {k}{bad}" for k in range(80)), tuple(f"new {k}" for k in range(60))
-    label = np.concatenate([random.random(80) < 0.4, random.random(60) < 0.15]).astype(int)
-
-    def table(items, own, **more):
-        return Annotations(
-            kind="binary", items=items, classes=("no", "yes"), item=np.arange(len(items)),
-            label=own, **more,
-        )  # fmt: skip
-
+def audit_of(*, bad="", pools=3):
+    """Findings of an audit."""
+    items = tuple(f"new {k}" for k in range(60))
     names = tuple(f"pool {k}{bad}" for k in range(pools))
-    votes = table(new, label[80:], group=np.arange(60) % pools, groups=names)
-    sizes = dict.fromkeys(names, 500)
-    found, pool = audited_pools(votes, sizes)
-    given = [
-        Predictions(f"model {m}{bad}", old + new,
-                    1 / (1 + np.exp(-(label + random.normal(0, 0.5 + 0.4 * m, 140)))))
-        for m in range(models)
-    ]  # fmt: skip
-    group = {"group": np.arange(80) // 8, "groups": tuple("abcdefghij")} if grouped else {}
-    how = Audited(replace(votes, group=None, groups=None), pool, sizes, replicates=30)
-    again = [
-        reevaluate(given, table(old, label[:80], **group), how, metric=metric)
-        for metric in (metrics if models else ())
-    ]
-    return Report(
-        title="What did the retrieval miss?",
-        findings=(audit(found, 30).report(), *(one.report() for one in again)),
-        models=tuple(one.model for one in given),
-    )
+    votes = Annotations(
+        kind="binary", items=items, classes=("no", "yes"), item=np.arange(60),
+        label=(np.random.default_rng(2).random(60) < 0.15).astype(int),
+        group=np.arange(60) % pools, groups=names,
+    )  # fmt: skip
+    report = audit(audited_pools(votes, dict.fromkeys(names, 500)), 30).report()
+    return Report(title="What did the retrieval miss?", findings=(report,))
 
 
 THRESHOLDS = {
@@ -126,10 +104,10 @@ THRESHOLDS = {
     "threshold of a crowd": lambda: threshold_of(models=13, bad=LONG),
 }
 AUDITS = {
-    "audit": lambda: audit_of(metrics=("auroc", "brier_score")),
+    "audit": audit_of,
     "audit of the hostile": lambda: audit_of(bad=BAD),
-    "audit of numbers": lambda: audit_of(models=0, pools=1),
-    "audit of a crowd": lambda: audit_of(models=13, bad=LONG, pools=12),
+    "audit of numbers": lambda: audit_of(pools=1),
+    "audit of a crowd": lambda: audit_of(bad=LONG, pools=12),
 }
 
 

@@ -10,7 +10,7 @@ import pytest
 from equipoise.report import page
 from equipoise.report.text import texts
 from equipoise.types.findings.record import as_json
-from tests.threshold_study import AUDITS, THRESHOLDS, audit_of, known
+from tests.threshold_study import AUDITS, THRESHOLDS, known
 
 every = pytest.mark.parametrize("name", [*THRESHOLDS, *AUDITS])
 
@@ -89,16 +89,7 @@ def test_tables_are_called_as_before():
     head = texts(known("threshold"))["tables/models.csv"].splitlines()[0]
     assert head.startswith("threshold,positives,prevalence,metric,model,value,low,high,rank")
     names = {path.split("/")[1] for path in texts(known("audit")) if path.endswith(".csv")}
-    assert names == {"pools.csv", "retrieval.csv", "reevaluation.csv"}
-    head = texts(known("audit"))["tables/reevaluation.csv"].splitlines()[0]
-    assert head.startswith("metric,labels,version,model,value,low,high,change")
-
-
-def test_groups_that_are_resampled_are_said():
-    again = next(one for one in audit_of(grouped=True).findings if one.key == "reevaluation")
-    assert "10 whole groups of items of the benchmark" in again.note
-    assert "groups of items of the benchmark" in again.methods
-    assert "Items of the benchmark" in finding("audit", "reevaluation").note
+    assert names == {"pools.csv", "retrieval.csv"}
 
 
 def test_without_a_threshold_nothing_that_follows_is_claimed():
@@ -114,9 +105,8 @@ def test_without_a_threshold_nothing_that_follows_is_claimed():
 
 
 def test_a_report_without_models_says_nothing_of_them():
-    for name in ("threshold where positives rise", "audit of numbers"):
-        keys = {one.key for one in known(name).findings}
-        assert not keys & {"sweep", "reevaluation"}
+    keys = {one.key for one in known("threshold where positives rise").findings}
+    assert "sweep" not in keys
     part = finding("threshold where positives rise", "threshold")
     assert "the mean probability of the first bin, from below" in part.note
     assert part.charts[0].lines[1].name == "share to exceed"
@@ -134,7 +124,3 @@ def test_an_audit_shows_every_pool_and_both_ends():
         )  # fmt: skip
     totals = {row["quantity"]: row for row in table("audit", "audit", "retrieval").rows}
     assert totals["missed"]["value"] == sum(row["missed"] for row in pools)
-    again = [one for one in known("audit").findings if one.key == "reevaluation"]
-    assert [one.metric for one in again] == ["auroc", "brier_score"]
-    assert "lower is better" in again[1].charts[0].axis
-    assert {"audit-auroc", "audit-brier_score"} <= set(page.figures(known("audit")))

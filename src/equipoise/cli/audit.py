@@ -1,16 +1,13 @@
 """equipoise audit: how many positives lie where nobody looked."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from equipoise.cli.command import verb
-from equipoise.cli.help import metric_names
 from equipoise.cli.options import (
     OF_FOLDER,
     OF_QUESTION,
-    OF_SCORES,
     Options,
     column_map,
     flag,
@@ -19,9 +16,7 @@ from equipoise.cli.options import (
     words,
 )
 from equipoise.cli.probabilities import (
-    NO_MODELS,
     answers_to,
-    read_models,
     read_question,
     votes_on,
 )
@@ -32,11 +27,10 @@ from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import InputError
 from equipoise.types.notices import Notice, as_notices
 from equipoise.types.numbers import count, exact_percent
-from equipoise.types.predictions import Predictions
 
 if TYPE_CHECKING:
     from equipoise.study.analyses.audits import Pool
-    from equipoise.types.findings import Finding, Report
+    from equipoise.types.findings import Report
 
 MARK = "audit.json"
 TEXT = (".csv", ".tsv")
@@ -49,49 +43,33 @@ FILE = (
 
 
 class _ReadAudit(NamedTuple):
-    """Pools, positives found, what models are scored on again, and what to know."""
+    """Pools, positives found, and what to know."""
 
     pools: "Sequence[Pool]"
     found: int
     notices: tuple[Notice, ...]
-    benchmark: "Annotations | None"
-    votes: "Annotations | None"
-    pool: dict[str, str]
-    sizes: dict[str, int]
-    models: "tuple[Predictions, ...]"
 
 
 @verb(
-    *("file", "annotations", "predictions", "found", "pool_sizes", "audited", "positives"),
-    *("unaudited", "pool", "infinite", "task", "metrics", "labels", "replicates", "seed"),
-    "level",
+    *("file", "annotations", "found", "pool_sizes", "audited", "positives", "unaudited"),
+    *("pool", "infinite", "task", "level"),
     *OF_QUESTION,
-    *OF_SCORES,
     *OF_FOLDER,
     arguments=("file",),
-    texts={
-        "file": FILE,
-        "annotations": "Votes on the benchmark.",
-        "metrics": "Metrics of the models, comma-separated. Default: auroc.",
-        "labels": "Labels to score models against: `hard` (strict majority) or `soft` (mean "
-        "vote). Default: hard.",
-        "replicates": "Resamples of the models. Default: 500.",
-    },
+    texts={"file": FILE, "annotations": "Votes on the benchmark."},
     heavy="maps",
 )
 def audit(options: Options) -> None:
     """How many positives did the retrieval of candidates miss?
 
     Some of the items that were left out are drawn at random and labelled: the share of
-    positives among them, with Wilson's interval, says how many were missed. With `-a` and
-    `-p` the models are scored again with the audited items, before and after, paired.
+    positives among them, with Wilson's interval, says how many were missed.
 
     Example: equipoise audit --found 120 --audited 150 --positives 3 --unaudited 4850
 
     Example: equipoise audit --found 4000 --pool pHash,150,0,5000 --pool ViT,150,26,5000
 
-    Example: equipoise audit audited.csv --size pHash=5000 --size ViT=5000 -a votes.csv -p
-    scores.csv --out audit
+    Example: equipoise audit audited.csv --size pHash=5000 --size ViT=5000 -a votes.csv
     """
     _check(options)
     check_report_folder(options, MARK)
@@ -99,29 +77,18 @@ def audit(options: Options) -> None:
         read = _read(options)
         tell(1, 1)
     report = _report(read, options)
-    inputs = {
-        "audited": options.file,
-        "annotations": options.annotations,
-        "predictions": options.predictions,
-    }
+    inputs = {"audited": options.file, "annotations": options.annotations}
     present(report, options, MARK, input_facts(inputs))
 
 
 def _check(options: Options) -> None:
     """Refuse options that would do nothing, and an audit that is given in no way or several."""
     check_reading(options)
-    metric_names(options.metrics)
-    if not options.predictions:
-        refuse_unused(options, ("metrics", "labels", "replicates", *OF_SCORES), NO_MODELS)
     if options.file is None and options.annotations is None:
         why = "belongs to files; add FILE or -a, or leave it out"
         refuse_unused(options, ("task", *OF_FILES), why)
-    if options.predictions and (options.file is None or options.annotations is None):
-        got = "models, but not both FILE and -a"
-        expected = "the audited items and the benchmark that the models were scored on"
-        raise InputError("--predictions", got, expected, "add them, or leave the models out")
-    if options.annotations and options.found is not None and not options.predictions:
-        why = "got both --found and -a, expected one, because -a is only counted; or add -p"
+    if options.annotations and options.found is not None:
+        why = "got both --found and -a, expected one, because -a is only counted"
         raise misused(why, "found")
     ways = [
         *(["FILE"] if options.file is not None else []),
@@ -177,17 +144,16 @@ def _read(options: Options) -> _ReadAudit:
     """Read the audit from the numbers or from the file, and what the retrieval found."""
     from equipoise.study.analyses.audits import audited_pools
 
-    votes, sizes, pool = None, dict[str, int](), dict[str, str]()
+    notices: tuple[Notice, ...] = ()
     if options.file is None:
         pools = _pools(options)
     else:
         columns = _audit_columns(options.file, options)
         table = read_question([options.file], options, columns)
         votes = answers_to(table, options.task, options.file)
-        sizes = _sizes(options, votes)
-        pools, pool = audited_pools(votes, sizes)
-    found, notices = options.found, () if votes is None else as_notices(votes.notices)
-    benchmark, paths = None, options.annotations
+        pools = audited_pools(votes, _sizes(options, votes))
+        notices = as_notices(votes.notices)
+    found, paths = options.found, options.annotations
     if paths:
         columns = column_map(options.columns, "columns")
         columns.pop("pool", None)
@@ -198,10 +164,7 @@ def _read(options: Options) -> _ReadAudit:
     if found is None:
         do = "add --found NUMBER, or -a with the votes on what was retrieved"
         raise InputError("audit", "no --found", "how many positives the retrieval found", do)
-    models = read_models(options, options.task)
-    if votes is not None:
-        votes = replace(votes, group=None, groups=None)  # which are the pools
-    return _ReadAudit(pools, found, notices, benchmark, votes, pool, sizes, models)
+    return _ReadAudit(pools, found, notices)
 
 
 def _positives(table: Annotations, path: Path) -> tuple[int, tuple[Notice, ...]]:
@@ -246,64 +209,26 @@ def _header(path: Path) -> list[str]:
 
 
 def _report(read: _ReadAudit, options: Options) -> "Report":
-    """Count what was missed and score the models again, under a bar."""
-    from equipoise.metrics import named
+    """Count what was missed."""
     from equipoise.study.analyses.audits import TERMS
     from equipoise.study.analyses.audits import audit as count_missed
     from equipoise.types.findings import Report
 
-    done = count_missed(
+    result = count_missed(
         read.pools, read.found, level=options.level, finite=not options.infinite
     )
-    metrics = metric_names(options.metrics) or ["auroc"]
-    again = _again(read, options, metrics) if read.models else []
-    settings = [
-        ("Positives retrieved", count(done.found)),
-        ("Level of the intervals", exact_percent(options.level)),
-    ]
-    if again:
-        settings += [
-            ("Labels", options.labels or "hard"),
-            ("Resamples", count(options.replicates or 500)),
-            ("Seed", str(options.seed)),
-        ]
-    scored = [named(one) for one in metrics if again]
-    audited = sum(one.audited for one in done.pools)
     return Report(
         title="What did the retrieval miss?",
-        findings=(done.report(), *again),
-        models=tuple(one.model for one in read.models),
+        findings=(result.report(),),
         known=(
-            count(len(done.pools), "pool"),
-            f"{count(audited, 'item')} audited",
-            f"{count(done.found, 'positive')} retrieved",
-            *([count(len(read.models), "model")] if again else []),
+            count(len(result.pools), "pool"),
+            f"{count(sum(pool.audited for pool in result.pools), 'item')} audited",
+            f"{count(result.found, 'positive')} retrieved",
         ),
-        terms=(*TERMS, *((one.title, one.definition) for one in scored)),
-        settings=tuple(settings),
+        terms=TERMS,
+        settings=(
+            ("Positives retrieved", count(result.found)),
+            ("Level of the intervals", exact_percent(options.level)),
+        ),
         notices=read.notices,
     )
-
-
-def _again(read: _ReadAudit, options: Options, metrics: Sequence[str]) -> "list[Finding]":
-    """Every metric before and after."""
-    from equipoise.study.analyses.audits import Audited, reevaluate
-
-    assert read.benchmark is not None and read.votes is not None
-    findings = []
-    with progress("audit") as tell:
-        for place, metric in enumerate(metrics):
-
-            def within(done: int, whole: int, place: int = place) -> None:
-                tell(place * whole + done, len(metrics) * whole)
-
-            how = (
-                options.labels or "hard",
-                options.replicates or 500,
-                options.seed,
-                options.level,
-            )
-            audited = Audited(read.votes, read.pool, read.sizes, *how, within)
-            done = reevaluate(read.models, read.benchmark, audited, metric=metric)
-            findings.append(done.report())
-    return findings

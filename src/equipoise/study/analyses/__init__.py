@@ -5,9 +5,7 @@ One idea per file; every result has ``rows()`` for tables and a ``finding``, one
 
 from equipoise.study.analyses.audits import Audit as Audit
 from equipoise.study.analyses.audits import Pool as Pool
-from equipoise.study.analyses.audits import Reevaluation as Reevaluation
 from equipoise.study.analyses.audits import audit as audit
-from equipoise.study.analyses.audits import reevaluate as reevaluate
 from equipoise.study.analyses.calibration_curves import Calibration as Calibration
 from equipoise.study.analyses.calibration_curves import calibration as calibration
 from equipoise.study.analyses.choices import Choices as Choices

@@ -544,7 +544,7 @@ def consensus_rows(
 def consensus_finding(annotations: Annotations, plausibilities: Plausibilities) -> Finding:
     """The consensus of every item of a task, as a table to take away."""
     rows = consensus_rows(annotations, plausibilities)
-    open_items = sum(float(str(row["certainty"])) < SURE for row in rows)
+    open_items = int((plausibilities.certainty < SURE).sum())
     tied = sum(bool(row["tied_with"]) for row in rows)
     even = f" {count(tied, 'item')} {'has' if tied == 1 else 'have'} several." if tied else ""
     share = percent(open_items / (len(rows) or 1))

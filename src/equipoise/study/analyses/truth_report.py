@@ -104,8 +104,22 @@ class GoldAggregates:
         values = self.evaluation.two_way("accuracy").values
         return self.evaluation.models[int(np.nanargmax(values))]
 
+    def accuracy(self) -> dict[str, tuple[float, float, float]]:
+        """Accuracy of every aggregation model and the ends of its interval, best first."""
+        trials, level = Trials(self.items, self.items), self.evaluation.level
+        numbers = {
+            row.model: (
+                row.value,
+                *share_interval(row.value, row.standard_error**2, trials, level),
+            )
+            for row in self.evaluation.table()
+            if row.labels == "soft" and row.metric == "accuracy"
+        }
+        return dict(sorted(numbers.items(), key=lambda pair: -pair[1][0]))
+
     def rows(self) -> list[dict[str, Cell]]:
         """One row per aggregation model: accuracy, log score and Brier score with ends."""
+        accuracy = self.accuracy()
         rows: dict[str, dict[str, Cell]] = {}
         for row in self.evaluation.table():
             if row.labels != "soft":
@@ -113,9 +127,7 @@ class GoldAggregates:
             of_model = rows.setdefault(row.model, {"model": row.model, "items": self.items})
             low, high = row.low, row.high
             if row.metric == "accuracy":
-                trials = Trials(self.items, self.items)
-                level, variance = self.evaluation.level, row.standard_error**2
-                low, high = share_interval(row.value, variance, trials, level)
+                _, low, high = accuracy[row.model]
             of_model |= {
                 row.metric: row.value,
                 f"{row.metric}_low": low,
@@ -128,7 +140,7 @@ class GoldAggregates:
                 "gain_high": difference.high,
             }
             rows[difference.a] |= gain
-        return sorted(rows.values(), key=lambda row: -float(str(row["accuracy"])))
+        return [rows[model] for model in accuracy]
 
     def against_majority(self) -> list[Difference]:
         """Accuracy of every other model less that of majority vote, paired."""
@@ -142,12 +154,11 @@ class GoldAggregates:
     @property
     def finding(self) -> str:
         """Who is right most often, and whether majority vote is surely behind."""
-        rows = {str(row["model"]): row for row in self.rows()}
         task = f"{self.task}: of" if self.task else "Of"
         start = f"{task} {count(self.items, 'item')} with gold"
-        accuracy = {name: estimate(*_numbers(row, "accuracy")) for name, row in rows.items()}
+        accuracy = {name: estimate(*ends) for name, ends in self.accuracy().items()}
         best = accuracy[self.best]
-        if len(rows) == 1:
+        if len(accuracy) == 1:
             return f"{start}, majority_vote is right in {best}."
         gains = [gain for gain in self.against_majority() if gain.value > 0]
         if not gains:
@@ -181,7 +192,7 @@ class GoldAggregates:
             name="aggregates-gold",
             caption="Accuracy of aggregation models against gold",
             axis="accuracy",
-            rows=[Dot(str(row["model"]), *_numbers(row, "accuracy")) for row in rows],
+            rows=[Dot(model, *ends) for model, ends in self.accuracy().items()],
         )
         return Finding(
             key=KEY,
@@ -201,11 +212,6 @@ def _turned(difference: Difference) -> Difference:
         a=difference.b, b=difference.a, p_better=1 - difference.p_better
     )
     return turned._replace(value=-difference.value, low=-difference.high, high=-difference.low)
-
-
-def _numbers(row: Mapping[str, Cell], name: str) -> tuple[float, float, float]:
-    value, low, high = (float(str(row[f"{name}{end}"])) for end in ("", "_low", "_high"))
-    return value, low, high
 
 
 def aggregates_against_gold(
