@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from itertools import groupby
 from operator import attrgetter
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -17,9 +17,12 @@ from equipoise.metrics import accuracy_coverage_curve, reliability_curve
 from equipoise.types.findings import Column, Finding, Line, Lines, Row, Table, columns
 from equipoise.types.numbers import count, duration, percent
 from equipoise.types.words import capital
-from equipoise.uq.predictions import MethodRuns
-from equipoise.uq.tasks import MIN_ITEMS, Question
+from equipoise.uq.predictions import Cost, MethodRuns, Run
+from equipoise.uq.tasks import MIN_ITEMS
 from equipoise.uq.training.corruptions import Severity
+
+if TYPE_CHECKING:
+    from equipoise.uq.evaluate import UncertaintyEvaluation
 
 COVERAGES = 20
 JUDGED = {"coverage": "abstention", "reliability": "ece"}  # the task that orders a curve
@@ -36,37 +39,17 @@ class MethodCurve(NamedTuple):
     points: tuple[tuple[float, float], ...]
 
 
-class CostRow(NamedTuple):
-    """What a method took on average over its runs: seconds and epochs, and bytes at most.
-
-    `workers` is the most trainings that shared the device.
-    """
-
-    method: str
-    architecture: str
-    runs: int
-    training: float
-    epochs: float
-    per_epoch: float
-    prediction: float
-    memory: float
-    workers: float
-
-
-def coverage_curves(
-    study: MethodRuns,
-    question: Question,
-    chosen: Mapping[tuple[str, str, str], str],
-) -> Iterable[MethodCurve]:
+def coverage_curves(result: "UncertaintyEvaluation") -> Iterable[MethodCurve]:
     """Accuracy by coverage, the mean over labels and seeds."""
-    for (architecture, task, method), score in chosen.items():
+    for (architecture, task, method), score in result.chosen.items():
         if task != "abstention":
             continue
+        question = result.contests[architecture, "correctness"].question
         curves = [
             accuracy_coverage_curve(
                 label.truth, question.values(run.parts, score, label), steps=COVERAGES
             )
-            for run in study.methods(architecture)[method]
+            for run in result.study.methods(architecture)[method]
             for label in question.labels
         ]
         height = np.mean([curve[1] for curve in curves], axis=0)
@@ -74,36 +57,20 @@ def coverage_curves(
         yield MethodCurve(method, architecture, score, points)
 
 
-def reliability_curves(study: MethodRuns, question: Question) -> Iterable[MethodCurve]:
+def reliability_curves(result: "UncertaintyEvaluation") -> Iterable[MethodCurve]:
     """What was predicted and what was so, all labels and seeds together."""
-    if not question.labels:
-        return
-    truth = np.concatenate([label.truth for label in question.labels])
-    for architecture, method, runs in study.competitors():
-        probabilities = [
-            np.concatenate([question.values(run.parts, "", label) for label in question.labels])
-            for run in runs
-        ]
+    for architecture, method, runs in result.study.competitors():
+        contest = result.contests.get((architecture, "calibration"))
+        if contest is None:
+            continue
+        labels, values = contest.question.labels, contest.question.values
+        truth = np.concatenate([label.truth for label in labels])
+        probabilities = [values(run.parts, "", label) for run in runs for label in labels]
         curve = reliability_curve(np.tile(truth, len(runs)), np.concatenate(probabilities))
         full = curve.items >= MIN_ITEMS * len(runs)
         pairs = zip(curve.predicted[full], curve.observed[full], strict=True)
         points = tuple((float(x), float(y)) for x, y in pairs)
         yield MethodCurve(method, architecture, "", points)
-
-
-def cost_rows(study: MethodRuns) -> Iterable[CostRow]:
-    """What every method took, on average over its runs."""
-    for architecture, method, runs in study.competitors():
-        costs = [run.cost for run in runs]
-        mean = [
-            float(np.mean([getattr(cost, name) for cost in costs]))
-            for name in ("training", "epochs", "per_epoch", "prediction")
-        ]
-        most = [
-            float(np.max([getattr(cost, name) for cost in costs]))
-            for name in ("memory", "workers")
-        ]
-        yield CostRow(method, architecture, len(runs), *mean, *most)
 
 
 # ---- findings ----------------------------------------------------------------------------
@@ -130,10 +97,9 @@ _RELIABILITY = Lines(
 )
 
 
-def curve_findings(
-    covered: Sequence[MethodCurve], reliable: Sequence[MethodCurve], ends: Ends
-) -> Iterable[Finding]:
+def curve_findings(result: "UncertaintyEvaluation", ends: Ends) -> Iterable[Finding]:
     """Accuracy by coverage, and reliability; the best and the worst method stand out."""
+    covered, reliable = tuple(coverage_curves(result)), tuple(reliability_curves(result))
     if covered:
         yield Finding(
             key="coverage",
@@ -224,47 +190,64 @@ def _curve_table(name: str, x: str, y: str, curves: Sequence[MethodCurve]) -> Ta
     )
 
 
-def cost_findings(costs: Sequence[CostRow]) -> Iterable[Finding]:
+def cost_findings(study: MethodRuns) -> Iterable[Finding]:
     """Seconds and memory, where files tell them."""
-    measured = [
-        row for row in costs if math.isfinite(row.training) or math.isfinite(row.memory)
-    ]
+    costs = {(arch, method): _mean_cost(runs) for arch, method, runs in study.competitors()}
+    measured = {
+        who: cost
+        for who, cost in costs.items()
+        if math.isfinite(cost.training) or math.isfinite(cost.memory)
+    }
     if not measured:
         return
     rows: list[Row] = []
-    for row in measured:
-        peers = [peer for peer in measured if peer.architecture == row.architecture]
-        base = next((peer for peer in peers if peer.method in BASELINES), None)
-        alone = base is not None and row.workers == base.workers == 1
+    for (architecture, method), cost in measured.items():
+        base = next((measured[architecture, name] for name in BASELINES
+                     if (architecture, name) in measured), None)  # fmt: skip
+        alone = base is not None and cost.workers == base.workers == 1
         rows.append(
             {
-                **row._asdict(),
-                "epochs": row.epochs if math.isfinite(row.epochs) else "",
-                "memory": row.memory / 2**30,
-                "times": row.training / base.training if base is not None and alone else "",
-                "training_ms": 1000 * row.training,
-                "epoch_ms": 1000 * row.per_epoch if math.isfinite(row.per_epoch) else "",
-                "prediction_ms": 1000 * row.prediction,
+                "method": method,
+                "architecture": architecture,
+                "runs": len(study.methods(architecture)[method]),
+                **asdict(cost),
+                "epochs": cost.epochs if math.isfinite(cost.epochs) else "",
+                "memory": cost.memory / 2**30,
+                "times": cost.training / base.training if base is not None and alone else "",
+                "training_ms": 1000 * cost.training,
+                "epoch_ms": 1000 * cost.per_epoch if math.isfinite(cost.per_epoch) else "",
+                "prediction_ms": 1000 * cost.prediction,
             }
         )
-    dear = max(measured, key=lambda row: (math.isfinite(row.training), row.training))
+    by_seconds = {who: (math.isfinite(c.training), c.training) for who, c in measured.items()}
+    dear = max(measured, key=by_seconds.__getitem__)
+    shared = list(measured.values())
     yield Finding(
         key="cost",
         title="What does it cost?",
-        sentence=f"{dear.method} takes longest: {duration(1000 * dear.training)} of training"
-        f"{_sharing_sentence(measured, short=True)}.",
+        sentence=f"{dear[1]} takes longest: {duration(1000 * measured[dear].training)} of "
+        f"training{_sharing_sentence(shared, short=True)}.",
         tables=(_cost_table(rows),),
         note="Seconds and epochs of a method count the networks that it stands on. Training "
         "stops where validation images no longer improve, so that seconds differ by epochs, "
-        f"too.{_sharing_sentence(measured)}",
+        f"too.{_sharing_sentence(shared)}",
         brief=False,
         nav="Cost",
     )
 
 
-def _sharing_sentence(costs: Sequence[CostRow], *, short: bool = False) -> str:
+def _mean_cost(runs: Sequence[Run]) -> Cost:
+    """Seconds and epochs on average over runs; memory and workers at most."""
+    costs = [asdict(run.cost) for run in runs]
+    pools = {name: np.max if name in ("memory", "workers") else np.mean for name in costs[0]}
+    return Cost(**{n: float(pool([cost[n] for cost in costs])) for n, pool in pools.items()})
+
+
+def _sharing_sentence(costs: Sequence[Cost], *, short: bool = False) -> str:
     """How many trainings shared the device, which seconds depend on."""
-    most = max((row.workers for row in costs if math.isfinite(row.workers)), default=math.nan)
+    most = max(
+        (cost.workers for cost in costs if math.isfinite(cost.workers)), default=math.nan
+    )
     if most > 1:
         measured = f"easured while {count(most)} trainings shared the device"
         return f" (m{measured})" if short else f" M{measured}: without ratios to the baseline."

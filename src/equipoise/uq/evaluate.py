@@ -35,13 +35,6 @@ from equipoise.types.arrays import InputError, choice, short_repr
 from equipoise.types.notices import Notice, notice
 from equipoise.types.predictions import Predictions
 from equipoise.types.words import joined
-from equipoise.uq.curves import (
-    CostRow,
-    MethodCurve,
-    cost_rows,
-    coverage_curves,
-    reliability_curves,
-)
 from equipoise.uq.decomposition import DECOMPOSITIONS, IMAGE_LEVEL, Beta
 from equipoise.uq.disentanglement import CorrelationRow, PartsRow, correlations, parts_rows
 from equipoise.uq.predictions import (
@@ -185,8 +178,8 @@ class UncertaintyEvaluation:
         The score that a method is judged by, by architecture, task and method.
     preset
         Methods by the task on which validation images could not choose their score.
-    parts, correlations, coverage, reliability, costs
-        EU against AU, correlations with their null, and curves; see their types.
+    parts, correlations
+        EU against AU, and correlations with their null; see their types.
     scoring, study
         How scores were made and judged, and of what.
     notices
@@ -201,9 +194,6 @@ class UncertaintyEvaluation:
     preset: Mapping[str, tuple[str, ...]]
     parts: tuple[PartsRow, ...]
     correlations: tuple[CorrelationRow, ...]
-    coverage: tuple[MethodCurve, ...]
-    reliability: tuple[MethodCurve, ...]
-    costs: tuple[CostRow, ...]
     notices: tuple[Notice, ...]
     _rows: list[TaskRow] = field(default_factory=list, repr=False)
 
@@ -365,9 +355,6 @@ def evaluate_study(study: MethodRuns, scoring: Scoring | None = None) -> Uncerta
         preset=preset,
         parts=tuple(parts_rows(tasks, contests, how)),
         correlations=tuple(correlations(study, tasks, questions, how)),
-        coverage=tuple(coverage_curves(study, questions["correctness"], chosen)),
-        reliability=tuple(reliability_curves(study, questions["calibration"])),
-        costs=tuple(cost_rows(study)),
         notices=tuple(_notices(study, tasks, questions, contests, preset)),
     )
 

@@ -5,12 +5,13 @@ the out-of-distribution images of the test, and ``val_ood``, those of the valida
 1, 0, -1 where the reader was uncertain, and nan where nothing was said.
 
 There is one file per method, architecture and seed, and one of labels. A file of a run is an
-``.npz`` with ``meta``, a text in JSON (`SCHEMA`, the keys of `_Meta`), and for each part of
-``val``, ``test``, ``ood`` and ``val_ood`` either ``{part}_logits`` or ``{part}_probs``
-(members, items, classes), or ``{part}_alpha`` and ``{part}_beta`` (items, classes); and perhaps
-``{part}_score`` (items, classes), the method's own uncertainty, which is its epistemic part
-where ``score_is`` of ``meta`` says ``EU``. The file of labels has ``classes``, and for each
-part ``{part}_items``, ``{part}_labels`` and ``{part}_groups``.
+``.npz`` with ``meta``, a text in JSON (`SCHEMA`, ``method``, ``architecture``, ``seed``,
+``score_is`` and what it took), and for each part of ``val``, ``test``, ``ood`` and ``val_ood``
+either ``{part}_logits`` or ``{part}_probs`` (members, items, classes), or ``{part}_alpha`` and
+``{part}_beta`` (items, classes); and perhaps ``{part}_score`` (items, classes), the method's
+own uncertainty, which is its epistemic part where ``score_is`` of ``meta`` says ``EU``. The
+file of labels has ``classes``, and for each part ``{part}_items``, ``{part}_labels`` and
+``{part}_groups``.
 
 Files from elsewhere may be plainer: ``probs`` (or ``logits``) is what is said of the test
 images, ``labels`` their labels, ``items`` and ``groups`` their names and patients; an ``.npy``
@@ -157,10 +158,10 @@ class Cost:
     """
 
     training: float = math.nan
-    prediction: float = math.nan
-    memory: float = math.nan
     epochs: float = math.nan
     per_epoch: float = math.nan
+    prediction: float = math.nan
+    memory: float = math.nan
     workers: float = math.nan
 
 
@@ -364,26 +365,15 @@ LABELS = "labels.npz"
 CORRUPTIONS = "corruptions.json"
 COSTS = (
     "train_seconds",
-    "predict_seconds",
-    "peak_bytes",
     "epochs",
     "seconds_per_epoch",
+    "predict_seconds",
+    "peak_bytes",
     "workers",
 )
 GOAL, NEAR = 0.2, 0.01  # the fall aimed at where files do not say, and how near is there
 EPISTEMIC = {"ddu": "EU"}  # whose own score is the epistemic part, in files that do not say
 SUFFIXES = (".npz", ".npy")
-
-
-@dataclass(frozen=True, slots=True)
-class _Meta:
-    """What a file says of its run: names, and what it took."""
-
-    method: str
-    architecture: str = ""
-    seed: str = ""
-    cost: Cost = field(default_factory=Cost)
-    score_is: str = "own"
 
 
 class Files(NamedTuple):
@@ -463,16 +453,15 @@ def _corruption(row: Mapping[str, Any], goal: float) -> Severity:
 def read_run(path: Path, decomposition: str = "information", ood: Path | None = None) -> Run:
     """One method, architecture and seed, decomposed."""
     arrays = _arrays(path, "probs")
-    meta = _meta(path, arrays)
-    by_part = {part: _part_prediction(arrays, part, meta.score_is) for part in PARTS}
-    plain = _part_prediction(arrays, "", meta.score_is)
+    run = _run_of(path, arrays)
+    score_is = str(_facts_in(arrays).get("score_is", EPISTEMIC.get(run.method, "own")))
+    by_part = {part: _part_prediction(arrays, part, score_is) for part in PARTS}
+    plain = _part_prediction(arrays, "", score_is)
     if plain is not None:
         by_part["test"] = plain
     if ood is not None:
         other = _arrays(ood, "probs")
-        candidates = (
-            _part_prediction(other, part, meta.score_is) for part in ("ood", "test", "")
-        )
+        candidates = (_part_prediction(other, part, score_is) for part in ("ood", "test", ""))
         by_part["ood"] = next(
             (prediction for prediction in candidates if prediction is not None), None
         )
@@ -485,7 +474,7 @@ def read_run(path: Path, decomposition: str = "information", ood: Path | None = 
         for part, prediction in by_part.items()
         if prediction is not None
     }
-    return Run(meta.method, meta.architecture, meta.seed, parts, meta.cost)
+    return replace(run, parts=parts)
 
 
 def _read_labels(path: Path) -> tuple[tuple[str, ...], dict[str, PartLabels]]:
@@ -544,12 +533,11 @@ def _arrays(path: Path, alone: str) -> dict[str, Any]:
         raise InputError(path.name, "no arrays that can be read", "an .npz file", do) from error
 
 
-def _meta(path: Path, arrays: Mapping[str, Any]) -> _Meta:
-    """What a file says of its run, or what its name says."""
+def _run_of(path: Path, arrays: Mapping[str, Any]) -> Run:
+    """Whose file it is and what that took, as it says or as its name says; without parts."""
     if "meta" not in arrays:
-        method, *rest = path.stem.split(".")
-        meta = _Meta(method, rest[0], rest[1]) if len(rest) == 2 else _Meta(path.stem)
-        return replace(meta, score_is=EPISTEMIC.get(meta.method, "own"))
+        names = path.stem.split(".") if path.stem.count(".") == 2 else (path.stem, "", "")
+        return Run(names[0], names[1], names[2], {})
     facts = _facts_in(arrays)
     schema = facts.get("schema")
     if schema is None:
@@ -563,9 +551,8 @@ def _meta(path: Path, arrays: Mapping[str, Any]) -> _Meta:
     cost = Cost(*(_number(facts, key) for key in COSTS))
     if cost.epochs == 0:  # earlier files, of methods that stand on others
         cost = replace(cost, epochs=math.nan)
-    method = str(facts["method"])
-    names = (method, str(facts.get("architecture", "")), str(facts.get("seed", "")))
-    return _Meta(*names, cost, str(facts.get("score_is", EPISTEMIC.get(method, "own"))))
+    architecture, seed = str(facts.get("architecture", "")), str(facts.get("seed", ""))
+    return Run(str(facts["method"]), architecture, seed, {}, cost)
 
 
 def _facts_in(arrays: Mapping[str, Any]) -> Mapping[str, Any]:

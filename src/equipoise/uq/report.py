@@ -86,9 +86,9 @@ def evaluation_report(result: UncertaintyEvaluation) -> Report:
         *_task_findings(result),
         *parts_findings(result.tasks, result.parts),
         *correlation_findings(result.tasks, result.correlations),
-        *curve_findings(result.coverage, result.reliability, _ends(result)),
+        *curve_findings(result, _ends(result)),
         *corruption_findings(study.corruptions),
-        *cost_findings(result.costs),
+        *cost_findings(study),
         _score_finding(result),
     )
     seeds = {run.seed for run in study.runs}
