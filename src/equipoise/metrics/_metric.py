@@ -339,16 +339,6 @@ class Metric:
     def __repr__(self) -> str:
         return f"Metric({self.name!r})"
 
-    @property
-    def least(self) -> int:
-        """The former name of `min_items`."""
-        return self.min_items
-
-    @property
-    def meet(self) -> Callable[[Prepared, Any], Any] | None:
-        """The former name of `score_draws`."""
-        return self.score_draws
-
     def reduce_each(self, prepared: Prepared, blocks: Sequence[Block]) -> list[Floats]:
         """Sums of several blocks, in one go where the metric knows how."""
         if self.reduce_all is not None:
