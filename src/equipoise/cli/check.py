@@ -44,7 +44,7 @@ def check(options: Options) -> None:
     Example: equipoise check votes.csv scores.csv --out study.csv
     """
     from equipoise.read.check import FilesToCheck, check_files
-    from equipoise.read.check_report import check_report
+    from equipoise.read.check_findings import check_report
     from equipoise.report.terminal import show
     from equipoise.types.findings.record import as_json
 

@@ -160,8 +160,8 @@ def _with_headers(source: VoteTable, options: VoteFormat) -> VoteTable:
     headers = annotation_headers(source.table, options)
     if options.layout == "auto":
         require_header(source.table, headers.columns)
-    format_found = replace(options, columns=headers.columns)
-    return VoteTable(source.table.noting(*headers.notices), source.reader, format_found)
+    with_columns = replace(options, columns=headers.columns)
+    return VoteTable(source.table.noting(*headers.notices), source.reader, with_columns)
 
 
 def _are_tasks(parts: Sequence[VoteTable], layout: str) -> bool:
@@ -304,13 +304,13 @@ def _stack_tables(tables: Sequence[Table]) -> Table:
         number = int(np.searchsorted(starts, row, side="right")) - 1
         return tables[number].where(row - int(starts[number]))
 
-    files_saying: dict[Notice, list[str]] = {}
+    files_by_notice: dict[Notice, list[str]] = {}
     for table in tables:
         for note in table.notices:
-            files_saying.setdefault(note, []).append(table.name)
+            files_by_notice.setdefault(note, []).append(table.name)
     notices = tuple(
         note if len(names) == len(tables) else note.of(*names)
-        for note, names in files_saying.items()
+        for note, names in files_by_notice.items()
     )
     return Table(name=f"{len(tables)} files", columns=columns, place=place, notices=notices)
 

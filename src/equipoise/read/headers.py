@@ -206,7 +206,7 @@ def require_header(table: Table, named: Mapping[str, str]) -> None:
     names = list(table.columns)
     ours = {*_ANNOTATIONS, *_PREDICTIONS}
     if named or any(
-        any(is_named_like(name, name_of_ours) for name_of_ours in ours) for name in names
+        any(is_named_like(name, column_name) for column_name in ours) for name in names
     ):
         return
     inside = [_among_own_values(table, name) for name in names]

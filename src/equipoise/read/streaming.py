@@ -665,12 +665,12 @@ class _RatingSums:
 
     def _joined(self, code: Ints, raw: Ints, size: int) -> tuple[Floats, Floats, Floats]:
         """Join the sums of items that have one name."""
-        number_of_raw, mean = self.sums.number[raw], self.sums.mean[raw]
-        number = np.bincount(code, number_of_raw, size).astype(np.float64)
-        centre = np.bincount(code, number_of_raw * mean, size) / np.where(
+        ratings_of_item, mean = self.sums.number[raw], self.sums.mean[raw]
+        number = np.bincount(code, ratings_of_item, size).astype(np.float64)
+        centre = np.bincount(code, ratings_of_item * mean, size) / np.where(
             number > 0, number, 1.0
         )
-        around = self.sums.squares[raw] + number_of_raw * (mean - centre[code]) ** 2
+        around = self.sums.squares[raw] + ratings_of_item * (mean - centre[code]) ** 2
         return number, centre, np.bincount(code, around, size).astype(np.float64)
 
     def _note_first_rows(self, item: Ints, there: Bools) -> None:

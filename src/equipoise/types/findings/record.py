@@ -84,7 +84,7 @@ def columns(kind: Kind = "text", /, *keys: str, **kinds: Kind) -> tuple[Column, 
     """
     kind_of = {**dict.fromkeys(keys, kind), **kinds}
     return tuple(
-        Column(key, key.replace("_", " "), kind_of_key) for key, kind_of_key in kind_of.items()
+        Column(key, key.replace("_", " "), column_kind) for key, column_kind in kind_of.items()
     )
 
 

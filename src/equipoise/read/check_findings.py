@@ -350,9 +350,7 @@ def _twins(check: CheckedFiles) -> Finding:
             for names in alike_names(vocabulary)
         ]
     copies = duplicate_models(_by_task(check.predictions))
-    twins += [
-        f"Models with identical predictions: {copies_of_one}." for copies_of_one in copies
-    ]
+    twins += [f"Models with identical predictions: {duplicate}." for duplicate in copies]
     twins += [
         f"Items {joined([repr(name) for name in names], most=4)} have the same votes, and the "
         "same scores from every model: they may be one item."
