@@ -60,6 +60,11 @@ NO_AUDIT = InputError(
     "labels of a random sample of the items, or pairs, that were never candidates",
     "label some and give them to equipoise audit",
 )
+MARK = "benchmark.json"
+REPLACED = (
+    "The result in {folder} of {detectors} on {tasks} was replaced by that of {now} on "
+    "{tasks_now}; what every detector scored is kept."
+)
 
 
 def benchmark_report(
@@ -558,13 +563,6 @@ def benchmark_run(done: BenchmarkResult, report: Report) -> Run:
         notices=_unique(text for run in runs for text in run.record.notices),
     )
     return Run(merged, whole)
-
-
-MARK = "benchmark.json"
-REPLACED = (
-    "The result in {folder} of {detectors} on {tasks} was replaced by that of {now} on "
-    "{tasks_now}; what every detector scored is kept."
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -36,6 +36,11 @@ TITLES = {
 }
 MISSING = -1
 Pixels = NDArray[np.uint8]  # (height, width, 3), RGB
+UNSEEN = (
+    "{items:count} judged items are left out: they are not in the collection, or have no label "
+    "to be wrong."
+)
+UNSEEN_PAIRS = "{pairs:count} judged pairs are left out: an item of theirs is not there."
 
 
 class ImageSource(Protocol):
@@ -204,13 +209,6 @@ class ImageView:
         if not self.turns and not self.mirrored:
             return digest
         return f"{digest}-{self.turns}{'m' if self.mirrored else ''}"
-
-
-UNSEEN = (
-    "{items:count} judged items are left out: they are not in the collection, or have no label "
-    "to be wrong."
-)
-UNSEEN_PAIRS = "{pairs:count} judged pairs are left out: an item of theirs is not there."
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

@@ -72,6 +72,7 @@ CHAIN = Notice(
     "Nearly all pairs hang together by images that they share, so that pairs count as "
     "independent: intervals are too narrow to the degree that pairs of one image depend.",
 )
+_distributions = cache(packages_distributions)  # looks at every file that is installed
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -545,6 +546,3 @@ def versions(modules: Sequence[str]) -> dict[str, str]:
             names = _distributions().get(module, ())
             installed[module] = " ".join(version(distribution) for distribution in names)
     return installed
-
-
-_distributions = cache(packages_distributions)  # looks at every file that is installed

@@ -23,6 +23,7 @@ import numpy as np
 from equipoise.types.arrays import InputError, Ints, frozen, positions, short_repr
 
 SEPARATOR = " | "
+NamedPair = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -120,9 +121,6 @@ def split_pair(name: str) -> tuple[str, str]:
             "rename items that hold the separator",
         )
     return parts[0], parts[1]
-
-
-NamedPair = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,6 +59,12 @@ from equipoise.types.arrays import (
 from equipoise.types.words import capital, counted, joined
 
 FLIPS = ("symmetric", "asymmetric", "feature")
+_USUAL = tuple(Alteration(kind, 1.0 if kind == "mirror" else 0.5) for kind in ALTERATIONS)
+_USUAL_OF_EMBEDDINGS = tuple(Alteration("noise", strength) for strength in (0.1, 0.3, 0.6))
+_STAGES = {"copies": 1, "off_topic": 2, "labels": 3, "order": 4, "pairs": 5, "pictures": 6}
+__all__ = ["ALTERATIONS", "MADE_UP", "Alteration", "Copies", "Flips", "OffTopic", "contaminate"]
+_SAME = 1e-9  # distance below which two items are the same
+Pair = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,11 +161,6 @@ class Flips:
 
 def _check_share(where: str, share: float) -> None:
     require_number(f"{where}, share", share, above=0, below=1 + 1e-9, do="try 0.1")
-
-
-_USUAL = tuple(Alteration(kind, 1.0 if kind == "mirror" else 0.5) for kind in ALTERATIONS)
-_USUAL_OF_EMBEDDINGS = tuple(Alteration("noise", strength) for strength in (0.1, 0.3, 0.6))
-_STAGES = {"copies": 1, "off_topic": 2, "labels": 3, "order": 4, "pairs": 5, "pictures": 6}
 
 
 def stream(seed: int, stage: str, *more: int) -> Random:
@@ -368,9 +369,6 @@ def appearance(data: Collection) -> Floats:
     return GreyPixels().encode(data.images, range(len(data)))
 
 
-__all__ = ["ALTERATIONS", "MADE_UP", "Alteration", "Copies", "Flips", "OffTopic", "contaminate"]
-
-
 def contaminate(
     collection: Collection,
     *,
@@ -528,10 +526,6 @@ def _wrong_classes(
     distance, nearest = search.nearest_elsewhere(labels, np.arange(len(rows)))
     scale = float(np.median(distance)) or 1.0
     return labels[nearest], np.exp(-distance / scale)
-
-
-_SAME = 1e-9  # distance below which two items are the same
-Pair = tuple[int, int]
 
 
 def _judged_pairs(whole: Mixture, plan: Copies, seed: int) -> tuple[tuple[str, ...], Bools]:

@@ -53,6 +53,7 @@ _SPELLINGS: tuple[tuple[str, Callable[[str], str]], ...] = (
     ("file name", lambda name: PurePosixPath(name).name),
     ("file name without ending", lambda name: PurePosixPath(name).stem),
 )
+COLUMNS = ("split", "part", "set", "fold")  # what the second column may be called
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -344,9 +345,6 @@ def _with_embeddings(
     )
     data = replace(data, embeddings=embedding.values)
     return replace(reading, collection=data, notices=(*reading.notices, *embedding.notices))
-
-
-COLUMNS = ("split", "part", "set", "fold")  # what the second column may be called
 
 
 def read_parts(path: AnyPath, items: Sequence[str]) -> tuple[str, ...]:

@@ -112,6 +112,12 @@ SPELT = {YES: "yes", NO: "no", OPEN: "unsure"}
 TASK: Task = "near_duplicates"
 UNNAMED = "unnamed"  # the annotator of votes without one
 TIED = 1e-9  # from the threshold
+RoundVotes = Mapping[tuple[int, str], int]  # (pair, annotator): label
+NEVER_ASKED = (
+    "{votes:count} votes are left out, as their pairs were not asked in these rounds, such as "
+    "{pair}."
+)
+MOST_NAMES = 20_000  # pairs among which a name that was meant is looked for
 
 
 class PairVote(NamedTuple):
@@ -183,9 +189,6 @@ class Judging:
                 if name.startswith(prefix):
                     chance[int(name.removeprefix(prefix))] = value
         return chance
-
-
-RoundVotes = Mapping[tuple[int, str], int]  # (pair, annotator): label
 
 
 def _annotations(sure: list[tuple[int, int, str, int]]) -> Annotations:
@@ -282,13 +285,6 @@ def read_pair_votes(path: AnyPath) -> list[PairVote]:
         for row, (name, who, label) in enumerate(zip(names, people, labels, strict=True))
         if label and tasks[row] == TASK
     ]
-
-
-NEVER_ASKED = (
-    "{votes:count} votes are left out, as their pairs were not asked in these rounds, such as "
-    "{pair}."
-)
-MOST_NAMES = 20_000  # pairs among which a name that was meant is looked for
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -49,6 +49,9 @@ VERSION = 1
 OURS = ("items.csv", "embeddings", "neighbours.npy", "round-", "pairs.csv")
 ANSWERS = {**SPELT, OPEN: "undecided"}
 AGAIN = "use the folder as it was written, or start again"  # one that was changed by hand
+KEY = "duplicate_rounds"
+SOURCES = ("groger2025", "boruvka1926")
+SHOWN = 12  # groups that a terminal shows
 
 
 def save(state: DuplicateRounds, folder: Path) -> Path:
@@ -308,11 +311,6 @@ def _read_answers(path: Path, names: Mapping[str, int]) -> Ints:
             f"{path}", f"answers on {len(answers)} pairs", f"{len(names)} pairs", AGAIN
         )
     return np.array([answers[place] for place in range(len(names))], dtype=np.int64)
-
-
-KEY = "duplicate_rounds"
-SOURCES = ("groger2025", "boruvka1926")
-SHOWN = 12  # groups that a terminal shows
 
 
 def finding(state: DuplicateRounds) -> Finding:

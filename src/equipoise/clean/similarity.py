@@ -45,6 +45,15 @@ from equipoise.types.arrays import Floats, InputError, Ints, require_whole
 
 NUMBERS = 2_000_000  # that a step holds in double precision
 STEPS = 2.0**40  # to a unit, of the whole numbers that the centre is summed in
+EXACT_UP_TO = 50_000  # items
+CELLS = 8_000_000  # of a block of products, in single precision
+ROUNDING = 2.0**-23
+LINKS, BUILD_BREADTH, SEARCH_BREADTH = 32, 80, 192  # of the index: recall@20 of .99
+SPARE = 4  # more proposals than are asked for, to be put into order by the exact distance
+RUN = 32  # cosines of which only the largest is looked at first
+ABSENT = -3.0  # below every cosine
+CROWD, FINER = 40, 2.0**-29  # proposals per neighbour that are too many; double to single
+Found = tuple[Floats, Ints]  # distances and places
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -155,18 +164,6 @@ class Directions:
         for part in self._steps(len(self)):
             along[part] = (self.unit(places[part]) * centre).sum(axis=1)
         return along
-
-
-EXACT_UP_TO = 50_000  # items
-CELLS = 8_000_000  # of a block of products, in single precision
-ROUNDING = 2.0**-23
-LINKS, BUILD_BREADTH, SEARCH_BREADTH = 32, 80, 192  # of the index: recall@20 of .99
-SPARE = 4  # more proposals than are asked for, to be put into order by the exact distance
-RUN = 32  # cosines of which only the largest is looked at first
-ABSENT = -3.0  # below every cosine
-CROWD, FINER = 40, 2.0**-29  # proposals per neighbour that are too many; double to single
-
-Found = tuple[Floats, Ints]  # distances and places
 
 
 def neighbours(

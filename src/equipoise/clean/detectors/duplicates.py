@@ -57,6 +57,13 @@ from equipoise.types.arrays import Floats, InputError, Ints, require_whole
 from equipoise.types.predictions import Predictions
 
 Nearest = Callable[[Ints], Ints]  # places in some order to (items, k) places in that order
+VIEWS = tuple((turns, mirrored) for mirrored in (False, True) for turns in range(4))
+DRAWN, DRAWN_TURNED = 100_000, 20_000  # pairs of a background, upright and in eight views
+CELLS = 2**24  # of the distances at a time
+Hashes = NDArray[np.uint8]  # (items, bytes)
+REMEMBERED = 4096  # images at most that are kept in memory
+THUMBNAIL = 8
+Grey = NDArray[np.uint8]  # (side, side)
 
 
 def pairs_to_score(data: Collection, nearest: Nearest, where: str) -> Pairs:
@@ -75,10 +82,6 @@ def pairs_to_score(data: Collection, nearest: Nearest, where: str) -> Pairs:
     low, high = np.minimum(items, near.ravel()), np.maximum(items, near.ravel())
     keys = np.unique((low * len(order) + high)[low != high])
     return Pairs(order[keys // len(order)], order[keys % len(order)])
-
-
-VIEWS = tuple((turns, mirrored) for mirrored in (False, True) for turns in range(4))
-DRAWN, DRAWN_TURNED = 100_000, 20_000  # pairs of a background, upright and in eight views
 
 
 @dataclass(frozen=True)
@@ -206,10 +209,6 @@ def _closest_distances(views: tuple[Floats, ...], first: Ints, second: Ints) -> 
     return best
 
 
-CELLS = 2**24  # of the distances at a time
-Hashes = NDArray[np.uint8]  # (items, bytes)
-
-
 @dataclass(frozen=True)
 class PHash(Detector):
     """Agreement of perceptual hashes.
@@ -288,11 +287,6 @@ def _nearest(hashes: Hashes, k: int) -> Ints:
             order = np.argsort(distances[near], kind="stable")[:k]
             places[start + row] = near[order]
     return places
-
-
-REMEMBERED = 4096  # images at most that are kept in memory
-THUMBNAIL = 8
-Grey = NDArray[np.uint8]  # (side, side)
 
 
 @dataclass(frozen=True)

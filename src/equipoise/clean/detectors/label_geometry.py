@@ -54,6 +54,7 @@ from equipoise.clean.similarity import neighbours
 from equipoise.types.arrays import Floats, InputError, Ints, require_whole
 
 ALIKE = 1e-12  # variance of alignments below which all are the same
+CELLS = 2**23  # of the kernel at a time
 
 
 @dataclass(frozen=True)
@@ -169,9 +170,6 @@ class KnnDisagreement(LabelDetector):
             )
         _, places = neighbours(rows, self.k, progress=progress)
         return np.asarray(np.mean(labels[places] != labels[:, None], axis=1))
-
-
-CELLS = 2**23  # of the kernel at a time
 
 
 @dataclass(frozen=True)

@@ -42,6 +42,10 @@ from equipoise.types.notices import Notice, notice
 IMAGENET_MEAN = (0.485, 0.456, 0.406)
 IMAGENET_SD = (0.229, 0.224, 0.225)
 _ROOMY = 4  # images larger than this many times the input are first shrunk by whole numbers
+_FLOOR = 1e-4  # keeps a blank picture from being the zero vector
+_BATCH = 64  # images per shard
+_KEY = 32  # bytes of a key
+_ENDING = ".embeddings"
 
 
 @dataclass(frozen=True)
@@ -156,9 +160,6 @@ class GivenEmbeddings(Encoder):
         return np.asarray(self.array, dtype=np.float32)[np.asarray(places, dtype=np.intp)]
 
 
-_FLOOR = 1e-4  # keeps a blank picture from being the zero vector
-
-
 @dataclass(frozen=True)
 class GreyPixels(Encoder):
     """Small grey pictures, `size` x `size` features.
@@ -187,11 +188,6 @@ class GreyPixels(Encoder):
     def _vector(self, images: ImageSource, place: int) -> Floats:
         grey = squeeze(images.rgb(place), self.size).mean(axis=2).ravel()
         return np.asarray(grey - grey.mean() + np.float32(_FLOOR))
-
-
-_BATCH = 64  # images per shard
-_KEY = 32  # bytes of a key
-_ENDING = ".embeddings"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -47,6 +47,12 @@ from equipoise.types.arrays import Floats, InputError, choice, listed, require_w
 
 VERSIONS = ("lite0", "lite2")
 _CODE = "efficientnet_lite_pytorch"
+_TYPES = {
+    "tensor(float)": np.float32,
+    "tensor(float16)": np.float16,
+    "tensor(double)": np.float64,
+    "tensor(uint8)": np.uint8,
+}
 
 
 @dataclass(frozen=True)
@@ -132,14 +138,6 @@ def _lite_model(version: str) -> Any:
         torch.load(_lite_weights(version), map_location="cpu", weights_only=True)
     )
     return model.eval()
-
-
-_TYPES = {
-    "tensor(float)": np.float32,
-    "tensor(float16)": np.float16,
-    "tensor(double)": np.float64,
-    "tensor(uint8)": np.uint8,
-}
 
 
 @dataclass(frozen=True)
