@@ -93,6 +93,7 @@ array([[0.667, 0.167, 0.167]])
 array([0.5])
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -519,6 +520,12 @@ def estimated_prior(label: Ints, votes: Floats, total: Floats, classes: int) -> 
     return prior_of_tally(VoteTally.of(labels, votes, total, classes))
 
 
+def posterior_mean(counts: Ints, reliability: float, prior: VotePrior) -> Floats:
+    """Mean of the Dirichlet posterior of counts (items, classes); shares where prior is 0."""
+    shapes = reliability * counts + prior.shapes
+    return np.asarray(shapes / shapes.sum(axis=1, keepdims=True))
+
+
 def prior_of_tally(tally: "VoteTally") -> VotePrior:
     """Base rate and concentration, given how often each number of votes occurs."""
     classes, votes = tally.classes, float(tally.votes @ tally.times)
@@ -578,6 +585,21 @@ class VoteTally:
         return cls(
             sizes, items.astype(float), labels, values[code], times.astype(float), classes
         )
+
+    @classmethod
+    def merged(cls, tallies: "Sequence[VoteTally]") -> "VoteTally":
+        """Tally of several blocks of items."""
+        total, items, label, votes, times = (
+            np.concatenate([getattr(tally, name) for tally in tallies])
+            for name in ("total", "items", "label", "votes", "times")
+        )
+        sizes, size = np.unique(total, return_inverse=True)
+        values, code = np.unique(votes, return_inverse=True)
+        pairs, pair = np.unique(label * len(values) + code, return_inverse=True)
+        labels, code = pairs // len(values), pairs % len(values)
+        many = np.bincount(size, items).astype(float)
+        often = np.bincount(pair, times).astype(float)
+        return cls(sizes, many, labels, values[code], often, tallies[0].classes)
 
     def likelihood(self, shapes: Floats) -> float:
         """Log-likelihood of a shape per class, but for a constant."""

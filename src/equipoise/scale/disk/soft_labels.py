@@ -13,7 +13,6 @@ the jackknife's: alpha without each block in turn, Student's t.
 
 import math
 import tempfile
-from collections import Counter
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -27,7 +26,13 @@ from equipoise.scale.disk.coded import ItemCheck, part_path, write_facts, write_
 from equipoise.scale.disk.votes import VotesOnDisk
 from equipoise.scale.engine import Progress
 from equipoise.truth.agreement.coefficients import alpha_of_coincidences, class_values
-from equipoise.truth.counts import VotePrior, VoteTally, given_prior, prior_of_tally
+from equipoise.truth.counts import (
+    VotePrior,
+    VoteTally,
+    given_prior,
+    posterior_mean,
+    prior_of_tally,
+)
 from equipoise.types.arrays import Floats, InputError, Ints, choice, short_repr
 from equipoise.types.notices import Notice
 
@@ -94,16 +99,14 @@ class _Sums:
     votes: int = 0
     several: int = 0
     paired: int = 0
-    totals: Counter[int] = field(default_factory=Counter)
-    cells: Counter[tuple[int, int]] = field(default_factory=Counter)
+    tallies: list[VoteTally] = field(default_factory=list)
 
     def add(self, other: "_Sums") -> None:
         """Add those of later partitions."""
         self.pairs += other.pairs
         for name in ("items", "votes", "several", "paired"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
-        self.totals.update(other.totals)
-        self.cells.update(other.cells)
+        self.tallies += other.tallies
 
 
 def soft_labels(
@@ -147,7 +150,7 @@ def soft_labels(
             first = None if vote_prior is None else (reliability, vote_prior)
             sums = _counted(votes, hashes, place if first else hashes, first, progress)
             if vote_prior is None:
-                vote_prior = prior_of_tally(_tally(sums, size))
+                vote_prior = prior_of_tally(VoteTally.merged(sums.tallies))
                 finish = partial(_finish, hashes, place, reliability, vote_prior, votes.classes)
                 votes.map(finish, hashes, place)
         words = f"Dirichlet (reliability {reliability:g}, {vote_prior.words})"
@@ -217,47 +220,23 @@ def _count(
     check.add(number, hashes)
     pairs = np.zeros((BLOCKS, size, size))
     coincidences(counts, (hashes % np.uint64(BLOCKS)).astype(np.uint8), pairs)
-    sums = _tallied(counts, pairs, cells=place is not None and settings is None)
+    sums = _tallied(counts, pairs, tally=place is not None and settings is None)
     if place is not None:
         shares = None if settings is None else posterior_mean(counts, *settings)
         _write(place, number, rows.items, counts, shares, votes.classes)
     return sums
 
 
-def _tallied(counts: Ints, pairs: Floats, *, cells: bool) -> _Sums:
+def _tallied(counts: Ints, pairs: Floats, *, tally: bool) -> _Sums:
     total = counts.sum(axis=1)
     several = total >= 2
     sums = _Sums(pairs, len(counts), int(total.sum()), int(several.sum()))
     sums.paired = int(total[several].sum())
-    if cells:
-        sums.totals = _histogram(total)
-        for k in range(counts.shape[1]):
-            histogram = _histogram(counts[:, k])
-            sums.cells.update({(k, n): times for n, times in histogram.items() if n})
+    if tally:
+        item, label = np.nonzero(counts)
+        votes = counts[item, label].astype(float)
+        sums.tallies.append(VoteTally.of(label, votes, total.astype(float), counts.shape[1]))
     return sums
-
-
-def _histogram(values: Ints) -> Counter[int]:
-    number, times = np.unique(values, return_counts=True)
-    return Counter(dict(zip(number.tolist(), times.tolist(), strict=True)))
-
-
-def _tally(sums: _Sums, size: int) -> VoteTally:
-    totals, cells = sorted(sums.totals.items()), sorted(sums.cells.items())
-    return VoteTally(
-        total=np.array([n for n, _ in totals], dtype=np.float64),
-        items=np.array([times for _, times in totals], dtype=np.float64),
-        label=np.array([k for (k, _), _ in cells], dtype=np.int64),
-        votes=np.array([n for (_, n), _ in cells], dtype=np.float64),
-        times=np.array([times for _, times in cells], dtype=np.float64),
-        classes=size,
-    )
-
-
-def posterior_mean(counts: Ints, reliability: float, prior: VotePrior) -> Floats:
-    """Mean of the Dirichlet posterior of counts (items, classes); shares where prior is 0."""
-    shapes = reliability * counts + prior.shapes
-    return np.asarray(shapes / shapes.sum(axis=1, keepdims=True))
 
 
 def _agreement(votes: VotesOnDisk, sums: _Sums, level: str | None) -> Agreement:
