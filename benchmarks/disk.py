@@ -111,7 +111,7 @@ gaps = [[b - a for a, b in zip(one, two)] for one, two in zip(clock, clock[1:])]
 said = dict(soft=whole, em=min(gaps))
 shutil.rmtree(folder / "fit")
 """
-OURS = "from equipoise import disk\nfrom equipoise.scale.disk.coded import code_votes"
+OURS = "from equipoise.scale import disk\nfrom equipoise.scale.disk.coded import code_votes"
 
 
 def make_votes(
@@ -212,7 +212,7 @@ def scaling(folder: Path, votes: int) -> None:
     (folder / "half").mkdir()
     for part in sorted((folder / "all").iterdir())[: PIECES // 2]:
         (folder / "half" / part.name).hardlink_to(part)
-    setup = "from equipoise import disk, engine\nfrom equipoise.truth import Fit"
+    setup = "from equipoise.scale import disk, engine\nfrom equipoise.truth import Fit"
     for kind in ("local", "dask"):
         heading(f"Scaling of {votes:,} votes, {PIECES} partitions, engine {kind}")
         found = {}
