@@ -292,7 +292,7 @@ def test_drawing_has_an_end():
         ("threshold", "set", "votes.csv", "--experts", "votes.csv", "--replicates"),
         ("clean", "benchmark", "x", "--seeds"),
         ("uq", "benchmark", "--data", "x", "--seeds"),
-        ("evaluate", "--full", "-a", "votes.csv", "-p", "scores.csv", "--most", ""),
+        ("evaluate", "-a", "votes.csv", "-p", "scores.csv", "--most"),
     ],
     ids=lambda words: " ".join(words[:2]),
 )

@@ -39,8 +39,8 @@ def run() -> int:
     nameless = empty_path(sys.argv[1:])
     if nameless is not None:
         do = "name one, or leave the option out; the folder you are in is ."
-        said = InputError(nameless, "an empty path", "a file or a folder", do)
-        print(f"equipoise: {said}", file=sys.stderr)
+        refusal = InputError(nameless, "an empty path", "a file or a folder", do)
+        print(f"equipoise: {refusal}", file=sys.stderr)
         return 2
     try:
         verbs()()
@@ -48,16 +48,16 @@ def run() -> int:
         return done.code if isinstance(done.code, int) else int(done.code is not None)
     except InputError as error:
         options = options_of(sys.argv[1:])
-        told = error.renamed({"model": "truth"}) if "truth" in options else error
-        print(f"equipoise: {told.in_command(options)}", file=sys.stderr)
+        worded = error.renamed({"model": "truth"}) if "truth" in options else error
+        print(f"equipoise: {worded.in_command(options)}", file=sys.stderr)
         return 1
     except BrokenPipeError:
         return 0
     except OSError as error:
         place = error.filename or "a file"
         do = "check the path and its permissions"
-        said = InputError(str(place), f"{error.strerror}", "a place that can be used", do)
-        print(f"equipoise: {said}", file=sys.stderr)
+        refusal = InputError(str(place), f"{error.strerror}", "a place that can be used", do)
+        print(f"equipoise: {refusal}", file=sys.stderr)
         return 1
     return 0
 

@@ -81,20 +81,20 @@ def aggregate(options: Options) -> None:
         check_folder(folder, (MARK, "report.html"), overwrite=options.overwrite)
     table = ask(read_votes(options), options)
     tasks = _tasks(table, options)
-    every = [fit(table, task, options) for task in tasks]
+    fits = [fit(table, task, options) for task in tasks]
     title = f"{study_name(options)}: what is plausibly true?"
-    brief = tasks_report(table, every, title=title)
+    brief = tasks_report(table, fits, title=title)
     notes = worded(brief.notices, command=True)
-    reasons = dict.fromkeys(f"Model: {one.reason}" for one in every)
-    say(*reasons, *(f"Note: {one}" for one in notes))
-    _write(table, every, replace(options, title=title), folder)
+    reasons = dict.fromkeys(f"Model: {one.reason}" for one in fits)
+    say(*reasons, *(f"Note: {sentence}" for sentence in notes))
+    _write(table, fits, replace(options, title=title), folder)
     if options.as_json:
-        told = [_facts(table, one) for one in every]
-        alone = {**told[0], "notices": worded(truth_notices(table, every[0]), command=True)}
+        facts = [_facts(table, one) for one in fits]
+        alone = {**facts[0], "notices": worded(truth_notices(table, fits[0]), command=True)}
         made_with = _made_with(options)
-        print_json({**made_with, **(alone if len(told) == 1 else {"tasks": told})})
+        print_json({**made_with, **(alone if len(facts) == 1 else {"tasks": facts})})
         return
-    if len(every) == 1:
+    if len(fits) == 1:
         show(output(), brief)
         return
     show(output(), replace(brief, task=""))
@@ -126,16 +126,16 @@ def _facts(table: Annotations, fits: "FittedModels") -> dict[str, object]:
 
 
 def _write(
-    table: Annotations, every: "list[FittedModels]", options: Options, folder: Path | None
+    table: Annotations, fits: "list[FittedModels]", options: Options, folder: Path | None
 ) -> None:
     """Write the files that were asked for."""
     from equipoise.read.plausibilities import write_plausibilities
 
     if options.out is not None and folder is None:
         if options.out.suffix.lower() == ".npz":
-            write_plausibilities(every[0].chosen, options.out)
+            write_plausibilities(fits[0].chosen, options.out)
         else:
-            _write_consensus(table, every, options.out)
+            _write_consensus(table, fits, options.out)
         say(f"Wrote {options.out}")
     if folder is None and options.page is None:
         return
@@ -144,31 +144,31 @@ def _write(
     from equipoise.study.analyses.truth_report import tasks_report
 
     shown = [
-        one if one.compared else replace(one, models={one.name: one.chosen}) for one in every
+        fit if fit.compared else replace(fit, models={fit.name: fit.chosen}) for fit in fits
     ]
     with progress("page"):
         whole = tasks_report(table, shown, title=options.title or "")
         text = "" if options.page is None else render(whole)
         if folder is not None:
-            write_report(folder, MARK, whole, facts={"tasks": [one.task for one in every]})
+            write_report(folder, MARK, whole, facts={"tasks": [fit.task for fit in fits]})
     if options.page is not None:
         write_text(options.page, text)
         say(f"Wrote {options.page}")
     if folder is not None:
-        _write_consensus(table, every, folder / "tables" / "consensus.parquet")
-        names = _file_names([one.task for one in every])
-        for name, one in zip(names, every, strict=True):
-            write_plausibilities(one.chosen, folder / name)
+        _write_consensus(table, fits, folder / "tables" / "consensus.parquet")
+        names = _file_names([fit.task for fit in fits])
+        for name, fit in zip(names, fits, strict=True):
+            write_plausibilities(fit.chosen, folder / name)
         listed = ", ".join([MARK, "report.html", "tables/consensus.csv and .parquet", *names])
         say(f"Wrote {folder}: {listed}")
 
 
-def _write_consensus(table: Annotations, every: "list[FittedModels]", path: Path) -> None:
+def _write_consensus(table: Annotations, fits: "list[FittedModels]", path: Path) -> None:
     """Consensus, certainty and votes of every item of every task."""
     from equipoise.report.text import write_table
     from equipoise.study.analyses.truth_items import consensus_rows
 
-    rows = [row for one in every for row in consensus_rows(table, one.chosen)]
+    rows = [row for fit in fits for row in consensus_rows(table, fit.chosen)]
     write_table(rows, path)
 
 
@@ -180,8 +180,11 @@ def _file_names(tasks: "list[str]") -> list[str]:
     >>> _file_names([""]), _file_names(["Lung opacity", "Lung/opacity"])
     (['truth.npz'], ['truth-lung-opacity.npz', 'truth-lung-opacity-2.npz'])
     """
-    words = ["".join(one.lower() if one.isalnum() else " " for one in task) for task in tasks]
-    stems = ["-".join(["truth", *one.split()]) for one in words]
+    words = [
+        "".join(letter.lower() if letter.isalnum() else " " for letter in task)
+        for task in tasks
+    ]
+    stems = ["-".join(["truth", *name.split()]) for name in words]
     again = [stems[:place].count(stem) for place, stem in enumerate(stems)]
     return [f"{s}-{n + 1}.npz" if n else f"{s}.npz" for s, n in zip(stems, again, strict=True)]
 
@@ -212,13 +215,13 @@ def fit(table: Annotations, task: str, options: Options) -> "FittedModels":
 
         def ticking(fit: "Model") -> "Model":
             def run(*args: Any, **how: Any) -> Plausibilities:
-                made = fit(*args, **how)
+                truth = fit(*args, **how)
                 tell(next(done), total)
-                return made
+                return truth
 
             return run
 
-        plain = {own: ticking(fit) for own, fit in models.items()}
+        plain = {label: ticking(fit) for label, fit in models.items()}
         chosen = plain[name]
         if options.bootstrap:
             draws = options.bootstrap
@@ -226,7 +229,7 @@ def fit(table: Annotations, task: str, options: Options) -> "FittedModels":
         fits = fitted(table, {**plain, name: chosen}, task)
         if scored:
             scores = held_out(table, plain, seed=options.seed, task=task)
-        known = aggregates_against_gold(table, plain, task)
+        gold = aggregates_against_gold(table, plain, task)
     return FittedModels(
         name=name,
         reason=reason,
@@ -234,7 +237,7 @@ def fit(table: Annotations, task: str, options: Options) -> "FittedModels":
         models=fits,
         scores=scores,
         compared=options.compare,
-        gold=known,
+        gold=gold,
     )
 
 
@@ -269,7 +272,7 @@ def _made_with(options: Options) -> dict[str, object]:
         rows = published_files(options.dataset)
     else:
         rows = hashed("annotations", table_files(options.annotations))
-    files = [{"name": one.name, "sha256": one.sha256} for one in rows]
+    files = [{"name": row.name, "sha256": row.sha256} for row in rows]
     source = dataset_facts(options.dataset)
     return {
         "version": __version__,

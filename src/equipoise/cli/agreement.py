@@ -60,11 +60,11 @@ def agreement(options: Options) -> None:
         return
     options = replace(options, replicates=options.replicates or REPLICATES)
     table = read_votes(options)
-    found = _summaries(table, options)
+    tables = _summaries(table, options)
     report = _report(
-        table, found, options, f"{study_name(options)}: how far do annotators agree?"
+        table, tables, options, f"{study_name(options)}: how far do annotators agree?"
     )
-    say(*(f"Note: {one}" for one in worded(report.all_notices, command=True)))
+    say(*(f"Note: {sentence}" for sentence in worded(report.all_notices, command=True)))
     if options.page is not None:
         from equipoise.read.writing import write_text
         from equipoise.report.page import render
@@ -73,11 +73,11 @@ def agreement(options: Options) -> None:
         say(f"Wrote {options.page}")
     if options.as_json:
         about = {"replicates": options.replicates, "seed": options.seed}
-        tasks = [one.as_json() for one in found]
+        tasks = [one.as_json() for one in tables]
         print_json({**about, "notices": worded(report.notices), "tasks": tasks})
         return
     show(output(), report)
-    if len(found) > 1:
+    if len(tables) > 1:
         output().print("--task shows annotators and pairs of one task.")
 
 
@@ -92,31 +92,31 @@ def _summaries(table: Annotations, options: Options) -> "list[AgreementTable]":
         "replicates": options.replicates or REPLICATES,
         "seed": options.seed,
     }
-    found = []
+    tables = []
     with progress("agreement") as tell:
         for done, task in enumerate(tasks, start=1):
-            found.append(agreement_table(table, task=task, **how))
+            tables.append(agreement_table(table, task=task, **how))
             tell(done, len(tasks))
-    return found
+    return tables
 
 
 def _report(
-    table: Annotations, found: "list[AgreementTable]", options: Options, title: str
+    table: Annotations, tables: "list[AgreementTable]", options: Options, title: str
 ) -> "Report":
     from equipoise.truth.agreement import agreement_findings
     from equipoise.truth.agreement.report import TERMS
     from equipoise.types.findings import Report
 
-    first = found[0]
-    known = first.known
-    if len(found) > 1:
-        known = (count(len(found), "task"), count(max(one.items for one in found), "item"))
+    first = tables[0]
+    facts = first.known
+    if len(tables) > 1:
+        facts = (count(len(tables), "task"), count(max(part.items for part in tables), "item"))
     return Report(
         title=title,
-        findings=agreement_findings(found),
-        known=known,
+        findings=agreement_findings(tables),
+        known=facts,
         terms=TERMS,
-        task=first.task if len(found) == 1 else "",
+        task=first.task if len(tables) == 1 else "",
         notices=as_notices(table.notices),
         settings=(
             ("Intervals", first.scope),

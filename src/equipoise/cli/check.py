@@ -60,7 +60,7 @@ def check(options: Options) -> None:
             raise InputError("--out", "votes that stay on disk", "no file", do)
         check_on_disk(folders, options)
         return
-    found = check_files(
+    checked = check_files(
         FilesToCheck(
             annotations=options.annotations or (),
             predictions=options.predictions or (),
@@ -70,13 +70,13 @@ def check(options: Options) -> None:
             first_votes=options.first_votes,
         )
     )
-    report = check_report(found, command=True)
+    report = check_report(checked, command=True)
     if options.as_json:
         print_json(as_json(report))
     else:
         show(output(), report, verbose=options.verbose)
     if options.out is not None:
-        _write(found, options.out)
+        _write(checked, options.out)
 
 
 def _check_out(options: Options) -> None:
@@ -88,14 +88,14 @@ def _check_out(options: Options) -> None:
         )
 
 
-def _write(found: "CheckedFiles", out: Path) -> None:
+def _write(checked: "CheckedFiles", out: Path) -> None:
     from equipoise.read.canonical import write_study
 
-    if found.annotations is None:
+    if checked.annotations is None:
         raise InputError(
             f"--out {out}", "predictions alone", "a study", "give the annotations, too"
         )
-    write_study(out, found.annotations, found.predictions)
-    verb = "evaluate" if found.predictions else "agreement"
-    drop = "" if found.matches or not found.predictions else " --on-missing drop"
+    write_study(out, checked.annotations, checked.predictions)
+    verb = "evaluate" if checked.predictions else "agreement"
+    drop = "" if checked.matches or not checked.predictions else " --on-missing drop"
     say(f"Wrote {out}; take it as it is: equipoise {verb} {out}{drop}")

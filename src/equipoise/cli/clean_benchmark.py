@@ -182,22 +182,27 @@ def _list(*, as_json: bool) -> None:
 
     rows = [
         {
-            "detector": one.name,
-            "task": one.task,
-            "title": one.title,
-            "needs": list(one.needs),
-            "packages": list(one.packages),
-            "seeded": one.seeded,
+            "detector": detector.name,
+            "task": detector.task,
+            "title": detector.title,
+            "needs": list(detector.needs),
+            "packages": list(detector.packages),
+            "seeded": detector.seeded,
         }
-        for one in DETECTORS
+        for detector in DETECTORS
     ]
     if as_json:
         print_json({"detectors": rows, "studies": list(STUDIES)})
         return
     table = Table("detector", "looks for", "what it is", "needs", box=None, pad_edge=False)
-    for one in DETECTORS:
-        known = (one.name, TITLES[one.task].lower(), one.title, ", ".join(one.needs))
-        table.add_row(*map(escape, known))
+    for detector in DETECTORS:
+        cells = (
+            detector.name,
+            TITLES[detector.task].lower(),
+            detector.title,
+            ", ".join(detector.needs),
+        )
+        table.add_row(*map(escape, cells))
     screen = output()
     screen.print(table)
     screen.print(f"\nStudies: {', '.join(STUDIES)}")
@@ -207,11 +212,11 @@ def _detectors(options: Options) -> "tuple[Detector, ...]":
     from equipoise.clean import DETECTORS
     from equipoise.clean.detector import choose
 
-    known = [one.name for one in DETECTORS]
+    names = [detector.name for detector in DETECTORS]
     chosen = [
         name
         for word in words(options.detectors) or ("all",)
-        for name in (known if word == "all" else [word])
+        for name in (names if word == "all" else [word])
     ]
     return choose(list(dict.fromkeys(chosen)), DETECTORS)
 
@@ -255,10 +260,10 @@ def _own_study(path: Path, options: Options, cache: Path | None) -> "JudgedColle
 
     encoder = options.encoder or ("default" if path.is_dir() else None)
     with progress("reading") as tell:
-        found = read_collection(
+        reading = read_collection(
             path, labels=options.label_table, encoder=encoder, cache=cache, progress=tell
         )
-    note(found.notices)
+    note(reading.notices)
     files = _by_task("votes", options.votes)
     truths: Any = {task: _votes(file, task) for task, file in files.items()}
     files = _by_task("expert_votes", options.expert_votes)
@@ -266,7 +271,7 @@ def _own_study(path: Path, options: Options, cache: Path | None) -> "JudgedColle
     return JudgedCollection(
         name=path.stem,
         title=path.stem,
-        collection=found.collection,
+        collection=reading.collection,
         truths=truths,
         experts=experts,
     )
@@ -351,8 +356,8 @@ def _save(done: "BenchmarkResult", report: "Report", out: Path) -> None:
     from equipoise.clean.benchmark_findings import save
 
     with progress("page"):
-        said = save(done, report, out)
-    note(said)
+        notices = save(done, report, out)
+    note(notices)
 
 
 def _show(report: "Report", options: Options) -> None:
@@ -361,13 +366,15 @@ def _show(report: "Report", options: Options) -> None:
     from equipoise.report.terminal import show, show_answer
 
     console, out = output(), options.out
-    boards = tuple(one for one in report.findings if one.key in ("standings", "distance"))
+    boards = tuple(
+        finding for finding in report.findings if finding.key in ("standings", "distance")
+    )
     files = [f"Page {out / 'report.html'}", f"numbers {out / 'run.json'}"] if out else []
     show_answer(console, replace(report, findings=boards), files=files)
     rest = tuple(
-        one
-        for one in report.findings
-        if options.verbose or one.key in ("left_out_detectors", "cost")
+        finding
+        for finding in report.findings
+        if options.verbose or finding.key in ("left_out_detectors", "cost")
     )
     console.print()
     show(console, replace(report, findings=rest), verbose=options.verbose)

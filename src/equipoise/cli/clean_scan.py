@@ -28,7 +28,7 @@ EMBEDDINGS = "embeddings"  # folder of the cache in the folder of results
 
 def check_outside(out: Path, source: Path, do: str) -> None:
     """Refuse a folder for results that would be looked through itself."""
-    here, there = (Path(realpath(one)) for one in (out, source))  # of loops, too
+    here, there = (Path(realpath(path)) for path in (out, source))  # of loops, too
     if here == there or (there.is_dir() and here.is_relative_to(there)):
         raise InputError(
             f"--out {out}",
@@ -86,9 +86,9 @@ def scan(options: Options) -> None:
         cache=_cache(options),
     )
     with _Steps() as steps:
-        found = look_through(reading.collection, how, steps)
-    record, thumbnails = _recorded(found, reading, options)
-    note((*reading.notices, *found.notices))
+        scanned = look_through(reading.collection, how, steps)
+    record, thumbnails = _recorded(scanned, reading, options)
+    note((*reading.notices, *scanned.notices))
     files: list[str] = []
     if options.out is not None:
         with progress("writing"):
@@ -125,7 +125,7 @@ class _Steps(ExitStack):
 def _said(out: Path | None, files: Sequence[str]) -> list[str]:
     if out is None:
         return []
-    lists = [one for one in files if "/" not in one and one.endswith(".csv")]
+    lists = [name for name in files if "/" not in name and name.endswith(".csv")]
     return [f"{out / 'report.html'}", f"lists: {', '.join(lists)}"]
 
 
@@ -149,23 +149,25 @@ def _read(options: Options) -> "tuple[CollectionRead, Encoder | None]":
 
 
 def _recorded(
-    found: "Scan", reading: "CollectionRead", options: Options
+    scanned: "Scan", reading: "CollectionRead", options: Options
 ) -> "tuple[ScanRecord, dict[str, bytes]]":
     """The record of a scan, and the pictures that lie beside its page."""
     from equipoise.clean.scan_findings import ScanRecord, pictures
 
     assert options.source is not None
-    known: dict[str, str] = {}
+    shown: dict[str, str] = {}
     thumbnails: dict[str, bytes] = {}
     if options.out is not None and options.thumbnails != "none":
         with progress("pictures"):
             beside = options.thumbnails == "beside"
-            known, thumbnails = pictures(reading.collection, found, beside=beside)
+            shown, thumbnails = pictures(reading.collection, scanned, beside=beside)
     record = ScanRecord(
-        scan=found,
+        scan=scanned,
         name=options.source.name or str(options.source),
-        rejected=tuple((one.where, f"{one.got}; {one.do}") for one in reading.rejected),
-        pictures=known,
+        rejected=tuple(
+            (refusal.where, f"{refusal.got}; {refusal.do}") for refusal in reading.rejected
+        ),
+        pictures=shown,
         settings=_settings(reading, options),
         notices=reading.notices,
     )
@@ -201,8 +203,11 @@ def _show(record: "ScanRecord", files: Sequence[str]) -> None:
     for part in report.findings:
         if part.left_out:
             lines += fact_lines("Not done", f"{part.title}: {part.sentence}", console.width)
-    lists = [(one.title, one.tables[0]) for one in report.findings
-             if one.key in TASKS and one.tables and one.tables[0].brief]  # fmt: skip
+    lists = [
+        (finding.title, finding.tables[0])
+        for finding in report.findings
+        if finding.key in TASKS and finding.tables and finding.tables[0].brief
+    ]
     room = (LINES - 2 - len(lines)) // max(len(lists), 1) - 3
     for title, table in lists:
         first = replace(table, brief=(table.brief or ())[: max(LEAST_ROWS, room)])

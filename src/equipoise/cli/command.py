@@ -98,7 +98,7 @@ def verb(
                 function(options)
 
         run.__dict__["__signature__"] = Signature(parameters, return_annotation=None)
-        run.__annotations__ = {one.name: one.annotation for one in parameters}
+        run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
         return run
 
     return command
@@ -141,14 +141,14 @@ def _show_all(context: typer.Context, wanted: bool) -> None:
     """Print the help with every option, and stop."""
     if not wanted:
         return
-    hidden = [one for one in context.command.params if getattr(one, "hidden", False)]
-    for one in hidden:
-        one.__dict__["hidden"] = False
+    hidden = [option for option in context.command.params if getattr(option, "hidden", False)]
+    for option in hidden:
+        option.__dict__["hidden"] = False
     try:
         typer.echo(context.get_help())
     finally:
-        for one in hidden:
-            one.__dict__["hidden"] = True
+        for option in hidden:
+            option.__dict__["hidden"] = True
     raise typer.Exit
 
 
@@ -177,9 +177,9 @@ def _check(values: Mapping[str, Any]) -> None:
             raise misused(f"got {got}, expected at most {MOST_DRAWN:,}", name)
 
 
-def _choices(known: tuple[str, ...] | str) -> tuple[str, ...]:
+def _choices(choices: tuple[str, ...] | str) -> tuple[str, ...]:
     """The words of a row, or of the catalogue that it names."""
-    if not isinstance(known, str):
-        return known
-    module, _, name = known.partition(":")
+    if not isinstance(choices, str):
+        return choices
+    module, _, name = choices.partition(":")
     return tuple(getattr(import_module(module), name))

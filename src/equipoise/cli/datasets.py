@@ -97,7 +97,7 @@ def demo(options: Options) -> None:
     readings = read_annotations(votes).against("malignant")
     how = Settings(replicates=report_replicates(len(readings.items)))
     study = Study.of(read_predictions(scores), readings, settings=how)
-    quick = tuple(name for name, one in ANALYSES.items() if one.quick)
+    quick = tuple(name for name, analysis in ANALYSES.items() if analysis.quick)
     with stages(len(quick) + 3) as stage:
         study = study.telling(stage("scoring"))
         nouns = Nouns("tumour", "reader")

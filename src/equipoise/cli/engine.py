@@ -130,12 +130,12 @@ def _without_engine(words: Sequence[str]) -> list[str]:
     >>> _without_engine(["uq", "benchmark", "--engine", "slurm-array", "--out", "run"])
     ['uq', 'benchmark', '--out', 'run']
     """
-    kept, skip = [], False
+    words_left, skip = [], False
     for word in words:
         if not skip and word not in ("--engine", f"--engine={JOBS}"):
-            kept.append(word)
+            words_left.append(word)
         skip = word == "--engine"
-    return kept
+    return words_left
 
 
 def _run(words: Sequence[str]) -> None:

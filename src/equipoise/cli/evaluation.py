@@ -83,20 +83,20 @@ def run_evaluation(options: Options) -> None:
         read = read_study(options, names, truth=options.truth, out=options.out, also=also)
         tell(1, 1)
     options = replace(options, ties=read.ties, on_missing=read.on_missing)
-    made = make_truth(read.annotations, options)
-    made, expected = with_groups(grouping, made)
-    made, models = regrouped(grouping, made, read.predictions, by_group=options.by_group)
+    truth = make_truth(read.annotations, options)
+    truth, expected = with_groups(grouping, truth)
+    truth, models = regrouped(grouping, truth, read.predictions, by_group=options.by_group)
     metrics = [metric_of(name) for name in read.metrics]
-    check_k(metrics, len(made.parts[0].classes) if made.parts else 0)
+    check_k(metrics, len(truth.parts[0].classes) if truth.parts else 0)
     metrics = list(within(grouping, metrics, options.within))
     read = replace(read, predictions=models)
     wanted = asked_analyses(options, read.annotations, metrics)
     with stages(len(wanted) + 3) as stage:
-        scored = _study(read, made, metrics, options, stage("scoring"))
+        scored = _study(read, truth, metrics, options, stage("scoring"))
         report = _report(scored, read, options, stage)
     report = replace(report, notices=(*read.notices, *report.notices))
     say(*expected)
-    run = _recorded(scored.evaluation, report, read, made, options)
+    run = _recorded(scored.evaluation, report, read, truth, options)
     _finish(run, options)
 
 
@@ -108,16 +108,16 @@ def _repeated(options: Options) -> Options:
         return options
     earlier = Run.load(run).record.asked
     names = (*OF_SCORING, *OF_TRUTH)
-    own = non_default(options, names)
+    set_now = non_default(options, names)
     stored: dict[str, Any] = {
-        name: earlier[name] for name in names if name in earlier and name not in own
+        name: earlier[name] for name in names if name in earlier and name not in set_now
     }
     return replace(options, **stored)
 
 
 def _study(
     read: CliStudy,
-    made: ScoredTruth,
+    truth: ScoredTruth,
     metrics: Sequence[Metric],
     options: Options,
     tell: Progress,
@@ -131,15 +131,15 @@ def _study(
     )
     study = Study.of(
         read.predictions,
-        made.given,
+        truth.given,
         metrics=metrics,
-        resampling=options.resample or (None if made.parts else read.resample),
+        resampling=options.resample or (None if truth.parts else read.resample),
         settings=settings,
     )
     study = replace(study, attributes=attributes)
-    if not made.parts:
+    if not truth.parts:
         return study
-    say(f"Truth: {made.reason} {made.words}.")
+    say(f"Truth: {truth.reason} {truth.words}.")
     return replace(study, votes=read.annotations)
 
 
@@ -164,14 +164,14 @@ def _recorded(
     done: Evaluation,
     report: Report,
     read: CliStudy,
-    made: ScoredTruth,
+    truth: ScoredTruth,
     options: Options,
 ) -> Run:
     """Make the run with everything that was asked."""
     labels = _label_words(done)
-    if made.parts:
+    if truth.parts:
         hard = _hard_words(options.ties)
-        labels = {"soft": f"mean of the truth by {made.words}", "hard": hard}
+        labels = {"soft": f"mean of the truth by {truth.words}", "hard": hard}
     name = options.dataset or read.name.removesuffix(f": {TITLE}")
     return record(
         done,
@@ -179,7 +179,7 @@ def _recorded(
             title=options.title or name,
             inputs=read.inputs,
             question=_question(read.annotations, options),
-            truth_model=codec.read(TruthModel, plain(made.facts)) if made.facts else None,
+            truth_model=codec.read(TruthModel, plain(truth.facts)) if truth.facts else None,
             dataset=DatasetRecord(**read.dataset) if read.dataset else None,
             asked=non_default(options, (*OF_SCORING, *OF_TRUTH)),
             **labels,
@@ -195,22 +195,22 @@ def typed_command() -> str:
         return ""
     typed = sys.argv[sys.argv.index(context.info_name) :]
     left_out = ("--out", "--engine", "--address", "--workers")  # they change no number
-    kept = [
+    shown = [
         Path(word).name if Path(word).is_absolute() else word
         for before, word in zip(("", *typed), typed, strict=False)
         if not {before, word} & {*left_out}
-        and not word.startswith((*(f"{one}=" for one in left_out), "--overwrite"))
+        and not word.startswith((*(f"{option}=" for option in left_out), "--overwrite"))
     ]
-    return f"equipoise {shlex.join(kept)}"
+    return f"equipoise {shlex.join(shown)}"
 
 
 def _label_words(result: Evaluation) -> dict[str, str]:
     """How labels were made where gold has a part in them; nothing otherwise."""
-    settled = [one.votes.gold for one in result.questions if one.votes is not None]
-    if not any(one.any() for one in settled):
+    gold_items = [part.votes.gold for part in result.questions if part.votes is not None]
+    if not any(gold_of_task.any() for gold_of_task in gold_items):
         return {}
     gold = "adjudicated gold"
-    if all(one.all() for one in settled):
+    if all(gold_of_task.all() for gold_of_task in gold_items):
         return {"soft": gold, "hard": gold}
     some = f"{gold} where an item has it, else "
     return {"soft": f"{some}mean vote", "hard": f"{some}strict majority"}
@@ -227,10 +227,10 @@ def _hard_words(ties: str) -> str:
 
 def _question(table: Annotations, options: Options) -> StoredQuestion:
     """What the record says of the question: options of models only where there is one."""
-    told: dict[str, Any] = {name: getattr(options, name) for name in RECORDED}
+    facts: dict[str, Any] = {name: getattr(options, name) for name in RECORDED}
     if options.prediction_layout == "auto":
-        del told["prediction_layout"]
-    told["read_as"] = f"{table.kind}: {', '.join(table.classes)}"
+        del facts["prediction_layout"]
+    facts["read_as"] = f"{table.kind}: {', '.join(table.classes)}"
     rare = {
         "truth": options.truth if options.truth != "votes" else None,
         "gold": options.gold if options.gold != "truth" else None,
@@ -240,7 +240,7 @@ def _question(table: Annotations, options: Options) -> StoredQuestion:
         "columns": column_map(options.columns, "columns"),
         "prediction_columns": column_map(options.prediction_columns, "prediction_columns"),
     }
-    return question(**told, **{name: value for name, value in rare.items() if value})
+    return question(**facts, **{name: value for name, value in rare.items() if value})
 
 
 def _finish(run: Run, options: Options) -> None:
@@ -283,7 +283,7 @@ def show_run(
     show_answer(console, report, files=files)
     if verbose or (shown and len(shown) <= FEW):
         keys = None if verbose else {*shown}
-        parts = [one for one in report.findings if keys is None or one.key in keys]
+        parts = [finding for finding in report.findings if keys is None or finding.key in keys]
         console.print()
         show(console, replace(report, findings=tuple(parts)), verbose=verbose)
     elif full or shown:
@@ -295,10 +295,10 @@ def show_run(
 
 def tell_notices(report: Report, *, verbose: bool = False) -> None:
     """Print what a reader should know on standard error: the first few things, or all."""
-    others = [one for one in report.all_notices if one.code not in IN_CARD]
-    said = worded(others, command=True, options=verb_options())
-    say(*(f"Note: {one}" for one in (said if verbose else said[:NOTES])))
-    if len(said) > NOTES and not verbose:
-        left = len(said) - NOTES
+    others = [notice for notice in report.all_notices if notice.code not in IN_CARD]
+    sentences = worded(others, command=True, options=verb_options())
+    say(*(f"Note: {sentence}" for sentence in (sentences if verbose else sentences[:NOTES])))
+    if len(sentences) > NOTES and not verbose:
+        left = len(sentences) - NOTES
         what = "notice" if left == 1 else "notices"
         say(f"{count(left)} more {what}: --verbose, or the page.")

@@ -99,24 +99,24 @@ def read_groups(path: Path | None) -> ClassGroups | None:
 
 def _values(name: str, groups: Sequence[str], values: Sequence[float]) -> dict[str, float]:
     """The one number of every group."""
-    found: dict[str, float] = {}
+    value_of: dict[str, float] = {}
     for group, value in zip(groups, values, strict=True):
         got = ""
         if not np.isfinite(value):
             got = "a blank value" if np.isnan(value) else f"value {value:g}"
-        elif found.setdefault(group, value) != value:
-            got = f"values {found[group]:g} and {value:g}"
+        elif value_of.setdefault(group, value) != value:
+            got = f"values {value_of[group]:g} and {value:g}"
         if got:
             raise InputError(
                 f"{name}, group {group!r}", got,
                 "one finite number per group", "correct the column 'value'",
             )  # fmt: skip
-    return found
+    return value_of
 
 
 def regrouped(
     groups: ClassGroups | None,
-    made: ScoredTruth,
+    truth: ScoredTruth,
     models: "Sequence[Predictions]",
     *,
     by_group: bool,
@@ -125,13 +125,13 @@ def regrouped(
     from equipoise.types.groupings import coarsened
 
     if groups is None or not by_group:
-        return made, tuple(models)
+        return truth, tuple(models)
     grouping = groups.grouping
-    coarse = tuple(one.coarsened(grouping) for one in models)
-    if isinstance(made.given, Annotations):
-        return replace(made, given=_votes(made.given, grouping)), coarse
-    parts = tuple(coarsened(one, grouping) for one in made.given)
-    return replace(made, given=parts), coarse
+    coarse = tuple(model.coarsened(grouping) for model in models)
+    if isinstance(truth.given, Annotations):
+        return replace(truth, given=_votes(truth.given, grouping)), coarse
+    parts = tuple(coarsened(part, grouping) for part in truth.given)
+    return replace(truth, given=parts), coarse
 
 
 def _votes(table: Annotations, grouping: "Grouping") -> Annotations:
@@ -156,18 +156,20 @@ def within(
     if groups is None or not words(text):
         return list(metrics)
     chosen = words(text)
-    return [conditioned(one, groups.grouping, name) for name in chosen for one in metrics]
+    return [conditioned(metric, groups.grouping, name) for name in chosen for metric in metrics]
 
 
-def with_groups(groups: ClassGroups | None, made: ScoredTruth) -> tuple[ScoredTruth, list[str]]:
+def with_groups(
+    groups: ClassGroups | None, truth: ScoredTruth
+) -> tuple[ScoredTruth, list[str]]:
     """Add facts about the groups to the record, and say what is expected of their values.
 
     The truth must still be that of the classes.
     """
     from equipoise.types.groupings import expected_group_value
 
-    if groups is None or not made.parts:
-        return made, []
+    if groups is None or not truth.parts:
+        return truth, []
     facts: dict[str, Any] = {
         "name": groups.grouping.name,
         "groups": list(groups.grouping.groups),
@@ -176,20 +178,21 @@ def with_groups(groups: ClassGroups | None, made: ScoredTruth) -> tuple[ScoredTr
         ),
         "values": dict(groups.values),
     }
-    said = []
-    for part in made.parts if groups.values else ():
-        found = expected_group_value(part, groups.values, groups.grouping)
-        order = np.argsort(-found.mean, kind="stable")[:SHOWN]
+    sentences = []
+    for part in truth.parts if groups.values else ():
+        expected = expected_group_value(part, groups.values, groups.grouping)
+        order = np.argsort(-expected.mean, kind="stable")[:SHOWN]
         facts.setdefault("expected", []).append(
-            {"task": part.task, "mean": float(found.mean.mean())}
+            {"task": part.task, "mean": float(expected.mean.mean())}
         )
         task = f" of task {part.task!r}" if part.task else ""
         named = ", ".join(
-            f"{found.items[i]} {estimate(found.mean[i], found.low[i], found.high[i])}"
+            f"{expected.items[i]} "
+            f"{estimate(expected.mean[i], expected.low[i], expected.high[i])}"
             for i in order
         )
-        said.append(
-            f"Expected {groups.grouping.name}{task}: {number(found.mean.mean())} on average; "
-            f"highest, with 5 to 95 % of draws: {named}."
+        sentences.append(
+            f"Expected {groups.grouping.name}{task}: {number(expected.mean.mean())} on "
+            f"average; highest, with 5 to 95 % of draws: {named}."
         )
-    return replace(made, facts={**made.facts, "groups": facts}), said
+    return replace(truth, facts={**truth.facts, "groups": facts}), sentences

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from equipoise.metrics import Metric
 
 
-def help_text(said: str) -> str:
+def help_text(text: str) -> str:
     """A text of the help, or the one that it stands for.
 
     Examples
@@ -35,7 +35,7 @@ def help_text(said: str) -> str:
     >>> help_text("How many bins."), help_text(EVERY_MODEL)[:24]
     ('How many bins.', '`auto`, or one of these.')
     """
-    return _TEXTS[said]() if said in _TEXTS else said
+    return _TEXTS[text]() if text in _TEXTS else text
 
 
 def _metrics_help() -> str:
@@ -124,17 +124,19 @@ def _reliability_help() -> str:
     """The help of `--reliability`: the models that have one, and their defaults."""
     from equipoise.truth import MODELS
 
-    with_one = [(name, one.reliability) for name, one in MODELS.items() if one.reliability]
-    known = [f"`{name}` (default {own.default:g})" for name, own in with_one]
-    return f"How much a vote or reading is worth: {', '.join(known)}."
+    with_one = [
+        (name, model.reliability) for name, model in MODELS.items() if model.reliability
+    ]
+    entries = [f"`{name}` (default {setting.default:g})" for name, setting in with_one]
+    return f"How much a vote or reading is worth: {', '.join(entries)}."
 
 
 def _prior_help() -> str:
     """The help of `--prior`: the models that have one, and what they take."""
     from equipoise.truth import MODELS
 
-    known = [f"`{name}` {one.prior.help}" for name, one in MODELS.items() if one.prior]
-    return f"What is believed without votes: {', '.join(known)}."
+    entries = [f"`{name}` {model.prior.help}" for name, model in MODELS.items() if model.prior]
+    return f"What is believed without votes: {', '.join(entries)}."
 
 
 def _analyses_help() -> str:
@@ -170,14 +172,14 @@ def manual() -> str:
     group = verbs()
     for name, command in _verbs(group):
         parts += ["", f"## equipoise {name}", "", inspect.cleandoc(command.help or ""), ""]
-        shown = [one for one in command.params if one.name not in ("help", "help_all")]
-        rare = [one for one in shown if getattr(one, "hidden", False)]
+        shown = [param for param in command.params if param.name not in ("help", "help_all")]
+        rare = [param for param in shown if getattr(param, "hidden", False)]
         parts += ["| option | default | meaning |", "|---|---|---|"]
-        parts += [_row(one) for one in shown if one not in rare]
+        parts += [_row(param) for param in shown if param not in rare]
         if rare:
             parts += ["", "Rare options, which `--help-all` shows, too:", ""]
             parts += ["| option | default | meaning |", "|---|---|---|"]
-            parts += [_row(one) for one in rare]
+            parts += [_row(param) for param in rare]
     return "\n".join(parts) + "\n"
 
 
@@ -190,12 +192,14 @@ def _verbs(group: Any, before: str = "") -> Iterator[tuple[str, Any]]:
             yield f"{before}{name}", command
 
 
-def _row(one: Any) -> str:
-    name = ", ".join(one.opts) if one.param_type_name == "option" else str(one.name).upper()
-    shown = one.default is not None and one.default is not False
-    default = f"`{one.default}`" if shown else ""
-    meaning = " ".join(help_text(one.help or "").split()).replace("|", "\\|")
-    return f"| `{name}` | {'required' if one.required else default} | {meaning} |"
+def _row(param: Any) -> str:
+    name = (
+        ", ".join(param.opts) if param.param_type_name == "option" else str(param.name).upper()
+    )
+    shown = param.default is not None and param.default is not False
+    default = f"`{param.default}`" if shown else ""
+    meaning = " ".join(help_text(param.help or "").split()).replace("|", "\\|")
+    return f"| `{name}` | {'required' if param.required else default} | {meaning} |"
 
 
 if __name__ == "__main__":

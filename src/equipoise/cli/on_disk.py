@@ -54,14 +54,14 @@ def _is_large(folder: Path) -> bool:
 
     if not folder.is_dir():
         return False
-    files = [one for one in folder.rglob("*") if one.is_file() and one.name[0] not in "._"]
-    if not files or any(one.suffix.lower() not in ENDINGS for one in files):
+    files = [path for path in folder.rglob("*") if path.is_file() and path.name[0] not in "._"]
+    if not files or any(path.suffix.lower() not in ENDINGS for path in files):
         return False
-    if any("=" in part for one in files for part in one.relative_to(folder).parent.parts):
+    if any("=" in part for path in files for part in path.relative_to(folder).parent.parts):
         return True
     from equipoise.scale.disk.votes import parquet_partitions
 
-    return sum(one.rows for one in parquet_partitions(folder)[0]) > LARGE
+    return sum(part.rows for part in parquet_partitions(folder)[0]) > LARGE
 
 
 def _refuse(options: Options, allowed: Sequence[str]) -> None:
@@ -118,7 +118,7 @@ def aggregate_on_disk(options: Options) -> None:
     votes = _open(options.annotations, options, options.tasks[0] if options.tasks else None)
     with progress(name) as tell:
         if name in ("mean_vote", "dirichlet"):
-            made: Any = disk.soft_labels(
+            fitted: Any = disk.soft_labels(
                 votes,
                 folder,
                 model=name,
@@ -128,14 +128,14 @@ def aggregate_on_disk(options: Options) -> None:
             )
         else:
             fit = disk.dawid_skene if name == "dawid_skene" else disk.glad
-            made = fit(votes, folder, disk=disk.OnDisk(progress=tell))
-    _tell(made.notices)
+            fitted = fit(votes, folder, disk=disk.OnDisk(progress=tell))
+    _tell(fitted.notices)
     if options.as_json:
         facts = json.loads((folder / "result.json").read_text(encoding="utf-8"))
         print_json({**facts, "folder": str(folder)})
         return
-    _show(f"{votes.folder.name}: what is plausibly true?", _aggregated(made), made.items)
-    wrote = sorted({one.name for one in folder.iterdir() if one.is_file()})
+    _show(f"{votes.folder.name}: what is plausibly true?", _aggregated(fitted), fitted.items)
+    wrote = sorted({path.name for path in folder.iterdir() if path.is_file()})
     say(f"Wrote {folder}: items/part-*.parquet, {', '.join(wrote)}")
 
 
@@ -148,25 +148,25 @@ def _prior(prior: str | None) -> str | float:
         return prior
 
 
-def _aggregated(made: Any) -> "Finding":
+def _aggregated(fitted: Any) -> "Finding":
     """What a fit to votes on disk says in a sentence."""
     from equipoise.types.findings import Finding
     from equipoise.types.numbers import count, estimate, number
 
-    if hasattr(made, "agreement"):
-        own = made.agreement
+    if hasattr(fitted, "agreement"):
+        agreement = fitted.agreement
         sentence = (
-            f"{made.method}: soft labels of {count(made.items, 'item')} from "
-            f"{count(made.votes, 'vote')}; Krippendorff’s alpha ({own.level}) "
-            f"{estimate(own.alpha, own.low, own.high)}."
+            f"{fitted.method}: soft labels of {count(fitted.items, 'item')} from "
+            f"{count(fitted.votes, 'vote')}; Krippendorff’s alpha ({agreement.level}) "
+            f"{estimate(agreement.alpha, agreement.low, agreement.high)}."
         )
     else:
-        state = "converged" if made.converged else "did not converge"
-        skill = "accuracy" if made.model == "dawid_skene" else "ability"
-        ends = " to ".join(number(one, 2) for one in (made.skill.min(), made.skill.max()))
+        state = "converged" if fitted.converged else "did not converge"
+        skill = "accuracy" if fitted.model == "dawid_skene" else "ability"
+        ends = " to ".join(number(one, 2) for one in (fitted.skill.min(), fitted.skill.max()))
         sentence = (
-            f"{made.method} {state} after {count(len(made.trace), 'iteration')}: "
-            f"{count(made.items, 'item')}, {count(len(made.annotators), 'annotator')} with "
+            f"{fitted.method} {state} after {count(len(fitted.trace), 'iteration')}: "
+            f"{count(fitted.items, 'item')}, {count(len(fitted.annotators), 'annotator')} with "
             f"{skill} {ends}."
         )
     return Finding(key="truth", title="What is plausibly true?", sentence=sentence)
@@ -182,20 +182,20 @@ def agreement_on_disk(options: Options) -> None:
     _refuse(options, (*OF_AGREEMENT, *OF_READING))
     votes = _open(options.annotations, options, options.task)
     with progress("agreement") as tell:
-        found = disk.agreement(votes, level=options.alpha_level, progress=tell)
+        alpha = disk.agreement(votes, level=options.alpha_level, progress=tell)
     _tell(votes.notices)
     if options.as_json:
-        print_json({"task": votes.task, **found._asdict()})
+        print_json({"task": votes.task, **alpha._asdict()})
         return
     sentence = (
-        f"Krippendorff’s alpha ({found.level}) is "
-        f"{estimate(found.alpha, found.low, found.high)}: {krippendorff_words(found.alpha)}. "
-        f"It rests on {count(found.votes, 'vote')} on {count(found.items, 'item')} with at "
+        f"Krippendorff’s alpha ({alpha.level}) is "
+        f"{estimate(alpha.alpha, alpha.low, alpha.high)}: {krippendorff_words(alpha.alpha)}. "
+        f"It rests on {count(alpha.votes, 'vote')} on {count(alpha.items, 'item')} with at "
         "least two."
     )
     title = "How far do annotators agree?"
     finding = Finding(key="agreement", title=title, sentence=sentence)
-    _show(f"{votes.folder.name}: how far do annotators agree?", finding, found.items)
+    _show(f"{votes.folder.name}: how far do annotators agree?", finding, alpha.items)
 
 
 def evaluate_on_disk(options: Options, paths: Sequence[Path]) -> None:
@@ -215,46 +215,48 @@ def evaluate_on_disk(options: Options, paths: Sequence[Path]) -> None:
     scores = disk.open_scores(paths[1], item=votes.columns["item"])
     level = options.level
     with progress("merging scores"):
-        made = disk.evaluate(
+        evaluation = disk.evaluate(
             votes,
             scores,
             metrics=metric_names(options.metrics) or ["auroc"],
             positive=options.positive,
             level=level,
         )
-    _tell(made.notices)
-    told = _evaluation_json(made) | {
+    _tell(evaluation.notices)
+    facts = _evaluation_json(evaluation) | {
         "level": level,
         "equipoise": equipoise.__version__,
         "votes": _listed(votes.folder),
         "scores": _listed(Path(paths[1])),
     }
     if options.out is not None:
-        _write(options.out / _RESULT, told)
+        _write(options.out / _RESULT, facts)
     if options.as_json:
-        print_json(told)
+        print_json(facts)
         return
-    _show(f"{votes.folder.name}: which model is better?", _evaluated(made), made.items)
+    _show(
+        f"{votes.folder.name}: which model is better?", _evaluated(evaluation), evaluation.items
+    )
     if options.out is not None:
         say(f"Wrote {options.out / _RESULT}; pages need votes that fit in memory")
 
 
 def _listed(folder: Path) -> list[dict[str, str | int]]:
     """The files of a folder with their sizes, by which a result can be told to be of them."""
-    files = sorted(one for one in folder.rglob("*") if one.is_file())
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
     return [
-        {"file": one.relative_to(folder).as_posix(), "bytes": one.stat().st_size}
-        for one in files
+        {"file": path.relative_to(folder).as_posix(), "bytes": path.stat().st_size}
+        for path in files
     ]
 
 
-def _write(path: Path, told: dict[str, Any]) -> None:
+def _write(path: Path, facts: dict[str, Any]) -> None:
     from equipoise.read.writing import whole_file
     from equipoise.types.findings.record import plain
 
     path.parent.mkdir(parents=True, exist_ok=True)
     with whole_file(path) as file:
-        file.write((json.dumps(plain(told), indent=1, allow_nan=False) + "\n").encode())
+        file.write((json.dumps(plain(facts), indent=1, allow_nan=False) + "\n").encode())
 
 
 def check_on_disk(paths: Sequence[Path] | None, options: Options) -> None:
@@ -265,7 +267,7 @@ def check_on_disk(paths: Sequence[Path] | None, options: Options) -> None:
     _refuse(options, (*OF_READING, "as_json", "verbose"))
     votes = _open(paths, options, None)
     named = "annotator" in votes.columns
-    sizes = [one.rows for one in votes.partitions]
+    sizes = [part.rows for part in votes.partitions]
     facts = {
         "partitions": len(sizes),
         "rows": votes.rows,
@@ -295,32 +297,33 @@ def check_on_disk(paths: Sequence[Path] | None, options: Options) -> None:
     _show(f"{votes.folder.name}: how is it read?", read)
 
 
-def _evaluation_json(made: "EvaluationOnDisk") -> dict[str, Any]:
-    people = made.population
+def _evaluation_json(evaluation: "EvaluationOnDisk") -> dict[str, Any]:
+    people = evaluation.population
     return {
         "labels": "soft",
-        "positive": made.positive,
-        "items": made.items,
-        "models": [one._asdict() for one in made.models],
-        "differences": [one._asdict() for one in made.gaps],
+        "positive": evaluation.positive,
+        "items": evaluation.items,
+        "models": [row._asdict() for row in evaluation.models],
+        "differences": [row._asdict() for row in evaluation.gaps],
         "population": {**asdict(people), "reason": people.reason.value, "whom": people.whom},
     }
 
 
-def _evaluated(made: "EvaluationOnDisk") -> "Finding":
+def _evaluated(evaluation: "EvaluationOnDisk") -> "Finding":
     """All models, best first by every metric in turn."""
     from equipoise.metrics import named
     from equipoise.types.findings import Column, Finding, Table, columns
 
     rows = []
-    for name in made.cells:
+    for name in evaluation.cells:
         metric = named(name)
         sign = -1 if metric.better == "higher" else 1
-        own = sorted(
-            (one for one in made.models if one.metric == name), key=lambda one: sign * one.value
+        scores = sorted(
+            (score for score in evaluation.models if score.metric == name),
+            key=lambda score: sign * score.value,
         )
-        rows += [{**one._asdict(), "metric": metric.soft_title} for one in own]
-    several, title = len(made.cells) > 1, rows[0]["metric"]
+        rows += [{**score._asdict(), "metric": metric.soft_title} for score in scores]
+    several, title = len(evaluation.cells) > 1, rows[0]["metric"]
     table = Table(
         name="models",
         caption=f"{'Soft labels' if several else title[0].upper() + title[1:]}, best first",
@@ -335,34 +338,35 @@ def _evaluated(made: "EvaluationOnDisk") -> "Finding":
     return Finding(
         key="models",
         title="Which model is better?",
-        sentence=f"{_verdict(made)} {made.population.scope} Soft labels: shares of votes for "
-        f"{made.positive}. Ranks are the best and the worst that no pair of models rules out.",
+        sentence=f"{_verdict(evaluation)} {evaluation.population.scope} Soft labels: shares of "
+        f"votes for {evaluation.positive}. Ranks are the best and the worst that no pair of "
+        "models rules out.",
         tables=(table,),
     )
 
 
-def _verdict(made: "EvaluationOnDisk") -> str:
+def _verdict(evaluation: "EvaluationOnDisk") -> str:
     """Which models may be the best, by the first metric."""
     from equipoise.metrics import named
     from equipoise.types.arrays import listed
 
-    first = next(iter(made.cells))
-    own = [one for one in made.models if one.metric == first]
-    best = [one.model for one in own if one.best_rank == 1]
+    first = next(iter(evaluation.cells))
+    scores = [score for score in evaluation.models if score.metric == first]
+    best = [score.model for score in scores if score.best_rank == 1]
     by = f"by {named(first).soft_title}"
-    if len(own) == 1:
+    if len(scores) == 1:
         return ""
     if len(best) == 1:
-        return f"{best[0]} is the best of {len(own)} models {by}."
-    if len(best) == len(own):
-        return f"The {len(own)} models cannot be told apart {by}."
-    return f"{len(best)} of {len(own)} models may be the best {by}: {listed(best)}."
+        return f"{best[0]} is the best of {len(scores)} models {by}."
+    if len(best) == len(scores):
+        return f"The {len(scores)} models cannot be told apart {by}."
+    return f"{len(best)} of {len(scores)} models may be the best {by}: {listed(best)}."
 
 
 def _tell(notices: "Sequence[Notice]") -> None:
     from equipoise.types.notices import worded
 
-    say(*(f"Note: {one}" for one in worded(tuple(notices), command=True)))
+    say(*(f"Note: {sentence}" for sentence in worded(tuple(notices), command=True)))
 
 
 def _show(title: str, finding: "Finding", items: int | None = None) -> None:
@@ -370,5 +374,5 @@ def _show(title: str, finding: "Finding", items: int | None = None) -> None:
     from equipoise.types.findings import Report
     from equipoise.types.numbers import count
 
-    known = () if items is None else (count(items, "item"),)
-    show(output(), Report(title=title, findings=(finding,), known=known))
+    facts = () if items is None else (count(items, "item"),)
+    show(output(), Report(title=title, findings=(finding,), known=facts))

@@ -631,8 +631,8 @@ def flag(name: str) -> str:
     >>> flag("prediction_layout"), flag("rating_threshold")
     ('--prediction-layout', '--threshold')
     """
-    own = ROWS[name].flags if name in ROWS else ()
-    return own[0] if own else f"--{name.replace('_', '-')}"
+    flags = ROWS[name].flags if name in ROWS else ()
+    return flags[0] if flags else f"--{name.replace('_', '-')}"
 
 
 def misused(why: str, name: str) -> typer.BadParameter:
@@ -640,12 +640,12 @@ def misused(why: str, name: str) -> typer.BadParameter:
     return typer.BadParameter(why, param_hint=flag(name))
 
 
-def check_choice(name: str, value: str | None, known: Sequence[str]) -> None:
+def check_choice(name: str, value: str | None, choices: Sequence[str]) -> None:
     """Refuse a word that an option does not know; None is an option that was left out."""
     if value is None:
         return
     try:
-        choice(flag(name), value, known)
+        choice(flag(name), value, choices)
     except InputError as error:
         raise misused(error.in_command().removeprefix(f"{flag(name)}: "), name) from None
 

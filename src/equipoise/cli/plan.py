@@ -91,7 +91,7 @@ def plan(options: Options) -> None:
     deliver(report, study, replace(options, out=folder), MARK)
     if len(plans) > 1 and not options.as_json:
         output().print("--task shows designs, power and uncertainty of one task.")
-    named = any(one.wanted is not None and one.wanted.items for one in plans)
+    named = any(task_plan.wanted is not None and task_plan.wanted.items for task_plan in plans)
     if named and folder is not None:
         say(f"{folder}/tables/plan_next.csv: {FILL_IN}")
     elif options.next_items and options.out is not None and folder is None:
@@ -166,13 +166,13 @@ def _every_task(
     for task in dict.fromkeys(tasks):
         with progress(f"planning {task or ''}".strip()) as tell:
             try:
-                found, wanted = _planned(study, options, task, tell)
+                size, wanted = _planned(study, options, task, tell)
             except InputError as error:
                 if len(tasks) == 1 or task not in study.annotations.tasks:
                     raise
                 failed[task] = error
                 continue
-        plans.append(TaskPlan(task or "", found, wanted))
+        plans.append(TaskPlan(task or "", size, wanted))
     if not plans:
         raise next(iter(failed.values()))
     return plans, failed

@@ -79,9 +79,9 @@ class PlanKey:
 
     def check(self, file: Path, sample: "ExpertSample") -> None:
         """Refuse a plan that is not made again from the file and the options."""
-        made = _bins_and_probabilities(sample.rows())
-        every = {**self.items, **made}
-        other = [name for name in every if not _same(self.items.get(name), made.get(name))]
+        again = _bins_and_probabilities(sample.rows())
+        both = {**self.items, **again}
+        other = [name for name in both if not _same(self.items.get(name), again.get(name))]
         if other:
             raise InputError(
                 f"{file.name}, made into the plan again",
@@ -134,14 +134,14 @@ def key_text(
 
     stored = {name: getattr(options, row) for name, row in ROW_OF.items()}
     assert options.file is not None
-    made = {
+    record = {
         "schema": 1,
         "equipoise": version("equipoise"),
         "file": options.file.name,
         "options": stored | size._asdict() | {"task": task},
         "items": sample.rows(),
     }
-    return json.dumps(made, indent=1, ensure_ascii=False) + "\n"
+    return json.dumps(record, indent=1, ensure_ascii=False) + "\n"
 
 
 def read_key(plan: Path) -> PlanKey:

@@ -104,45 +104,47 @@ def _of_predictions(options: Options, path: Path) -> _ReadProbabilities:
 
     how = dict[str, Any](layout=options.layout)
     try:
-        every = read_predictions(path, columns=column_map(options.columns, "columns"), **how)
+        predictions = read_predictions(
+            path, columns=column_map(options.columns, "columns"), **how
+        )
     except InputError as error:
         if not path.is_file() or not VOTE_COLUMNS & set(prediction_columns(path)):
             raise
         do = "if the file holds votes, add --truth votes, or a model such as --truth auto"
         raise InputError(error.where, error.got, "a probability per item", do) from None
-    models = dict.fromkeys(one.model for one in every)
+    models = dict.fromkeys(part.model for part in predictions)
     name = _chosen("--model", options.score_model, list(models), path)
-    own = [one for one in every if one.model == name]
-    task = _chosen("--task", options.task, [one.task for one in own], path)
-    one = next(one for one in own if one.task == task)
-    known = (one.items, _positive_scores(one, options.positive), f"{name!r} in {path.name}")
-    return _ReadProbabilities(ItemProbabilities(*known), task or None)
+    of_model = [part for part in predictions if part.model == name]
+    task = _chosen("--task", options.task, [part.task for part in of_model], path)
+    part = next(part for part in of_model if part.task == task)
+    facts = (part.items, _positive_scores(part, options.positive), f"{name!r} in {path.name}")
+    return _ReadProbabilities(ItemProbabilities(*facts), task or None)
 
 
-def _positive_scores(one: Predictions, positive: str | None) -> PerItem:
+def _positive_scores(predictions: Predictions, positive: str | None) -> PerItem:
     """Scores of the positive class."""
-    if not one.classes:
-        return one.values
+    if not predictions.classes:
+        return predictions.values
     if positive is None:
-        where, got = one.where, f"probabilities of {listed(one.classes)}"
+        where, got = predictions.where, f"probabilities of {listed(predictions.classes)}"
         raise InputError(where, got, "of one class", "say which is positive: --positive CLASS")
-    return one.aligned(one.items, [positive])[:, 0]
+    return predictions.aligned(predictions.items, [positive])[:, 0]
 
 
-def _chosen(option: str, wanted: str | None, known: Sequence[str], path: Path) -> str:
+def _chosen(option: str, wanted: str | None, names: Sequence[str], path: Path) -> str:
     """The one that was asked for, or the only one."""
-    if wanted is None and len(known) == 1:
-        return known[0]
+    if wanted is None and len(names) == 1:
+        return names[0]
     name = option.strip("-")
     if wanted is None:
-        where, got = f"{path.name}", f"{len(known)} {name}s ({listed(known)})"
-        raise InputError(where, got, f"one, chosen with {option}", f"add {option} {known[0]!r}")
-    if wanted not in known and list(known) == [""]:
+        where, got = f"{path.name}", f"{len(names)} {name}s ({listed(names)})"
+        raise InputError(where, got, f"one, chosen with {option}", f"add {option} {names[0]!r}")
+    if wanted not in names and list(names) == [""]:
         where, got = f"{path.name}", f"{option} {wanted!r}, but no column {name}"
         raise InputError(where, got, f"a file with several {name}s", f"leave out {option}")
-    if wanted not in known:
+    if wanted not in names:
         raise InputError(
-            option, f"{wanted!r}", f"one of {listed(known, most=8)}", nearest(wanted, known)
+            option, f"{wanted!r}", f"one of {listed(names, most=8)}", nearest(wanted, names)
         )
     return wanted
 
@@ -152,16 +154,16 @@ def _of_plausibilities(options: Options, path: Path) -> _ReadProbabilities:
     from equipoise.read.plausibilities import read_plausibilities
     from equipoise.study.analyses.threshold_in_use import ItemProbabilities
 
-    made = read_plausibilities(path)
-    if options.task not in (None, made.task):
-        _chosen("--task", options.task, [made.task], path)
-    if options.positive is None and len(made.classes) != 2:
-        where, got = f"{path.name}", f"{len(made.classes)} classes ({listed(made.classes)})"
+    truth = read_plausibilities(path)
+    if options.task not in (None, truth.task):
+        _chosen("--task", options.task, [truth.task], path)
+    if options.positive is None and len(truth.classes) != 2:
+        where, got = f"{path.name}", f"{len(truth.classes)} classes ({listed(truth.classes)})"
         raise InputError(where, got, "a positive one", "say which it is: --positive CLASS")
-    name = made.classes[1] if options.positive is None else options.positive
-    name = _chosen("--positive", name, made.classes, path)
-    known = (made.mean[:, made.classes.index(name)], f"{made.method} in {path.name}")
-    return _ReadProbabilities(ItemProbabilities(made.items, *known), made.task)
+    name = truth.classes[1] if options.positive is None else options.positive
+    name = _chosen("--positive", name, truth.classes, path)
+    facts = (truth.mean[:, truth.classes.index(name)], f"{truth.method} in {path.name}")
+    return _ReadProbabilities(ItemProbabilities(truth.items, *facts), truth.task)
 
 
 def _of_votes(options: Options, path: Path) -> _ReadProbabilities:
@@ -177,16 +179,20 @@ def _of_votes(options: Options, path: Path) -> _ReadProbabilities:
     task, notices = table.tasks[0] or None, as_notices(table.notices)
     if options.votes_as == "votes":
         (votes,) = task_truths(table)
-        known = ItemProbabilities(votes.items, votes.shares[0], f"mean vote in {path.name}")
+        probabilities = ItemProbabilities(
+            votes.items, votes.shares[0], f"mean vote in {path.name}"
+        )
     else:
-        made, name = _fitted(table, options)
-        words = f"{made.method}, votes in {path.name}"
-        known = ItemProbabilities(made.items, made.mean[:, 1], words, name)
-        notices = (*notices, *as_notices(made.notices))
+        truth, name = _fitted(table, options)
+        words = f"{truth.method}, votes in {path.name}"
+        probabilities = ItemProbabilities(truth.items, truth.mean[:, 1], words, name)
+        notices = (*notices, *as_notices(truth.notices))
     if table.group is not None:
         group = dict(zip(table.items, table.group.tolist(), strict=True))
-        known = known._replace(group=np.array([group[name] for name in known.items]))
-    return _ReadProbabilities(known, task, notices)
+        probabilities = probabilities._replace(
+            group=np.array([group[name] for name in probabilities.items])
+        )
+    return _ReadProbabilities(probabilities, task, notices)
 
 
 def _fitted(table: Annotations, options: Options) -> "tuple[Plausibilities, str]":
@@ -198,9 +204,9 @@ def _fitted(table: Annotations, options: Options) -> "tuple[Plausibilities, str]
     name, _ = model_name(table, options.votes_as)
     with progress("fitting") as tell:
         fit = model(name, table, reliability=options.reliability, prior=options.prior)
-        made = fit(table, task=table.tasks[0])
+        truth = fit(table, task=table.tasks[0])
         tell(1, 1)
-    return made, name
+    return truth, name
 
 
 def read_question(
@@ -235,13 +241,13 @@ def read_models(options: Options, task: str | None) -> "tuple[Predictions, ...]"
     files = table_files(options.predictions)
     if not files:
         return ()
-    every = read_predictions_of(files, options)
-    tasks = list(dict.fromkeys(one.task for one in every))
+    predictions = read_predictions_of(files, options)
+    tasks = list(dict.fromkeys(part.task for part in predictions))
     if len(tasks) > 1 and task not in tasks:
         got = f"{len(tasks)} tasks ({listed(tasks)})"
         raise InputError("--predictions", got, "one", "choose it with --task NAME")
-    own = [one for one in every if len(tasks) == 1 or one.task == task]
+    of_task = [part for part in predictions if len(tasks) == 1 or part.task == task]
     return tuple(
-        Predictions(one.model, one.items, _positive_scores(one, options.positive))
-        for one in own
+        Predictions(part.model, part.items, _positive_scores(part, options.positive))
+        for part in of_task
     )

@@ -56,15 +56,15 @@ def report(options: Options) -> None:
 
         scan = load_scan(run)
         away = page.absolute().parent != home.absolute()
-        said = scan.with_pictures_inside(home).report if away else scan.report
-        made: dict[str, Any] = scan.as_json()
+        shown = scan.with_pictures_inside(home).report if away else scan.report
+        facts: dict[str, Any] = scan.as_json()
     else:
         loaded = Run.load(run)
-        said, made = loaded.report, run_json(loaded)
+        shown, facts = loaded.report, run_json(loaded)
     if out is not None or not options.as_json:
-        _write_report(said, page)
+        _write_report(shown, page)
     if options.as_json:
-        print_json(made)
+        print_json(facts)
 
 
 def _is_scan(run: Path) -> bool:
@@ -83,7 +83,7 @@ def run_json(run: "Run") -> dict[str, Any]:
     return {
         **({"answer": asdict(card)} if card is not None else {}),
         **as_json(report),
-        "metrics": [one.name for one in record.metrics],
+        "metrics": [metric.name for metric in record.metrics],
         "rows": [row._asdict() for row in record.rows],
         "differences": [gap._asdict() for gap in record.differences],
     }

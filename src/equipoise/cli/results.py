@@ -58,7 +58,7 @@ def check_folder(option: str, path: Path | None) -> None:
     """Refuse a folder that could not be written to, before anything is read."""
     if path is None:
         return
-    ground = next(one for one in (path, *path.absolute().parents) if one.exists())
+    ground = next(place for place in (path, *path.absolute().parents) if place.exists())
     if not ground.is_dir() or not _writable(ground):
         why = "read-only" if ground.is_dir() else "a file"
         where, got = f"{option} {path}", f"cannot be written ({ground} is {why})"
@@ -174,7 +174,7 @@ def in_options(report: "Report") -> "Report":
             replace(
                 finding,
                 sentence=in_command(finding.sentence, verb_options()),
-                more=tuple(in_command(one, verb_options()) for one in finding.more),
+                more=tuple(in_command(sentence, verb_options()) for sentence in finding.more),
                 notices=tuple(_renamed(notice) for notice in finding.notices),
             )
             for finding in report.findings
@@ -198,14 +198,16 @@ def _by_key(report: "Report") -> dict[str, Any]:
     """
     from equipoise.types.findings.record import finding_json
 
-    every: dict[str, list[dict[str, Any]]] = {}
+    by_key: dict[str, list[dict[str, Any]]] = {}
     for finding in report.findings:
-        made: dict[str, Any] = {**finding_json(finding)}
-        own = [table.rows for table in finding.tables if table.name == finding.key]
-        if own and own[0] is not finding.tables[0].rows:
-            made = {**made, finding.tables[0].name: made["rows"], "rows": own[0]}
-        every.setdefault(finding.key, []).append(made)
-    return {key: found[0] if len(found) == 1 else found for key, found in every.items()}
+        facts: dict[str, Any] = {**finding_json(finding)}
+        rows = [table.rows for table in finding.tables if table.name == finding.key]
+        if rows and rows[0] is not finding.tables[0].rows:
+            facts = {**facts, finding.tables[0].name: facts["rows"], "rows": rows[0]}
+        by_key.setdefault(finding.key, []).append(facts)
+    return {
+        key: several[0] if len(several) == 1 else several for key, several in by_key.items()
+    }
 
 
 def cited(report: "Report", dataset: Mapping[str, str]) -> "Report":

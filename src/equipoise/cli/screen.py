@@ -32,14 +32,19 @@ PATIENCE = 2.0  # seconds after which a reader without a terminal is told what g
 def say(*sentences: str) -> None:
     """Print sentences on standard error, with the options of the verb that runs."""
     for sentence in sentences:
-        said = printable(in_command(sentence, verb_options()))
-        _errors().print(escape(said), highlight=False)
+        text = printable(in_command(sentence, verb_options()))
+        _errors().print(escape(text), highlight=False)
 
 
 def note(notices: Iterable[Notice | str]) -> None:
     """Print what a reader should know on standard error, each thing once."""
-    every = as_notices(notices)
-    say(*(f"Note: {one}" for one in worded(every, command=True, options=verb_options())))
+    distinct = as_notices(notices)
+    say(
+        *(
+            f"Note: {sentence}"
+            for sentence in worded(distinct, command=True, options=verb_options())
+        )
+    )
 
 
 def verb_options() -> set[str] | None:
@@ -64,14 +69,14 @@ def running() -> "Context | None":
     import typer
 
     home = typer.Context.__mro__[1].__module__.rpartition(".")[0]
-    found: Context | None = import_module(f"{home}.globals").get_current_context(silent=True)
-    return found
+    context: Context | None = import_module(f"{home}.globals").get_current_context(silent=True)
+    return context
 
 
 def option_names(command: "Command") -> set[str]:
     """Names of the options of a command, with underscores."""
-    every = (option for one in command.params for option in one.opts)
-    return {one.lstrip("-").replace("-", "_") for one in every}
+    flags = (option for param in command.params for option in param.opts)
+    return {flag.lstrip("-").replace("-", "_") for flag in flags}
 
 
 def counted(files: Iterable[str]) -> str:
@@ -82,10 +87,10 @@ def counted(files: Iterable[str]) -> str:
     >>> counted(["tables/a.csv", "tables/a.md", "tables/a.tex", "methods.md"])
     '1 table (CSV, Markdown, LaTeX), 0 figures, methods.md'
     """
-    paths = [PurePosixPath(one) for one in files]
-    tables = len({one.stem for one in paths if one.parts[0] == "tables"})
-    figures = sum(one.parts[0] == "figures" for one in paths)
-    texts = [one.name for one in paths if one.name in ("methods.md", "references.bib")]
+    paths = [PurePosixPath(name) for name in files]
+    tables = len({path.stem for path in paths if path.parts[0] == "tables"})
+    figures = sum(path.parts[0] == "figures" for path in paths)
+    texts = [path.name for path in paths if path.name in ("methods.md", "references.bib")]
     words = [
         f"{tables} table{'' if tables == 1 else 's'} (CSV, Markdown, LaTeX)",
         f"{figures} figure{'' if figures == 1 else 's'}",
@@ -106,8 +111,8 @@ def print_json(rows: Any) -> None:
 def output() -> Console:
     """The console of standard output; 140 columns, or COLUMNS, when it is no terminal."""
     console = Console(highlight=False)
-    known = console.is_terminal or os.environ.get("COLUMNS", "").isdecimal()
-    return console if known else Console(highlight=False, width=140)
+    sized = console.is_terminal or os.environ.get("COLUMNS", "").isdecimal()
+    return console if sized else Console(highlight=False, width=140)
 
 
 @contextmanager
@@ -131,7 +136,7 @@ def progress(title: str) -> Iterator[Callable[[int, int], None]]:
 
 
 @contextmanager
-def stages(every: int) -> Iterator[Callable[[str], Callable[[int, int], None]]]:
+def stages(steps: int) -> Iterator[Callable[[str], Callable[[int, int], None]]]:
     """A bar over several steps, which names the one that is being done.
 
     Parameters
@@ -145,7 +150,7 @@ def stages(every: int) -> Iterator[Callable[[str], Callable[[int, int], None]]]:
             yield lambda _: _untold
         return
     with bar(console) as drawn:
-        task = drawn.add_task("evaluating", total=float(every))
+        task = drawn.add_task("evaluating", total=float(steps))
 
         def stage(name: str) -> Callable[[int, int], None]:
             place[0] += 1
@@ -154,7 +159,7 @@ def stages(every: int) -> Iterator[Callable[[str], Callable[[int, int], None]]]:
 
             def tell(done: int, total: int) -> None:
                 part = done / total if total else 0.0
-                drawn.update(task, completed=min(first + part, float(every)))
+                drawn.update(task, completed=min(first + part, float(steps)))
 
             return tell
 
@@ -176,8 +181,8 @@ def bar(console: Console) -> "Progress":
         """Time left, with the word for it."""
 
         def render(self, task: "Task") -> Text:
-            known = task.total is not None and task.time_remaining is not None
-            return Text.assemble(super().render(task), " left") if known else Text("")
+            foreseen = task.total is not None and task.time_remaining is not None
+            return Text.assemble(super().render(task), " left") if foreseen else Text("")
 
     title = TextColumn("{task.description}")
     columns = (title, BarColumn(), TimeElapsedColumn(), TimeLeft())
@@ -222,7 +227,8 @@ def _plain(error: UnicodeError) -> tuple[str | bytes, int]:
         raise error
     letters = error.object[error.start : error.end]
     words = [
-        _PLAIN.get(one) or one.encode("ascii", "backslashreplace").decode() for one in letters
+        _PLAIN.get(letter) or letter.encode("ascii", "backslashreplace").decode()
+        for letter in letters
     ]
     return "".join(words), error.end
 

@@ -97,7 +97,7 @@ class CliStudy:
     @property
     def source(self) -> str:
         """Where it comes from: the title of its data set, or the names of its files."""
-        return self.dataset.get("title") or ", ".join(one.name for one in self.inputs)
+        return self.dataset.get("title") or ", ".join(file.name for file in self.inputs)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,7 +143,7 @@ def read_study(
         record, how = sources.record, sources.options
         _require_both(how)
         _check_reading(how)
-        recorded = () if record is None else tuple(one.name for one in record.metrics)
+        recorded = () if record is None else tuple(metric.name for metric in record.metrics)
         names = tuple(metrics) or recorded
         table, models = _read_scored(
             sources, truth, Option("metrics", ",".join(names)), matched=matched
@@ -159,7 +159,9 @@ def read_study(
         inputs=_input_rows(how, out, also or {}),
         name=_name(sources),
         notices=tuple(
-            one for one in sources.notices if one.code != "truth_by_model" or truth == "votes"
+            notice
+            for notice in sources.notices
+            if notice.code != "truth_by_model" or truth == "votes"
         ),
         resample=_resampled(record),
         dataset=dataset_facts(how.dataset),
@@ -250,14 +252,14 @@ def _by_role(options: Options) -> _Sources:
 
     sides = {"annotations": options.annotations, "predictions": options.predictions}
     roles = roles_of(bare, [side for side, paths in sides.items() if paths])
-    votes = [Path(one.path) for one in roles if one.role != "predictions"]
-    scores = [Path(one.path) for one in roles if one.role == "predictions"]
+    votes = [Path(file.path) for file in roles if file.role != "predictions"]
+    scores = [Path(file.path) for file in roles if file.role == "predictions"]
     options = replace(
         options,
         annotations=[*(options.annotations or []), *votes] or None,
         predictions=[*(options.predictions or []), *scores] or None,
     )
-    guessed = any(one.why.startswith("guessed") for one in roles)
+    guessed = any(file.why.startswith("guessed") for file in roles)
     if not (guessed and votes and scores):
         return _Sources(options=options)
     text = (
@@ -349,12 +351,12 @@ def _naming_check(
     try:
         yield
     except InputError as error:
-        told = error.renamed(flags or {})
+        refusal = error.renamed(flags or {})
         if not all(path.exists() for path in paths):
-            raise told from None
+            raise refusal from None
         files = " ".join(map(str, paths)) if len(paths) < 4 else "FILES"
-        do = hint("{}; see `equipoise check {}`", told.do, files)
-        raise InputError(told.where, told.got, told.expected, do) from None
+        do = hint("{}; see `equipoise check {}`", refusal.do, files)
+        raise InputError(refusal.where, refusal.got, refusal.expected, do) from None
 
 
 def table_files(paths: Sequence[Path] | None) -> list[Path]:
@@ -391,7 +393,8 @@ def _input_rows(
 def file_facts(files: "Iterable[InputFile]") -> list[dict[str, str | int]]:
     """What the JSON of a folder says of the files that were read."""
     return [
-        {key: value for key, value in asdict(one).items() if value is not None} for one in files
+        {key: value for key, value in asdict(file).items() if value is not None}
+        for file in files
     ]
 
 
@@ -420,7 +423,10 @@ def dataset_facts(name: str | None) -> dict[str, str]:
     if name is None:
         return {}
     source = CATALOGUE[name]
-    return {one: getattr(source, one) for one in ("name", "title", "licence", "citation")}
+    return {
+        name_of_fact: getattr(source, name_of_fact)
+        for name_of_fact in ("name", "title", "licence", "citation")
+    }
 
 
 def _sources(sources: _Sources) -> _Sources:
@@ -482,25 +488,25 @@ def _located_files(
     """The files of a run, found and checked again; files that are given come first."""
     from equipoise.read.files import file_sha256
 
-    votes = [one for one in record.inputs if one.role == "annotations"]
-    scores = [one for one in record.inputs if one.role == "predictions"]
+    votes = [file for file in record.inputs if file.role == "annotations"]
+    scores = [file for file in record.inputs if file.role == "predictions"]
     source = None if files.annotations else record.dataset
     dataset = None if source is None else source.name
-    paths = table_files(files.predictions) or [_located(folder, one) for one in scores]
-    given = table_files(files.annotations)
-    found = given or [_located(folder, one) for one in votes]
+    paths = table_files(files.predictions) or [_located(folder, file) for file in scores]
+    new_votes = table_files(files.annotations)
+    vote_paths = new_votes or [_located(folder, file) for file in votes]
     other = [
         path.name
-        for path, known in (
-            *((path, votes) for path in given),
+        for path, recorded in (
+            *((path, votes) for path in new_votes),
             *((path, scores) for path in table_files(files.predictions)),
         )
-        if path.is_file() and file_sha256(path) not in {one.sha256 for one in known}
+        if path.is_file() and file_sha256(path) not in {file.sha256 for file in recorded}
     ]
     text = "{files:names}: not the file that was evaluated; what is given counts."
     notices = (Notice("changed_file", text, (), {"files": tuple(other)}),) if other else ()
     return (
-        replace(files, annotations=found or None, predictions=paths, dataset=dataset),
+        replace(files, annotations=vote_paths or None, predictions=paths, dataset=dataset),
         notices,
     )
 
@@ -602,15 +608,19 @@ def _with_gold(
     table: Annotations, models: "Sequence[Predictions]", use: str
 ) -> "tuple[Annotations, tuple[Predictions, ...]]":
     """Use gold rows as asked; what is predicted for items that go with them goes, too."""
-    kept = table.with_gold(use)
-    if kept is table:
+    with_gold = table.with_gold(use)
+    if with_gold is table:
         return table, tuple(models)
     gone = {
-        task: {table.items[code] for code in _voted(table, task) - _voted(kept, task)}
+        task: {table.items[code] for code in _voted(table, task) - _voted(with_gold, task)}
         for task in table.tasks
     }
-    left = [one for one in models if one.task in kept.tasks or one.task not in table.tasks]
-    return kept, tuple(_without(one, gone.get(one.task, set())) for one in left)
+    left = [
+        model
+        for model in models
+        if model.task in with_gold.tasks or model.task not in table.tasks
+    ]
+    return with_gold, tuple(_without(model, gone.get(model.task, set())) for model in left)
 
 
 def _voted(table: Annotations, task: str) -> set[int]:
@@ -618,10 +628,12 @@ def _voted(table: Annotations, task: str) -> set[int]:
     return set(table.item[table.in_task(task)].tolist()) if task in table.tasks else set()
 
 
-def _without(one: Predictions, items: set[str]) -> Predictions:
+def _without(predictions: Predictions, items: set[str]) -> Predictions:
     """Predictions for all but some items."""
-    keep = [name for name in one.items if name not in items]
-    return one if len(keep) in (0, len(one.items)) else one.of_items(keep)
+    keep = [name for name in predictions.items if name not in items]
+    return (
+        predictions if len(keep) in (0, len(predictions.items)) else predictions.of_items(keep)
+    )
 
 
 def _published(name: str) -> "tuple[Annotations, tuple[Predictions, ...]]":
@@ -672,8 +684,8 @@ def _settled(table: Annotations, paths: Sequence[Path]) -> Annotations:
     """A study in one file without what was said, and settled, when it was written."""
     if not _holds_study(paths):
         return table
-    said = tuple(one for one in table.notices if one.code not in SETTLED)
-    return replace(table, notices=said)
+    notices = tuple(notice for notice in table.notices if notice.code not in SETTLED)
+    return replace(table, notices=notices)
 
 
 def first_votes(table: Annotations, options: Options) -> Annotations:
@@ -756,20 +768,22 @@ def _as_answers(
     scores by the grade it names. Names of classes never serve as numbers.
     """
     models, positive = tuple(models), options.positive
-    if not models or not all(one.classes and one.decides for one in models):
+    if not models or not all(model.classes and model.decides for model in models):
         return models, []
     if options.at_least is not None and table.kind == "ordinal":
         text = "Predictions are grades, not probabilities: a higher grade scores higher."
-        graded = tuple(_graded(one, table.classes) for one in models)
+        graded = tuple(_graded(model, table.classes) for model in models)
         return graded, [Notice("grades_as_scores", text)]
     if positive is None:
         return models, [_decisions(table, metrics)]
     used = {
-        one.classes[code] for one in models for code in np.flatnonzero(one.values.any(axis=0))
+        model.classes[code]
+        for model in models
+        for code in np.flatnonzero(model.values.any(axis=0))
     }
     if used <= YES_NO and len(table.classes) > 2:
         text = "Predictions are 0 and 1: read as no and yes to {class!r}, not as classes."
-        return tuple(_one_score(one, "1") for one in models), [
+        return tuple(_one_score(model, "1") for model in models), [
             Notice("yes_and_no", text, (), {"class": positive})
         ]
     text = (
@@ -793,14 +807,14 @@ def _decisions(table: Annotations, metrics: Option) -> Notice:
     return Notice("decisions", more, (), {"advice": advice})
 
 
-def _one_score(one: Predictions, name: str) -> Predictions:
+def _one_score(predictions: Predictions, name: str) -> Predictions:
     """The probability of one class as a score."""
-    place = one.classes.index(name) if name in one.classes else None
-    values = np.zeros(len(one.items)) if place is None else one.values[:, place]
-    return replace(one, values=values, classes=())
+    place = predictions.classes.index(name) if name in predictions.classes else None
+    values = np.zeros(len(predictions.items)) if place is None else predictions.values[:, place]
+    return replace(predictions, values=values, classes=())
 
 
-def _graded(one: Predictions, grades: Sequence[str]) -> Predictions:
+def _graded(predictions: Predictions, grades: Sequence[str]) -> Predictions:
     """The place of the grade that a model names as a score."""
-    place = [float(grades.index(name)) for name in one.classes]
-    return replace(one, values=one.values @ np.array(place), classes=())
+    place = [float(grades.index(name)) for name in predictions.classes]
+    return replace(predictions, values=predictions.values @ np.array(place), classes=())

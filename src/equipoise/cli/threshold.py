@@ -89,12 +89,12 @@ def threshold_plan(options: Options) -> None:
     size = SampleSize(options.bins or BINS, options.per_bin or PER_BIN, options.seed)
     with progress("reading") as tell:
         read = read_probabilities(options)
-        known = read.probabilities
-        sample = sampling_plan(known.values, known.items, *size)
+        probabilities = read.probabilities
+        sample = sampling_plan(probabilities.values, probabilities.items, *size)
         tell(1, 1)
     report = Report(
         title="Which items should experts see?",
-        scope=f"Probabilities: {known.source}.",
+        scope=f"Probabilities: {probabilities.source}.",
         findings=(replace(sample.report(), title="Items for the experts"),),
         settings=tuple((name, str(value)) for name, value in size._asdict().items()),
         notices=read.notices,
@@ -107,8 +107,8 @@ def threshold_plan(options: Options) -> None:
         items = count(len(sample.items))
         say(f"Wrote {options.out}: {items} items; experts fill in the column label")
         if key is not None:
-            kept = "bins and probabilities, for threshold --plan; keep it from the experts"
-            say(f"Wrote {key_of(options.out)}: {kept}")
+            about = "bins and probabilities, for threshold --plan; keep it from the experts"
+            say(f"Wrote {key_of(options.out)}: {about}")
     present(report, Options(as_json=options.as_json), "")
 
 
@@ -204,9 +204,11 @@ def _report(options: Options, key: PlanKey | None) -> "Report":
 
     with progress("reading") as tell:
         read = read_probabilities(options)
-        known = read.probabilities
+        probabilities = read.probabilities
         usual = SampleSize(options.bins or BINS, options.per_bin or PER_BIN, options.seed)
-        sample = sampling_plan(known.values, known.items, *(usual if key is None else key.size))
+        sample = sampling_plan(
+            probabilities.values, probabilities.items, *(usual if key is None else key.size)
+        )
         assert options.file is not None
         if key is not None:
             key.check(options.file, sample)
@@ -221,12 +223,12 @@ def _report(options: Options, key: PlanKey | None) -> "Report":
             on_missing=options.on_missing,
             progress=tell,
         )
-        report = threshold_report(known, sample, votes, scored, _rule(options), grid)
+        report = threshold_report(probabilities, sample, votes, scored, _rule(options), grid)
     return replace(
         report,
         title=f"{options.file.stem}: from where on is an item positive?",
         notices=(*read.notices, *as_notices(votes.notices), *report.notices),
-        references=(*report.references, *references([known.model])),
+        references=(*report.references, *references([probabilities.model])),
     )
 
 
@@ -261,21 +263,21 @@ def _read_experts(options: Options, sample: "ExpertSample", *, sure: bool) -> An
 def _one_table(tables: Sequence[tuple[Path, Annotations]]) -> Annotations:
     """One table of all files."""
     first = tables[0][1]
-    items = {name: None for _, one in tables for name in one.items}
+    items = {name: None for _, table in tables for name in table.items}
     place = {name: number for number, name in enumerate(items)}
     people: dict[str, int] = {}
     rows: list[tuple[Ints, Ints, Ints]] = []
-    for path, one in tables:
-        if one.kind != "binary" or one.classes != first.classes or one.count is not None:
-            got = f"answers {listed(one.classes)}, kind {one.kind}"
+    for path, table in tables:
+        if table.kind != "binary" or table.classes != first.classes or table.count is not None:
+            got = f"answers {listed(table.classes)}, kind {table.kind}"
             expected = "one yes or no per item, in the same words in every file"
             do = "ask about one answer with --positive CLASS, or correct the file"
             raise InputError(f"{path.name}", got, expected, do)
-        who = _annotator_codes(path, one, people)
-        item = np.array([place[name] for name in one.items])[one.item]
-        assert one.label is not None
-        rows.append((item, who, one.label))
-    notices = dict.fromkeys(notice for _, one in tables for notice in one.notices)
+        who = _annotator_codes(path, table, people)
+        item = np.array([place[name] for name in table.items])[table.item]
+        assert table.label is not None
+        rows.append((item, who, table.label))
+    notices = dict.fromkeys(notice for _, table in tables for notice in table.notices)
     item, annotator, label = (np.concatenate(part) for part in zip(*rows, strict=True))
     return Annotations(
         kind="binary",
@@ -289,18 +291,18 @@ def _one_table(tables: Sequence[tuple[Path, Annotations]]) -> Annotations:
     )
 
 
-def _annotator_codes(path: Path, one: Annotations, people: dict[str, int]) -> Ints:
+def _annotator_codes(path: Path, table: Annotations, people: dict[str, int]) -> Ints:
     """Codes of the annotators of one file among all."""
-    if one.annotators is not None and one.annotator is not None:
-        codes = [people.setdefault(name, len(people)) for name in one.annotators]
-        return np.array(codes)[one.annotator]
+    if table.annotators is not None and table.annotator is not None:
+        codes = [people.setdefault(name, len(people)) for name in table.annotators]
+        return np.array(codes)[table.annotator]
     if path.stem in people:
         where, do = f"{path}", "name files by their experts, or add a column annotator"
         raise InputError(where, f"a second file of {path.stem!r}", "one file per expert", do)
-    if len(one) > len(one.items):
+    if len(table) > len(table.items):
         got, do = "several votes on one item, and no annotator", "say who voted"
         raise InputError(f"{path.name}", got, "one answer per item, or a column annotator", do)
-    return np.full(len(one.item), people.setdefault(path.stem, len(people)))
+    return np.full(len(table.item), people.setdefault(path.stem, len(people)))
 
 
 def _has_bins(path: Path, sample: "ExpertSample") -> bool:
@@ -314,14 +316,14 @@ def _has_bins(path: Path, sample: "ExpertSample") -> bool:
     table = read_delimited(content(path))
     if not {"item", "bin"} <= set(table.columns):
         return False
-    known = {row["item"]: str(row["bin"]) for row in sample.rows()}
+    bin_of = {row["item"]: str(row["bin"]) for row in sample.rows()}
     columns = []
     for name in ("item", "bin"):
         codes, spelt = words_of(table, name)
         columns.append([spelt[code] if code >= 0 else "" for code in codes])
     for item, number in zip(*columns, strict=True):
-        if known.get(item) != number:
-            other = f"bin {known[item]}" if item in known else "an item of the plan made now"
+        if bin_of.get(item) != number:
+            other = f"bin {bin_of[item]}" if item in bin_of else "an item of the plan made now"
             do = "repeat the file, --truth, --bins, --per-bin and --seed of threshold plan"
             raise InputError(path.name, f"item {item!r} in bin {number}", other, do)
     return True

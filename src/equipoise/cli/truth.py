@@ -129,7 +129,7 @@ def make_truth(table: Annotations, options: Options) -> ScoredTruth:
     else:
         name, reason = model_name(table, options.truth)
         parts = _fitted(table, name, options)
-    parts = tuple(_questioned(one, options) for one in parts)
+    parts = tuple(_questioned(part, options) for part in parts)
     first = parts[0]
     facts = {
         "model": name,
@@ -141,7 +141,7 @@ def make_truth(table: Annotations, options: Options) -> ScoredTruth:
         },
         "draws": first.draws,
         "seed": seed,
-        "tasks": [{"task": one.task, "method": one.method} for one in parts],
+        "tasks": [{"task": part.task, "method": part.method} for part in parts],
     }
     return ScoredTruth(given=parts, reason=reason, facts=facts)
 
@@ -163,10 +163,10 @@ def _fitted(table: Annotations, name: str, options: Options) -> "tuple[Plausibil
             if MODELS[name].chains:
                 burn_in = BURN_IN if options.burn_in is None else options.burn_in
                 how["chain"] = Chain(draws=draws, burn_in=burn_in, seed=seed + place)
-            made = fit(table, task=task, **how)
+            truth = fit(table, task=task, **how)
             if MODELS[name].same_draws:
-                made = made.averaged()
-            parts.append(_drawn(made, draws, seed + place))
+                truth = truth.averaged()
+            parts.append(_drawn(truth, draws, seed + place))
             tell(place + 1, len(table.tasks))
     return tuple(parts)
 
@@ -187,11 +187,11 @@ def _threshold(name: str, options: Options) -> float | None:
         raise InputError("--truth normal, --at-least", got, expected, do) from None
 
 
-def _drawn(made: Plausibilities, draws: int, seed: int) -> Plausibilities:
+def _drawn(truth: Plausibilities, draws: int, seed: int) -> Plausibilities:
     """Draw from the law, where there is one and nobody has yet."""
-    if made.law is None or made.draws > 1:
-        return made
-    return made.drawn(draws, seed=seed)
+    if truth.law is None or truth.draws > 1:
+        return truth
+    return truth.drawn(draws, seed=seed)
 
 
 def _stored(table: Annotations, options: Options) -> "tuple[Plausibilities, ...]":
@@ -202,40 +202,40 @@ def _stored(table: Annotations, options: Options) -> "tuple[Plausibilities, ...]
         if getattr(options, name) is not None:
             do = "the file was made with its own; leave it out"
             raise InputError(flag(name), "a setting for a file", "a model to fit", do)
-    parts, known = [], set(table.items)
+    parts, items = [], set(table.items)
     for place, path in enumerate(words(options.truth)):
-        made = read_plausibilities(path)
-        strange = [name for name in made.items if name not in known]
+        truth = read_plausibilities(path)
+        strange = [name for name in truth.items if name not in items]
         if strange:
             got = f"{len(strange):,} items without annotations ({listed(strange)})"
             raise InputError(path, got, "items of the annotations", "aggregate this file again")
-        parts.append(_drawn(made, options.draws or DRAWS, options.seed + place))
+        parts.append(_drawn(truth, options.draws or DRAWS, options.seed + place))
     return tuple(parts)
 
 
-def _questioned(made: Plausibilities, options: Options) -> Plausibilities:
+def _questioned(truth: Plausibilities, options: Options) -> Plausibilities:
     """Ask a truth about several classes the yes/no question of the options."""
     from equipoise.types.groupings import Grouping, coarsened
 
     positive, least = options.positive, options.at_least
-    of_ratings = made.law is not None and made.law.name == "normal"
+    of_ratings = truth.law is not None and truth.law.name == "normal"
     if positive is not None:
         names = (f"not {positive}", positive)
         yes: Sequence[str] = (positive,)
     elif least is not None and not of_ratings:
         names = (f"below {least}", f"at least {least}")
-        grades = made.classes if made.ordered else ()
+        grades = truth.classes if truth.ordered else ()
         yes = grades[grades.index(least) :] if least in grades else (least,)
     else:
-        return made
-    if made.classes == names:
-        return made
-    if not set(yes) <= set(made.classes) or (least is not None and not made.ordered):
+        return truth
+    if truth.classes == names:
+        return truth
+    if not set(yes) <= set(truth.classes) or (least is not None and not truth.ordered):
         raise InputError(
             f"--positive or --at-least, {yes[0]!r}",
-            f"a truth about {listed(made.classes)}",
+            f"a truth about {listed(truth.classes)}",
             "one of its classes, for --at-least one of its grades",
-            nearest(yes[0], made.classes),
+            nearest(yes[0], truth.classes),
         )
-    sides = {name: names[name in yes] for name in made.classes}
-    return coarsened(made, Grouping.of(sides, groups=names))
+    sides = {name: names[name in yes] for name in truth.classes}
+    return coarsened(truth, Grouping.of(sides, groups=names))

@@ -31,9 +31,9 @@ class _Verb(TyperCommand):
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Put the texts in."""
-        for one in self.params:
-            if isinstance(one, TyperOption) and one.help:
-                one.help = help_text(one.help)
+        for option in self.params:
+            if isinstance(option, TyperOption) and option.help:
+                option.help = help_text(option.help)
         super().format_help(ctx, formatter)
 
 
@@ -52,8 +52,8 @@ app = typer.Typer(
 def _group(name: str, text: str, verbs: Mapping[str, Callable[..., None]]) -> typer.Typer:
     """Verbs under one word."""
     group = typer.Typer(help=text, no_args_is_help=True, rich_markup_mode="markdown")
-    for own, verb in verbs.items():
-        group.command(own, no_args_is_help=True, cls=_Verb)(verb)
+    for name_in_group, verb in verbs.items():
+        group.command(name_in_group, no_args_is_help=True, cls=_Verb)(verb)
     app.add_typer(group, name=name)
     return group
 

@@ -71,7 +71,7 @@ class StoredQuestion:
     repeats: str = "keep"
     on_missing: str = "error"
     gold: str = "truth"
-    ties: str = "negative"
+    ties: str = "half"
     first_votes: int | None = None
     circular: str = "error"
     truth: str = "votes"
