@@ -74,7 +74,7 @@ def drawing_kernels(share, counts):
             pick = stream(r).integers(0, PANEL, votes.shape)
             drawn[:, r] = np.take_along_axis(votes, pick, axis=1).mean(axis=1)
 
-    from equipoise.study.redraw import VoteDraw
+    from equipoise.study.truth import VoteDraw
     from equipoise.types.votes import Votes
 
     entries = np.arange(ITEMS * PANEL)

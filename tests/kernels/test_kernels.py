@@ -17,7 +17,7 @@ from equipoise.kernels.resampling import (
 from equipoise.kernels.top import class_pairs, random_ties, top_mass
 from equipoise.metrics import Block, Truth
 from equipoise.metrics._ranking import prepare, reduce
-from equipoise.study.redraw import MOST, PanelDraw, VoteDraw
+from equipoise.study.truth import MOST, PanelDraw, VoteDraw
 from tests.oracles import kernels, ranking
 from tests.strategies import SCORE, SOFT, arrays
 

@@ -11,7 +11,7 @@ from equipoise.datasets import CATALOGUE, chexpert, located
 from equipoise.datasets.demo import reading_study
 from equipoise.metrics import named
 from equipoise.study import Settings, Thresholds, Tuning, evaluate
-from equipoise.study.defaults import default_metrics
+from equipoise.study.arguments import default_metrics
 from equipoise.study.thresholds import Rule, threshold_table
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import InputError

@@ -149,7 +149,7 @@ def read_study(
             sources, truth, Option("metrics", ",".join(names)), matched=matched
         )
     if not names:
-        from equipoise.study.defaults import default_metrics
+        from equipoise.study.arguments import default_metrics
 
         names = default_metrics(table, models)
     return CliStudy(

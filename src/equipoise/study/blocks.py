@@ -6,6 +6,9 @@ the class with most votes, and classes with equally many share it (``ties="half"
 counts 1/2). ``drop`` leaves tied items out for hard labels. ``negative`` is the rule of many
 published tables: a class has the item if more than half of the votes are for it, so that a
 yes/no tie is negative; whole distributions of several classes share ties as above.
+
+How many replicates are scored at a time depends on the size of the data alone: neither the
+engine nor the number of its workers has a say, so they cannot change a result.
 """
 
 from collections.abc import Sequence
@@ -100,3 +103,13 @@ def _truth(mass: NDArray[Any]) -> Truth:
     sure[mass.max(axis=1) == 0] = 0
     sure[mass.min(axis=1) == 1] = 1
     return Truth(mass.astype(np.float64, copy=False), sure)
+
+
+WIDTH = 128  # replicates per chunk: the inner loops of the kernels vectorise over them
+BYTES = 64 * 2**20  # most memory that one chunk's truth may take
+
+
+def chunk_width(items: int, classes: int) -> int:
+    """Replicates per chunk for a task of this size, a multiple of 8 of at most `WIDTH`."""
+    fits = BYTES // max(items * classes * 9, 1)
+    return int(min(WIDTH, max(8, fits // 8 * 8)))

@@ -21,14 +21,13 @@ from equipoise.metrics import Block, Metric, Order, Prepared
 from equipoise.metrics.draws import draw_error
 from equipoise.scale.engine import current, threads
 from equipoise.study.alignment import Aligned
-from equipoise.study.blocks import LABELS
+from equipoise.study.blocks import LABELS, chunk_width
 from equipoise.study.cautions import (
     draw_notices,
     tie_notices,
     value_notices,
     votes_notices,
 )
-from equipoise.study.chunks import chunk_width
 from equipoise.study.influence import Influential, influential_of_tasks
 from equipoise.study.left_out_readers import ReaderRow, score_readers
 from equipoise.study.readers import reader_cells

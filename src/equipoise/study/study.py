@@ -22,10 +22,9 @@ from equipoise.inference import check_margin
 from equipoise.inference.resampling import Resampling, resample, usual_replicates
 from equipoise.metrics import Metric, named
 from equipoise.study.alignment import ON_MISSING, Aligned, align
-from equipoise.study.arguments import Truths, as_study
+from equipoise.study.arguments import Truths, as_study, default_metrics, reader_metrics
 from equipoise.study.blocks import LABELS, TIES
 from equipoise.study.circularity import CHECKED, CIRCULAR, independent
-from equipoise.study.defaults import default_metrics, reader_metrics
 from equipoise.study.readers import TWO_WAY
 from equipoise.study.result import INFERENCES, Evaluation
 from equipoise.study.thresholds import Thresholds, UsedThreshold, with_thresholds
@@ -561,7 +560,7 @@ def evaluate(
         item, annotator and label, or any other that `Annotations.from_dataframe` knows.
     metrics
         Names such as ``auroc``, ``auroc:form=strict``, ``precision_at_100``, or `Metric`; by
-        default what fits the predictions, see `equipoise.study.defaults`.
+        default what fits the predictions, see `equipoise.study.arguments`.
     resampling
         A kind such as ``panel`` or ``items x panel``, or a plan made by `resample`; by
         default what fits the truth.

@@ -32,8 +32,7 @@ from equipoise.inference.resampling import Resampling, resample
 from equipoise.metrics import Influence, Metric, Prepared
 from equipoise.scale.engine import threads
 from equipoise.study.alignment import Aligned
-from equipoise.study.blocks import LABELS, hard_labels, pair
-from equipoise.study.chunks import chunk_width
+from equipoise.study.blocks import LABELS, chunk_width, hard_labels, pair
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import Floats, Ints
 from equipoise.types.votes import is_panel

@@ -21,11 +21,9 @@ from equipoise.study.alignment import Aligned, align
 from equipoise.study.analyses.options import AnalysisOptions, checked_options
 from equipoise.study.analyses.words import as_notices
 from equipoise.study.arguments import as_annotations, as_predictions
-from equipoise.study.blocks import pair
+from equipoise.study.blocks import chunk_width, pair
 from equipoise.study.cautions import missing_classes
-from equipoise.study.chunks import chunk_width
-from equipoise.study.redraw import PanelDraw
-from equipoise.study.truth import TaskTruth, task_truths
+from equipoise.study.truth import PanelDraw, TaskTruth, task_truths
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import Floats, InputError, Ints, frozen, listed
 from equipoise.types.notices import Notice

@@ -40,8 +40,7 @@ from equipoise.inference.estimate import Estimate, wilson
 from equipoise.inference.resampling import Resampling
 from equipoise.study.analyses.scoring import freeze
 from equipoise.study.blocks import HALF
-from equipoise.study.redraw import PanelDraw
-from equipoise.study.truth import TaskTruth, yes_no_truth
+from equipoise.study.truth import PanelDraw, TaskTruth, yes_no_truth
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import (
     Floats,
