@@ -6,7 +6,7 @@ from functools import cache
 import numpy as np
 import pyarrow
 
-from equipoise.study.analyses.subgroups import Attributes
+from equipoise.read.attributes import Attributes
 from equipoise.types.annotations import Annotations
 from equipoise.types.predictions import Predictions
 from tests.analysed import analysed

@@ -120,6 +120,23 @@ class Humble(Method):
     def logits(self, model, images):
         return model(images) / self.factor
 '''
+ASKED = '''
+"""Halves: does the verdict depend on which half of the items is looked at?"""
+
+from equipoise.study.questions import Question, Variant
+
+
+def halves(contest):
+    for side, name in enumerate(("even", "odd")):
+        yield Variant(name, contest.of_votes(contest.votes.item % 2 == side))
+
+
+QUESTION = Question(
+    key="halves", about="one half of the items", variants=halves, head="half", over="halves",
+    at="on {} items", methods="Both halves were looked at [@owen2007].",
+    references=("owen2007",),
+)
+'''
 DETECTOR = '''
 """Loudness: how far from zero an item is."""
 
@@ -319,6 +336,27 @@ def test_a_guest_analysis_is_one_file_and_one_line(guest, equipoise, tmp_path, m
     assert "<svg" in (folder / "figures" / "spread.svg").read_text()
     assert "looked at [@owen2007]." in (folder / "methods.md").read_text()
     assert "@article{owen2007" in (folder / "references.bib").read_text()
+
+
+def test_a_guest_question_is_one_file_and_one_line(guest, equipoise, tmp_path, monkeypatch):
+    guest("halves", ASKED)
+    monkeypatch.setitem(ANALYSES, "halves", Analysis("halves", "guests.halves"))
+    assert "subgroups, halves." in flat(equipoise("evaluate", "--help"))
+    asked = ("evaluate", "-a", "votes.csv", "-p", "scores.csv", *QUICK, "--analyses", "halves")
+    shown = equipoise(*asked, "--out", "s")
+    assert "Does the verdict depend on one half of the items?" in shown
+    page = (tmp_path / "s" / "report.html").read_text()
+    assert "Does the verdict depend on …?" in page and "… one half of the items?" in page
+    (held,) = [
+        one
+        for one in json.loads(equipoise(*asked, "--json"))["findings"]
+        if one["key"] == "halves"
+    ]
+    assert {row["variant"] for row in held["rows"]} == {"even", "odd"}
+    equipoise("report", "s", "--export", "paper")
+    folder = tmp_path / "paper"
+    assert (folder / "tables" / "halves.csv").read_text().startswith("variant,competitor,items")
+    assert "Both halves were looked at [@owen2007]." in (folder / "methods.md").read_text()
 
 
 def test_records_are_complete():

@@ -38,7 +38,7 @@ OTHER_NUMBERS = {
     "truth/annotation_checks.py": "a proposal for an option, rounded and then a number again",
     "datasets/demo.py": "digits that every machine computes alike",
     "cli/datasets.py": "as many digits as the published table has",
-    "study/analyses/certainty.py": "ticks of which no two may look alike",
+    "study/questions/certainty.py": "cut-offs of which no two may look alike",
 }
 CATALOGUES = {  # one file for each entry, which the catalogue alone imports
     "truth/__init__.py", "study/analyses/catalogue.py", "report/answer/report.py",

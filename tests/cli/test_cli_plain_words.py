@@ -120,7 +120,7 @@ def test_printed_tables_have_words_for_flags_names_and_letters(equipoise):
     raw = Path("out/tables/flips.csv").read_text()
     assert ",a,b," in raw and ",idle" in raw and "auroc" in raw
     assert "majority vote" in out and "majority_vote" not in out
-    assert "Brackets: interval when items are resampled." in flat(out)
+    assert "Brackets: 95% intervals." in flat(out)
 
 
 @pytest.mark.usefixtures("study")

@@ -17,12 +17,12 @@ from equipoise import Annotations, Predictions, read_annotations, read_predictio
 from equipoise.clean.rounds import read_pair_votes
 from equipoise.cli.groups import read_groups
 from equipoise.cli.options import class_names
+from equipoise.read.attributes import read_attributes
 from equipoise.read.canonical import read_study, write_study
 from equipoise.read.files import read_arrays
 from equipoise.read.parquet import write_annotations
 from equipoise.read.plausibilities import read_plausibilities, write_plausibilities
 from equipoise.read.streaming import stream_ratings, stream_votes
-from equipoise.study.analyses.subgroups.attributes import read_attributes
 from equipoise.truth import dirichlet
 from equipoise.types.words import csv_text
 from tests.hostile.generators import (

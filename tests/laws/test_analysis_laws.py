@@ -22,11 +22,11 @@ from rich.console import Console
 
 from equipoise import Annotations, Predictions
 from equipoise.read import codec
+from equipoise.read.attributes import Attributes
 from equipoise.report.page import figures, render, report_files
 from equipoise.report.terminal import answer_lines, show
 from equipoise.report.text import texts
 from equipoise.study.analyses.catalogue import ANALYSES
-from equipoise.study.analyses.subgroups import Attributes
 from equipoise.types import numbers
 from equipoise.types.findings import Report, cell
 from equipoise.types.findings.record import ENTRIES, as_json
@@ -166,7 +166,9 @@ def test_it_is_on_every_surface_or_left_out_with_a_reason(name, key):
     (finding,) = report.findings
     assert finding.title == ANALYSES[key].title and finding.sentence.endswith(".")
     said = squeezed("".join(page(name, key).words))
-    assert squeezed(finding.title) in said and squeezed(finding.sentence) in said
+    heading = f"… {finding.about}?" if finding.verdict else finding.title
+    assert squeezed(heading) in said and squeezed(finding.sentence) in said
+    assert squeezed(finding.verdict) in said
     assert squeezed(finding.title) in squeezed(screen(name, key))
     held = json.loads(json.dumps(as_json(report), allow_nan=False))["findings"][0]
     if finding.left_out:
@@ -222,8 +224,7 @@ def written(rows):
 def told_apart(finding):
     """Numbers that a sentence may say though no row holds them, each with its reason."""
     if finding.key == "certainty":  # where items begin to be clear; a cut-off is rounded down
-        cuts = {row["certainty"] for row in finding.tables[0].rows}
-        return [0.99, *(int(1000 * cut) / 1000 for cut in cuts)]
+        return [0.99, *(float(row["variant"]) for row in finding.tables[0].rows)]
     if finding.key == "panel_size":  # the correlation that is to be reached
         return [0.95]
     return []

@@ -18,7 +18,7 @@ from equipoise import (
 )
 from equipoise.datasets.sleep_dodh import sleep_dodh
 from equipoise.metrics import named
-from equipoise.study import analyses
+from equipoise.study.questions import ask
 from tests.laws.test_order_laws import World
 from tests.oracles import bootstrap
 from tests.oracles import decisions as oracle
@@ -75,11 +75,10 @@ def test_one_class_of_several_is_asked_for_by_its_name():
 
 def test_an_analysis_takes_one_class_too():
     world, name = World(2), "sensitivity:positive=class-2"
-    how = {"metric": name, "replicates": 20}
-    found = analyses.leave_one_out(world.predictions, world.annotations, **how)
+    found = ask("leave_one_out", world.predictions, world.annotations, metrics=[name])
     done = evaluate(world.predictions, world.annotations, metrics=[name])
-    full = [done.estimate(one, name).value for one in found.models]
-    assert_allclose(found.full, full, atol=1e-12)
+    full = [done.estimate(one, name).value for one in found.whole.competitors]
+    assert_allclose(found.whole.table.values, full, atol=1e-12)
 
 
 def test_tasks_must_agree_which_column_a_class_is():

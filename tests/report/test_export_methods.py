@@ -87,7 +87,7 @@ def test_every_public_data_set_is_cited():
 
 def test_a_cut_off_that_leaves_nothing_out_is_not_described():
     report = analysed(models(), votes(), **how("vote_cutoffs"))
-    assert found(report, "vote_cutoffs").tables[0].rows
+    assert found(report, "vote_cutoffs").left_out
     assert "at least" not in methods(report)
     full = votes()
     some = (full.annotator < 2) | (full.item < 12)

@@ -16,18 +16,16 @@ from equipoise.report.answer import evaluation_report
 from equipoise.report.run.recording import Provenance, record
 from equipoise.study import Settings
 from equipoise.study.analyses import (
-    aggregation_choices,
     calibration,
     experts,
     flips,
     gold,
-    leave_one_out,
     panel_size,
     rank_stability,
     variance_components,
-    vote_cutoffs,
 )
 from equipoise.study.planning import next_for_ranking, next_items, plan_ranking, plan_size
+from equipoise.study.questions import ask
 from equipoise.truth import agreement, dawid_skene, dirichlet
 
 READINGS, SCORES = reading_study()
@@ -193,12 +191,11 @@ def results():
     yield agreement.agreement_summaries(READINGS)[0]
     yield agreement.krippendorff_alpha(READINGS)
     yield from (rank_stability(two, READINGS, **few), flips(two, READINGS, most=3))
-    yield from (leave_one_out(two, READINGS, **few), variance_components(two, READINGS))
+    yield from (ask("leave_one_out", two, READINGS), variance_components(two, READINGS))
     yield from (panel_size(two, READINGS, **few), experts(two, READINGS))
-    yield from (vote_cutoffs(two, READINGS, **few), gold(two, with_gold(), **few))
+    yield gold(two, with_gold(), **few)
     unit = [replace(one, values=1 / (1 + np.exp(-one.values))) for one in two]
     yield calibration(unit, READINGS)
-    yield aggregation_choices(two, READINGS, **few)
     plan = {"difference": 0.01, "simulations": 0}
     yield from (plan_size(two, READINGS, **plan), plan_ranking(two, READINGS, **plan))
     yield from (

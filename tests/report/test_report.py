@@ -66,7 +66,8 @@ def test_every_study_makes_a_page_that_says_the_answer(name):
         assert re.sub(r"\s", "", clean(said)) in words, said
     assert not re.search(r"(?<![\w&;<])(nan|None(?! is more)|NaN)(?![\w])", shown(text))
     for one in report.findings:
-        for said in (one.sentence, one.title if one.evidence else ""):
+        title = one.about if one.verdict else one.title
+        for said in (one.sentence, title if one.evidence else ""):
             assert re.sub(r"\s", "", clean(said).removesuffix(".")) in words, (one.key, said)
     assert len(text.encode()) < (950_000 if name == "a crowd" else 700_000)
 

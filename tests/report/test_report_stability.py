@@ -62,17 +62,8 @@ def test_of_many_annotators_those_that_move_most_are_drawn():
     sizes = [abs(dot.value) for dot in dots.rows]
     assert len(sizes) == 20 and sizes == sorted(sizes, reverse=True)
     assert list(heat.columns) == [dot.label for dot in dots.rows]
-    far = max(abs(row["shift"]) for row in finding.tables[0].rows)
+    far = max(abs(row["change"]) for row in finding.tables[0].rows)
     assert sizes[0] == far
-
-
-def test_choices_are_drawn_as_differences_to_the_mean():
-    finding = found(sample("stability"), "choices")
-    value, ranks = finding.charts
-    for place in range(len(value.ticks)):
-        assert sum(line.points[place][1] for line in value.lines) == pytest.approx(0)
-    assert ranks.downward
-    assert len(finding.tables[0].brief) == len(value.ticks)
 
 
 def test_long_names_are_shortened_in_figures():

@@ -130,7 +130,9 @@ def test_every_finding_of_the_evidence_has_its_line():
     report = sample("stability")
     said = " ".join(" ".join(x.plain.split()) for x in evidence_lines(report, 100))
     for one in report.findings:
-        if one.evidence and one.brief:
+        if one.verdict:
+            assert f"… {one.about}? {one.verdict}." in said
+        elif one.evidence and one.brief:
             assert " ".join(str(one.sentence).split()) in said or "=" in str(one.sentence)
 
 

@@ -9,9 +9,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import accuracy_score, cohen_kappa_score, roc_curve
 
 from equipoise import Annotations, InputError, Predictions, evaluate, resample
-from equipoise.study.analyses import experts, gold, leave_one_out, panel_size, rank_stability
+from equipoise.study.analyses import experts, gold, panel_size, rank_stability
 from equipoise.study.analyses.annotators import skilled_rows
 from equipoise.study.analyses.gold_standard import sensitivity_at
+from equipoise.study.questions import ask
 from equipoise.study.truth import task_truths
 from equipoise.truth import dawid_skene, dirichlet, glad
 from equipoise.truth.agreement import krippendorff_alpha
@@ -142,8 +143,8 @@ def test_gold_rows_are_nobodys_votes():
     _, votes, models = world(settled=30)
     plain = votes.with_gold("ignore")
     assert krippendorff_alpha(votes).value == krippendorff_alpha(plain).value
-    left = leave_one_out(models, votes, metric="auroc", replicates=10)
-    assert set(left.annotators) == set(PEOPLE[:-1])
+    left = ask("leave_one_out", models, votes, metrics=["auroc"])
+    assert {outcome.label for outcome in left.outcomes} == set(PEOPLE[:-1])
     assert "adjudicator" not in str(experts(models, votes).rows())
     assert max(panel_size(models, votes, replicates=10).sizes) <= READERS
     drawn = rank_stability(models, votes, metrics=["auroc"], kind="panel", replicates=10)

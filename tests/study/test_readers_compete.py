@@ -4,17 +4,16 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from equipoise.datasets.demo import reading_study
-from equipoise.metrics import accuracy
 from equipoise.metrics.decisions import expected_cost_metric
 from equipoise.report.page.charts import draw
 from equipoise.report.page.palette import ModelStyles
 from equipoise.study import Settings, Thresholds, Tuning, evaluate
 from equipoise.study.analyses.confusion_matrices import confusions
 from equipoise.study.analyses.operating_curves import curves
-from equipoise.study.analyses.readers import readers_finding
-from equipoise.study.left_out_readers import readers_left_out
+from equipoise.study.questions import ask
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import InputError
 from equipoise.types.predictions import Predictions
@@ -71,94 +70,33 @@ def slow_truths(table, task, who):
     return found
 
 
-@pytest.mark.parametrize(
-    ("kind", "classes", "gold"),
-    [("binary", ("no", "yes"), ()), ("nominal", ("x", "y", "z"), ()),
-     ("binary", ("no", "yes"), (1, 4, 9, 12))],
-)  # fmt: skip
-def test_every_reader_is_scored_against_the_others_on_what_it_read(kind, classes, gold):
-    table, models = sparse(kind, classes, gold=gold)
-    done = evaluate(models, table, metrics=["accuracy"], resampling="influence", readers=True)
-    rows = {(r.task, r.reader, r.who): r for r in done.readers if r.labels == "soft"}
-    for who, name in enumerate(table.annotators):
-        for place, task in enumerate(table.tasks):
-            truth = slow_truths(table, place, who)
-            label = np.array([others for _, others in truth.values()])
-            own = np.array([mine for mine, _ in truth.values()])
-            mine = rows[task, name, name]
-            assert mine.is_reader and mine.items == len(truth)
-            assert mine.value == pytest.approx(accuracy(label, own))
-            assert mine.low <= mine.value <= mine.high
-            for model in (one for one in models if one.task == task):
-                scores = model.values[list(truth)]
-                said = np.stack([1 - scores, scores], 1) if kind == "binary" else scores
-                row = rows[task, name, model.model]
-                assert not row.is_reader and row.value == pytest.approx(accuracy(label, said))
-                assert row.difference == pytest.approx(row.value - mine.value)
-                assert row.difference_low <= row.difference <= row.difference_high
-    assert ("macro average", "r0", "r0") in rows
+def test_readers_compete_at_the_thresholds_of_the_models():
+    readings, scores = reading_study()
+    how = Settings(thresholds=Thresholds("prevalence", tuning=Tuning(fraction=0.3)))
+    found = ask("readers", scores[:2], readings, metrics=["auroc"], settings=how)
+    done = evaluate(scores[:2], readings, metrics=["accuracy"], settings=how)
+    assert {line.items for line in found.lines} == {len(done.questions[0].items)}
+    assert max(line.items for line in found.lines) < 569
+    assert_allclose(found.contest.tasks[0].decided[scores[0].model],
+                    done.decided[0][scores[0].model])  # fmt: skip
+    assert "of 8 readers" in found.sentence
+    assert {"thresholds", "tuning_split"} <= {notice.code for notice in found.notices}
+    assert draw(found.finding().charts[0], ModelStyles(done.models)) is not None
 
 
-def test_repeated_answers_of_a_reader_count_by_weight_and_number():
-    table = Annotations(
-        kind="binary", classes=("no", "yes"), items=("a", "b"), annotators=("ana", "bo"),
-        item=np.array([0, 0, 1, 0, 1]), annotator=np.array([0, 0, 0, 1, 1]),
-        label=np.array([1, 0, 1, 1, 0]), weight=np.array([3.0, 0.5, 1.0, 1.0, 1.0]),
-        count=np.array([1, 2, 1, 1, 1]),
-    )  # fmt: skip
-    (ana,) = (one for one in readers_left_out(table) if one.name == "ana")
-    np.testing.assert_allclose(ana.answers[0].values, [3 / (3 + 2 * 0.5), 1.0])
+def test_a_cost_by_a_matrix_is_a_metric_of_decisions():
+    readings, scores = reading_study()
+    cost = expected_cost_metric(cost=[[0.0, 1.0], [5.0, 0.0]])
+    found = ask("readers", scores[:2], readings, metrics=[cost])
+    assert "expected cost" in found.sentence and found.whole.metric.better == "lower"
 
 
 def test_a_reader_in_its_own_truth_would_do_better():
     table, models = sparse(items=200)
     how = Settings(on_missing="drop")
-    done = evaluate(
-        models, table, metrics=["accuracy"], resampling="influence", settings=how, readers=True
-    )
-    own = [r.value for r in done.readers if r.is_reader and r.labels == "soft"]
+    found = ask("readers", models, table, metrics=["accuracy"], settings=how)
+    own = [line.value for line in found.lines if line.competitor == line.variant]
     assert np.mean(own) == pytest.approx(0.5, abs=0.05)  # votes are coins; with itself .6
-
-
-def test_readers_compete_at_the_thresholds_of_the_models():
-    readings, scores = reading_study()
-    how = Settings(thresholds=Thresholds("prevalence", tuning=Tuning(fraction=0.3)))
-    done = evaluate(
-        scores[:2],
-        readings,
-        metrics=["auroc"],
-        resampling="influence",
-        settings=how,
-        readers=True,
-    )
-    assert {row.model for row in done.thresholds} == {one.model for one in scores[:2]}
-    items = {row.items for row in done.readers}
-    assert items == {len(done.questions[0].items)} and max(items) < 569
-    assert {"accuracy"} <= {row.metric for row in done.readers}
-    finding = readers_finding(done.readers)
-    assert "of 8 readers" in finding.sentence
-    table = finding.tables[0]
-    assert [row["kind"] for row in table.rows].count("reader") == 8
-    assert draw(finding.charts[0], ModelStyles(done.models)) is not None
-
-
-def test_a_cost_by_a_matrix_and_a_single_other_reader_are_said_as_they_are():
-    readings, scores = reading_study()
-    cost = expected_cost_metric(cost=[[0.0, 1.0], [5.0, 0.0]])
-    done = evaluate(scores[:2], readings, metrics=[cost], resampling="influence", readers=True)
-    finding = readers_finding(done.readers, metrics=done.metrics)
-    assert (
-        "expected cost" in finding.sentence and "other readers like the others" in finding.note
-    )
-    pair = [row for row in done.readers if row.reader in readings.annotators[:2]]
-    note = readers_finding(pair, metrics=done.metrics).note
-    assert "the one other reader as the truth" in note and "to set the truth" not in note
-
-
-def test_what_has_no_readers_is_refused():
-    table, models = sparse()
-    with pytest.raises(InputError, match="anonymous votes"):
-        evaluate(models, table.anonymous(), metrics=["accuracy"], readers=True)
 
 
 # ---- curves ---------------------------------------------------------------------------------

@@ -5,15 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from equipoise.study.analyses.certainty import clear_cases
-from equipoise.study.analyses.choices import aggregation_choices
 from equipoise.study.analyses.components import variance_components
 from equipoise.study.analyses.expert_comparison import experts
-from equipoise.study.analyses.leave_one_out import leave_one_out
 from equipoise.study.analyses.panels import panel_size
 from equipoise.study.analyses.ranking import rank_stability
-from equipoise.study.analyses.subgroups import Attributes, subgroups
-from equipoise.study.analyses.vote_cutoffs import vote_cutoffs
 from equipoise.types.arrays import InputError
 from equipoise.types.predictions import Predictions
 from tests.oracles import bootstrap
@@ -23,8 +18,6 @@ RANDOM = np.random.default_rng(2)
 VOTES = (RANDOM.random((30, 4)) < 0.5) * 1.0
 MODEL = Predictions("one", names(30), RANDOM.random(30))
 TRUTH = bootstrap.annotations(VOTES)
-KNOWN = Attributes(items=names(30), columns=("side",), levels=(("a", "b"),),
-                   codes=np.arange(30)[None] % 2)  # fmt: skip
 OTHER = Predictions("two", names(30), 1 - MODEL.values)
 WRONG = {
     "metric": (3, None, ["auroc"], "nope", True, "topk_accuracy"),
@@ -39,24 +32,13 @@ WRONG = {
     "k": (3,),
 }
 OWN = {
-    vote_cutoffs: {"cutoffs": (3, "13", (3, 1), (1, 1), (0, 1), (1.5,), (True, 2), (), ("1",))},
     rank_stability: {"kind": ("nope",), "metrics": ("auroc", [3], 3)},
-    aggregation_choices: {
-        "metrics": ("auroc", 3),
-        "models": ("glad", 3),
-        "draws": (1.5, 0),
-        "threshold": ("a",),
-    },
 }
 
 
-def by_side(predictions, annotations, **how):
-    return subgroups(predictions, annotations, KNOWN, **how)
-
-
-SINGLE = (panel_size, by_side, leave_one_out, vote_cutoffs, clear_cases)
+SINGLE = (panel_size,)
 FEW = {experts: {}}  # it resamples nothing
-EVERY = (*SINGLE, *list(OWN)[1:])
+EVERY = (*SINGLE, *OWN)
 
 
 @pytest.mark.parametrize("analysis", EVERY)
@@ -93,7 +75,7 @@ def test_truths_of_something_else_are_refused():
         rank_stability([MODEL, OTHER], [3])
 
 
-@pytest.mark.parametrize("analysis", [experts, panel_size, by_side])
+@pytest.mark.parametrize("analysis", [experts, panel_size])
 def test_sentences_for_users_have_no_code_in_them(analysis):
     done = analysis(MODEL, TRUTH, **FEW.get(analysis, {"replicates": 4}))
     for said in (done.finding, *map(str, done.notices)):
@@ -102,7 +84,7 @@ def test_sentences_for_users_have_no_code_in_them(analysis):
 
 
 def test_findings_count_in_the_right_number():
-    for analysis in (experts, panel_size, by_side):
+    for analysis in (experts, panel_size):
         said = analysis(
             MODEL, TRUTH, **({} if analysis is experts else {"replicates": 4})
         ).finding

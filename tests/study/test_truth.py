@@ -18,8 +18,10 @@ from equipoise.read.annotations import read_annotations
 from equipoise.report.page import render
 from equipoise.study.analyses.annotators import annotator_rows, skilled_rows
 from equipoise.study.analyses.truth_items import (
+    LEVELS,
     certainty,
     certainty_meaning,
+    sorted_points,
 )
 from equipoise.study.analyses.truth_report import (
     FittedModels,
@@ -322,3 +324,13 @@ def test_the_command_line_writes_the_page(tmp_path):
     refused = CliRunner().invoke(app, [*call, str(tmp_path / "absent" / "truth.html")])
     assert isinstance(refused.exception, InputError)
     assert not (tmp_path / "absent").exists()
+
+
+def test_the_line_is_that_of_sorted_certainties():
+    many = np.random.default_rng(3).random(5000)
+    points = np.array(sorted_points(many))
+    assert len(points) <= 2 * LEVELS + 1
+    assert np.all(np.diff(points, axis=0) >= 0)
+    assert np.interp(0.5, *points.T) == pytest.approx(np.median(many), abs=0.01)
+    few = np.array(sorted_points(np.repeat([0.5, 0.9, 1.0], [1, 2, 1])))
+    assert few.tolist() == [[0, 0.5], [0.25, 0.5], [0.25, 0.9], [0.75, 0.9], [0.75, 1], [1, 1]]

@@ -22,8 +22,8 @@ from equipoise.types.arrays import InputError
 
 if TYPE_CHECKING:
     from equipoise.metrics import Metric
+    from equipoise.read.attributes import Attributes
     from equipoise.study import Settings, Thresholds
-    from equipoise.study.analyses.subgroups import Attributes
     from equipoise.study.study import Progress
 
 

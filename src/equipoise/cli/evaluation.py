@@ -38,6 +38,7 @@ from equipoise.cli.truth import ScoredTruth, check_truth, make_truth
 from equipoise.datasets import CATALOGUE
 from equipoise.metrics import Metric
 from equipoise.read import codec
+from equipoise.read.attributes import read_attributes
 from equipoise.read.writing import RUN
 from equipoise.report.answer import AnswerContent, answer_report, require_models
 from equipoise.report.run import Run
@@ -45,7 +46,6 @@ from equipoise.report.run.record import DatasetRecord, StoredQuestion, TruthMode
 from equipoise.report.run.recording import Provenance, record
 from equipoise.report.terminal import evidence_lines, show, show_answer
 from equipoise.study import Evaluation, Study
-from equipoise.study.analyses.subgroups import read_attributes
 from equipoise.study.study import Progress, report_replicates
 from equipoise.types.annotations import Annotations
 from equipoise.types.findings import Report

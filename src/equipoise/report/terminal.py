@@ -34,6 +34,7 @@ DISTANCE = "below the best by"
 MOST_MODELS = 16  # rows of the table
 LEAST_WORD = 10  # columns of a list's words
 HEAD = 8  # letters of a line of a column's head, unless a word is longer
+DEPENDS = "Does the verdict depend on …?"
 BELOW = {"shown": "▾ below the best group", "same": "= same scores as another model"}
 
 
@@ -97,9 +98,16 @@ def _boards(part: Finding, charts: Mapping[str, Chart], width: int) -> Iterator[
 
 
 def evidence_lines(report: Report, width: int) -> Iterator[Text]:
-    """A line for every finding of the evidence, and the reasons of what was left out."""
+    """Questions with their verdicts, a line for every other finding, and what was left out."""
+    questions = [finding for finding in report.findings if finding.verdict and finding.brief]
+    if questions:
+        yield Text(f"{EDGE}{DEPENDS}", style="bold")
+    for question in questions:
+        yield from _wrapped(f"… {question.about}? {question.verdict}.", width, indent=2)
+        if not question.verdict.startswith("No"):
+            yield from _wrapped(question.sentence, width, indent=4, style="dim")
     for finding in report.findings:
-        if finding.evidence and finding.brief:
+        if finding.evidence and finding.brief and not finding.verdict:
             yield Text(
                 f"{EDGE}{printable(finding.title)}", style="dim" if finding.left_out else "bold"
             )

@@ -32,7 +32,6 @@ from equipoise.metrics import Metric
 from equipoise.read.tables import rows_to_frame
 from equipoise.study.blocks import LABELS
 from equipoise.study.influence import Influential
-from equipoise.study.left_out_readers import ReaderRow
 from equipoise.study.thresholds import UsedThreshold
 from equipoise.study.truth import TaskTruth
 from equipoise.types.annotations import Annotations
@@ -132,9 +131,6 @@ class Evaluation:
         What thresholds make of these scores, by model, shape (items,).
     thresholds
         The thresholds by which metrics of decisions decide, with where they come from.
-    readers
-        Annotators as competitors, each against a truth without its votes, where that was
-        asked for; see `equipoise.study.left_out_readers`.
     influential
         Items that decide between the two best models of each task.
     notices
@@ -161,7 +157,6 @@ class Evaluation:
     scores: tuple[Mapping[str, Floats], ...] = ()
     decided: tuple[Mapping[str, Floats], ...] = ()
     thresholds: tuple[UsedThreshold, ...] = ()
-    readers: tuple[ReaderRow, ...] = ()
     influential: tuple[Influential, ...] = ()
     notices: tuple[Notice, ...] = ()
     predictions: tuple[Predictions, ...] = ()
@@ -293,7 +288,7 @@ class Evaluation:
                 )
 
     def subset(self, models: Sequence[str]) -> "Evaluation":
-        """The same of some models, in their order; readers and notices stay behind."""
+        """The same of some models, in their order; notices stay behind."""
         rows = [_place("model", name, self.models) for name in models]
         return replace(
             self,
@@ -312,7 +307,6 @@ class Evaluation:
             predictions=tuple(
                 one for name in models for one in self.predictions if one.model == name
             ),
-            readers=(),
             influential=(),
             notices=(),
             _families={},

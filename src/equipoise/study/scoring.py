@@ -29,7 +29,6 @@ from equipoise.study.cautions import (
     votes_notices,
 )
 from equipoise.study.influence import Influential, influential_of_tasks
-from equipoise.study.left_out_readers import ReaderRow, score_readers
 from equipoise.study.readers import reader_cells
 from equipoise.study.result import MACRO, Cells, Evaluation, normal_values, widened
 from equipoise.study.truth import TaskTruth
@@ -55,31 +54,12 @@ MOST_BYTES = 4 * 2**30  # of replicates in memory
 
 
 def evaluated(study: "Study") -> Evaluation:
-    """Score the competitors of a study, and its readers where they compete, too."""
-    evaluation = replace(_models_scored(study), frame=study.frame)
-    if not study.readers:
-        return evaluation
-    rows, notices = _compete(study)
-    return replace(evaluation, readers=rows, notices=(*evaluation.notices, *notices))
-
-
-def _compete(study: "Study") -> tuple[tuple[ReaderRow, ...], tuple[Notice, ...]]:
-    """Every annotator next to the models, each against a truth without its votes."""
-    how = replace(study.settings, inference="two-way", on_missing="drop", replicates=1)
-    metrics = study.reader_metrics()
-    plain = replace(study, settings=how, metrics=metrics, readers=False)
-    return score_readers(plain)
-
-
-def _models_scored(study: "Study") -> Evaluation:
-    """Score predictions that have their thresholds."""
+    """Score the competitors of a study, whose predictions have their thresholds."""
     how, plan, aligned = study.settings, study.plan, list(study.aligned)
     copies = duplicate_notices(
         duplicate_models((one.question.task, one.scores) for one in aligned)
     )
-    _check_sizes(aligned, study.metrics, plan)
-    _check_order(aligned, study.metrics)
-    metrics = [_bound(metric, aligned) for metric in study.metrics]
+    metrics = metrics_of_tasks(study.metrics, aligned, plan)
     scorer = _Scorer(aligned, metrics, plan, how, study.tell)
     values, replicates = scorer.run()
     tasks = [one.question.task for one in aligned]
@@ -118,7 +98,17 @@ def _models_scored(study: "Study") -> Evaluation:
         ),
         predictions=study.predictions,
         annotations=study.truth if isinstance(study.truth, Annotations) else None,
+        frame=study.frame,
     )
+
+
+def metrics_of_tasks(
+    metrics: Sequence[Metric], aligned: list[Aligned], plan: Resampling
+) -> list[Metric]:
+    """Metrics for the classes of the tasks; refuses what these tasks do not allow."""
+    _check_sizes(aligned, metrics, plan)
+    _check_order(aligned, metrics)
+    return [_bound(metric, aligned) for metric in metrics]
 
 
 def _check_sizes(aligned: list[Aligned], metrics: Sequence[Metric], plan: Resampling) -> None:
@@ -321,7 +311,7 @@ class _Scorer:
         asked = AskedPopulation(
             how.items == "random",
             how.annotators == "random",
-            _named(aligned, plan),
+            panel_is_named(aligned, plan),
             Reason.ALONE if plan.annotators == 1 else Reason.NONE,
         )
         self.shared = Uncertainty(aligned, self.prepared, plan, asked, self.workers)
@@ -524,7 +514,7 @@ class _DrawScores(NamedTuple):
     error: float
 
 
-def _named(aligned: Sequence[Aligned], plan: Resampling) -> bool:
+def panel_is_named(aligned: Sequence[Aligned], plan: Resampling) -> bool:
     """Whether votes are by people who rated many items, so that they can be told apart."""
     items, people = [], []
     for one in aligned:

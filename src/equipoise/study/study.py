@@ -22,7 +22,7 @@ from equipoise.inference import check_margin
 from equipoise.inference.resampling import Resampling, resample, usual_replicates
 from equipoise.metrics import Metric, named
 from equipoise.study.alignment import ON_MISSING, Aligned, align
-from equipoise.study.arguments import Truths, as_study, default_metrics, reader_metrics
+from equipoise.study.arguments import Truths, as_study, default_metrics
 from equipoise.study.blocks import LABELS, TIES
 from equipoise.study.circularity import CHECKED, CIRCULAR, independent
 from equipoise.study.readers import TWO_WAY
@@ -45,8 +45,8 @@ from equipoise.types.votes import Votes, collect_votes
 from equipoise.types.words import Option, hint
 
 if TYPE_CHECKING:
+    from equipoise.read.attributes import Attributes
     from equipoise.study.analyses.options import AnalysisKeywords, ResamplingKeywords
-    from equipoise.study.analyses.subgroups import Attributes
 
 Progress = Callable[[int, int], None]
 MOST_RESAMPLES = 1000  # that a report makes when nobody says how many
@@ -182,8 +182,6 @@ class Study:
         The annotations, also where the truth is a model of them; None where there are none.
     attributes
         What is known of the items beside their labels, for subgroups.
-    readers
-        Whether annotators compete, too, each against a truth without its votes.
     thresholds
         Thresholds that were asked for, and that no metric needed.
     used
@@ -203,7 +201,6 @@ class Study:
     resampling: str | Resampling | None = None
     votes: Annotations | None = None
     attributes: "Attributes | None" = None
-    readers: bool = False
     thresholds: Thresholds | None = None
     used: tuple[UsedThreshold, ...] = ()
     notices: tuple[Notice, ...] = ()
@@ -221,7 +218,6 @@ class Study:
         metrics: Sequence[str | Metric] | None = None,
         resampling: str | Resampling | None = None,
         settings: Settings | None = None,
-        readers: bool = False,
     ) -> "Study":
         """Check a study, and give its models their thresholds; parameters as in `evaluate`."""
         how = settings or Settings()
@@ -238,7 +234,6 @@ class Study:
             settings=replace(how, thresholds=None, progress=None, circular=CHECKED),
             resampling=resampling,
             votes=truth if isinstance(truth, Annotations) else None,
-            readers=readers,
             frame=frame,
             tell=how.progress or silent,
         )
@@ -519,20 +514,6 @@ class Study:
             "progress": self.tell,
         }
 
-    def reader_metrics(self) -> tuple[Metric, ...]:
-        """By what readers and models are compared: metrics of decisions, or the usual ones."""
-        if not isinstance(self.truth, Annotations):
-            raise InputError(
-                "readers",
-                "a model of the truth",
-                "votes, from which each reader can be left out",
-                "evaluate the annotations themselves",
-            )
-        deciding = [one for one in self.metrics if one.decides and one.labels != "draws"]
-        several = self.truth.kind == "nominal" or len(self.truth.classes) > 2
-        ordered = several and self.truth.kind == "ordinal"
-        return tuple(deciding or _metrics(reader_metrics(several=several, ordered=ordered)))
-
 
 CACHED = frozenset({"items", "plan", "truths", "task_votes", "_alignment", "evaluation"})
 
@@ -544,7 +525,6 @@ def evaluate(
     metrics: Sequence[str | Metric] | None = None,
     resampling: str | Resampling | None = None,
     settings: Settings | None = None,
-    readers: bool = False,
 ) -> Evaluation:
     """Score models against a truth that experts disagree about.
 
@@ -566,9 +546,6 @@ def evaluate(
         default what fits the truth.
     settings
         Level, interval, missing items, thresholds, threads.
-    readers
-        Whether to score every annotator as if it were a model, each against a truth without
-        its votes, by the metrics of decisions (or by the usual ones, if there are none).
 
     Examples
     --------
@@ -585,7 +562,6 @@ def evaluate(
         metrics=metrics,
         resampling=resampling,
         settings=settings,
-        readers=readers,
     ).evaluation
 
 

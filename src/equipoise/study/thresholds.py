@@ -414,8 +414,7 @@ def with_thresholds(study: "Study", thresholds: Thresholds | None = None) -> "St
     Scores that nobody gave a threshold for are cut at .5; a tuning split is left out of the
     truth, of the predictions and of the plan.
     """
-    metrics = (*study.metrics, *(study.reader_metrics() if study.readers else ()))
-    if not any(takes_threshold(metric) for metric in metrics):
+    if not any(takes_threshold(metric) for metric in study.metrics):
         if thresholds is None:
             return study
         text = "No metric looks at decisions: the thresholds are not used."

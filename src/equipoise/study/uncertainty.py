@@ -200,7 +200,7 @@ class Uncertainty:
     def _cell(
         self,
         tasks: tuple[int, ...],
-        parts: "list[_Part]",
+        parts: "list[Part]",
         metric: Metric,
         label: int,
         values: Floats,
@@ -217,7 +217,7 @@ class Uncertainty:
         return replace(made, floor=floor, draws=draws)
 
     def _derived(
-        self, tasks: tuple[int, ...], parts: "list[_Part]", labels: str, values: Floats
+        self, tasks: tuple[int, ...], parts: "list[Part]", labels: str, values: Floats
     ) -> TwoWay:
         """Parts by derivatives of every task's items and votes."""
         design, share, votes = self._design(tasks), 1 / len(tasks), None
@@ -243,7 +243,7 @@ class Uncertainty:
             scored classes, (numbers, items, classes).
         """
         none = np.zeros((len(values), len(values)))
-        return self._derived((t,), [_Part(items, slopes, none, None)], "soft", values)
+        return self._derived((t,), [Part(items, slopes, none, None)], "soft", values)
 
     def _units(
         self, tasks: tuple[int, ...], metric: Metric, label: int, design: Design
@@ -298,7 +298,7 @@ class Uncertainty:
 
     # ---- derivatives -----------------------------------------------------------------------
 
-    def _part(self, t: int, metric: Metric, label: int, values: Floats) -> "_Part":
+    def _part(self, t: int, metric: Metric, label: int, values: Floats) -> "Part":
         question, models = self.aligned[t].question, self.prepared[t]
         number = len(values)
         draws: Floats = np.zeros((number, number))
@@ -306,7 +306,7 @@ class Uncertainty:
             draws = self._over_draws(t, metric, label)
         if metric.influence is None:
             values_without = _Jackknife(self, t, metric, label)
-            return _Part(np.empty((0, 0)), None, draws, values_without)
+            return Part(np.empty((0, 0)), None, draws, values_without)
         block = question.once([metric.labels])[metric.labels][label]
         truth = np.stack([part.positive for part in block.classes])
         rows = np.flatnonzero(block.counts[:, 0])
@@ -325,7 +325,7 @@ class Uncertainty:
         found = threads(self.workers).map(one, range(number))
         items = np.stack([each.items for each in found])
         slopes = np.stack([_scored(each.shares, len(question.classes)) for each in found])
-        return _Part(items, slopes, draws, None)
+        return Part(items, slopes, draws, None)
 
     def _over_draws(self, t: int, metric: Metric, label: int) -> Floats:
         """Covariance of the values over draws of possible truths."""
@@ -384,7 +384,7 @@ class Uncertainty:
     def _jackknifed(
         self,
         tasks: tuple[int, ...],
-        parts: "list[_Part]",
+        parts: "list[Part]",
         values: Floats,
         design: Design,
         population: Population,
@@ -441,7 +441,7 @@ def uncertainty_of(aligned: Sequence[Aligned], annotations: Annotations) -> Unce
     return Uncertainty(aligned, [], plan, asked, workers=1)
 
 
-class _Part(NamedTuple):
+class Part(NamedTuple):
     """One task: derivatives by items and by shares of classes, or a jackknife instead."""
 
     items: Floats

@@ -424,6 +424,7 @@ def top_share(
 
 STORED = 2**28  # bytes of draws up to which they are kept
 MOST_BYTES = 4 * 2**30  # of draws that are all needed at once
+SURE = 0.99  # certainty from which on an item is clear
 TIED = 1e-9  # difference of plausibilities up to which classes are tied
 
 

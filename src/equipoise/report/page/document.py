@@ -2,7 +2,8 @@
 
 A content policy in the head allows this file's own style and script, by their hash, and
 nothing else. First comes the answer as a card, then what it rests on as open sections, then
-everything else folded under "Evidence", each fold with its own sentence. Findings of one key
+whether the verdict depends on something, a row per question, then everything else folded under
+"Evidence", each fold with its own sentence. Findings of one key
 are one section; where they belong to a task or a metric, the reader chooses with radio buttons
 and CSS alone. The script only adds the theme, the place in the navigation and highlighting.
 
@@ -41,6 +42,7 @@ LONG = 110  # letters of an answer in smaller letters
 CHIPS = 14  # models that are named in the card
 BESIDE = 7  # columns of standings that leave room for notes beside them
 BRIEF = 170  # letters of a sentence that is a heading
+DEPENDS = "depends"  # anchor of the section of questions
 Section = tuple[str, list[Finding]]
 
 
@@ -48,8 +50,10 @@ def render(report: Report) -> str:
     """Turn a report into one self-contained page; the same report gives the same text."""
     styles = ModelStyles.of(report)
     parts = _sections(report)
-    opened = [part for part in parts if not (report.card and part[1][0].evidence)]
-    folded = [part for part in parts if part not in opened]
+    questions = [part for part in parts if part[1][0].verdict]
+    others = [part for part in parts if part not in questions]
+    opened = [part for part in others if not (report.card and part[1][0].evidence)]
+    folded = [part for part in others if part not in opened]
     body = [_open_section(part, report, styles) for part in opened]
     sections = [section for section in zip(opened, body, strict=True) if section[1]]
     evidence = _evidence(folded, report, styles)
@@ -57,6 +61,7 @@ def render(report: Report) -> str:
         ("answer", "Answer"),
         *_navigation_names(opened if report.card else [p for p, _ in sections]),
     ]
+    links += [(DEPENDS, "Depends on?")] if questions else []
     links += [("evidence", "Evidence" if folded else "Method")] if evidence else []
     galleries = [chart for part in report.findings for chart in part.charts
                  if isinstance(chart, Gallery)]  # fmt: skip
@@ -69,7 +74,8 @@ def render(report: Report) -> str:
         element("a", "To the answer", href="#answer", class_="skip"),
         _navigation(links),
         element(
-            "main", _card(report, opened), *_side_by_side(sections), evidence, id="main"
+            "main", _card(report, opened), *_side_by_side(sections),
+            _questions(questions, styles), evidence, id="main",
         ),
         _footer(report),
         beside=any(map(has_files, galleries)),
@@ -330,6 +336,33 @@ def _figure_html(chart: Chart, styles: ModelStyles) -> Html | None:
         return None
     caption = element("figcaption", chart.caption, class_="sub") if chart.caption else NOTHING
     return element("figure", caption, content)
+
+
+# ---- questions -----------------------------------------------------------------------------
+
+
+def _questions(parts: Sequence[Section], styles: ModelStyles) -> Html:
+    """Does the verdict depend on ...? A row per question, its chart and numbers folded."""
+    if not parts:
+        return NOTHING
+    rows = []
+    for key, every in parts:
+        first = every[0]
+        summary = element(
+            "summary",
+            element("h3", f"… {first.about}?"),
+            element("strong", first.verdict),
+            element("span", first.sentence),
+        )
+        body = _choices((key, every), styles, folds=False, shown_above={first.sentence})
+        rows.append(element("details", summary, element("div", body, class_="body"), id=key))
+    return element(
+        "section",
+        element("h2", "Does the verdict depend on …?", id=f"{DEPENDS}-title"),
+        element("div", *rows, class_="questions"),
+        id=DEPENDS,
+        aria_labelledby=f"{DEPENDS}-title",
+    )
 
 
 # ---- evidence ------------------------------------------------------------------------------

@@ -8,8 +8,6 @@ from equipoise.study.analyses.audits import Pool as Pool
 from equipoise.study.analyses.audits import audit as audit
 from equipoise.study.analyses.calibration_curves import Calibration as Calibration
 from equipoise.study.analyses.calibration_curves import calibration as calibration
-from equipoise.study.analyses.choices import Choices as Choices
-from equipoise.study.analyses.choices import aggregation_choices as aggregation_choices
 from equipoise.study.analyses.components import Components as Components
 from equipoise.study.analyses.components import variance_components as variance_components
 from equipoise.study.analyses.confusion_matrices import Confusion as Confusion
@@ -21,8 +19,6 @@ from equipoise.study.analyses.fragility import Flips as Flips
 from equipoise.study.analyses.fragility import flips as flips
 from equipoise.study.analyses.gold_standard import Gold as Gold
 from equipoise.study.analyses.gold_standard import gold as gold
-from equipoise.study.analyses.leave_one_out import LeaveOneOut as LeaveOneOut
-from equipoise.study.analyses.leave_one_out import leave_one_out as leave_one_out
 from equipoise.study.analyses.moving_thresholds import Grid as Grid
 from equipoise.study.analyses.moving_thresholds import ThresholdSweep as ThresholdSweep
 from equipoise.study.analyses.moving_thresholds import threshold_sweep as threshold_sweep
@@ -32,14 +28,8 @@ from equipoise.study.analyses.panels import PanelSize as PanelSize
 from equipoise.study.analyses.panels import panel_size as panel_size
 from equipoise.study.analyses.ranking import RankStability as RankStability
 from equipoise.study.analyses.ranking import rank_stability as rank_stability
-from equipoise.study.analyses.subgroups import Attributes as Attributes
-from equipoise.study.analyses.subgroups import Subgroups as Subgroups
-from equipoise.study.analyses.subgroups import read_attributes as read_attributes
-from equipoise.study.analyses.subgroups import subgroups as subgroups
 from equipoise.study.analyses.thresholds import ExpertSample as ExpertSample
 from equipoise.study.analyses.thresholds import Rule as Rule
 from equipoise.study.analyses.thresholds import Threshold as Threshold
 from equipoise.study.analyses.thresholds import expert_threshold as expert_threshold
 from equipoise.study.analyses.thresholds import sampling_plan as sampling_plan
-from equipoise.study.analyses.vote_cutoffs import VoteCutoffs as VoteCutoffs
-from equipoise.study.analyses.vote_cutoffs import vote_cutoffs as vote_cutoffs

@@ -2,9 +2,10 @@
 
 An analysis is a module with a ``TITLE``, the question that it answers, and a function
 ``analyse(study)`` that returns a `Finding`; a module with a second analysis names its heading
-and function here. The command line, its help, the page, the text files, the methods and the
-laws in the tests read `ANALYSES`; adding an analysis is adding a file and a line here. Modules
-are loaded when they are needed.
+and function here. Or it is a module with a ``QUESTION``, of which variants of the study are
+scored (`equipoise.study.questions`). The command line, its help, the page, the text files, the
+methods and the laws in the tests read `ANALYSES`; adding an analysis is adding a file and a
+line here. Modules are loaded when they are needed.
 """
 
 from collections.abc import Callable, Mapping
@@ -49,10 +50,20 @@ class Analysis:
     @property
     def title(self) -> str:
         """The question that it answers, as a heading."""
-        return str(getattr(import_module(self.module), self.heading))
+        module = import_module(self.module)
+        return str(module.QUESTION.title if self.is_question else getattr(module, self.heading))
+
+    @property
+    def is_question(self) -> bool:
+        """Whether it asks if the verdict depends on something."""
+        return not hasattr(import_module(self.module), self.function)
 
     def run(self, study: "Study") -> "Finding":
         """Make its finding; raises `InputError` where the data do not allow it."""
+        if self.is_question:
+            from equipoise.study.questions import answer_study, question_of
+
+            return answer_study(question_of(self.module), study).finding()
         analyse: Callable[[Study], Finding] = getattr(import_module(self.module), self.function)
         return analyse(study)
 
@@ -84,14 +95,14 @@ _IN_ORDER = (
     Analysis("ranking", "equipoise.study.analyses.ranking", "at least two models"),
     Analysis("flips", "equipoise.study.analyses.fragility", "at least two models"),
     Analysis("components", "equipoise.study.analyses.components", quick=True),
-    Analysis("certainty", "equipoise.study.analyses.certainty"),
+    Analysis("certainty", "equipoise.study.questions.certainty"),
     Analysis(
         "calibration",
         "equipoise.study.analyses.calibration_curves",
         "probabilities",
         quick=True,
     ),
-    Analysis("leave_one_out", "equipoise.study.analyses.leave_one_out", "named annotators"),
+    Analysis("leave_one_out", "equipoise.study.questions.leave_one_out", "named annotators"),
     Analysis("panel_size", "equipoise.study.analyses.panels"),
     Analysis("annotators", "equipoise.study.analyses.annotators", "named annotators"),
     Analysis(
@@ -106,7 +117,7 @@ _IN_ORDER = (
         "equipoise.study.analyses.expert_comparison",
         "at least three named annotators",
     ),
-    Analysis("readers", "equipoise.study.analyses.readers", "at least two named annotators"),
+    Analysis("readers", "equipoise.study.questions.readers", "at least two named annotators"),
     Analysis(
         "curves",
         "equipoise.study.analyses.operating_curves",
@@ -123,9 +134,9 @@ _IN_ORDER = (
     Analysis(
         "gold", "equipoise.study.analyses.gold_standard", "gold labels and annotators' votes"
     ),
-    Analysis("vote_cutoffs", "equipoise.study.analyses.vote_cutoffs"),
-    Analysis("choices", "equipoise.study.analyses.choices"),
+    Analysis("vote_cutoffs", "equipoise.study.questions.vote_cutoffs"),
+    Analysis("choices", "equipoise.study.questions.choices"),
     Analysis("threshold_sweep", "equipoise.study.analyses.moving_thresholds", "yes or no"),
-    Analysis("subgroups", "equipoise.study.analyses.subgroups", "attributes of the items"),
+    Analysis("subgroups", "equipoise.study.questions.subgroups", "attributes of the items"),
 )
 ANALYSES: Mapping[str, Analysis] = {analysis.name: analysis for analysis in _IN_ORDER}

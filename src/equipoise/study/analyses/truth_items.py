@@ -29,9 +29,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from equipoise.study.analyses.certainty import SURE, sorted_points
 from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import Ints, positions, short_repr
+from equipoise.types.arrays import Floats, Ints, positions, short_repr
 from equipoise.types.findings import (
     Bar,
     Case,
@@ -48,10 +47,12 @@ from equipoise.types.findings import (
     rows_of,
 )
 from equipoise.types.numbers import count, number, percent
-from equipoise.types.plausibilities import Plausibilities
+from equipoise.types.plausibilities import SURE, Plausibilities
 from equipoise.types.votes import Votes, collect_votes
 
 BINS = 20
+LEVELS = 50  # different certainties up to which every one has its own piece of the line
+POINTS = 101
 EDGES = tuple(edge / BINS for edge in range(BINS + 1))
 RARE = 0.25  # with fewer uncertain items, these are drawn once more by themselves
 MOST, LEAST = 10, 3  # ambiguous items that are named; those above the threshold only to fill
@@ -599,3 +600,33 @@ def _gold(annotations: Annotations, task: str) -> dict[int, str]:
     rows = annotations.in_task(task) & annotations.is_gold
     pairs = zip(annotations.item[rows].tolist(), annotations.label[rows].tolist(), strict=True)
     return {item: annotations.classes[label] for item, label in pairs}
+
+
+def sorted_points(certainty: Floats) -> list[list[float]]:
+    """Certainties from the least to the most, as a line: (share of items, certainty).
+
+    A place along the line is the share of items that are no more certain. Items that are
+    equally certain are one even piece; where there are many different certainties the line
+    runs through evenly spaced ranks.
+
+    Examples
+    --------
+    >>> sorted_points(np.array([1.0, 0.5, 1.0, 1.0]))
+    [[0.0, 0.5], [0.25, 0.5], [0.25, 1.0], [1.0, 1.0]]
+    >>> sorted_points(np.array([]))
+    []
+    """
+    rising = np.sort(np.round(certainty, 6))
+    if not len(rising):
+        return []
+    levels, first = np.unique(rising, return_index=True)
+    if len(levels) <= LEVELS:
+        ends = np.append(first[1:], len(rising))
+        return [
+            [round(float(place) / len(rising), 6), float(level)]
+            for level, *places in zip(levels, first, ends, strict=True)
+            for place in places
+        ]
+    ranks = np.unique(np.linspace(0, len(rising) - 1, POINTS).round().astype(np.intp))
+    shares = ranks / (len(rising) - 1)
+    return [[round(float(s), 6), float(c)] for s, c in zip(shares, rising[ranks], strict=True)]

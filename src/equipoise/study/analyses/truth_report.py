@@ -18,7 +18,6 @@ import numpy as np
 from equipoise.read.codec import encode
 from equipoise.study import Difference, Evaluation, evaluate
 from equipoise.study.analyses.annotators import annotators_finding, skilled_rows
-from equipoise.study.analyses.certainty import SURE
 from equipoise.study.analyses.gold_standard import Trials, share_interval
 from equipoise.study.analyses.result import ENDS
 from equipoise.study.analyses.truth_items import (
@@ -60,7 +59,7 @@ from equipoise.types.numbers import (
     number,
     percent,
 )
-from equipoise.types.plausibilities import Plausibilities
+from equipoise.types.plausibilities import SURE, Plausibilities
 from equipoise.types.predictions import Predictions
 from equipoise.types.votes import collect_votes, gold_items
 

@@ -172,6 +172,9 @@ class Finding:
         Whether the page folds it away under "Evidence", with its sentence.
     nav
         What the navigation of the page calls it; empty where it is not named there.
+    about, verdict
+        Of a question whether the verdict depends on something: on what, and the answer in a
+        few words; empty where it is none. All of them are one section of the page.
     """
 
     key: str
@@ -190,6 +193,8 @@ class Finding:
     brief: bool = True
     evidence: bool = False
     nav: str = ""
+    about: str = ""
+    verdict: str = ""
 
     def under(self, *, task: str = "", metric: str = "") -> "Finding":
         """The same, shown under a choice of the reader."""

@@ -23,7 +23,6 @@ from equipoise.read.tables import (
     whole_numbers,
     words_of,
 )
-from equipoise.study.analyses.words import as_notices
 from equipoise.types.arrays import (
     Floats,
     InputError,
@@ -34,7 +33,7 @@ from equipoise.types.arrays import (
     require_unique,
     wrong_type,
 )
-from equipoise.types.notices import Notice
+from equipoise.types.notices import Notice, as_notice
 
 FEW_NUMBERS = 6  # different numbers up to which they are categories
 MOST_LEVELS = 50
@@ -149,7 +148,7 @@ def _from_table(table: Table) -> Attributes:
     name = table.required("item", {})
     items = _items(table, name)
     columns, levels, codes = [], [], []
-    notices = list(as_notices(table.notices))
+    notices = [as_notice(said) for said in table.notices]
     for column in table.columns:
         if column == name:
             continue
