@@ -99,37 +99,37 @@ class Aligned:
 
 
 def align(
-    predictions: Iterable[Predictions], asked: list[TaskTruth], *, on_missing: str = "error"
+    predictions: Iterable[Predictions], questions: list[TaskTruth], *, on_missing: str = "error"
 ) -> tuple[list[Aligned], tuple[Notice, ...]]:
     """Match predictions with questions; return them and what was dropped."""
     choice("on_missing", on_missing, ON_MISSING)
-    given = _by_task(predictions)
-    notices = _unmatched_tasks(given, asked, on_missing)
+    by_task = _by_task(predictions)
+    notices = _unmatched_tasks(by_task, questions, on_missing)
     aligned = []
-    for question in asked:
-        if question.task in given:
-            one, dropped = _align_task(question, given[question.task], on_missing)
-            aligned.append(one)
+    for question in questions:
+        if question.task in by_task:
+            task, dropped = _align_task(question, by_task[question.task], on_missing)
+            aligned.append(task)
             notices += dropped
     return aligned, tuple(notices)
 
 
 def _by_task(predictions: Iterable[Predictions]) -> dict[str, dict[str, Predictions]]:
     """Sort predictions by task and model; every model must answer every task it is asked."""
-    given: dict[str, dict[str, Predictions]] = {}
-    for one in predictions:
-        if one.model in given.setdefault(one.task, {}):
+    by_task: dict[str, dict[str, Predictions]] = {}
+    for answer in predictions:
+        if answer.model in by_task.setdefault(answer.task, {}):
             raise InputError(
-                one.where,
+                answer.where,
                 "given twice",
                 "one set of predictions per model and task",
                 "rename one of the models",
             )
-        given[one.task][one.model] = one
-    if not given:
+        by_task[answer.task][answer.model] = answer
+    if not by_task:
         raise InputError("predictions", "none", "at least one model", "check the input")
-    models = list(dict.fromkeys(model for task in given.values() for model in task))
-    for task, answers in given.items():
+    models = list(dict.fromkeys(model for task in by_task.values() for model in task))
+    for task, answers in by_task.items():
         missing = [model for model in models if model not in answers]
         if missing:
             raise InputError(
@@ -139,17 +139,17 @@ def _by_task(predictions: Iterable[Predictions]) -> dict[str, dict[str, Predicti
                 "add them or leave the model out",
             )
     return {
-        task: {model: answers[model] for model in models} for task, answers in given.items()
+        task: {model: answers[model] for model in models} for task, answers in by_task.items()
     }
 
 
 def _unmatched_tasks(
-    given: Mapping[str, object], asked: list[TaskTruth], on_missing: str
+    by_task: Mapping[str, object], questions: list[TaskTruth], on_missing: str
 ) -> list[Notice]:
     """Tasks without predictions and predictions without tasks."""
-    names = [question.task for question in asked]
-    without = [name for name in names if name not in given]
-    extra = [name for name in given if name not in names]
+    names = [question.task for question in questions]
+    without = [name for name in names if name not in by_task]
+    extra = [name for name in by_task if name not in names]
     if not without and not extra:
         return []
     parts = []
@@ -171,18 +171,18 @@ def _unmatched_tasks(
 def _align_task(
     question: TaskTruth, answers: Mapping[str, Predictions], on_missing: str
 ) -> tuple[Aligned, list[Notice]]:
-    if all(one.items == question.items for one in answers.values()):
+    if all(model.items == question.items for model in answers.values()):
         return _aligned(question, answers), []
-    common = set(question.items).intersection(*(one.items for one in answers.values()))
+    common = set(question.items).intersection(*(model.items for model in answers.values()))
     notices = []
-    for one in answers.values():
-        gaps = _gaps(question, one)
+    for model in answers.values():
+        gaps = _gaps(question, model)
         if gaps and (on_missing == "error" or not common):
             raise InputError(
-                one.where,
+                model.where,
                 gaps,
                 "the same items in annotations and predictions",
-                _remedy(question, one),
+                _remedy(question, model),
             )
     if len(common) < len(question.items):
         gone = [item for item in question.items if item not in common]
@@ -191,61 +191,61 @@ def _align_task(
             "{left:count} are left."
         )
         names, left = listed(gone), len(common)
-        told = notice("dropped_items", text, gone=len(gone), names=names, left=left)
-        notices.append(told.of(question.task))
+        message = notice("dropped_items", text, gone=len(gone), names=names, left=left)
+        notices.append(message.of(question.task))
         question = question.kept(np.array([item in common for item in question.items]))
-    extra = {item for one in answers.values() for item in one.items} - set(question.items)
+    extra = {item for model in answers.values() for item in model.items} - set(question.items)
     if extra:
         text = "Ignored predictions for {items:count} items not annotated ({names})."
         names = listed(sorted(extra))
-        told = notice("ignored_predictions", text, items=len(extra), names=names)
-        notices.append(told.of(question.task))
+        message = notice("ignored_predictions", text, items=len(extra), names=names)
+        notices.append(message.of(question.task))
     return _aligned(question, answers), notices
 
 
 def _aligned(question: TaskTruth, answers: Mapping[str, Predictions]) -> Aligned:
     """Scores, and decisions of those that have a threshold."""
-    scores = {model: _scores(question, one) for model, one in answers.items()}
+    scores = {model: _scores(question, answer) for model, answer in answers.items()}
     decided = {}
-    for model, one in answers.items():
-        if one.threshold is None:
+    for model, answer in answers.items():
+        if answer.threshold is None:
             continue
-        require_yes_no(one, question)
-        rows = positions(question.items, one.items, where=f"{one.where}, items")
-        decided[model] = (scores[model] >= one.threshold[rows]).astype(np.float64)
+        require_yes_no(answer, question)
+        rows = positions(question.items, answer.items, where=f"{answer.where}, items")
+        decided[model] = (scores[model] >= answer.threshold[rows]).astype(np.float64)
     return Aligned(question, scores, decided)
 
 
-def require_yes_no(one: Predictions, question: TaskTruth) -> None:
+def require_yes_no(model: Predictions, question: TaskTruth) -> None:
     """Refuse a threshold where there are several classes."""
     if len(question.classes) > 1:
         raise InputError(
-            f"{one.where}, threshold",
+            f"{model.where}, threshold",
             f"{len(question.classes)} classes ({listed(question.classes)})",
             "a yes/no question",
             "leave it out: the class of the largest probability is decided for",
         )
 
 
-def _gaps(question: TaskTruth, one: Predictions) -> str:
+def _gaps(question: TaskTruth, model: Predictions) -> str:
     """Items on one side only, counted and named."""
-    have, need = set(one.items), set(question.items)
+    have, need = set(model.items), set(question.items)
     parts = []
     without = [item for item in question.items if item not in have]
     if without:
         parts.append(
             f"{len(without):,} annotated items without predictions ({listed(without)})"
         )
-    extra = [item for item in one.items if item not in need]
+    extra = [item for item in model.items if item not in need]
     if extra:
         parts.append(f"{len(extra):,} predictions for unknown items ({listed(extra)})")
     return " and ".join(parts)
 
 
-def _remedy(question: TaskTruth, one: Predictions) -> str:
+def _remedy(question: TaskTruth, model: Predictions) -> str:
     """Say what probably happened when the ids would match if spelt alike."""
-    left = {_plain(item) for item in set(question.items) - set(one.items)}
-    right = {_plain(item) for item in set(one.items) - set(question.items)}
+    left = {_plain(item) for item in set(question.items) - set(model.items)}
+    right = {_plain(item) for item in set(model.items) - set(question.items)}
     if not left & right:
         return hint("correct the ids, or drop the rest: {}", DROP)
     return "the ids differ only in spelling (case, leading zeros, '.0'): write them alike"
@@ -258,21 +258,21 @@ def _plain(item: str) -> str:
     return text.lstrip("0") or "0"
 
 
-def _scores(question: TaskTruth, one: Predictions) -> Floats:
+def _scores(question: TaskTruth, model: Predictions) -> Floats:
     """One model's scores for the items and classes of a question."""
     if len(question.classes) > 1:
-        if not one.classes:
+        if not model.classes:
             raise InputError(
-                one.where,
+                model.where,
                 "one score per item",
                 f"probabilities of {len(question.classes)} classes "
                 f"({listed(question.classes)})",
                 POSITIVE,
             )
-        return one.aligned(question.items, question.classes)
-    if not one.classes:
-        return one.aligned(question.items)
-    return one.aligned(question.items, question.classes)[:, 0]
+        return model.aligned(question.items, question.classes)
+    if not model.classes:
+        return model.aligned(question.items)
+    return model.aligned(question.items, question.classes)[:, 0]
 
 
 def refuse_plain_scores(
@@ -285,7 +285,7 @@ def refuse_plain_scores(
     where
         What the annotations are called: the name of their file.
     """
-    plain = next((one for one in predictions if not one.classes), None)
+    plain = next((model for model in predictions if not model.classes), None)
     label = annotations.label
     if plain is None or label is None or annotations.kind == "binary":
         return
@@ -293,7 +293,7 @@ def refuse_plain_scores(
     held = [int(code) for code in np.argsort(-counts, kind="stable") if counts[code]]
     if len(held) < 3:
         return
-    rare, votes = held[-1], [float(one) for one in counts]
+    rare, votes = held[-1], [float(total) for total in counts]
     item = annotations.items[int(annotations.item[np.flatnonzero(label == rare)[0]])]
     slip = votes[rare] <= max(1, FEW * votes[held[-2]])
     name = annotations.classes[rare]
@@ -310,6 +310,6 @@ def refuse_plain_scores(
 def _class_counts(annotations: Annotations, held: list[int], votes: list[float]) -> str:
     """Classes with their votes, the most frequent first and the rarest last."""
     named = held if len(held) <= SHOWN else [*held[: SHOWN - 1], held[-1]]
-    said = [f"{annotations.classes[code]!r} {count(votes[code], 'vote')}" for code in named]
+    counts = [f"{annotations.classes[code]!r} {count(votes[code], 'vote')}" for code in named]
     gap = len(held) - len(named)
-    return ", ".join([*said[:-1], *([f"{gap} more"] if gap else []), said[-1]])
+    return ", ".join([*counts[:-1], *([f"{gap} more"] if gap else []), counts[-1]])

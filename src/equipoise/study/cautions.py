@@ -32,8 +32,8 @@ def votes_notices(
     """What there is to say about the votes and the plan; nothing when all is well."""
     yield from _gold(truths)
     yield from _ties(truths, metrics)
-    items = sum(len(one.items) for one in truths)
-    single = sum(one.single for one in truths)
+    items = sum(len(truth.items) for truth in truths)
+    single = sum(truth.single for truth in truths)
     if plan.kind == "votes" and single:
         text = (
             "{single:count} of {items:count} items have a single vote; drawing it again "
@@ -75,25 +75,27 @@ def votes_notices(
 
 def _gold(truths: Sequence[TaskTruth]) -> Iterator[Notice]:
     """How many items are scored against gold, and how many against votes, by task."""
-    for one in truths:
-        settled = 0 if one.votes is None else int(one.votes.gold.sum())
-        values = {"gold": settled, "votes": len(one.items) - settled}
-        if settled == len(one.items):
+    for truth in truths:
+        gold = 0 if truth.votes is None else int(truth.votes.gold.sum())
+        values = {"gold": gold, "votes": len(truth.items) - gold}
+        if gold == len(truth.items):
             text = (
                 "All {gold:count} items are scored against adjudicated gold; items like these."
             )
-            yield notice("gold_truth", text, **values).of(one.task)
-        elif settled:
+            yield notice("gold_truth", text, **values).of(truth.task)
+        elif gold:
             text = (
                 "{gold:count} items are scored against adjudicated gold, which annotators do "
                 "not make uncertain, the other {votes:count} against their votes."
             )
-            yield notice("some_gold", text, **values).of(one.task)
+            yield notice("some_gold", text, **values).of(truth.task)
 
 
 def _plug_in(plan: Resampling, metrics: Sequence[Metric]) -> Iterator[Notice]:
     """Warn of metrics that take the noise of a few votes for disagreement."""
-    noisy = [one.name for one in metrics if one.name in PLUG_IN or "plug_in" in one.name]
+    noisy = [
+        metric.name for metric in metrics if metric.name in PLUG_IN or "plug_in" in metric.name
+    ]
     if not noisy or plan.truth is None:
         return
     text = (
@@ -118,26 +120,26 @@ def _ties(truths: Sequence[TaskTruth], metrics: Sequence[Metric]) -> Iterator[No
 
     An item that is tied in several tasks is one item.
     """
-    if all(one.labels == "draws" for one in metrics):
+    if all(metric.labels == "draws" for metric in metrics):
         return
     ties = truths[0].ties
-    items = int((np.bincount(np.concatenate([one.place for one in truths])) > 0).sum())
-    voted = any(one.votes is not None for one in truths)
-    several = any(len(one.classes) > 1 for one in truths)
-    tied = _places(truths, [one.tied for one in truths])
+    items = int((np.bincount(np.concatenate([truth.place for truth in truths])) > 0).sum())
+    voted = any(truth.votes is not None for truth in truths)
+    several = any(len(truth.classes) > 1 for truth in truths)
+    tied = _places(truths, [truth.tied for truth in truths])
     if tied:
         text = "{tied:count} of {items:count} items have {what}: {how}."
         what = _tied_words(several=several, voted=voted)
         how = _TIES["shared" if several and ties != "drop" else ties]
         yield notice("tied_votes", text, tied=tied, items=items, what=what, how=how)
-    open_ = [np.stack(majority(one.shares)).max(axis=0) == 0 for one in truths]
+    open_ = [np.stack(majority(truth.shares)).max(axis=0) == 0 for truth in truths]
     none = _places(truths, open_)
     if none and several and ties == "negative" and any(m.labels == "classes" for m in metrics):
         text = (
             "{none:count} of {items:count} items have no class with more than half of the "
             "{of}: for hard labels of {metrics} they belong to none."
         )
-        names = listed([one.name for one in metrics if one.labels == "classes"])
+        names = listed([metric.name for metric in metrics if metric.labels == "classes"])
         of = "votes" if voted else "mass"
         yield notice("no_majority", text, none=none, items=items, of=of, metrics=names)
 
@@ -150,8 +152,8 @@ def _tied_words(*, several: bool, voted: bool) -> str:
 
 def _places(truths: Sequence[TaskTruth], chosen: Sequence[Bools]) -> int:
     """How many items are chosen in any task."""
-    every = [one.place[some] for one, some in zip(truths, chosen, strict=True)]
-    return int((np.bincount(np.concatenate(every)) > 0).sum())
+    places = [truth.place[some] for truth, some in zip(truths, chosen, strict=True)]
+    return int((np.bincount(np.concatenate(places)) > 0).sum())
 
 
 def tie_notices(
@@ -160,10 +162,10 @@ def tie_notices(
     """Models whose average precision the rule for ties moves; orders by task, model, class."""
     moved: dict[str, float] = {}
     constant: dict[str, None] = {}
-    for one, models in zip(aligned, orders, strict=True):
-        truth = one.question.shares
-        for (model, scores), own in zip(one.scores.items(), models, strict=True):
-            if max(tied_share(order) for order in own) <= TIED:
+    for task, models in zip(aligned, orders, strict=True):
+        truth = task.question.shares
+        for (model, scores), model_orders in zip(task.scores.items(), models, strict=True):
+            if max(tied_share(order) for order in model_orders) <= TIED:
                 continue
             if np.ptp(scores, axis=0).max() == 0 and len(scores) > 1:
                 constant[model] = None
@@ -171,8 +173,8 @@ def tie_notices(
             columns = (scores[:, None] if scores.ndim == 1 else scores).T
             pairs = [(p, s) for p, s in zip(truth, columns, strict=False) if p.sum() > 0]
             both = (
-                [average_precision(*one, ties=how) for how in ("block", "random")]
-                for one in pairs
+                [average_precision(*pair, ties=how) for how in ("block", "random")]
+                for pair in pairs
             )
             far = max((abs(block - random) for block, random in both), default=0.0)
             moved[model] = max(moved.get(model, 0.0), far)
@@ -215,8 +217,8 @@ def _undecided(aligned: Aligned, metrics: Sequence[Metric], values: Floats) -> I
         if metric.decides and some.any():
             text = "{metric} is undefined for {models}: some class is never decided for."
             models = listed([names[m] for m in np.flatnonzero(some)])
-            told = notice("undefined_decisions", text, metric=metric.title, models=models)
-            yield told.of(aligned.question.task)
+            message = notice("undefined_decisions", text, metric=metric.title, models=models)
+            yield message.of(aligned.question.task)
 
 
 def _why_undefined(truth: TaskTruth, metric: Metric, labels: str) -> str:
@@ -245,8 +247,8 @@ def missing_classes(truth: TaskTruth, labels: str) -> str:
     mass = (truth.hard if labels == "hard" else truth.shares).sum(axis=1)
     empty = [
         name
-        for name, one in zip(truth.classes, mass, strict=True)
-        if one <= 0 or one >= len(truth.items)
+        for name, total in zip(truth.classes, mass, strict=True)
+        if total <= 0 or total >= len(truth.items)
     ]
     return f"no item, or every item, belongs to class {listed(empty)}"
 
@@ -257,13 +259,15 @@ def _infinite(
     """Models that give no probability to what some items are, which makes a score infinite."""
     for k, metric in enumerate(metrics):
         if metric.labels == "distribution":
-            found = {
+            by_model = {
                 model: [labels[x] for x in np.flatnonzero(np.isinf(values[k, :, m])).tolist()]
                 for m, model in enumerate(aligned.scores)
             }
-            own = {model: names for model, names in found.items() if names}
-            for model, names in own.items():
-                yield from _ruled_out(aligned, metric, model, names, name_items=len(own) == 1)
+            affected = {model: names for model, names in by_model.items() if names}
+            for model, names in affected.items():
+                yield from _ruled_out(
+                    aligned, metric, model, names, name_items=len(affected) == 1
+                )
 
 
 def _ruled_out(

@@ -42,8 +42,8 @@ def _refusal(got: str, expected: str, task: str = "") -> InputError:
 
 def reader_cells(shared: Uncertainty, metric: Metric) -> list[TwoWay]:
     """One cell per task, and of their average when there are several."""
-    if metric.influence is None or not shared.asked.named:
-        got = f"metric {metric.name}" if shared.asked.named else "votes without annotators"
+    if metric.influence is None or not shared.target.named:
+        got = f"metric {metric.name}" if shared.target.named else "votes without annotators"
         expected = "named annotators, and a metric with derivatives (auroc, accuracy, ...)"
         raise _refusal(got, expected)
     tasks = range(len(shared.aligned))

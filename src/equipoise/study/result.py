@@ -168,12 +168,12 @@ class Evaluation:
     def __post_init__(self) -> None:
         object.__setattr__(self, "values", frozen(self.values))
         object.__setattr__(self, "replicates", frozen(self.replicates))
-        kept = tuple({m: frozen(x) for m, x in each.items()} for each in self.scores)
-        object.__setattr__(self, "scores", kept)
+        scores = tuple({m: frozen(x) for m, x in by_model.items()} for by_model in self.scores)
+        object.__setattr__(self, "scores", scores)
 
     def __repr__(self) -> str:
         tasks = f"{len(self.tasks)} tasks, " if len(self.tasks) > 1 else ""
-        names = joined([one.name for one in self.metrics], most=4)
+        names = joined([metric.name for metric in self.metrics], most=4)
         return (
             f"Evaluation({len(self.models)} models, {tasks}{names}; {self.plan.kind}, "
             f"{self.plan.replicates} replicates)"
@@ -206,14 +206,14 @@ class Evaluation:
         kind = backend or self.frame
         if what == "scores":
             return rows_to_frame(self.table(), Row._fields, kind)
-        every = [
-            one
+        rows = [
+            row
             for t, k, label in np.ndindex(self.values.shape[:3])
-            for one in self.differences(
+            for row in self.differences(
                 self.metrics[k].name, labels=LABELS[label], task=self.tasks[t]
             )
         ]
-        return rows_to_frame(every, Difference._fields, kind)
+        return rows_to_frame(rows, Difference._fields, kind)
 
     @property
     def verdict(self) -> "Card":
@@ -269,8 +269,8 @@ class Evaluation:
             for m, model in enumerate(self.models):
                 estimate = self._estimate(t, k, label, m)
                 low, high = estimate.interval(self.level)
-                known = self._family(t, k, label).ranks[m]
-                ends = tuple(float(one) if one else math.nan for one in known)
+                rank_range = self._family(t, k, label).ranks[m]
+                ends = tuple(float(rank) if rank else math.nan for rank in rank_range)
                 spread = estimate.spread
                 yield Row(
                     self.tasks[t],
@@ -296,16 +296,19 @@ class Evaluation:
             values=self.values[..., rows],
             replicates=self.replicates[..., rows, :],
             cells=tuple(
-                tuple(tuple(cell.subset(rows) for cell in both) for both in each)
-                for each in self.cells
+                tuple(tuple(cell.subset(rows) for cell in both) for both in by_metric)
+                for by_metric in self.cells
             ),
-            scores=tuple({name: each[name] for name in models} for each in self.scores),
+            scores=tuple({name: by_model[name] for name in models} for by_model in self.scores),
             decided=tuple(
-                {name: each[name] for name in models if name in each} for each in self.decided
+                {name: by_model[name] for name in models if name in by_model}
+                for by_model in self.decided
             ),
-            thresholds=tuple(one for one in self.thresholds if one.model in models),
+            thresholds=tuple(
+                threshold for threshold in self.thresholds if threshold.model in models
+            ),
             predictions=tuple(
-                one for name in models for one in self.predictions if one.model == name
+                model for name in models for model in self.predictions if model.model == name
             ),
             influential=(),
             notices=(),
@@ -377,8 +380,8 @@ class Evaluation:
         """Paired differences between any two models, in the order of the models."""
         t, k, label = self._cell(metric, labels, task)
         if (t, k, label) not in self._rows:
-            every = combinations(range(len(self.models)), 2)
-            self._rows[t, k, label] = self._differences((t, k, label), list(every))
+            pairs = combinations(range(len(self.models)), 2)
+            self._rows[t, k, label] = self._differences((t, k, label), list(pairs))
         return list(self._rows[t, k, label])
 
     def to_best(
@@ -432,13 +435,13 @@ class Evaluation:
         ]
         if len(drawn) == 1:
             return drawn[0]
-        known = [x for x in tasks if not np.isnan(self.values[x, k, label]).any()]
-        return np.asarray(np.mean([drawn[x] for x in known or [0]], axis=0))
+        defined = [x for x in tasks if not np.isnan(self.values[x, k, label]).any()]
+        return np.asarray(np.mean([drawn[x] for x in defined or [0]], axis=0))
 
     def _cell(self, metric: str, labels: str, task: str | None) -> tuple[int, int, int]:
         return (
             len(self.tasks) - 1 if task is None else _place("task", task, self.tasks),
-            _place("metric", metric, tuple(one.name for one in self.metrics)),
+            _place("metric", metric, tuple(entry.name for entry in self.metrics)),
             _place("labels", labels, LABELS),
         )
 
@@ -458,11 +461,11 @@ class Evaluation:
         """First minus second model of each pair."""
         t, k, label = cell
         where = self.tasks[t], self.metrics[k].name, LABELS[label]
-        every = [self._estimate(t, k, label, m) for m in range(len(self.models))]
-        win, found = beats(self._good(t, k, label), self.plan.weights), []
+        estimates = [self._estimate(t, k, label, m) for m in range(len(self.models))]
+        win, rows = beats(self._good(t, k, label), self.plan.weights), []
         every_pair = self._family(t, k, label)
         for a, b in pairs:
-            gap = every[a] - every[b]
+            gap = estimates[a] - estimates[b]
             low, high = gap.interval(self.level)
             two = self.models[a], self.models[b]
             spread = gap.spread
@@ -473,26 +476,26 @@ class Evaluation:
                 sign = 1 if self.metrics[k].better == "higher" else -1
                 both = (sign * gap.value, -sign * gap.value)
                 first, second = (
-                    judge(one, spread, self.margin, self.level).value for one in both
+                    judge(oriented, spread, self.margin, self.level).value for oriented in both
                 )
                 judged = first, second
             adjusted = float(every_pair.p[a, b])
             apart = bool(every_pair.better[a, b] or every_pair.better[b, a])
             share = float(win[a, b])
             ends = gap.value, low, high, share
-            found.append(Difference(*where, *two, *ends, *tested, adjusted, apart, *judged))
-        return found
+            rows.append(Difference(*where, *two, *ends, *tested, adjusted, apart, *judged))
+        return rows
 
 
-def _place(what: str, name: str, known: tuple[str, ...]) -> int:
-    if name not in known:
+def _place(what: str, name: str, names: tuple[str, ...]) -> int:
+    if name not in names:
         raise InputError(
             f"evaluation, {what}",
             f"{name!r}",
-            f"one of {listed(known, most=8)}",
-            nearest(name, known),
+            f"one of {listed(names, most=8)}",
+            nearest(name, names),
         )
-    return known.index(name)
+    return names.index(name)
 
 
 def normal_values(cells: Cells, plan: Resampling, models: tuple[str, ...]) -> Floats:

@@ -32,7 +32,7 @@ from equipoise.study.influence import Influential, influential_of_tasks
 from equipoise.study.readers import reader_cells
 from equipoise.study.result import MACRO, Cells, Evaluation, normal_values, widened
 from equipoise.study.truth import TaskTruth
-from equipoise.study.uncertainty import DRAWS, AskedPopulation, Uncertainty
+from equipoise.study.uncertainty import DRAWS, TargetPopulation, Uncertainty
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import Floats, InputError, Ints, listed
 from equipoise.types.notices import Notice
@@ -57,12 +57,12 @@ def evaluated(study: "Study") -> Evaluation:
     """Score the competitors of a study, whose predictions have their thresholds."""
     how, plan, aligned = study.settings, study.plan, list(study.aligned)
     copies = duplicate_notices(
-        duplicate_models((one.question.task, one.scores) for one in aligned)
+        duplicate_models((task.question.task, task.scores) for task in aligned)
     )
     metrics = metrics_of_tasks(study.metrics, aligned, plan)
     scorer = _Scorer(aligned, metrics, plan, how, study.tell)
     values, replicates = scorer.run()
-    tasks = [one.question.task for one in aligned]
+    tasks = [task.question.task for task in aligned]
     if len(tasks) > 1:
         tasks, (values, replicates) = [*tasks, MACRO], _with_macro(values, replicates)
     if how.inference == "mrmc":
@@ -83,10 +83,10 @@ def evaluated(study: "Study") -> Evaluation:
         inference=how.inference,
         margin=how.margin,
         matters=how.matters,
-        widening=tuple(one.question.widening(plan) for one in aligned),
-        questions=tuple(one.question for one in aligned),
-        scores=tuple(one.scores for one in aligned),
-        decided=tuple(one.decided for one in aligned),
+        widening=tuple(task.question.widening(plan) for task in aligned),
+        questions=tuple(task.question for task in aligned),
+        scores=tuple(task.scores for task in aligned),
+        decided=tuple(task.decided for task in aligned),
         thresholds=study.used,
         influential=scorer.influential(values),
         notices=(
@@ -121,13 +121,13 @@ def _check_sizes(aligned: list[Aligned], metrics: Sequence[Metric], plan: Resamp
             f"at most {MOST_BYTES / 2**30:g} GB of replicates",
             "ask for fewer: 2,000 is usual",
         )
-    for one in aligned:
+    for entry in aligned:
         for metric in metrics:
-            if len(one.question.items) < metric.min_items:
-                task = f", task {one.question.task!r}" if one.question.task else ""
+            if len(entry.question.items) < metric.min_items:
+                task = f", task {entry.question.task!r}" if entry.question.task else ""
                 raise InputError(
                     f"metric {metric.name}{task}",
-                    f"{len(one.question.items)} items",
+                    f"{len(entry.question.items)} items",
                     f"at least {metric.min_items}",
                     "choose a smaller k",
                 )
@@ -135,8 +135,8 @@ def _check_sizes(aligned: list[Aligned], metrics: Sequence[Metric], plan: Resamp
 
 def _check_order(aligned: list[Aligned], metrics: Sequence[Metric]) -> None:
     """Refuse metrics of grades where the order of the classes is not known."""
-    for one in aligned:
-        question = one.question
+    for entry in aligned:
+        question = entry.question
         for metric in metrics:
             if metric.ordered and not question.ordered and len(question.classes) > 1:
                 raise InputError(
@@ -151,15 +151,15 @@ def _check_order(aligned: list[Aligned], metrics: Sequence[Metric]) -> None:
 
 def _bound(metric: Metric, aligned: Sequence[Aligned]) -> Metric:
     """The metric for the classes of every task, which must agree about the one it looks at."""
-    made = [metric.among(one.question.classes) for one in aligned]
-    if len({one.column for one in made}) > 1:
+    bound = [metric.among(entry.question.classes) for entry in aligned]
+    if len({variant.column for variant in bound}) > 1:
         raise InputError(
             f"metric {metric.name}",
             "tasks with different classes",
             "the same classes in the same order in every task",
             "evaluate one task at a time",
         )
-    return made[0]
+    return bound[0]
 
 
 def _truth_notices(study: "Study") -> list[Notice]:
@@ -169,7 +169,9 @@ def _truth_notices(study: "Study") -> list[Notice]:
         return [*truth.notices, *added_votes(truth)]
     votes = () if study.votes is None else study.votes.notices
     alone = len(truth) == 1
-    fits = [one if alone else one.of(part.task) for part in truth for one in part.notices]
+    fits = [
+        notice if alone else notice.of(part.task) for part in truth for notice in part.notices
+    ]
     return [*votes, *fits]
 
 
@@ -207,7 +209,7 @@ class _ChunkScorer(NamedTuple):
 
     def scored(self, work: _Work) -> Floats:
         """Scores of one chunk, shape (metrics, labels, models, replicates)."""
-        labels = {one.labels for one in self.metrics if one.labels != "draws"}
+        labels = {metric.labels for metric in self.metrics if metric.labels != "draws"}
         question = self.questions[work.task]
         blocks = question.blocks(self.plan, work.first, work.stop, labels)
         return self.both(work.task, blocks)
@@ -216,23 +218,25 @@ class _ChunkScorer(NamedTuple):
         self, task: int, blocks: dict[str, tuple[Block, Block]], workers: int = 1
     ) -> Floats:
         """Scores by hard and soft labels, shape (metrics, labels, models, replicates)."""
-        width = next((one[0].counts.shape[1] for one in blocks.values()), 1)
-        families = {one.family: one for one in self.metrics if one.labels != "draws"}
+        width = next((pair[0].counts.shape[1] for pair in blocks.values()), 1)
+        families = {
+            metric.family: metric for metric in self.metrics if metric.labels != "draws"
+        }
 
         def scored(prepared: dict[Any, Prepared]) -> Floats:
             sums = {
-                name: one.reduce_each(prepared[one.prepare], blocks[one.labels])
-                for name, one in families.items()
+                name: metric.reduce_each(prepared[metric.prepare], blocks[metric.labels])
+                for name, metric in families.items()
             }
-            found = np.full((len(self.metrics), 2, width), np.nan)
+            scores = np.full((len(self.metrics), 2, width), np.nan)
             for k, metric in enumerate(self.metrics):
                 if metric.labels != "draws":
                     for label in range(2):
-                        found[k, label] = metric.finish(sums[metric.family][label])
-            return found
+                        scores[k, label] = metric.finish(sums[metric.family][label])
+            return scores
 
-        found = threads(workers).map(scored, self.prepared[task])
-        return np.stack(found, axis=2)
+        by_model = threads(workers).map(scored, self.prepared[task])
+        return np.stack(by_model, axis=2)
 
 
 class _DrawScorer(NamedTuple):
@@ -251,7 +255,7 @@ class _DrawScorer(NamedTuple):
         plan, block, items = self.plan, self.blocks[t], len(aligned.question.items)
         assert metric.score_draws is not None
         prepared = metric.prepare(aligned.distributions(list(aligned.scores)[m]))
-        tables = [metric.score_draws(prepared, one) for one in truth]
+        tables = [metric.score_draws(prepared, possible) for possible in truth]
 
         def scored(label: int, counts: Any, numbers: Ints | None = None) -> Floats:
             return metric.finish(metric.reduce(tables[label], Block((), counts, numbers)))
@@ -291,31 +295,37 @@ class _Scorer:
     ) -> None:
         self.aligned, self.metrics, self.plan = aligned, metrics, plan
         self.workers, self.tell = how.workers, tell
-        self.families = {one.family: one for one in metrics if one.labels != "draws"}
-        self.labels = {one.labels for one in self.families.values()}
-        alike = [(one, self.families[one.family]) for one in metrics if one.labels != "draws"]
-        kinds = {one.prepare: one for one in self.families.values()}
+        self.families = {
+            metric.family: metric for metric in metrics if metric.labels != "draws"
+        }
+        self.labels = {metric.labels for metric in self.families.values()}
+        alike = [
+            (metric, self.families[metric.family])
+            for metric in metrics
+            if metric.labels != "draws"
+        ]
+        kinds = {metric.prepare: metric for metric in self.families.values()}
 
         def prepared(part: tuple[Aligned, str]) -> dict[Any, Prepared]:
-            one, m = part
-            each = {p: p(one.seen(m, metric)) for p, metric in kinds.items()}
-            return {metric.prepare: each[first.prepare] for metric, first in alike}
+            entry, m = part
+            by_way = {p: p(entry.seen(m, metric)) for p, metric in kinds.items()}
+            return {metric.prepare: by_way[first.prepare] for metric, first in alike}
 
-        every = [(one, m) for one in aligned for m in one.scores]
-        made = threads(self.workers).map(prepared, every)
+        cells = [(entry, m) for entry in aligned for m in entry.scores]
+        prepared_cells = threads(self.workers).map(prepared, cells)
         models = len(aligned[0].scores)
-        self.prepared = [made[t * models :][:models] for t in range(len(aligned))]
-        of_draws = next((one for one in metrics if one.labels == "draws"), None)
-        self.truths = [_draw_truth(one.question, of_draws) for one in aligned if of_draws]
+        self.prepared = [prepared_cells[t * models :][:models] for t in range(len(aligned))]
+        of_draws = next((metric for metric in metrics if metric.labels == "draws"), None)
+        self.truths = [_draw_truth(entry.question, of_draws) for entry in aligned if of_draws]
         self.errors: dict[str, float] = {}
-        asked = AskedPopulation(
+        target = TargetPopulation(
             how.items == "random",
             how.annotators == "random",
             panel_is_named(aligned, plan),
             Reason.ALONE if plan.annotators == 1 else Reason.NONE,
         )
-        self.shared = Uncertainty(aligned, self.prepared, plan, asked, self.workers)
-        questions = [one.question for one in aligned]
+        self.shared = Uncertainty(aligned, self.prepared, plan, target, self.workers)
+        questions = [entry.question for entry in aligned]
         self.chunks = _ChunkScorer(questions, self.prepared, metrics, plan)
         self.drawn: dict[tuple[int, int, int], _DrawScores] = {}
 
@@ -323,8 +333,8 @@ class _Scorer:
         """Values (tasks, metrics, labels, models), and the same with replicates last."""
         values = np.stack(
             [
-                self.chunks.both(t, one.question.once(self.labels), self.workers)[..., 0]
-                for t, one in enumerate(self.aligned)
+                self.chunks.both(t, entry.question.once(self.labels), self.workers)[..., 0]
+                for t, entry in enumerate(self.aligned)
             ]
         )
         if self.plan.kind == "influence":
@@ -340,15 +350,15 @@ class _Scorer:
         for k, metric in enumerate(self.metrics):
             both = []
             for label in range(len(LABELS)):
-                own = values[:, k, label]
+                task_values = values[:, k, label]
                 if metric.labels != "draws":
-                    both.append(self.shared.cells(metric, label, own))
+                    both.append(self.shared.cells(metric, label, task_values))
                     continue
-                models, tasks = range(own.shape[1]), range(len(self.aligned))
-                found = [[self.drawn[t, k, m] for m in models] for t in tasks]
-                without = np.array([[one.without[label] for one in each] for each in found])
-                drawn = np.array([[one.drawn[label] for one in each] for each in found])
-                both.append(self.shared.cells_of_draws(metric, own, without, drawn))
+                models, tasks = range(task_values.shape[1]), range(len(self.aligned))
+                scores = [[self.drawn[t, k, m] for m in models] for t in tasks]
+                without = np.array([[score.without[label] for score in row] for row in scores])
+                drawn = np.array([[score.drawn[label] for score in row] for row in scores])
+                both.append(self.shared.cells_of_draws(metric, task_values, without, drawn))
             by_metric.append(both)
         return tuple(
             tuple(tuple(both[label][t] for label in range(len(LABELS))) for both in by_metric)
@@ -357,20 +367,23 @@ class _Scorer:
 
     def by_readers(self, values: Floats) -> tuple[Floats, Cells]:
         """Values and their parts by each annotator's own votes, alike for both labels."""
-        every = [reader_cells(self.shared, metric) for metric in self.metrics]
+        by_metric = [reader_cells(self.shared, metric) for metric in self.metrics]
         cells = tuple(
-            tuple((found[t],) * len(LABELS) for found in every) for t in range(len(values))
+            tuple((by_task[t],) * len(LABELS) for by_task in by_metric)
+            for t in range(len(values))
         )
-        made = np.array([[[one.values for one in both] for both in task] for task in cells])
-        return made, cells
+        reader_values = np.array(
+            [[[cell.values for cell in both] for both in task] for task in cells]
+        )
+        return reader_values, cells
 
     def _draws(self, values: Floats, replicates: Floats) -> None:
         """Fill in the metrics that meet every draw, one model after another."""
         cells = [
             (t, k, m)
-            for t, one in enumerate(self.aligned)
+            for t, entry in enumerate(self.aligned)
             for k, metric in enumerate(self.metrics)
-            for m in range(len(one.scores))
+            for m in range(len(entry.scores))
             if metric.labels == "draws"
         ]
 
@@ -378,19 +391,19 @@ class _Scorer:
             return
         blocks = self.shared.block_of(self.shared.most_blocks)
         drawing = _DrawScorer(self.aligned, self.truths, self.metrics, self.plan, blocks)
-        for cell, found in zip(
+        for cell, scores in zip(
             cells, current(self.workers).map(drawing.scored, cells), strict=True
         ):
             t, k, m = cell
-            values[t, k, :, m], replicates[t, k, :, m] = found.values, found.replicates
-            self.drawn[cell] = found
+            values[t, k, :, m], replicates[t, k, :, m] = scores.values, scores.replicates
+            self.drawn[cell] = scores
             name = self.metrics[k].name
-            self.errors[name] = max(self.errors.get(name, 0.0), found.error)
+            self.errors[name] = max(self.errors.get(name, 0.0), scores.error)
 
     def _resampled(self, values: Floats) -> Floats:
         work = []
-        for t, one in enumerate(self.aligned):
-            width = chunk_width(len(one.question.items), len(one.question.classes))
+        for t, entry in enumerate(self.aligned):
+            width = chunk_width(len(entry.question.items), len(entry.question.classes))
             work += [_Work(t, a, a + width) for a in range(0, self.plan.replicates, width)]
         results = current(self.workers).map(self.chunks.scored, work, progress=self.tell)
         out = np.empty((*values.shape, self.plan.replicates))
@@ -413,17 +426,19 @@ class _Scorer:
 
     def notices(self, values: Floats) -> Iterator[Notice]:
         """What the user should know about votes, ties, and undefined or infinite values."""
-        truths = [one.question for one in self.aligned]
+        truths = [entry.question for entry in self.aligned]
         yield from votes_notices(truths, self.plan, self.metrics)
         if any("average_precision" in metric.name for metric in self.metrics):
             yield from tie_notices(self.aligned, self._orders())
-        for one, own in zip(self.aligned, values, strict=False):  # the last may be their macro
-            yield from value_notices(one, self.metrics, own, LABELS)
+        for entry, task_values in zip(
+            self.aligned, values, strict=False
+        ):  # the last may be their macro
+            yield from value_notices(entry, self.metrics, task_values, LABELS)
         yield from draw_notices(self.metrics, self.errors)
 
     def _orders(self) -> list[list[list[Order]]]:
         """Sorted scores by task and model, one order per class."""
-        ranking = {one.prepare for one in self.metrics if one.labels == "classes"}
+        ranking = {metric.prepare for metric in self.metrics if metric.labels == "classes"}
         return [
             [[o for p in ranking & prepared.keys() for o in prepared[p]] for prepared in models]
             for models in self.prepared
@@ -433,7 +448,7 @@ class _Scorer:
 class _DrawTruth(NamedTuple):
     """The truth of a task as metrics of draws meet it: their mean, and all of them."""
 
-    settled: Plausibilities
+    mean: Plausibilities
     possible: Plausibilities
 
 
@@ -486,10 +501,10 @@ def _draw_truth(question: TaskTruth, metric: Metric) -> _DrawTruth:
             "draws",
             "make some: .drawn(1000, seed=0)",
         )
-    settled, plausible = plausible.averaged(), plausible.stored()
+    mean, plausible = plausible.averaged(), plausible.stored()
     if plausible.law is not None:
         plausible = replace(plausible, law=_Remembered(plausible.law))
-    return _DrawTruth(settled, plausible)
+    return _DrawTruth(mean, plausible)
 
 
 class _DrawScores(NamedTuple):
@@ -517,11 +532,11 @@ class _DrawScores(NamedTuple):
 def panel_is_named(aligned: Sequence[Aligned], plan: Resampling) -> bool:
     """Whether votes are by people who rated many items, so that they can be told apart."""
     items, people = [], []
-    for one in aligned:
-        votes = one.question.votes
+    for entry in aligned:
+        votes = entry.question.votes
         if votes is None or plan.annotators < 2:
             return False
-        known = votes.annotator >= 0
-        items.append(np.repeat(one.question.place, votes.sizes)[known])
-        people.append(votes.annotator[known])
+        named = votes.annotator >= 0
+        items.append(np.repeat(entry.question.place, votes.sizes)[named])
+        people.append(votes.annotator[named])
     return is_panel(np.concatenate(items), np.concatenate(people), len(plan.items))

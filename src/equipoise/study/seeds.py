@@ -26,7 +26,7 @@ _MEANS = (
     "{models:listed}: values are means over {seeds} seeds; analyses that score items anew take "
     "the mean score over the seeds."
 )
-_SAID_ANEW = "duplicate_models"
+_REPEATED = "duplicate_models"
 
 
 def average_runs(
@@ -37,45 +37,53 @@ def average_runs(
     names = tuple(dict.fromkeys(owner.values()))
     place = {run: m for m, run in enumerate(done.models)}
     runs = [[place[run] for run in methods.get(name, (name,))] for name in names]
-    members = {n: [done.models[m] for m in own] for n, own in zip(names, runs, strict=True)}
+    members = {
+        n: [done.models[m] for m in columns] for n, columns in zip(names, runs, strict=True)
+    }
     cells = tuple(
-        tuple(tuple(seed_means(one, runs, shared=shared) for one in both) for both in each)
-        for each in done.cells
+        tuple(
+            tuple(seed_means(cell, runs, shared=shared) for cell in both) for both in by_metric
+        )
+        for by_metric in done.cells
     )
-    several = {name for name, own in members.items() if len(own) > 1}
-    scores = tuple(_mean_scores(each, members) for each in done.scores)
-    made = replace(
+    several = {name for name, method_runs in members.items() if len(method_runs) > 1}
+    scores = tuple(_mean_scores(by_model, members) for by_model in done.scores)
+    averaged = replace(
         done,
         models=names,
-        values=np.stack([done.values[..., own].mean(axis=-1) for own in runs], axis=-1),
+        values=np.stack([done.values[..., columns].mean(axis=-1) for columns in runs], axis=-1),
         replicates=_replicates(done, dict(zip(names, runs, strict=True)), shared=shared),
         cells=cells,
         scores=scores,
         decided=tuple(
-            {owner[run]: yes for run, yes in each.items() if owner[run] not in several}
-            for each in done.decided
+            {owner[run]: yes for run, yes in decisions.items() if owner[run] not in several}
+            for decisions in done.decided
         ),
         thresholds=tuple(
-            one._replace(model=owner[one.model])
-            for one in done.thresholds
-            if owner[one.model] not in several
+            row._replace(model=owner[row.model])
+            for row in done.thresholds
+            if owner[row.model] not in several
         ),
         predictions=_mean_predictions(done.predictions, members),
         influential=(),
-        notices=_notices(done, owner, scores, _said_of_seeds(methods)),
+        notices=_notices(done, owner, scores, _seed_notices(methods)),
         _families={},
         _rows={},
     )
     if done.plan.kind == "influence":
-        made = replace(made, replicates=normal_values(made.cells, made.plan, names))
-    aligned = [Aligned(*one) for one in zip(made.questions, made.scores, strict=False)]
-    found = influential_of_tasks(
+        averaged = replace(
+            averaged, replicates=normal_values(averaged.cells, averaged.plan, names)
+        )
+    aligned = [
+        Aligned(*task) for task in zip(averaged.questions, averaged.scores, strict=False)
+    ]
+    influential = influential_of_tasks(
         aligned,
-        made.metrics,
-        made.values,
+        averaged.metrics,
+        averaged.values,
         lambda t, metric: [metric.prepare(aligned[t].scores[name]) for name in names],
     )
-    return replace(made, influential=found)
+    return replace(averaged, influential=influential)
 
 
 def _owners(done: Evaluation, methods: Mapping[str, Sequence[str]]) -> dict[str, str]:
@@ -109,30 +117,32 @@ def _mean_scores(
     scores: Mapping[str, Floats], members: Mapping[str, Sequence[str]]
 ) -> dict[str, Floats]:
     return {
-        name: scores[own[0]] if len(own) == 1 else np.mean([scores[run] for run in own], axis=0)
-        for name, own in members.items()
+        name: scores[runs[0]]
+        if len(runs) == 1
+        else np.mean([scores[run] for run in runs], axis=0)
+        for name, runs in members.items()
     }
 
 
 def _mean_predictions(
-    given: Sequence[Predictions], members: Mapping[str, Sequence[str]]
+    predictions: Sequence[Predictions], members: Mapping[str, Sequence[str]]
 ) -> tuple[Predictions, ...]:
     """One per method and task: the mean over its runs, without a threshold of theirs."""
-    made = []
-    for name, own in members.items():
+    means = []
+    for name, runs in members.items():
         by_task: dict[str, list[Predictions]] = {}
-        for one in given:
-            if one.model in own:
-                by_task.setdefault(one.task, []).append(one)
+        for model in predictions:
+            if model.model in runs:
+                by_task.setdefault(model.task, []).append(model)
         for parts in by_task.values():
             first = parts[0]
             if len(parts) == 1:
-                made.append(replace(first, model=name))
+                means.append(replace(first, model=name))
                 continue
-            every = [one.aligned(first.items, first.classes) for one in parts]
-            mean = np.mean(every, axis=0)
-            made.append(replace(first, model=name, values=mean, threshold=None))
-    return tuple(made)
+            arrays = [model.aligned(first.items, first.classes) for model in parts]
+            mean = np.mean(arrays, axis=0)
+            means.append(replace(first, model=name, values=mean, threshold=None))
+    return tuple(means)
 
 
 def _replicates(done: Evaluation, runs: Mapping[str, Sequence[int]], *, shared: bool) -> Floats:
@@ -143,28 +153,30 @@ def _replicates(done: Evaluation, runs: Mapping[str, Sequence[int]], *, shared: 
     weights (n - 1) / sqrt(K (K - 1)), which undoes that a sample drawn from K runs varies too
     little.
     """
-    made = []
-    for name, given in runs.items():
-        size = len(given)
+    replicates = []
+    for name, columns in runs.items():
+        size = len(columns)
         if size == 1:
-            made.append(done.replicates[..., given[0], :])
+            replicates.append(done.replicates[..., columns[0], :])
             continue
-        order = name_order([done.models[run] for run in given])
-        own = given if shared or order is None else [given[place] for place in order.tolist()]
+        order = name_order([done.models[run] for run in columns])
+        ordered = (
+            columns if shared or order is None else [columns[place] for place in order.tolist()]
+        )
         key = done.plan.key(f"seeds/{size}" if shared else f"seeds of {name}")
         random = np.random.default_rng(np.random.Philox(key=int(key)))
         drawn = random.multinomial(size, [1 / size] * size, size=done.plan.replicates)
         weight = (drawn - 1) / np.sqrt(size * (size - 1))
-        mean = done.replicates[..., list(own), :].mean(axis=-2)
-        made.append(mean + done.values[..., list(own)] @ weight.T)
-    return np.stack(made, axis=-2)
+        mean = done.replicates[..., list(ordered), :].mean(axis=-2)
+        replicates.append(mean + done.values[..., list(ordered)] @ weight.T)
+    return np.stack(replicates, axis=-2)
 
 
-def _said_of_seeds(methods: Mapping[str, Sequence[str]]) -> list[Notice]:
+def _seed_notices(methods: Mapping[str, Sequence[str]]) -> list[Notice]:
     alone = tuple(name for name, runs in methods.items() if len(runs) == 1)
-    said = [notice("one_seed", _ONE_SEED, models=alone)] if alone else []
+    notices = [notice("one_seed", _ONE_SEED, models=alone)] if alone else []
     sizes = {len(runs): None for runs in methods.values() if len(runs) > 1}
-    return said + [
+    return notices + [
         notice(
             "seed_means",
             _MEANS,
@@ -179,14 +191,16 @@ def _notices(
     done: Evaluation,
     owner: Mapping[str, str],
     scores: Sequence[Mapping[str, Floats]],
-    said: Sequence[Notice],
+    about_seeds: Sequence[Notice],
 ) -> tuple[Notice, ...]:
     """Notices of runs are those of their methods; copies are looked for among methods."""
-    kept = [
-        replace(one, about=tuple(dict.fromkeys(owner.get(word, word) for word in one.about)))
-        for one in done.notices
-        if one.code != _SAID_ANEW
+    about_runs = [
+        replace(
+            earlier, about=tuple(dict.fromkeys(owner.get(word, word) for word in earlier.about))
+        )
+        for earlier in done.notices
+        if earlier.code != _REPEATED
     ]
-    tasks = [one.task for one in done.questions]
+    tasks = [question.task for question in done.questions]
     copies = duplicate_notices(duplicate_models(zip(tasks, scores, strict=False)))
-    return tuple(dict.fromkeys((*kept, *copies, *said)))
+    return tuple(dict.fromkeys((*about_runs, *copies, *about_seeds)))

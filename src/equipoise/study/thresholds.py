@@ -114,9 +114,9 @@ class Rule:
                 "a share above 0 and up to 1",
                 f"write {name}=0.9",
             )
-        known = (*RULES, *(f"{one}=0.9" for one in TARGETS))
+        words = (*RULES, *(f"{target}=0.9" for target in TARGETS))
         expected = "a number or a rule"
-        raise InputError("threshold", repr(word), expected, nearest(word, known))
+        raise InputError("threshold", repr(word), expected, nearest(word, words))
 
     @property
     def word(self) -> str:
@@ -202,11 +202,11 @@ class Tuning:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        given = [bool(self.items), self.fraction is not None, self.folds is not None]
-        if sum(given) != 1:
+        sources = [bool(self.items), self.fraction is not None, self.folds is not None]
+        if sum(sources) != 1:
             do = hint("choose one, such as {}", TUNING)
             raise InputError(
-                "tuning", f"{sum(given)} of items, fraction and folds", "one of them", do
+                "tuning", f"{sum(sources)} of items, fraction and folds", "one of them", do
             )
         if self.fraction is not None:
             require_number("tuning, fraction", self.fraction, above=0, below=1, do="try 0.3")
@@ -245,8 +245,8 @@ class Tuning:
     def fold_of(self, names: Sequence[str]) -> Ints:
         """Fold of every name; for a split 0 is scored and 1 is for choosing, (names,)."""
         if self.items:
-            own = set(self.items)
-            return np.array([name in own for name in names], dtype=np.int64)
+            chosen = set(self.items)
+            return np.array([name in chosen for name in names], dtype=np.int64)
         digests = (
             hashlib.sha256(f"{self.seed}/{name}".encode("utf-8", "surrogatepass")).digest()[:8]
             for name in names
@@ -283,15 +283,15 @@ class Thresholds:
             do = "try {'resnet': 0.4}"
             raise wrong_type("thresholds, named", self.named, "thresholds by name", do)
         object.__setattr__(self, "named", dict(self.named))
-        asked = [*self.named.values(), *([] if self.every is None else [self.every])]
-        if not asked:
+        choices = [*self.named.values(), *([] if self.every is None else [self.every])]
+        if not choices:
             raise InputError("thresholds", "none", "a number or a rule", "try 0.5 or youden")
-        for one in asked:
-            if isinstance(one, str):
-                Rule.parse(one)
+        for choice in choices:
+            if isinstance(choice, str):
+                Rule.parse(choice)
             else:
-                require_number("threshold", one, do="give a score, or a rule such as youden")
-        rules = [one for one in asked if isinstance(one, str)]
+                require_number("threshold", choice, do="give a score, or a rule such as youden")
+        rules = [choice for choice in choices if isinstance(choice, str)]
         if rules and self.tuning is None:
             raise InputError(
                 "thresholds",
@@ -306,42 +306,42 @@ class Thresholds:
 
         Whether names are known is seen when the thresholds are used.
         """
-        every: Choice | None = None
+        for_all: Choice | None = None
         named: dict[str, Choice] = {}
         for word in words:
-            name, asked = _split(word.strip())
-            if name in named or (not name and every is not None):
+            name, choice = _split(word.strip())
+            if name in named or (not name and for_all is not None):
                 what = f"{name!r} twice" if name else "two for all"
                 raise InputError("thresholds", what, "one each", "leave one out")
             if name:
-                named[name] = asked
+                named[name] = choice
             else:
-                every = asked
-        return cls(every, named, tuning)
+                for_all = choice
+        return cls(for_all, named, tuning)
 
     def of(self, model: str, task: str) -> Choice | None:
         """What was asked for one model in one task."""
         pair = f"{model}/{task}"
         if pair in self.named:
             return self.named[pair]
-        own = [name for name in dict.fromkeys((model, task)) if name in self.named]
-        if len(own) > 1:
+        names = [name for name in dict.fromkeys((model, task)) if name in self.named]
+        if len(names) > 1:
             raise InputError(
                 "thresholds",
                 f"one for {model!r} and one for {task!r}",
                 f"one for {model!r} in {task!r}",
                 f"add {pair}=0.5",
             )
-        return self.named[own[0]] if own else self.every
+        return self.named[names[0]] if names else self.every
 
     def check_names(self, models: Sequence[str], tasks: Sequence[str]) -> None:
         """Refuse names that are neither a model, nor a task, nor both."""
         pairs = [f"{model}/{task}" for model in models for task in tasks if task]
-        known = [*models, *filter(None, tasks), *pairs]
+        names = [*models, *filter(None, tasks), *pairs]
         for name in self.named:
-            if name not in known:
+            if name not in names:
                 expected = "a model, a task, or MODEL/TASK"
-                raise InputError("thresholds", f"{name!r}", expected, nearest(name, known))
+                raise InputError("thresholds", f"{name!r}", expected, nearest(name, names))
             if name in models and name in tasks:
                 do = "say which with MODEL/TASK"
                 got = f"{name!r}, which is a model and a task"
@@ -352,13 +352,13 @@ def _split(word: str) -> tuple[str, Choice]:
     """Name and threshold; a rule with a target is no name."""
     if word.partition("=")[0] in (*RULES, *TARGETS):
         return "", Rule.parse(word).word
-    for name, asked in (("", word), word.partition("=")[::2], word.rpartition("=")[::2]):
+    for name, choice in (("", word), word.partition("=")[::2], word.rpartition("=")[::2]):
         try:
-            return name, float(asked)
+            return name, float(choice)
         except ValueError:
             pass
-        if asked.partition("=")[0] in (*RULES, *TARGETS):
-            return name, Rule.parse(asked).word
+        if choice.partition("=")[0] in (*RULES, *TARGETS):
+            return name, Rule.parse(choice).word
     return "", Rule.parse(word.partition("=")[2] or word).word  # no rule: refused
 
 
@@ -472,17 +472,19 @@ def _folds(
     if tuning is None:
         return dict.fromkeys(unit, 0), []
     keys = list(unit) if tuning.items else list(unit.values())
-    found = {name: int(fold) for name, fold in zip(unit, tuning.fold_of(keys), strict=True)}
+    fold_by_item = {
+        name: int(fold) for name, fold in zip(unit, tuning.fold_of(keys), strict=True)
+    }
     need = tuning.folds or 2
-    if len(set(found.values())) < need:
+    if len(set(fold_by_item.values())) < need:
         what = "a fold without items" if tuning.folds else "no item for choosing, or all"
         raise InputError(
             "tuning",
-            f"{what}, of {count(len(found), 'item')}",
+            f"{what}, of {count(len(fold_by_item), 'item')}",
             "items to choose thresholds on, and others to score",
             "name items of the annotations, or try another fraction or seed",
         )
-    return found, _split_notices(tuning, unit, found)
+    return fold_by_item, _split_notices(tuning, unit, fold_by_item)
 
 
 def _split_notices(
@@ -496,7 +498,7 @@ def _split_notices(
         )
         yield notice("cross_fitted", text, folds=tuning.folds)
         return
-    chosen = [name for name, own in fold.items() if own]
+    chosen = [name for name, split in fold.items() if split]
     text = (
         "Thresholds are chosen on {chosen:count} items, which are not scored; {left:count} are."
     )
@@ -505,7 +507,9 @@ def _split_notices(
     if unknown:
         text = "{number:count} items named for choosing thresholds have no votes ({names})."
         yield notice("tuning_unknown", text, number=len(unknown), names=listed(unknown))
-    both = {unit[one] for one in chosen} & {unit[one] for one, own in fold.items() if not own}
+    both = {unit[item] for item in chosen} & {
+        unit[item] for item, split in fold.items() if not split
+    }
     if tuning.items and both:
         text = (
             "{groups:count} groups have items both among those for choosing thresholds and "
@@ -519,34 +523,34 @@ class _Cut:
 
     def __init__(
         self,
-        one: Predictions,
+        model: Predictions,
         truth: TaskTruth,
         folds: Mapping[str, int],
         tuning: Tuning | None,
     ) -> None:
-        require_yes_no(one, truth)
-        self.one, self.tuning = one, tuning
+        require_yes_no(model, truth)
+        self.model, self.tuning = model, tuning
         place = {name: row for row, name in enumerate(truth.items)}
-        self.known = np.array([place.get(name, -1) for name in one.items])
-        self.fold = np.array([folds.get(name, -1) for name in one.items])
-        self.scores = one.values
-        if one.classes:
-            self.scores = one.aligned(one.items, truth.classes)[:, 0]
-        self.votes = np.where(self.known >= 0, truth.shares[0][self.known], np.nan)
+        self.truth_row = np.array([place.get(name, -1) for name in model.items])
+        self.fold = np.array([folds.get(name, -1) for name in model.items])
+        self.scores = model.values
+        if model.classes:
+            self.scores = model.aligned(model.items, truth.classes)[:, 0]
+        self.votes = np.where(self.truth_row >= 0, truth.shares[0][self.truth_row], np.nan)
 
     @property
     def _cross_fitted(self) -> bool:
         return self.tuning is not None and self.tuning.folds is not None
 
     def _row(self, threshold: float, how: str, items: int, use: Bools) -> UsedThreshold:
-        use = use & (self.known >= 0)
+        use = use & (self.truth_row >= 0)
         if not use.any():
             above = votes = math.nan
         else:
             above = float((self.scores[use] >= threshold).mean())
             votes = float(self.votes[use].mean())
         ends = float(self.scores.min()), float(self.scores.max())
-        names = self.one.model, self.one.task
+        names = self.model.model, self.model.task
         return UsedThreshold(*names, threshold, how, items, above, votes, *ends)
 
     @property
@@ -555,50 +559,51 @@ class _Cut:
 
     def standing(self) -> tuple[Floats | None, list[UsedThreshold]]:
         """What is used where nobody asked: the model's own thresholds, or .5."""
-        each = self.one.threshold
-        if each is None:
-            plain = [] if self.one.classes else [self._row(HALF, "assumed", 0, self._scored)]
+        thresholds = self.model.threshold
+        if thresholds is None:
+            plain = [] if self.model.classes else [self._row(HALF, "assumed", 0, self._scored)]
             inside = self.scores.min() >= 0 and self.scores.max() <= 1
             return None if inside else np.full(len(self.fold), HALF), plain
-        return each, [
-            self._row(float(t), "given", 0, self._scored & (each == t)) for t in np.unique(each)
+        return thresholds, [
+            self._row(float(t), "given", 0, self._scored & (thresholds == t))
+            for t in np.unique(thresholds)
         ]
 
-    def by(self, asked: Choice) -> tuple[Floats, list[UsedThreshold]]:
+    def by(self, choice: Choice) -> tuple[Floats, list[UsedThreshold]]:
         """The threshold of every item, and what was used."""
-        if not isinstance(asked, str):
-            row = self._row(float(asked), "given", 0, self._scored)
-            return np.full(len(self.fold), float(asked)), [row]
-        rule = Rule.parse(asked)
+        if not isinstance(choice, str):
+            row = self._row(float(choice), "given", 0, self._scored)
+            return np.full(len(self.fold), float(choice)), [row]
+        rule = Rule.parse(choice)
         if not self._cross_fitted:
             threshold, items = self._chosen(rule, self.fold == 1)
             row = self._row(threshold, f"{rule}, tuning split", items, self._scored)
             return np.full(len(self.fold), threshold), [row]
         assert self.tuning is not None and self.tuning.folds is not None
-        each, rows = np.full(len(self.fold), HALF), []
+        thresholds, rows = np.full(len(self.fold), HALF), []
         for fold in range(self.tuning.folds):
             threshold, items = self._chosen(rule, (self.fold >= 0) & (self.fold != fold))
-            each[self.fold == fold] = threshold
+            thresholds[self.fold == fold] = threshold
             how = f"{rule}, fold {fold + 1} of {self.tuning.folds}"
             rows.append(self._row(threshold, how, items, self.fold == fold))
-        return each, rows
+        return thresholds, rows
 
     def _chosen(self, rule: Rule, use: Bools) -> tuple[float, int]:
-        rows = use & (self.known >= 0)
+        rows = use & (self.truth_row >= 0)
         try:
             return rule.choose(self.scores[rows], self.votes[rows]), int(rows.sum())
         except InputError as error:
-            where = f"{self.one.where}, {error.where}"
+            where = f"{self.model.where}, {error.where}"
             raise InputError(where, error.got, error.expected, error.do) from None
 
 
 def _threshold_notices(used: Sequence[UsedThreshold]) -> Iterator[Notice]:
     """What was used, and in the strongest terms where a cut that nobody asked for is odd."""
-    asked = [row for row in used if row.how != "assumed"]
+    explicit = [row for row in used if row.how != "assumed"]
     assumed = [row for row in used if row.how == "assumed"]
-    if asked:
+    if explicit:
         text = "Decisions are scores of at least the threshold: {rows}."
-        yield notice("thresholds", text, rows=_listed_rows(asked, len(used)))
+        yield notice("thresholds", text, rows=_listed_rows(explicit, len(used)))
     if not assumed:
         return
     names = tuple(dict.fromkeys(row.model for row in assumed))
@@ -632,7 +637,7 @@ def _oddity(row: UsedThreshold) -> str:
     return f"{row.cell} (calls {share} of items positive, the votes {votes})"
 
 
-def _listed_rows(rows: Sequence[UsedThreshold], every: int) -> str:
+def _listed_rows(rows: Sequence[UsedThreshold], total: int) -> str:
     """Thresholds with whose they are, equal ones together; of many, how far they range."""
     same: dict[tuple[float, str, int], list[str]] = {}
     for row in rows:
@@ -645,7 +650,7 @@ def _listed_rows(rows: Sequence[UsedThreshold], every: int) -> str:
     parts = []
     for (threshold, how, items), cells in same.items():
         on = f" on {count(items, 'item')}" if items else ""
-        whose = "all" if len(cells) == every else joined(cells, most=SHOWN)
+        whose = "all" if len(cells) == total else joined(cells, most=SHOWN)
         parts.append(f"{number(threshold)} for {whose} ({how}{on})")
     return joined(parts)
 

@@ -45,7 +45,7 @@ FEWEST = 20
 SCORED = 20_000_000  # items times draws
 
 
-class AskedPopulation(NamedTuple):
+class TargetPopulation(NamedTuple):
     """Whom the result should speak for.
 
     `named` says whether annotators are people who rated many items; `reason` why not.
@@ -68,7 +68,7 @@ class Uncertainty:
         By task and model, what every way to prepare a prediction made of it.
     plan
         Knows the groups of items.
-    asked
+    target
         Whom the result should speak for.
     """
 
@@ -77,18 +77,18 @@ class Uncertainty:
         aligned: Sequence[Aligned],
         prepared: Sequence[Sequence[Mapping[Any, Prepared]]],
         plan: Resampling,
-        asked: AskedPopulation,
+        target: TargetPopulation,
         workers: int,
     ) -> None:
-        self.aligned, self.prepared, self.plan, self.asked = aligned, prepared, plan, asked
+        self.aligned, self.prepared, self.plan, self.target = aligned, prepared, plan, target
         self.workers = workers
-        group = plan.group if asked.items else None  # items that are fixed need no groups
+        group = plan.group if target.items else None  # items that are fixed need no groups
         codes = np.arange(len(plan.items)) if group is None else group
-        places = [codes[one.question.place] for one in aligned]
-        found = np.flatnonzero(np.bincount(np.concatenate(places)))
+        places = [codes[entry.question.place] for entry in aligned]
+        used = np.flatnonzero(np.bincount(np.concatenate(places)))
         number = np.zeros(int(codes.max()) + 1, dtype=np.int64)
-        number[found] = np.arange(len(found))
-        self.unit = [number[one] for one in places]
+        number[used] = np.arange(len(used))
+        self.unit = [number[place] for place in places]
         self._blocks: dict[int, list[Ints]] = {}
         self._designs: dict[tuple[int, ...], Design] = {}
         self._layouts: dict[tuple[int, ...], Layout] = {}
@@ -96,23 +96,23 @@ class Uncertainty:
     @property
     def most_blocks(self) -> int:
         """How many blocks of items a jackknife has at most."""
-        return min(BLOCKS, 1 + max(int(one.max()) for one in self.unit))
+        return min(BLOCKS, 1 + max(int(unit.max()) for unit in self.unit))
 
     @cached_property
     def ballots(self) -> list[Ballots | None]:
         """Votes of every task; None where the truth is not made of votes."""
         return [
             None
-            if (votes := one.question.votes) is None
+            if (votes := entry.question.votes) is None
             else Ballots.of(
                 votes,
-                one.question.masses,
+                entry.question.masses,
                 unit,
-                labels=one.question.shares.T,
+                labels=entry.question.shares.T,
                 harden=_hardened,
-                named=self.asked.named,
+                named=self.target.named,
             )
-            for one, unit in zip(self.aligned, self.unit, strict=True)
+            for entry, unit in zip(self.aligned, self.unit, strict=True)
         ]
 
     @cached_property
@@ -121,45 +121,51 @@ class Uncertainty:
 
         Who is in which group follows from the items they rated, not from anyone's order.
         """
-        known = [one for one in self.ballots if one is not None and len(one.item)]
-        number = 1 + max((int(one.annotator.max()) for one in known), default=-1)
+        voted = [
+            ballots for ballots in self.ballots if ballots is not None and len(ballots.item)
+        ]
+        number = 1 + max((int(ballots.annotator.max()) for ballots in voted), default=-1)
         if number <= PEOPLE:
             return self.ballots
         key = np.zeros(number)
-        for aligned, one in zip(self.aligned, self.ballots, strict=True):
-            if one is not None:
-                own = np.array([zlib.crc32(name.encode()) for name in aligned.question.items])
-                key += np.bincount(one.annotator, own[one.item] / 2**32, number)
+        for aligned, ballots in zip(self.aligned, self.ballots, strict=True):
+            if ballots is not None:
+                hashes = np.array(
+                    [zlib.crc32(name.encode()) for name in aligned.question.items]
+                )
+                key += np.bincount(ballots.annotator, hashes[ballots.item] / 2**32, number)
         group = np.argsort(np.argsort(key, kind="stable"), kind="stable") % PEOPLE
         return [
-            None if one is None else replace(one, annotator=group[one.annotator])
-            for one in self.ballots
+            None if ballots is None else replace(ballots, annotator=group[ballots.annotator])
+            for ballots in self.ballots
         ]
 
     def _layout(self, tasks: tuple[int, ...]) -> Layout | None:
         held = [self.ballots[t] for t in tasks]
-        known = [one for one in held if one is not None]
-        if len(known) < len(held) or not any(len(one.item) for one in known):
+        voted = [ballots for ballots in held if ballots is not None]
+        if len(voted) < len(held) or not any(len(ballots.item) for ballots in voted):
             return None
         if tasks not in self._layouts:
-            self._layouts[tasks] = Layout(known)
+            self._layouts[tasks] = Layout(voted)
         return self._layouts[tasks]
 
     def _population(self, tasks: tuple[int, ...], design: Design) -> Population:
-        reason = self.asked.reason
+        reason = self.target.reason
         if any(self.aligned[t].question.plausible is not None for t in tasks):
             reason = Reason.MODEL
-        elif all((one := self.ballots[t]) is not None and not len(one.item) for t in tasks):
+        elif all(
+            (ballots := self.ballots[t]) is not None and not len(ballots.item) for t in tasks
+        ):
             reason = Reason.GOLD
         return population_of(
             design,
-            named=self.asked.named,
+            named=self.target.named,
             reason=reason,
             units="items"
-            if self.plan.group is None or not self.asked.items
+            if self.plan.group is None or not self.target.items
             else "groups of items",
-            items=self.asked.items,
-            annotators=self.asked.annotators,
+            items=self.target.items,
+            annotators=self.target.annotators,
         )
 
     def _design(self, tasks: tuple[int, ...]) -> Design:
@@ -170,12 +176,12 @@ class Uncertainty:
             place = np.concatenate([self.aligned[t].question.place for t in tasks])
             wide = int(place.max(initial=0)) + 1
             unit = np.unique(unit * wide + place) // wide
-        made, held = unit_design(unit), [self.ballots[t] for t in tasks]
-        known = [one.design for one in held if one is not None]
-        if len(known) == len(held):
-            made = joint_design(known, made)
-        self._designs[tasks] = made
-        return made
+        design, held = unit_design(unit), [self.ballots[t] for t in tasks]
+        designs = [ballots.design for ballots in held if ballots is not None]
+        if len(designs) == len(held):
+            design = joint_design(designs, design)
+        self._designs[tasks] = design
+        return design
 
     def cells(self, metric: Metric, label: int, values: Floats) -> list[TwoWay]:
         """One per task; and of their average, when there are several.
@@ -187,15 +193,15 @@ class Uncertainty:
         """
         tasks = range(len(self.aligned))
         parts = [self._part(t, metric, label, values[t]) for t in tasks]
-        made = [self._cell((t,), [parts[t]], metric, label, values[t]) for t in tasks]
+        cells = [self._cell((t,), [parts[t]], metric, label, values[t]) for t in tasks]
         if len(parts) > 1:
             whole = tuple(t for t in tasks if not np.isnan(values[t]).any())
             chosen = [parts[t] for t in whole]
             if whole:
-                made.append(self._cell(whole, chosen, metric, label, values[-1]))
+                cells.append(self._cell(whole, chosen, metric, label, values[-1]))
             else:
-                made.append(replace(made[0], values=values[-1]))
-        return made
+                cells.append(replace(cells[0], values=values[-1]))
+        return cells
 
     def _cell(
         self,
@@ -208,13 +214,13 @@ class Uncertainty:
         design, share = self._design(tasks), 1 / len(tasks)
         if any(part.slopes is None for part in parts):
             population = self._population(tasks, design)
-            made = self._jackknifed(tasks, parts, values, design, population)
+            cell = self._jackknifed(tasks, parts, values, design, population)
         else:
-            made = self._derived(tasks, parts, LABELS[label], values)
+            cell = self._derived(tasks, parts, LABELS[label], values)
         units = self._units(tasks, metric, label, design)
         floor = floor_of(units, value_width(metric, values))
         draws = share**2 * np.sum([part.draws for part in parts], axis=0)
-        return replace(made, floor=floor, draws=draws)
+        return replace(cell, floor=floor, draws=draws)
 
     def _derived(
         self, tasks: tuple[int, ...], parts: "list[Part]", labels: str, values: Floats
@@ -253,11 +259,11 @@ class Uncertainty:
             return float(metric.trials)
         if metric.labels != "classes" and not metric.of_class:
             return float(design.units)
-        asked = (self.aligned[t].question for t in tasks)
+        questions = (self.aligned[t].question for t in tasks)
         rare = [
             min(float(mass.sum()), float(len(mass) - mass.sum()))
-            for one in asked
-            for mass in (one.hard if label == 0 else one.shares)
+            for question in questions
+            for mass in (question.hard if label == 0 else question.shares)
         ]
         return min(float(design.units), max(min(rare), 1.0))
 
@@ -275,10 +281,10 @@ class Uncertainty:
         """
         tasks = range(len(self.aligned))
         blocks = self.block_of(without.shape[-1])
-        every: list[tuple[int, ...]] = [(t,) for t in tasks]
-        every += [tuple(tasks)] if len(values) > len(self.aligned) else []
-        made = []
-        for chosen, own in zip(every, values, strict=True):
+        task_sets: list[tuple[int, ...]] = [(t,) for t in tasks]
+        task_sets += [tuple(tasks)] if len(values) > len(self.aligned) else []
+        cells = []
+        for chosen, task_values in zip(task_sets, values, strict=True):
             sums: Floats = np.zeros(without.shape[1:])
             for t in chosen:
                 weight = np.bincount(blocks[t], minlength=sums.shape[1]) / len(blocks[t])
@@ -287,14 +293,18 @@ class Uncertainty:
             design = unit_design(np.concatenate([blocks[t] for t in chosen]))
             population = self._population(chosen, design)
             cell = two_way(
-                own, sums, np.arange(sums.shape[1]), design=design, population=population
+                task_values,
+                sums,
+                np.arange(sums.shape[1]),
+                design=design,
+                population=population,
             )
-            spread: Floats = np.zeros((len(own), len(own)))
+            spread: Floats = np.zeros((len(task_values), len(task_values)))
             if drawn.shape[-1] > 1:
                 spread = np.atleast_2d(np.cov(drawn[list(chosen)].mean(axis=0)))
-            floor = floor_of(design.units, value_width(metric, own))
-            made.append(replace(cell, draws=spread, floor=floor))
-        return made
+            floor = floor_of(design.units, value_width(metric, task_values))
+            cells.append(replace(cell, draws=spread, floor=floor))
+        return cells
 
     # ---- derivatives -----------------------------------------------------------------------
 
@@ -312,19 +322,21 @@ class Uncertainty:
         rows = np.flatnonzero(block.counts[:, 0])
         names = list(self.aligned[t].scores)
 
-        def one(m: int) -> Influence:
+        def influence_of_model(m: int) -> Influence:
             if len(rows) == len(question.items):
                 return influence_of(metric, models[m][metric.prepare], truth)
             if not len(rows):  # every item is tied: undefined
                 none = np.full(truth.T.shape, np.nan)
                 return Influence(math.nan, none[:, 0], none)
             scores = self.aligned[t].seen(names[m], metric)[rows]  # ties are left out
-            found = influence_of(metric, metric.prepare(scores), truth[:, rows])
-            return _spread_out(found, rows, len(question.items))
+            partial = influence_of(metric, metric.prepare(scores), truth[:, rows])
+            return _spread_out(partial, rows, len(question.items))
 
-        found = threads(self.workers).map(one, range(number))
-        items = np.stack([each.items for each in found])
-        slopes = np.stack([_scored(each.shares, len(question.classes)) for each in found])
+        influences = threads(self.workers).map(influence_of_model, range(number))
+        items = np.stack([influence.items for influence in influences])
+        slopes = np.stack(
+            [_scored(influence.shares, len(question.classes)) for influence in influences]
+        )
         return Part(items, slopes, draws, None)
 
     def _over_draws(self, t: int, metric: Metric, label: int) -> Floats:
@@ -334,10 +346,10 @@ class Uncertainty:
         most = max(FEWEST, min(DRAWS, SCORED // max(len(question.items), 1)))
         number = min(question.plausible.draws, most)
         values = np.concatenate(list(self._drawn(t, metric, label, number)), axis=1)
-        known = values[:, ~np.isnan(values).any(axis=0)]
-        if known.shape[1] < 2 or not np.isfinite(known).all():
+        defined = values[:, ~np.isnan(values).any(axis=0)]
+        if defined.shape[1] < 2 or not np.isfinite(defined).all():
             return np.zeros((len(values), len(values)))
-        return np.atleast_2d(np.cov(known))
+        return np.atleast_2d(np.cov(defined))
 
     def _drawn(self, t: int, metric: Metric, label: int, number: int) -> Iterator[Floats]:
         question = self.aligned[t].question
@@ -348,7 +360,7 @@ class Uncertainty:
         picked = np.linspace(0, plausible.draws - 1, number).astype(int)
         for start in range(0, number, width):
             draws = [plausible.draw(int(d))[:, first:] for d in picked[start : start + width]]
-            shares = [np.stack([one[:, k] for one in draws], axis=1) for k in range(classes)]
+            shares = [np.stack([draw[:, k] for draw in draws], axis=1) for k in range(classes)]
             counts = np.ones((len(question.items), len(draws)), dtype=np.uint8)
             yield self.scored(t, metric, label, shares, counts)
 
@@ -360,7 +372,10 @@ class Uncertainty:
         block = pair(shares, counts, whole=metric.labels == "distribution", ties=ties)[label]
         models = self.prepared[t]
         return np.stack(
-            [metric.finish(metric.reduce(one[metric.prepare], block)) for one in models]
+            [
+                metric.finish(metric.reduce(prepared[metric.prepare], block))
+                for prepared in models
+            ]
         )
 
     # ---- without derivatives ---------------------------------------------------------------
@@ -371,11 +386,11 @@ class Uncertainty:
         Blocks follow from the names of items, not from their order.
         """
         if number not in self._blocks:
-            units = 1 + max(int(one.max()) for one in self.unit)
+            units = 1 + max(int(unit.max()) for unit in self.unit)
             key = np.full(units, 2**32, dtype=np.int64)
-            for one, unit in zip(self.aligned, self.unit, strict=True):
-                own = [zlib.crc32(name.encode()) for name in one.question.items]
-                np.minimum.at(key, unit, own)
+            for entry, unit in zip(self.aligned, self.unit, strict=True):
+                hashes = [zlib.crc32(name.encode()) for name in entry.question.items]
+                np.minimum.at(key, unit, hashes)
             place = np.argsort(np.argsort(key, kind="stable"), kind="stable")
             block = place % number
             self._blocks[number] = [block[unit] for unit in self.unit]
@@ -403,9 +418,11 @@ class Uncertainty:
             assert part.jackknife is not None
             sums += share * part.jackknife.blocks(blocks[t], number)
         votes, whole = None, unit_design(np.concatenate([blocks[t] for t in tasks]))
-        known = [self.crowds[t] for t in tasks]
-        if counted and people and all(one is not None for one in known):
-            crowd = 1 + max(int(one.annotator.max()) for one in known if one is not None)
+        crowds = [self.crowds[t] for t in tasks]
+        if counted and people and all(ballots is not None for ballots in crowds):
+            crowd = 1 + max(
+                int(ballots.annotator.max()) for ballots in crowds if ballots is not None
+            )
             by_cell = np.zeros((len(values), number, crowd))
             for t, part in zip(tasks, parts, strict=True):
                 assert part.jackknife is not None
@@ -414,9 +431,9 @@ class Uncertainty:
             flat = by_cell.reshape(len(values), -1)
             votes = alone @ alone.T, flat @ flat.T
             blocked = [
-                replace(one, unit=blocks[t]).design
-                for t, one in zip(tasks, known, strict=True)
-                if one is not None
+                replace(ballots, unit=blocks[t]).design
+                for t, ballots in zip(tasks, crowds, strict=True)
+                if ballots is not None
             ]
             whole = joint_design(blocked, whole)
         df = design.df_annotators
@@ -437,8 +454,8 @@ def uncertainty_of(aligned: Sequence[Aligned], annotations: Annotations) -> Unce
     who = annotations.annotator
     named = who is not None and is_panel(annotations.item, who, len(annotations.items))
     alone = who is not None and plan.annotators == 1
-    asked = AskedPopulation(named=named, reason=Reason.ALONE if alone else Reason.NONE)
-    return Uncertainty(aligned, [], plan, asked, workers=1)
+    target = TargetPopulation(named=named, reason=Reason.ALONE if alone else Reason.NONE)
+    return Uncertainty(aligned, [], plan, target, workers=1)
 
 
 class Part(NamedTuple):
@@ -486,13 +503,13 @@ class _Jackknife:
         out = np.zeros((len(self.whole), number, crowd))
         code = block[ballots.item].astype(np.int64) * crowd + ballots.annotator
         order = np.argsort(code, kind="stable")
-        found, start = np.unique(code[order], return_index=True)
+        cells, start = np.unique(code[order], return_index=True)
         ends = np.append(start, len(order))
         items = len(self.question.items)
         width = chunk_width(items, classes)
         once = np.ones((items, width), dtype=np.uint8)
-        for first in range(0, len(found), width):
-            where = found[first : first + width]
+        for first in range(0, len(cells), width):
+            where = cells[first : first + width]
             votes = order[ends[first] : ends[first + len(where)]]
             column = np.repeat(np.arange(len(where)), np.diff(ends)[first : first + width])
             shares, rest = _without(ballots, votes, column, len(where))
@@ -512,8 +529,8 @@ def _without(
     shape = (len(ballots.labels), columns)
     cell, gone = ballots.item[votes] * columns + column, ballots.share[votes]
     left = 1 - np.bincount(cell, gone, shape[0] * columns)[cell]
-    kept = left > 1e-12
-    votes, column, cell, gone, left = (x[kept] for x in (votes, column, cell, gone, left))
+    voted = left > 1e-12
+    votes, column, cell, gone, left = (x[voted] for x in (votes, column, cell, gone, left))
     number = np.bincount(column, minlength=columns)
     rest = np.bincount(column, left, columns) / np.maximum(number, 1)
     shares = []
@@ -535,13 +552,13 @@ def _hardened(shares: Floats) -> Floats:
     return np.stack(hard_labels(list(shares.T)), axis=1)
 
 
-def _spread_out(found: Influence, rows: Ints, items: int) -> Influence:
+def _spread_out(influence: Influence, rows: Ints, items: int) -> Influence:
     """Derivatives of some items among all: the others have none."""
     moved = np.zeros(items)
-    moved[rows] = found.items
-    shares = np.zeros((items, *found.shares.shape[1:]))
-    shares[rows] = found.shares
-    return Influence(found.value, moved, shares)
+    moved[rows] = influence.items
+    shares = np.zeros((items, *influence.shares.shape[1:]))
+    shares[rows] = influence.shares
+    return Influence(influence.value, moved, shares)
 
 
 def influence_of(metric: Metric, prepared: Prepared, truth: Floats) -> Influence:
@@ -555,15 +572,15 @@ def influence_of(metric: Metric, prepared: Prepared, truth: Floats) -> Influence
 
 def class_average(parts: Sequence[Influence], truth: Floats, average: str) -> Influence:
     """Value and derivatives of an average over classes; slopes become (items, classes)."""
-    each = np.array([part.value for part in parts])
+    values = np.array([part.value for part in parts])
     items = np.stack([part.items for part in parts])
     shares = np.stack([part.shares for part in parts], axis=1)
     if average == "macro":
-        return Influence(float(each.mean()), items.mean(axis=0), shares / len(parts))
+        return Influence(float(values.mean()), items.mean(axis=0), shares / len(parts))
     mass = truth.sum(axis=1)
-    value = float(mass @ each / mass.sum())
-    moved = np.asarray((mass @ items + (each - value) @ truth) / mass.sum())
-    return Influence(value, moved, (shares * mass + (each - value)[None, :]) / mass.sum())
+    value = float(mass @ values / mass.sum())
+    moved = np.asarray((mass @ items + (values - value) @ truth) / mass.sum())
+    return Influence(value, moved, (shares * mass + (values - value)[None, :]) / mass.sum())
 
 
 def _scored(shares: Floats, classes: int) -> Floats:
@@ -575,5 +592,5 @@ def _scored(shares: Floats, classes: int) -> Floats:
 def value_width(metric: Metric, values: Floats) -> float:
     """How far values can be apart; without bounds, how far they are from 0."""
     width = metric.bounds[1] - metric.bounds[0]
-    known = np.abs(values[np.isfinite(values)])
-    return width if np.isfinite(width) else float(known.max()) if len(known) else 0.0
+    sizes = np.abs(values[np.isfinite(values)])
+    return width if np.isfinite(width) else float(sizes.max()) if len(sizes) else 0.0

@@ -33,7 +33,7 @@ from equipoise.study.alignment import Aligned
 from equipoise.study.blocks import LABELS, hard_labels
 from equipoise.study.scoring import metrics_of_tasks, panel_is_named
 from equipoise.study.truth import TaskTruth, task_truths
-from equipoise.study.uncertainty import AskedPopulation, Part, Uncertainty
+from equipoise.study.uncertainty import Part, TargetPopulation, Uncertainty
 from equipoise.truth.choosing import model
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import Bools, Floats, InputError, Ints
@@ -472,13 +472,13 @@ class _Scorer(Uncertainty):
             for task in tasks
         ]
         settings = contest.settings
-        asked = AskedPopulation(
+        target = TargetPopulation(
             settings.items == "random",
             settings.annotators == "random",
             panel_is_named(tasks, plan),
             Reason.ALONE if plan.annotators == 1 else Reason.NONE,
         )
-        super().__init__(tasks, prepared, plan, asked, settings.workers)
+        super().__init__(tasks, prepared, plan, target, settings.workers)
 
     def run(self) -> Scored:
         """Values, their uncertainty, and the same on the axes of the study."""
