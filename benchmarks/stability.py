@@ -15,7 +15,7 @@ import scipy
 from scipy.stats import kendalltau, spearmanr
 
 from benchmarks._clock import best, heading, line, once
-from equipoise.datasets.chexpert import chexpert
+from equipoise.datasets.chexpert import load_chexpert
 from equipoise.inference.ranks import beats, kendall_tau_b, rank_probabilities, spearman
 from equipoise.report.answer import analyse_study
 from equipoise.report.page import report_files
@@ -82,7 +82,7 @@ def every_analysis(study):
 
 
 def main():
-    study = chexpert()
+    study = load_chexpert()
     told = ResamplingOptions()
     cores = os.cpu_count()
     heading(f"rank stability, CheXpert, {cores} cores, peer scipy {scipy.__version__}")

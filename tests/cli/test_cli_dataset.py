@@ -51,9 +51,9 @@ def test_a_run_names_its_data_set_and_is_reopened(equipoise):
 
 @needs_data
 def test_own_predictions_meet_published_votes(equipoise):
-    from equipoise.datasets import cifar10h
+    from equipoise.datasets import load_cifar10h
 
-    votes = cifar10h().annotations
+    votes = load_cifar10h().annotations
     code, _, said = equipoise("evaluate", "--dataset", "cifar10h", "--metrics", "accuracy")
     assert code == 1 and "no predictions are published with it" in flat(said)
     sure = np.eye(10, dtype=int)[np.random.default_rng(0).integers(0, 10, len(votes.items))]

@@ -13,10 +13,10 @@ from equipoise import InputError
 from equipoise.datasets import (
     CATALOGUE,
     LOADERS,
-    chexpert,
-    cifar10h,
-    dermatology_ddx,
-    sleep_dodh,
+    load_chexpert,
+    load_cifar10h,
+    load_dermatology_ddx,
+    load_sleep_dodh,
 )
 from equipoise.datasets._store import VARIABLE, File, Source, fetched, located
 
@@ -102,15 +102,15 @@ def test_a_set_that_is_not_published_says_which_folder_it_needs(monkeypatch, tmp
     with pytest.raises(
         InputError, match=r"not here .*sleep_dodh.csv.* in \$EQUIPOISE_DATA/votes"
     ):
-        sleep_dodh()
+        load_sleep_dodh()
     monkeypatch.delenv(VARIABLE)
     with pytest.raises(InputError, match="no EQUIPOISE_DATA is set"):
-        sleep_dodh()
+        load_sleep_dodh()
 
 
 @needs_data
 def test_chexpert():
-    study = chexpert()
+    study = load_chexpert()
     votes = study.annotations
     assert (len(votes.items), len(votes.annotators), len(votes.tasks)) == (500, 8, 5)
     assert len(votes) == 20_000
@@ -127,7 +127,7 @@ def test_chexpert():
 
 @needs_data
 def test_cifar10h():
-    votes = cifar10h().annotations
+    votes = load_cifar10h().annotations
     assert votes.annotators is None
     assert len(votes.items) == 10_000
     assert int(votes.count.sum()) == 511_000
@@ -137,7 +137,7 @@ def test_cifar10h():
 
 @needs_data
 def test_dermatology_ddx():
-    study = dermatology_ddx()
+    study = load_dermatology_ddx()
     votes = study.annotations
     assert votes.kind == "ranking"
     assert votes.annotators is None
@@ -154,7 +154,7 @@ def test_dermatology_ddx():
 
 @needs_data
 def test_sleep_dodh():
-    study = sleep_dodh()
+    study = load_sleep_dodh()
     votes = study.annotations
     assert (len(votes.items), len(votes.annotators), len(votes.groups)) == (25_440, 5, 25)
     assert len(votes) == 126_274 and votes.classes == ("Wake", "N1", "N2", "N3", "REM")

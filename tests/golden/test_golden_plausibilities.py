@@ -58,9 +58,9 @@ def test_cifar10h_images_below_99_percent(prior, expected):
     """Exact counts by quadrature; Stutz et al., Appendix A, publish 178 by Monte Carlo."""
     if "EQUIPOISE_DATA" not in os.environ:
         pytest.skip("set EQUIPOISE_DATA to a folder that holds cifar10h/")
-    from equipoise.datasets import cifar10h
+    from equipoise.datasets import load_cifar10h
 
-    made = dirichlet(cifar10h().annotations, prior=prior)
+    made = dirichlet(load_cifar10h().annotations, prior=prior)
     assert int((made.certainty < 0.99).sum()) == expected
 
 

@@ -177,7 +177,7 @@ def _features(folder: Path) -> object:
     from equipoise.clean.features import read_features
 
     made = read_features(folder / "features.npz")
-    return made.items, made.values.tobytes(), made.labels, made.split
+    return made.items, made.embeddings.tobytes(), made.labels, made.split
 
 
 def _uq(folder: Path) -> object:

@@ -16,7 +16,7 @@ from equipoise import (
     metrics,
     resample,
 )
-from equipoise.datasets.sleep_dodh import sleep_dodh
+from equipoise.datasets.sleep_dodh import load_sleep_dodh
 from equipoise.metrics import named
 from equipoise.study.questions import ask
 from tests.laws.test_order_laws import World
@@ -136,7 +136,7 @@ def test_names_and_titles():
 @pytest.mark.skipif("EQUIPOISE_DATA" not in os.environ, reason="needs EQUIPOISE_DATA")
 def test_sleep_stages_of_real_nights():
     """Votes and stages counted by hand, epoch by epoch, beside what an evaluation says."""
-    study = sleep_dodh()
+    study = load_sleep_dodh()
     one, votes = study.predictions[0], study.annotations
     done = evaluate(
         one,

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from equipoise.datasets import chexpert
+from equipoise.datasets import load_chexpert
 from equipoise.read.annotations import read_annotations
 from equipoise.read.canonical import read_study, write_study
 from equipoise.read.predictions import read_predictions
@@ -70,7 +70,7 @@ def test_swapped_columns_are_refused_or_said(name, tmp_path):
 
 
 def test_the_folders_of_chexpert_are_the_published_study():
-    study = chexpert()
+    study = load_chexpert()
     table = read_annotations(DATA / "chexpert" / "radiologists")
     assert (len(table.items), len(table.annotators), len(table.tasks)) == (500, 8, 14)
     for task in study.annotations.tasks:
@@ -95,7 +95,7 @@ def test_the_folders_of_chexpert_are_the_published_study():
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_a_real_study_in_one_file_comes_back(ending, tmp_path):
-    study = chexpert()
+    study = load_chexpert()
     write_study(tmp_path / f"study.{ending}", study.annotations, study.predictions)
     table, models = read_study(tmp_path / f"study.{ending}")
     assert same(table, study.annotations)

@@ -89,9 +89,9 @@ def test_the_gallery_asks_for_options_that_exist():
 def test_the_page_of_chexpert_is_small():
     if not (Path(os.environ.get("EQUIPOISE_DATA", "missing")) / "chexpert").exists():
         pytest.skip("the CheXpert files are not in EQUIPOISE_DATA")
-    from equipoise.datasets.chexpert import chexpert
+    from equipoise.datasets.chexpert import load_chexpert
 
-    study = chexpert()
+    study = load_chexpert()
     report = report_of(study.predictions, study.annotations, replicates=10, most=2)
     assert len(render(report).encode()) < 1_000_000
     assert texts(report)["methods.md"]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from equipoise.datasets import CATALOGUE, chexpert, located
+from equipoise.datasets import CATALOGUE, load_chexpert, located
 from equipoise.datasets.demo import reading_study
 from equipoise.metrics import named
 from equipoise.study import Settings, Thresholds, Tuning, evaluate
@@ -341,7 +341,7 @@ def test_decisions_are_no_probabilities():
 
 @pytest.mark.skipif(not located(CATALOGUE["chexpert"]), reason="needs the CheXpert readings")
 def test_on_chexpert_a_cut_at_one_half_is_about_the_cut():
-    data = chexpert()
+    data = load_chexpert()
     spread = {}
     for asked in (None, Thresholds("prevalence", tuning=Tuning(fraction=0.4))):
         done = evaluate(

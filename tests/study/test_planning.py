@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 from equipoise import metrics
 from equipoise.cli.plan import plan as plan_verb
-from equipoise.datasets import chexpert
+from equipoise.datasets import load_chexpert
 from equipoise.inference import Population, Spread
 from equipoise.read.annotations import read_annotations
 from equipoise.study import Settings, evaluate
@@ -322,7 +322,7 @@ def test_two_best_of_many_must_be_apart_among_all_of_them():
 def test_evaluate_and_plan_say_the_same_of_real_models():
     if not (Path(os.environ.get("EQUIPOISE_DATA", "missing")) / "chexpert").exists():
         pytest.skip("the CheXpert files are not in EQUIPOISE_DATA")
-    study = chexpert()
+    study = load_chexpert()
     two = [
         one for one in study.predictions
         if one.task == "Edema" and one.model in ("drnet", "uestc")

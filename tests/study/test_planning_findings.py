@@ -392,9 +392,9 @@ def test_two_models_are_planned_as_a_pair_or_as_a_ranking_alike():
 def test_a_ranking_of_chexpert_is_planned_and_small():
     if not (Path(os.environ.get("EQUIPOISE_DATA", "missing")) / "chexpert").exists():
         pytest.skip("the CheXpert files are not in EQUIPOISE_DATA")
-    from equipoise.datasets import chexpert
+    from equipoise.datasets import load_chexpert
 
-    data = chexpert()
+    data = load_chexpert()
     how = {"task": "Atelectasis", "simulations": 0, "annotators": (5, 8, 20)}
     done = plan_ranking(data.predictions, data.annotations, difference=0.02, **how)
     assert [one.state for one in done.pairs].count("tied") == 3

@@ -317,9 +317,9 @@ def test_a_single_model_has_no_order():
 def test_real_readings_of_ten_models():
     if "EQUIPOISE_DATA" not in os.environ:
         pytest.skip("needs the CheXpert readings: set EQUIPOISE_DATA")
-    from equipoise.datasets import chexpert
+    from equipoise.datasets import load_chexpert
 
-    data = chexpert()
+    data = load_chexpert()
     found = next_for_ranking(data.predictions, data.annotations, number=20, task="Atelectasis")
     assert len(found.models) == 10 and found.lowered.shape == (9, 20)
     assert 0 < found.uncertainty() < 9

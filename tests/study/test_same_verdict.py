@@ -86,9 +86,9 @@ def test_two_annotators_give_no_verdict_anywhere():
 
 @real
 def test_edema_drnet_against_uestc():
-    from equipoise.datasets.chexpert import chexpert
+    from equipoise.datasets.chexpert import load_chexpert
 
-    study = chexpert()
+    study = load_chexpert()
     pair = ("drnet", "uestc")
     found, report = answers(study.predictions, study.annotations, pair, "Edema")
     alone = [one for one in study.predictions if one.model in pair]

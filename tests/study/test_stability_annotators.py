@@ -125,9 +125,9 @@ def test_bad_input_says_what_to_do():
 
 @pytest.mark.skipif("EQUIPOISE_DATA" not in os.environ, reason="needs EQUIPOISE_DATA")
 def test_chexpert_hangs_on_no_single_radiologist():
-    from equipoise.datasets import chexpert
+    from equipoise.datasets import load_chexpert
 
-    study = chexpert()
+    study = load_chexpert()
     edema = [one for one in study.predictions if one.task == "Edema"]
     how = Settings(on_missing="drop")
     found = ask("leave_one_out", edema, study.annotations, metrics=["auroc"], settings=how)

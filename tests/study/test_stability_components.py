@@ -255,9 +255,9 @@ def test_labels_that_there_are_not_are_refused():
 
 @real
 def test_eight_radiologists_leave_the_leader_open():
-    from equipoise.datasets.chexpert import chexpert
+    from equipoise.datasets.chexpert import load_chexpert
 
-    data = chexpert()
+    data = load_chexpert()
     found = variance_components(data.predictions, data.annotations)
     own = {p.source: p for p in found.parts if (p.task, p.result) == (MACRO, "hieupham")}
     assert own["items"].variance < own["total"].variance

@@ -243,9 +243,9 @@ def test_bad_input_says_what_to_do():
 
 @pytest.mark.skipif("EQUIPOISE_DATA" not in os.environ, reason="needs EQUIPOISE_DATA")
 def test_chexpert_models_gain_a_little_over_a_radiologist():
-    from equipoise.datasets import chexpert
+    from equipoise.datasets import load_chexpert
 
-    study = chexpert()
+    study = load_chexpert()
     given = [one for one in study.predictions if one.model != "desmond"]
     done = experts(given, study.annotations)
     assert done.experts == ("bc1", "bc2", "bc3", "bc4", "bc5", "bc6", "bc7", "bc8")

@@ -291,9 +291,9 @@ def test_bad_input_is_refused_with_a_remedy(change, message):
 @real
 @pytest.mark.parametrize("unit", ["items", "votes", "changed votes"])
 def test_the_leaderboard_hangs_on_very_little(unit):
-    from equipoise.datasets.chexpert import chexpert
+    from equipoise.datasets.chexpert import load_chexpert
 
-    study = chexpert()
+    study = load_chexpert()
     done = flips(study.predictions, study.annotations, unit=unit, task="Atelectasis")
     (flip,) = done.tasks
     assert (flip.a, flip.b) == ("ngango3", "jfaboy")

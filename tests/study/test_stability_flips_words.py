@@ -127,9 +127,9 @@ def test_the_average_of_tasks_leads_and_its_parts_name_their_task(unit):
 
 @real
 def test_no_rival_of_the_leaderboard_needs_less():
-    from equipoise.datasets.chexpert import chexpert
+    from equipoise.datasets.chexpert import load_chexpert
 
-    study = chexpert()
+    study = load_chexpert()
     done = flips(study.predictions, study.annotations, unit="changed votes")
     assert done.tasks[0].task == MACRO and all(one.verified for one in done.tasks)
     edema = next(one for one in done.tasks if one.task == "Edema")

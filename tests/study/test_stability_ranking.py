@@ -141,9 +141,9 @@ def test_bad_input_is_refused_with_a_remedy(change, message):
 
 @real
 def test_the_leaderboard_moves_more_with_all_that_is_uncertain():
-    from equipoise.datasets.chexpert import chexpert
+    from equipoise.datasets.chexpert import load_chexpert
 
-    study = chexpert()
+    study = load_chexpert()
     both, items = (
         rank_stability(study.predictions, study.annotations, kind=kind, replicates=200, seed=1)
         for kind in (None, "items")

@@ -7,23 +7,20 @@ pinned.
 
 from collections.abc import Callable, Mapping
 
-from equipoise.datasets import chexpert as _chexpert
-from equipoise.datasets import cifar10h as _cifar10h
-from equipoise.datasets import dermatology_ddx as _dermatology_ddx
-from equipoise.datasets import sleep_dodh as _sleep_dodh
+from equipoise.datasets import chexpert, cifar10h, dermatology_ddx, sleep_dodh
 from equipoise.datasets._store import Dataset, File, Source, fetched, located
-from equipoise.datasets.chexpert import chexpert
-from equipoise.datasets.cifar10h import cifar10h
-from equipoise.datasets.dermatology_ddx import DermatologyDataset, dermatology_ddx
-from equipoise.datasets.sleep_dodh import sleep_dodh
+from equipoise.datasets.chexpert import load_chexpert
+from equipoise.datasets.cifar10h import load_cifar10h
+from equipoise.datasets.dermatology_ddx import DermatologyDataset, load_dermatology_ddx
+from equipoise.datasets.sleep_dodh import load_sleep_dodh
 
 CATALOGUE: Mapping[str, Source] = {
     source.name: source
     for source in (
-        _chexpert.SOURCE,
-        _cifar10h.SOURCE,
-        _dermatology_ddx.SOURCE,
-        _sleep_dodh.SOURCE,
+        chexpert.SOURCE,
+        cifar10h.SOURCE,
+        dermatology_ddx.SOURCE,
+        sleep_dodh.SOURCE,
     )
 }
 LOADERS: Mapping[str, Callable[[], Dataset]] = {
@@ -37,10 +34,10 @@ __all__ = [
     "DermatologyDataset",
     "File",
     "Source",
-    "chexpert",
-    "cifar10h",
-    "dermatology_ddx",
     "fetched",
+    "load_chexpert",
+    "load_cifar10h",
+    "load_dermatology_ddx",
+    "load_sleep_dodh",
     "located",
-    "sleep_dodh",
 ]

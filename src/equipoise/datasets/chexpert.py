@@ -33,7 +33,7 @@ def _published(path: str) -> str:
     return f"{'' if first else 'example_models/'}predictions/standard/{name}"
 
 
-def chexpert() -> Dataset:
+def load_chexpert() -> Dataset:
     """Load the readings and the models' scores."""
     folder = fetched(SOURCE)
     return Dataset(_readings(folder), _scores(folder), SOURCE)
@@ -94,7 +94,7 @@ SOURCE = Source(
     files={path: File(_REPOSITORY + _published(path), sha) for path, sha in _HASHES.items()},
     licence="none stated by the source",
     citation="Rajpurkar et al. (2021), CheXternal; Irvin et al. (2019), CheXpert",
-    load=chexpert,
+    load=load_chexpert,
     references=("irvin2019", "rajpurkar2021"),
     nouns=Nouns("study", "radiologist", "finding"),
 )

@@ -20,7 +20,7 @@ CLASSES = (
 )
 
 
-def cifar10h() -> Dataset:
+def load_cifar10h() -> Dataset:
     """Load the counts; items are numbered as in the CIFAR-10 test set."""
     counts = np.load(fetched(SOURCE) / "cifar10h-counts.npy", allow_pickle=False)
     item, label = np.nonzero(counts)
@@ -47,7 +47,7 @@ SOURCE = Source(
     },
     licence="CC BY-NC-SA 4.0",
     citation="Peterson et al. (2019), Human uncertainty makes classification more robust",
-    load=cifar10h,
+    load=load_cifar10h,
     references=("peterson2019",),
     nouns=Nouns("image", "annotator"),
 )

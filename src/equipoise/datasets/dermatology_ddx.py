@@ -42,7 +42,7 @@ class DermatologyDataset(Dataset):
     risk: Grouping
 
 
-def dermatology_ddx() -> DermatologyDataset:
+def load_dermatology_ddx() -> DermatologyDataset:
     """Load the differential diagnoses; cases are numbered as in the source."""
     folder = fetched(SOURCE)
     names, levels, cases = (folder / path for path in _HASHES)
@@ -63,7 +63,7 @@ SOURCE = Source(
     citation="Stutz et al. (2025), Evaluating medical AI systems in dermatology under "
     "uncertain ground truth; Stutz et al. (2023), Conformal prediction under ambiguous "
     "ground truth",
-    load=dermatology_ddx,
+    load=load_dermatology_ddx,
     references=("stutz2025", "stutz2023"),
     nouns=Nouns("case", "dermatologist"),
 )

@@ -19,7 +19,7 @@ STAGES = ("Wake", "N1", "N2", "N3", "REM")
 NIGHT = 10_000  # numbers of items per night
 
 
-def sleep_dodh() -> Dataset:
+def load_sleep_dodh() -> Dataset:
     """Load the stages that scorers and models name; nights are groups."""
     folder = fetched(SOURCE)
     return Dataset(_scorers(folder), _models(folder), SOURCE)
@@ -74,7 +74,7 @@ SOURCE = Source(
     citation="Guillot et al. (2020), Dreem open datasets: multi-scored sleep datasets to "
     "compare human and automated sleep staging",
     folder="votes",
-    load=sleep_dodh,
+    load=load_sleep_dodh,
     references=("guillot2020",),
     nouns=Nouns("epoch", "scorer", group="night"),
 )

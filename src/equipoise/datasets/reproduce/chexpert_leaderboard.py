@@ -8,7 +8,7 @@ and soft AP in the form ``conditional``, which are what the paper's table shows.
 import csv
 from importlib.resources import files
 
-from equipoise.datasets import chexpert
+from equipoise.datasets import load_chexpert
 from equipoise.datasets.reproduce import Reproduction, Tell, silent
 from equipoise.metrics import auroc, average_precision
 from equipoise.study.blocks import hard_labels
@@ -20,7 +20,7 @@ COLUMNS = ("auroc", "soft_auroc", "average_precision", "soft_average_precision")
 
 def reproduce(tell: Tell = silent) -> Reproduction:
     """Recompute all five findings from the raw readings."""
-    study = chexpert()
+    study = load_chexpert()
     truth = {question.task: question for question in task_truths(study.annotations)}
     rows: list[dict[str, str | float]] = []
     for number, prediction in enumerate(study.predictions):

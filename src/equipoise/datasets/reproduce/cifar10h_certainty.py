@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from equipoise.datasets import cifar10h
+from equipoise.datasets import load_cifar10h
 from equipoise.datasets.reproduce import Reproduction, Tell, silent
 from equipoise.truth import dirichlet
 from equipoise.truth.certainty import annotation_certainty
@@ -24,7 +24,7 @@ CLEAR = 0.9999  # of 1,000 draws more than ten would have to miss: a chance belo
 
 def reproduce(tell: Tell = silent) -> Reproduction:
     """Count exactly and with draws, for three priors."""
-    annotations = cifar10h().annotations
+    annotations = load_cifar10h().annotations
     rows: list[dict[str, str | float]] = []
     steps = len(PRIORS) * SEEDS
     for place, prior in enumerate(PRIORS):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from equipoise.datasets import DermatologyDataset, dermatology_ddx
+from equipoise.datasets import DermatologyDataset, load_dermatology_ddx
 from equipoise.datasets.reproduce import Key, Reproduction, Tell, silent
 from equipoise.truth import Chain, plackett_luce, probabilistic_inverse_rank
 from equipoise.truth.agreement import ReadingAgreement, reading_agreement
@@ -50,7 +50,7 @@ def reproduce(tell: Tell = silent, chain: Chain = CHAIN) -> Reproduction:
     chain
         Draws of Plackett-Luce; the tolerances are for the default.
     """
-    study = dermatology_ddx()
+    study = load_dermatology_ddx()
     agreed = reading_agreement(study.annotations, ties="full")
     rows = _rows(_certainties(study, chain, tell), agreed)
     return Reproduction(
