@@ -55,37 +55,37 @@ def as_study(predictions: Any, truth: Any) -> tuple[list[Predictions], Truths, s
     if kind:
         truth = Annotations.from_dataframe(truth)
     several = predictions if isinstance(predictions, list | tuple) else (predictions,)
-    kinds = [frame_kind(one) for one in several]
-    found: list[Predictions] = []
+    kinds = [frame_kind(part) for part in several]
+    models: list[Predictions] = []
     if not any(kinds):
-        found = as_predictions(predictions)
-    for one, own in zip(several, kinds, strict=True):
-        if own:
-            found, truth = _with_frame(found, one, truth)
+        models = as_predictions(predictions)
+    for part, part_kind in zip(several, kinds, strict=True):
+        if part_kind:
+            models, truth = _with_frame(models, part, truth)
         elif any(kinds):
-            found += as_predictions(one)
+            models += as_predictions(part)
     if isinstance(truth, Annotations):
-        refuse_swapped_items(truth, found)
-    return found, truth, next(filter(None, kinds), kind)
+        refuse_swapped_items(truth, models)
+    return models, truth, next(filter(None, kinds), kind)
 
 
 def _with_frame(
-    found: list[Predictions], frame: Any, truth: Truths
+    models: list[Predictions], frame: Any, truth: Truths
 ) -> tuple[list[Predictions], Truths]:
     """Add the predictions of a dataframe, read with the classes and tasks of annotations.
 
     What there is to say of them goes to the annotations.
     """
     if not isinstance(truth, Annotations):
-        return [*found, *Predictions.from_dataframe(frame)], truth
+        return [*models, *Predictions.from_dataframe(frame)], truth
     from equipoise.read.options import ScoreFormat
     from equipoise.read.predictions import table_predictions
     from equipoise.read.tables import from_frame
 
     options = ScoreFormat(classes=truth.classes or None, tasks=truth.tasks)
     read = table_predictions(from_frame(frame), options)
-    told = replace(truth, notices=(*truth.notices, *read.notices))
-    return [*found, *read.predictions], told
+    annotations = replace(truth, notices=(*truth.notices, *read.notices))
+    return [*models, *read.predictions], annotations
 
 
 def _holds_votes(thing: Any) -> bool:
@@ -117,12 +117,12 @@ def as_predictions(predictions: object) -> list[Predictions]:
         return list(Predictions.from_dataframe(predictions))
     if not isinstance(predictions, Iterable):
         raise wrong_type("predictions", predictions, expected, do)
-    found = []
-    for one in predictions:
-        if not isinstance(one, Predictions):
-            raise wrong_type("predictions", one, expected, do)
-        found.append(one)
-    return found
+    models = []
+    for model in predictions:
+        if not isinstance(model, Predictions):
+            raise wrong_type("predictions", model, expected, do)
+        models.append(model)
+    return models
 
 
 def as_annotations(annotations: object) -> Annotations:
@@ -162,10 +162,10 @@ def as_metrics(metrics: object) -> tuple[Metric, ...]:
     do = "try ['auroc', 'average_precision']"
     if isinstance(metrics, str) or not isinstance(metrics, Sequence) or not metrics:
         raise wrong_type("metrics", metrics, f"a list of {NAMES}", do)
-    for one in metrics:
-        if not isinstance(one, str | Metric):
-            raise wrong_type("metrics", one, NAMES, do)
-    return tuple(named(one) if isinstance(one, str) else one for one in metrics)
+    for metric in metrics:
+        if not isinstance(metric, str | Metric):
+            raise wrong_type("metrics", metric, NAMES, do)
+    return tuple(named(metric) if isinstance(metric, str) else metric for metric in metrics)
 
 
 KAPPA, GRADES = "cohen_kappa", "quadratic_weighted_kappa"
@@ -188,7 +188,7 @@ def default_metrics(
     >>> default_metrics(votes, Predictions("rule", ("a", "b"), np.array([1.0, 0.0])))[0]
     'accuracy'
     """
-    given = [predictions] if isinstance(predictions, Predictions) else list(predictions)
+    models = [predictions] if isinstance(predictions, Predictions) else list(predictions)
     first = next(iter(truth), None) if isinstance(truth, list | tuple) else truth
     if not isinstance(first, Annotations | Plausibilities):
         return ("auroc",)  # refused later, for want of a truth
@@ -201,7 +201,7 @@ def default_metrics(
         if several and not ordered and first.draws > 1:
             more = ("topk_accuracy:k=3",) if len(first.classes) > PLENTY else ()
             return ("topk_accuracy", *more)
-    if any(one.decides for one in given):
+    if any(model.decides for model in models):
         return _decision_metrics(ordered=ordered)
     if ordered:
         return (GRADES, "accuracy", "ranked_probability_score")

@@ -59,7 +59,7 @@ def hard_labels(
         return majority(shares)
     leading = _leading(shares)
     tied = np.add.reduce(leading, dtype=np.float64)
-    return [one / tied for one in leading]
+    return [leads / tied for leads in leading]
 
 
 def tied_items(shares: Sequence[Floats] | Floats) -> Bools:

@@ -56,14 +56,14 @@ def independent(
     if names is None or annotations.annotator is None:
         return annotations
     by_name = {model.model.casefold(): model.model for model in models}
-    found = {
+    circular_models = {
         code: by_name[name.casefold()]
         for code, name in enumerate(names)
         if name.casefold() in by_name
     } | copies
-    if not found:
+    if not circular_models:
         return annotations
-    pairs = listed([f"{names[code]} ({model})" for code, model in found.items()])
+    pairs = listed([f"{names[code]} ({model})" for code, model in circular_models.items()])
     if circular == "error":
         raise InputError(
             "annotations and predictions",
@@ -73,9 +73,9 @@ def independent(
         )
     if circular == "keep":
         text = "Annotators are models, which are scored against themselves: {pairs}."
-        told = (*annotations.notices, notice("circular", text, pairs=pairs))
-        return replace(annotations, notices=told)
-    return _without(annotations, sorted(found), pairs)
+        notices = (*annotations.notices, notice("circular", text, pairs=pairs))
+        return replace(annotations, notices=notices)
+    return _without(annotations, sorted(circular_models), pairs)
 
 
 def _copies(
@@ -86,17 +86,17 @@ def _copies(
     disputed: dict[str, Bools] = {}
     copies: dict[int, str] = {}
     for model in models:
-        said, task = _said(annotations, model), model.task
-        if said is None:
+        answer, task = _said(annotations, model), model.task
+        if answer is None:
             continue
         if task not in answers:
             answers[task] = _answers(annotations, task)
             disputed[task] = _disputed(annotations, answers[task])
         rows = answers[task]
-        some = _shared(annotations, model, said, rows[:: 1 + len(rows) // SCREENED])
+        some = _shared(annotations, model, answer, rows[:: 1 + len(rows) // SCREENED])
         if some.disproved(annotations, disputed[task]):
             continue
-        votes = _shared(annotations, model, said, rows)
+        votes = _shared(annotations, model, answer, rows)
         where = disputed[task][votes.item]
         if circular != "keep":
             _refuse_own_truth(model, votes, where)
@@ -145,36 +145,38 @@ def _said(annotations: Annotations, model: Predictions) -> Floats | None:
         return None
     values = np.asarray(model.values)
     if values.ndim == 1:
-        said = values if len(annotations.classes) == 2 else None
+        answer = values if len(annotations.classes) == 2 else None
     else:
-        said = _named_classes(annotations, model)
-    if said is None or model.items == annotations.items:
-        return said
+        answer = _named_classes(annotations, model)
+    if answer is None or model.items == annotations.items:
+        return answer
     place = {name: code for code, name in enumerate(annotations.items)}
-    known = np.full(len(annotations.items), np.nan)
+    of_items = np.full(len(annotations.items), np.nan)
     rows = np.array([place.get(name, -1) for name in model.items])
-    known[rows[rows >= 0]] = said[rows >= 0]
-    return known
+    of_items[rows[rows >= 0]] = answer[rows >= 0]
+    return of_items
 
 
-def _shared(annotations: Annotations, model: Predictions, said: Floats, rows: Ints) -> _Shared:
+def _shared(
+    annotations: Annotations, model: Predictions, answer: Floats, rows: Ints
+) -> _Shared:
     """Votes of some rows next to what a model says of their items, where it says anything."""
     assert annotations.label is not None
-    rows = rows[~np.isnan(said[annotations.item[rows]])]
+    rows = rows[~np.isnan(answer[annotations.item[rows]])]
     who = annotations.annotator
     people = np.zeros(len(rows)) if who is None else who[rows]
     item = annotations.item[rows]
     scored = np.asarray(model.values).ndim == 1
-    return _Shared(people.astype(np.int64), item, annotations.label[rows], said[item], scored)
+    return _Shared(people.astype(np.int64), item, annotations.label[rows], answer[item], scored)
 
 
-def _named_classes(annotations: Annotations, one: Predictions) -> Floats | None:
+def _named_classes(annotations: Annotations, model: Predictions) -> Floats | None:
     """The most probable class of every item as a code of the annotations; nan for ties."""
     code = {name: place for place, name in enumerate(annotations.classes)}
-    if not set(one.classes) <= set(code):
+    if not set(model.classes) <= set(code):
         return None
-    values = np.asarray(one.values)
-    codes = np.array([code[name] for name in one.classes], dtype=np.float64)
+    values = np.asarray(model.values)
+    codes = np.array([code[name] for name in model.classes], dtype=np.float64)
     single = (values == values.max(axis=1, keepdims=True)).sum(axis=1) == 1
     return np.where(single, codes[values.argmax(axis=1)], np.nan)
 
@@ -241,14 +243,17 @@ def _own_cut(votes: _Shared, disputed: Bools) -> float | None:
     if not votes.scored or len(votes.item) < ALONE or disputed.any():
         return None
     item, first = np.unique(votes.item, return_index=True)
-    yes, said = votes.label[first] == 1, votes.said[first]
+    yes, scores_of_items = votes.label[first] == 1, votes.said[first]
     if len(item) < ALONE or min(yes.sum(), (~yes).sum()) < OF_EACH_ALONE:
         return None
-    gap, scores = said[yes].min() - said[~yes].max(), np.unique(said)
+    gap, scores = (
+        scores_of_items[yes].min() - scores_of_items[~yes].max(),
+        np.unique(scores_of_items),
+    )
     if gap <= 0 or len(scores) < ALONE // 2:
         return None
     ordinary = gap <= np.quantile(np.diff(scores), ORDINARY)
-    return float(said[yes].min()) if ordinary else None
+    return float(scores_of_items[yes].min()) if ordinary else None
 
 
 def _without(annotations: Annotations, codes: list[int], pairs: str) -> Annotations:

@@ -70,11 +70,11 @@ def influential_of_tasks(
     if metric is None or values.shape[-1] < 2:
         return ()
     soft = values[:, metrics.index(metric), LABELS.index("soft")]
-    found = [
-        influential_items(one, prepared(t, metric), metric, soft[t])
-        for t, one in enumerate(aligned)
+    by_task = [
+        influential_items(task, prepared(t, metric), metric, soft[t])
+        for t, task in enumerate(aligned)
     ]
-    return tuple(one for one in found if one is not None)
+    return tuple(result for result in by_task if result is not None)
 
 
 def influential_items(

@@ -48,59 +48,61 @@ def reader_cells(shared: Uncertainty, metric: Metric) -> list[TwoWay]:
         raise _refusal(got, expected)
     tasks = range(len(shared.aligned))
     judged = [_judged(shared, t, metric) for t in tasks]
-    made = [_cell(shared, [t], [judged[t]]) for t in tasks]
+    cells = [_cell(shared, [t], [judged[t]]) for t in tasks]
     if len(judged) > 1:
-        made.append(_cell(shared, list(tasks), judged))
-    return made
+        cells.append(_cell(shared, list(tasks), judged))
+    return cells
 
 
 def _judged(shared: Uncertainty, t: int, metric: Metric) -> _Judged:
     aligned, ballots, unit = shared.aligned[t], shared.ballots[t], shared.unit[t]
     assert ballots is not None
-    units = 1 + max(int(one.max()) for one in shared.unit)
-    found, theta, sums = [], [], []
+    units = 1 + max(int(units_of_task.max()) for units_of_task in shared.unit)
+    annotators, theta, sums = [], [], []
     for person in np.flatnonzero(np.bincount(ballots.annotator)):
         votes = np.flatnonzero(ballots.annotator == person)
         items, place = np.unique(ballots.item[votes], return_inverse=True)
         number = np.bincount(place)
-        shares = [np.bincount(place, one) / number for one in ballots.mass[votes].T]
+        shares = [np.bincount(place, mass) / number for mass in ballots.mass[votes].T]
         whole = metric.labels == "distribution"
         labels = np.stack(every_class(shares) if whole else shares)
         values, moved = [], []
         for model in aligned.scores:
             prepared = metric.prepare(aligned.seen(model, metric)[items])
-            one = influence_of(metric, prepared, labels)
-            values.append(one.value)
-            moved.append(np.bincount(unit[items], one.items, units))
+            influence = influence_of(metric, prepared, labels)
+            values.append(influence.value)
+            moved.append(np.bincount(unit[items], influence.items, units))
         if np.isfinite(values).all():
-            found.append(person)
+            annotators.append(person)
             theta.append(values)
             sums.append(moved)
-    if len(found) < FEWEST:
-        got = f"{len(found)} annotators by whose votes every model has a value"
+    if len(annotators) < FEWEST:
+        got = f"{len(annotators)} annotators by whose votes every model has a value"
         raise _refusal(got, f"at least {FEWEST}", aligned.question.task)
-    return _Judged(np.array(found), np.array(theta).T, np.moveaxis(np.array(sums), 0, 1))
+    return _Judged(np.array(annotators), np.array(theta).T, np.moveaxis(np.array(sums), 0, 1))
 
 
 def _cell(shared: Uncertainty, tasks: Sequence[int], judged: Sequence[_Judged]) -> TwoWay:
     """Mean over the tasks of what the annotators of all of them say."""
     common = judged[0].annotators
-    for one in judged[1:]:
-        common = np.intersect1d(common, one.annotators)
+    for task in judged[1:]:
+        common = np.intersect1d(common, task.annotators)
     if len(common) < FEWEST:
         got = f"{len(common)} annotators in common to all tasks"
         raise _refusal(got, f"at least {FEWEST}")
-    rows = [np.searchsorted(one.annotators, common) for one in judged]
-    theta = np.mean([one.theta[:, row] for one, row in zip(judged, rows, strict=True)], axis=0)
-    sums = np.mean([one.sums[:, row] for one, row in zip(judged, rows, strict=True)], axis=0)
+    rows = [np.searchsorted(task.annotators, common) for task in judged]
+    theta = np.mean(
+        [task.theta[:, row] for task, row in zip(judged, rows, strict=True)], axis=0
+    )
+    sums = np.mean([task.sums[:, row] for task, row in zip(judged, rows, strict=True)], axis=0)
     models, readers = theta.shape
     design = unit_design(np.concatenate([shared.unit[t] for t in tasks]))
     flat = sums.reshape(models * readers, -1)
     covariance = design.unit_factor * (flat @ flat.T)
-    found = obuchowski_rockette(theta, covariance.reshape(models, readers, models, readers))
-    own = np.diag(found.variance)
-    paired = (own[:, None] + own - found.variance) / 2
-    np.fill_diagonal(paired, own)
+    result = obuchowski_rockette(theta, covariance.reshape(models, readers, models, readers))
+    variances = np.diag(result.variance)
+    paired = (variances[:, None] + variances - result.variance) / 2
+    np.fill_diagonal(paired, variances)
     zero = np.zeros((models, models))
     few = readers - 1 < TOO_FEW  # two annotators speak for themselves alone
     population = Population(
@@ -110,12 +112,12 @@ def _cell(shared: Uncertainty, tasks: Sequence[int], judged: Sequence[_Judged]) 
         effective=float(readers),
     )
     return TwoWay(
-        values=found.values,
+        values=result.values,
         items=paired,
         annotators=zero,
         cells=zero,
         draws=zero,
-        df_items=found.df,
+        df_items=result.df,
         df_annotators=float(readers - 1),
         floor=0.0,
         population=population,

@@ -346,7 +346,9 @@ class Study:
     def truths(self) -> tuple[TaskTruth, ...]:
         """The truth of every task, with its votes; items have their places in the plan."""
         ties = self.settings.ties
-        truths = [replace(one, ties=ties) for part in self.parts for one in task_truths(part)]
+        truths = [
+            replace(truth, ties=ties) for part in self.parts for truth in task_truths(part)
+        ]
         require_unique([truth.task for truth in truths], where="truth, tasks")
         if len(self.parts) == 1:
             return tuple(truths)
@@ -360,7 +362,7 @@ class Study:
     def task_votes(self) -> Mapping[str, Votes]:
         """The votes of every task, also where the truth is a model of them."""
         if isinstance(self.truth, Annotations):
-            return {one.task: one.votes for one in self.truths if one.votes is not None}
+            return {truth.task: truth.votes for truth in self.truths if truth.votes is not None}
         if self.votes is None:
             return {}
         return {task: collect_votes(self.votes, task) for task in self.votes.tasks}
@@ -393,8 +395,8 @@ class Study:
     def _view(self, same: Iterable[str], **changes: Any) -> "Study":
         """The same but for some fields, with what was worked out and stays as it is."""
         view = replace(self, **changes)
-        known = self.__dict__
-        view.__dict__.update({name: known[name] for name in same if name in known})
+        cached = self.__dict__
+        view.__dict__.update({name: cached[name] for name in same if name in cached})
         return view
 
     def telling(self, tell: Progress) -> "Study":
@@ -422,7 +424,7 @@ class Study:
 
     def of_models(self, names: Sequence[str]) -> "Study":
         """Some of the models, in their order, with the scores that they have."""
-        models = [one for name in names for one in self.predictions if one.model == name]
+        models = [model for name in names for model in self.predictions if model.model == name]
         view = self.with_competitors(models)
         if "evaluation" in self.__dict__:
             view.__dict__["evaluation"] = self.evaluation.subset(names)
@@ -433,7 +435,7 @@ class Study:
         self.voted.in_task(task)  # refuses an unknown one
         models = tuple(model for model in self.predictions if model.task == task)
         view = self._view({"items", "plan", "task_votes"}, predictions=models)
-        view.__dict__["truths"] = tuple(one for one in self.truths if one.task == task)
+        view.__dict__["truths"] = tuple(truth for truth in self.truths if truth.task == task)
         return view
 
     def with_truth(self, truth: Truths, resampling: str | None = None) -> "Study":
@@ -459,7 +461,9 @@ class Study:
             truth=votes,
             votes=votes,
             predictions=tuple(
-                _of_items(one, items[one.task]) for one in self.predictions if one.task in items
+                _of_items(model, items[model.task])
+                for model in self.predictions
+                if model.task in items
             ),
             resampling=self._resampling_of(rated),
         )
@@ -478,7 +482,7 @@ class Study:
             (),
             truth=truth,
             votes=truth if isinstance(truth, Annotations) else votes,
-            predictions=tuple(_of_items(one, wanted) for one in self.predictions),
+            predictions=tuple(_of_items(model, wanted) for model in self.predictions),
             resampling=self._resampling_of(keep),
         )
 
@@ -583,11 +587,11 @@ def _check_margin(margin: float | None, metric: Metric) -> None:
 
 
 def _metrics(metrics: Sequence[str | Metric]) -> list[Metric]:
-    chosen = [named(one) if isinstance(one, str) else one for one in metrics]
-    if not chosen or len({one.name for one in chosen}) < len(chosen):
+    chosen = [named(metric) if isinstance(metric, str) else metric for metric in metrics]
+    if not chosen or len({metric.name for metric in chosen}) < len(chosen):
         raise InputError(
             "metrics",
-            f"{[one.name for one in chosen]}",
+            f"{[metric.name for metric in chosen]}",
             "at least one, each once",
             "correct the list",
         )

@@ -56,12 +56,17 @@ def table_uncertainty(
     """
     table, chosen = _checked(votes), [_derivable(name) for name in metrics]
     labels, design, sizes = _labels(table)
-    found: dict[str, list[tuple[Influence, Floats]]] = {one.name: [] for one in chosen}
+    by_metric: dict[str, list[tuple[Influence, Floats]]] = {
+        metric.name: [] for metric in chosen
+    }
     for scores in _scores(y_scores, len(table)):
         order = chosen[0].prepare(scores)[0]
-        for one in chosen:
-            found[one.name].append(_moved(one, order, table, labels))
-    return {one.name: _cell(one, found.pop(one.name), labels, design, sizes) for one in chosen}
+        for metric in chosen:
+            by_metric[metric.name].append(_moved(metric, order, table, labels))
+    return {
+        metric.name: _cell(metric, by_metric.pop(metric.name), labels, design, sizes)
+        for metric in chosen
+    }
 
 
 def _checked(votes: Any) -> NDArray[np.int8]:
@@ -109,14 +114,14 @@ def _labels(table: NDArray[np.int8]) -> tuple[Floats, Design, NDArray[np.int16]]
     items, people = table.shape
     labels, weight = np.empty(items), np.zeros(people)
     together = np.zeros((people, people))
-    own, within, fewest = table_labels(table, labels, weight, together)
+    inverse_sizes, within, fewest = table_labels(table, labels, weight, together)
     if fewest == 0:
         spot = int(np.flatnonzero((table < 0).all(axis=1))[0])
         raise InputError(f"votes, item {spot}", "no vote", "at least one", "leave it out")
     sizes = (table >= 0).sum(axis=1, dtype=np.int16)
-    known = weight > 0
-    traces = dense_traces(np.diag(weight[known]) - together[np.ix_(known, known)])
-    crossing = Crossing(weight[known], *traces, own, within)
+    voted = weight > 0
+    traces = dense_traces(np.diag(weight[voted]) - together[np.ix_(voted, voted)])
+    crossing = Crossing(weight[voted], *traces, inverse_sizes, within)
     return labels, crossed_design(single_design(items), crossing, 1 / items), sizes
 
 
@@ -127,26 +132,26 @@ def _moved(
     from equipoise.kernels.influence import table_moves
 
     assert metric.influence is not None
-    found = metric.influence(order, labels)
-    return found, table_moves(table, labels, found.shares)
+    influence = metric.influence(order, labels)
+    return influence, table_moves(table, labels, influence.shares)
 
 
 def _cell(
     metric: Metric,
-    found: list[tuple[Influence, Floats]],
+    models: list[tuple[Influence, Floats]],
     labels: Floats,
     design: Design,
     sizes: NDArray[np.int16],
 ) -> TwoWay:
-    values = np.array([one.value for one, _ in found])
-    people = np.stack([moves for _, moves in found])
+    values = np.array([model.value for model, _ in models])
+    people = np.stack([moves for _, moves in models])
     noise = labels * (1 - labels) / sizes
     cells = np.array(
-        [[(one.shares * other.shares) @ noise for other, _ in found] for one, _ in found]
+        [[(model.shares * other.shares) @ noise for other, _ in models] for model, _ in models]
     )
-    influence = np.stack([one.items for one, _ in found])
+    influence = np.stack([model.items for model, _ in models])
     reason = Reason.ALONE if design.annotators == 1 else Reason.NONE
-    made = two_way(
+    cell = two_way(
         values,
         influence,
         None,
@@ -156,4 +161,4 @@ def _cell(
     )
     rare = max(min(float(labels.sum()), float(len(labels) - labels.sum())), 1.0)
     units = min(float(design.units), rare)
-    return replace(made, floor=floor_of(units, value_width(metric, values)))
+    return replace(cell, floor=floor_of(units, value_width(metric, values)))

@@ -356,8 +356,8 @@ class TaskTruth:
         """Who voted for what, laid out once for all chunks."""
         if plan.annotators not in self._panels:
             assert self.votes is not None
-            made = PanelDraw.prepare(self.votes, self.masses, plan.annotators)
-            self._panels[plan.annotators] = made
+            draw = PanelDraw.prepare(self.votes, self.masses, plan.annotators)
+            self._panels[plan.annotators] = draw
         return self._panels[plan.annotators]
 
     @cached_property
@@ -440,13 +440,13 @@ def _from_votes(annotations: Annotations, task: str) -> TaskTruth:
 
 def yes_no_truth(annotations: Annotations, where: str) -> TaskTruth:
     """The one yes/no question that annotations ask, or a refusal."""
-    asked = task_truths(as_annotations(annotations))
-    if len(asked) > 1 or len(asked[0].classes) > 1:
-        got = f"{len(asked)} tasks, classes {annotations.classes}"
+    truths = task_truths(as_annotations(annotations))
+    if len(truths) > 1 or len(truths[0].classes) > 1:
+        got = f"{len(truths)} tasks, classes {annotations.classes}"
         positive = Option("positive", python="Annotations.against")
         do = hint("ask about one class with {}", positive)
         raise InputError(where, got, "one yes/no question", do)
-    return asked[0]
+    return truths[0]
 
 
 def _response_times(annotations: Annotations, task: str, items: Ints) -> _ResponseTimes | None:

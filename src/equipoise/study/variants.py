@@ -177,12 +177,12 @@ class Contest:
 
     def with_competitor(self, name: str, answers: Sequence[Predictions]) -> "Contest":
         """Somebody beside the competitors, on the items of the tasks that it answered."""
-        given = {one.task: one for one in answers}
+        by_task = {answer.task: answer for answer in answers}
         tasks = []
         for task in self.tasks:
-            if task.question.task not in given:
+            if task.question.task not in by_task:
                 continue
-            answer, items = given[task.question.task], task.question.items
+            answer, items = by_task[task.question.task], task.question.items
             row = {item: number for number, item in enumerate(answer.items)}
             rows = np.array([row.get(item, -1) for item in items])
             part = _rows_of(task, np.flatnonzero(rows >= 0))
@@ -193,7 +193,7 @@ class Contest:
     def fit_again(self, votes: Annotations) -> Sequence[Plausibilities]:
         """The truth of other votes by the model of this one, which must be quick and usual."""
         fitted = [task.question.plausible for task in self.tasks]
-        names = {one.model for one in fitted if one is not None}
+        names = {fit.model for fit in fitted if fit is not None}
         if len(names) > 1 or not names <= set(QUICK) or not self._is_usual_fit:
             got = "a model of the truth that is not fitted again to fewer votes"
             raise InputError("variants", got, f"votes, or one of {', '.join(QUICK)}", VOTES)
@@ -204,14 +204,14 @@ class Contest:
     def _is_usual_fit(self) -> bool:
         """Whether the model with its usual settings gives the truth that was scored."""
         for task in self.tasks:
-            given = task.question.plausible
-            assert given is not None
-            again = model(given.model, self.votes)(self.votes, task=task.question.task)
-            rows = _places(given.items, again.items)
-            same = (given.classes, given.method) == (again.classes, again.method)
+            scored = task.question.plausible
+            assert scored is not None
+            again = model(scored.model, self.votes)(self.votes, task=task.question.task)
+            rows = _places(scored.items, again.items)
+            same = (scored.classes, scored.method) == (again.classes, again.method)
             if (rows < 0).any() or not same:
                 return False
-            if not np.allclose(again.soft[rows], given.soft, rtol=0, atol=SAME_FIT):
+            if not np.allclose(again.soft[rows], scored.soft, rtol=0, atol=SAME_FIT):
                 return False
         return True
 
@@ -280,8 +280,8 @@ def _some(tasks: Sequence[Aligned]) -> tuple[Aligned, ...]:
 
 def _rows_of(task: Aligned, rows: Ints, *, scores_only: bool = False) -> Aligned:
     """A task on some of its items, by position."""
-    every = len(rows) == len(task.question.items) and bool((np.diff(rows) == 1).all())
-    if every:
+    all_rows = len(rows) == len(task.question.items) and bool((np.diff(rows) == 1).all())
+    if all_rows:
         return task
     scores = {name: score[rows] for name, score in task.scores.items()}
     decided = {name: decision[rows] for name, decision in task.decided.items()}
@@ -300,7 +300,7 @@ def label_kappa(first: Contest, second: Contest) -> float:
 
     on the items that both have. Classes that share an item are a label of their own.
     """
-    found = []
+    kappas = []
     others = {task.question.task: task.question for task in second.tasks}
     for task in first.tasks:
         question, other = task.question, others.get(task.question.task)
@@ -310,8 +310,8 @@ def label_kappa(first: Contest, second: Contest) -> float:
         row[other.place] = np.arange(len(other.items))
         rows = row[question.place]
         both = [question.shares[:, rows >= 0], other.shares[:, rows[rows >= 0]]]
-        found.append(_kappa(*_decided_codes(np.stack(both, axis=2), question.ties)))
-    return float(np.mean(found))
+        kappas.append(_kappa(*_decided_codes(np.stack(both, axis=2), question.ties)))
+    return float(np.mean(kappas))
 
 
 def _decided_codes(shares: Floats, ties: str) -> tuple[Ints, Ints]:
@@ -381,7 +381,7 @@ class Scored:
         Who was scored, in which tasks the value is defined, and on how many items of them.
     table
         Values by the first metric, and what their uncertainty is made of.
-    every
+    by_metric
         Values by all metrics, against hard and soft labels, (metrics, labels, competitors).
     parts
         The uncertainty taken apart, on the axes of the whole study; None once it was used.
@@ -393,7 +393,7 @@ class Scored:
     tasks: tuple[str, ...]
     items: int
     table: TwoWay
-    every: Floats
+    by_metric: Floats
     parts: Contributions | None
     metric: Metric
     level: float
@@ -466,7 +466,10 @@ class _Scorer(Uncertainty):
         self.contest, tasks, plan = contest, contest.tasks, contest.plan
         prepared = [
             [
-                {one.prepare: one.prepare(task.seen(name, one)) for one in contest.metrics}
+                {
+                    metric.prepare: metric.prepare(task.seen(name, metric))
+                    for metric in contest.metrics
+                }
                 for name in task.scores
             ]
             for task in tasks
@@ -484,8 +487,8 @@ class _Scorer(Uncertainty):
         """Values, their uncertainty, and the same on the axes of the study."""
         contest, metric = self.contest, self.contest.metric
         label = LABELS.index(contest.labels)
-        every = np.array([self._values(t) for t in range(len(self.aligned))])
-        values = every[:, 0, label]
+        by_metric = np.array([self._values(t) for t in range(len(self.aligned))])
+        values = by_metric[:, 0, label]
         tasks = tuple(int(t) for t in np.flatnonzero(~np.isnan(values).any(axis=1))) or (0,)
         parts = {t: self._part(t, metric, label, values[t]) for t in tasks}
         mean = np.asarray(values[list(tasks)].mean(axis=0))
@@ -495,7 +498,7 @@ class _Scorer(Uncertainty):
             tasks=tuple(self.aligned[t].question.task for t in defined),
             items=contest.items,
             table=self._cell(tasks, [parts[t] for t in tasks], metric, label, mean),
-            every=every[list(tasks)].mean(axis=0),
+            by_metric=by_metric[list(tasks)].mean(axis=0),
             parts=self._contributions(label, parts, mean),
             metric=metric,
             level=contest.settings.level,

@@ -97,7 +97,7 @@ class Run:
             **(beside or {}),
             REPLICATES: array.getvalue(),
             PAGE: render(self.report),
-            **{f"{one.name}.csv": as_csv(one.rows) for one in downloads(self.report)},
+            **{f"{table.name}.csv": as_csv(table.rows) for table in downloads(self.report)},
             HEADER: json.dumps(sealed(header), indent=1, allow_nan=False) + "\n",
         }
         write_folder(target, files, mark=HEADER)
@@ -133,7 +133,7 @@ def prepared(folder: Path, *, overwrite: bool = False) -> Path:
             "a new folder",
             "name another folder, or allow overwriting (--overwrite)",
         )
-    ground = next(one for one in (target, *target.absolute().parents) if one.exists())
+    ground = next(path for path in (target, *target.absolute().parents) if path.exists())
     if not ground.is_dir() or not os.access(ground, os.W_OK):
         why = "read-only" if ground.is_dir() else "a file"
         raise InputError(
@@ -147,7 +147,7 @@ def prepared(folder: Path, *, overwrite: bool = False) -> Path:
 
 def downloads(report: Report) -> list[Table]:
     """Tables that lie in the folder as files of their own."""
-    return [one for part in report.findings for one in part.tables if one.download]
+    return [table for part in report.findings for table in part.tables if table.download]
 
 
 def _header(target: Path) -> dict[str, Any]:

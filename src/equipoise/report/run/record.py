@@ -85,11 +85,11 @@ class StoredQuestion:
 
     def items(self) -> list[tuple[str, JsonValue]]:
         """What was told, by its name in the file."""
-        own = {one.name for one in fields(self)}
+        names = {entry.name for entry in fields(self)}
         return [
             (
                 name.replace("read_as", "read as"),
-                plain(getattr(self, name) if name in own else self.others[name]),
+                plain(getattr(self, name) if name in names else self.others[name]),
             )
             for name in self.told
         ]
@@ -102,18 +102,18 @@ class StoredQuestion:
     def from_json(cls, value: Mapping[str, Any], where: str) -> "StoredQuestion":
         """Read what was told; unknown names stay as they are."""
         hints = get_type_hints(cls)
-        known = {str(name).replace(" ", "_"): one for name, one in value.items()}
+        stored = {str(name).replace(" ", "_"): content for name, content in value.items()}
         return question(
             **{
-                name: read_value(hints[name], one, f"{where}, {name}")
-                if name in hints and one is not None
-                else one
-                for name, one in known.items()
+                name: read_value(hints[name], content, f"{where}, {name}")
+                if name in hints and content is not None
+                else content
+                for name, content in stored.items()
             }
         )
 
 
-def question(**told: Any) -> StoredQuestion:
+def question(**answers: Any) -> StoredQuestion:
     """A question of which exactly this was told.
 
     Examples
@@ -121,10 +121,10 @@ def question(**told: Any) -> StoredQuestion:
     >>> question(positive="ill", scanner="A").items()
     [('positive', 'ill'), ('scanner', 'A')]
     """
-    own = {one.name for one in fields(StoredQuestion)}
-    others = {name: value for name, value in told.items() if name not in own}
-    known = {name: value for name, value in told.items() if name in own}
-    return StoredQuestion(told=tuple(told), others=others, **known)
+    names = {entry.name for entry in fields(StoredQuestion)}
+    others = {name: value for name, value in answers.items() if name not in names}
+    declared = {name: value for name, value in answers.items() if name in names}
+    return StoredQuestion(told=tuple(answers), others=others, **declared)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -102,7 +102,7 @@ def _route(home: Path, path: Path) -> str:
 
 def record(evaluation: Evaluation, provenance: Provenance, report: Report) -> Run:
     """Make the run of an evaluation, with what is said of it."""
-    made = RunRecord(
+    run = RunRecord(
         title=provenance.title,
         simulated=provenance.simulated,
         equipoise=version("equipoise"),
@@ -134,20 +134,20 @@ def record(evaluation: Evaluation, provenance: Provenance, report: Report) -> Ru
         report,
         title=provenance.title,
         banner=provenance.simulated or "",
-        settings=(*report.settings, *_provenance(made)),
+        settings=(*report.settings, *_provenance(run)),
     )
-    kept = evaluation.replicates.astype(np.float64, copy=False)
-    return Run(replace(made, report=whole), kept)
+    replicates = evaluation.replicates.astype(np.float64, copy=False)
+    return Run(replace(run, report=whole), replicates)
 
 
-def _provenance(made: RunRecord) -> tuple[tuple[str, str], ...]:
+def _provenance(run: RunRecord) -> tuple[tuple[str, str], ...]:
     """Versions, plan and hashes of the inputs."""
     return (
-        *((name, str(one)) for name, one in made.versions.items()),
-        ("Plan", made.settings.plan),
+        *((name, str(number)) for name, number in run.versions.items()),
+        ("Plan", run.settings.plan),
         *(
-            (f"{one.role}: {one.name}", f"{count(one.bytes)} bytes, SHA-256 {one.sha256}")
-            for one in made.inputs
+            (f"{file.role}: {file.name}", f"{count(file.bytes)} bytes, SHA-256 {file.sha256}")
+            for file in run.inputs
         ),
     )
 
@@ -181,10 +181,12 @@ def _settings(evaluation: Evaluation, provenance: Provenance) -> RunSettings:
 
 def _hard_rule(evaluation: Evaluation) -> str:
     """How hard labels were made of votes."""
-    questions, kinds = evaluation.questions, [one.labels for one in evaluation.metrics]
-    classes = max(len(one.classes) for one in questions)
+    questions, kinds = evaluation.questions, [metric.labels for metric in evaluation.metrics]
+    classes = max(len(truth.classes) for truth in questions)
     return hard_labels_rule(kinds, classes=classes, ties=questions[0].ties)
 
 
 def _metric(metric: Metric) -> MetricRecord:
-    return MetricRecord(**{one.name: getattr(metric, one.name) for one in fields(MetricRecord)})
+    return MetricRecord(
+        **{entry.name: getattr(metric, entry.name) for entry in fields(MetricRecord)}
+    )

@@ -496,7 +496,7 @@ class Answer:
         """Values by every metric and kind of labels; nothing where there is only one metric."""
         metrics = self.contest.metrics if len(self.contest.metrics) > 1 else ()
         before = dict(
-            zip(self.whole.competitors, np.moveaxis(self.whole.every, 2, 0), strict=True)
+            zip(self.whole.competitors, np.moveaxis(self.whole.by_metric, 2, 0), strict=True)
         )
         rows: list[dict[str, Cell]] = []
         for outcome in self.outcomes:
@@ -506,7 +506,7 @@ class Answer:
             for k, metric in enumerate(metrics):
                 for label, labels in enumerate(LABELS):
                     for name, value in zip(
-                        scored.competitors, scored.every[k, label].tolist(), strict=True
+                        scored.competitors, scored.by_metric[k, label].tolist(), strict=True
                     ):
                         moved = value - before[name][k, label] if name in before else math.nan
                         row = {"variant": outcome.label, "metric": metric.name}
