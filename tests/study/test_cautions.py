@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from equipoise import Annotations, InputError, Predictions, evaluate, resample
-from equipoise.report.run import PAGE, Provenance, prepared, question, record
+from equipoise.report.run import PAGE, Provenance, prepare_folder, question, record
 from equipoise.study import Settings
 from equipoise.types.findings import Report
 
@@ -183,14 +183,14 @@ def test_a_folder_is_checked_before_the_work_and_nothing_of_the_user_is_lost(tmp
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / PAGE).write_text("mine")
     with pytest.raises(InputError, match=r"already holds a run \(report.html\)"):
-        prepared(tmp_path / "mine")
+        prepare_folder(tmp_path / "mine")
     assert (tmp_path / "mine" / PAGE).read_text() == "mine"
     (tmp_path / "file").write_text("x")
     with pytest.raises(InputError, match=r"cannot be written .*, expected a folder"):
-        prepared(tmp_path / "file")
-    assert not prepared(tmp_path / "new" / "deep").exists()
+        prepare_folder(tmp_path / "file")
+    assert not prepare_folder(tmp_path / "new" / "deep").exists()
     with pytest.raises(InputError, match="cannot be written"):
-        prepared(tmp_path / "file" / "deep")
+        prepare_folder(tmp_path / "file" / "deep")
 
 
 @pytest.mark.parametrize(

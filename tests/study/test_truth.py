@@ -151,7 +151,7 @@ def test_annotators_have_skill_and_median_time():
 def test_medians_are_of_the_items_that_are_kept():
     times = np.arange(60.0)
     (question,) = task_truths(votes(duration_ms=times))
-    kept = question.kept(np.arange(12) >= 6)
+    kept = question.subset(np.arange(12) >= 6)
     assert kept.times.medians() == {a: float(np.median(times[30 + a :: 5])) for a in range(5)}
 
 

@@ -266,12 +266,12 @@ def _models(table: Annotations, own: str, options: Options) -> dict[str, "Model"
 def _made_with(options: Options) -> dict[str, object]:
     """What the result was made with: version, input, seed and question."""
     from equipoise import __version__
-    from equipoise.report.run import hashed
+    from equipoise.report.run import hash_inputs
 
     if options.dataset is not None:
         rows = published_files(options.dataset)
     else:
-        rows = hashed("annotations", table_files(options.annotations))
+        rows = hash_inputs("annotations", table_files(options.annotations))
     files = [{"name": row.name, "sha256": row.sha256} for row in rows]
     source = dataset_facts(options.dataset)
     return {

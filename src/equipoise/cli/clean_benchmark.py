@@ -156,11 +156,11 @@ def _analyses(options: Options) -> tuple[str, ...]:
 def _check_out(options: Options) -> None:
     """Refuse a folder that cannot be written, or holds another evaluation."""
     from equipoise.clean.benchmark_findings import MARK
-    from equipoise.report.run import prepared
+    from equipoise.report.run import prepare_folder
 
     if options.out is not None:
         overwrite = options.overwrite or (options.out / MARK).is_file()
-        prepared(options.out, overwrite=overwrite)
+        prepare_folder(options.out, overwrite=overwrite)
 
 
 def _check_data(study: "JudgedCollection", options: Options) -> None:

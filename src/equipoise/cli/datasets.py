@@ -83,7 +83,7 @@ def demo(options: Options) -> None:
     from equipoise.read.annotations import read_annotations
     from equipoise.read.predictions import read_predictions
     from equipoise.report.answer import AnswerContent, answer_report
-    from equipoise.report.run import Provenance, hashed, prepared, question, record
+    from equipoise.report.run import Provenance, hash_inputs, prepare_folder, question, record
     from equipoise.study import Settings, Study
     from equipoise.study.analyses.catalogue import ANALYSES
     from equipoise.study.study import report_replicates
@@ -91,7 +91,7 @@ def demo(options: Options) -> None:
 
     out = options.out or DEMO
     check_folder("--out", out)
-    prepared(out, overwrite=options.overwrite)
+    prepare_folder(out, overwrite=options.overwrite)
     with progress("training seven classifiers"):
         votes, scores = write_study(out, options.seed)
     readings = read_annotations(votes).against("malignant")
@@ -106,7 +106,7 @@ def demo(options: Options) -> None:
         )
     provenance = Provenance(
         title="Demo: seven classifiers, eight simulated readers",
-        inputs=hashed("annotations", [votes]) + hashed("predictions", [scores]),
+        inputs=hash_inputs("annotations", [votes]) + hash_inputs("predictions", [scores]),
         simulated=SIMULATED,
         question=question(positive="malignant"),
     )

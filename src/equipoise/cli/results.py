@@ -67,11 +67,11 @@ def check_folder(option: str, path: Path | None) -> None:
 
 def check_run_folder(out: Path | None, *, overwrite: bool) -> None:
     """Refuse a folder that cannot take a run, or holds another, before anything is read."""
-    from equipoise.report.run import prepared
+    from equipoise.report.run import prepare_folder
 
     check_folder("--out", out)
     if out is not None:
-        prepared(out, overwrite=overwrite)
+        prepare_folder(out, overwrite=overwrite)
 
 
 def _writable(folder: Path) -> bool:
@@ -117,13 +117,13 @@ def deliver(report: "Report", study: CliStudy, options: Options, mark: str) -> N
 
 def input_facts(inputs: Mapping[str, Path | Sequence[Path] | None]) -> dict[str, Any]:
     """The files that were read, by what they are, as facts of a report."""
-    from equipoise.report.run import hashed
+    from equipoise.report.run import hash_inputs
 
     files = {
         role: [given] if isinstance(given, Path) else table_files(given)
         for role, given in inputs.items()
     }
-    rows = [row for role, paths in files.items() for row in hashed(role, paths)]
+    rows = [row for role, paths in files.items() for row in hash_inputs(role, paths)]
     return {"inputs": file_facts(rows)}
 
 

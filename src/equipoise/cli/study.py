@@ -378,15 +378,15 @@ def _input_rows(
     files: Options, home: Path | None, also: Mapping[str, Path | None]
 ) -> "tuple[InputFile, ...]":
     """Role, name, hash and size of all that is read, with routes from a folder of results."""
-    from equipoise.report.run import hashed
+    from equipoise.report.run import hash_inputs
 
     rows: tuple[InputFile, ...] = ()
     if files.dataset is not None:
         rows += published_files(files.dataset)
-    rows += hashed("annotations", table_files(files.annotations), home)
-    rows += hashed("predictions", table_files(files.predictions), home)
+    rows += hash_inputs("annotations", table_files(files.annotations), home)
+    rows += hash_inputs("predictions", table_files(files.predictions), home)
     for role, path in also.items():
-        rows += hashed(role, [path] if path is not None else [], home)
+        rows += hash_inputs(role, [path] if path is not None else [], home)
     return rows
 
 

@@ -172,7 +172,7 @@ def _align_task(
     question: TaskTruth, answers: Mapping[str, Predictions], on_missing: str
 ) -> tuple[Aligned, list[Notice]]:
     if all(model.items == question.items for model in answers.values()):
-        return _aligned(question, answers), []
+        return _task_with_decisions(question, answers), []
     common = set(question.items).intersection(*(model.items for model in answers.values()))
     notices = []
     for model in answers.values():
@@ -193,17 +193,17 @@ def _align_task(
         names, left = listed(gone), len(common)
         message = notice("dropped_items", text, gone=len(gone), names=names, left=left)
         notices.append(message.of(question.task))
-        question = question.kept(np.array([item in common for item in question.items]))
+        question = question.subset(np.array([item in common for item in question.items]))
     extra = {item for model in answers.values() for item in model.items} - set(question.items)
     if extra:
         text = "Ignored predictions for {items:count} items not annotated ({names})."
         names = listed(sorted(extra))
         message = notice("ignored_predictions", text, items=len(extra), names=names)
         notices.append(message.of(question.task))
-    return _aligned(question, answers), notices
+    return _task_with_decisions(question, answers), notices
 
 
-def _aligned(question: TaskTruth, answers: Mapping[str, Predictions]) -> Aligned:
+def _task_with_decisions(question: TaskTruth, answers: Mapping[str, Predictions]) -> Aligned:
     """Scores, and decisions of those that have a threshold."""
     scores = {model: _scores(question, answer) for model, answer in answers.items()}
     decided = {}
@@ -244,14 +244,14 @@ def _gaps(question: TaskTruth, model: Predictions) -> str:
 
 def _remedy(question: TaskTruth, model: Predictions) -> str:
     """Say what probably happened when the ids would match if spelt alike."""
-    left = {_plain(item) for item in set(question.items) - set(model.items)}
-    right = {_plain(item) for item in set(model.items) - set(question.items)}
+    left = {_plain_id(item) for item in set(question.items) - set(model.items)}
+    right = {_plain_id(item) for item in set(model.items) - set(question.items)}
     if not left & right:
         return hint("correct the ids, or drop the rest: {}", DROP)
     return "the ids differ only in spelling (case, leading zeros, '.0'): write them alike"
 
 
-def _plain(item: str) -> str:
+def _plain_id(item: str) -> str:
     """An id without what two exports of the same id tend to differ in."""
     text = item.strip().lower()
     text = text[:-2] if text.endswith(".0") else text

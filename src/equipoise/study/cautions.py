@@ -30,8 +30,8 @@ def votes_notices(
     truths: Sequence[TaskTruth], plan: Resampling, metrics: Sequence[Metric]
 ) -> Iterator[Notice]:
     """What there is to say about the votes and the plan; nothing when all is well."""
-    yield from _gold(truths)
-    yield from _ties(truths, metrics)
+    yield from _gold_notices(truths)
+    yield from _ties_notices(truths, metrics)
     items = sum(len(truth.items) for truth in truths)
     single = sum(truth.single for truth in truths)
     if plan.kind == "votes" and single:
@@ -48,7 +48,7 @@ def votes_notices(
             "like them, and shares of resamples are rough."
         )
         yield notice("small_panel", text, annotators=plan.panel_size)
-    yield from _plug_in(plan, metrics)
+    yield from _plug_in_notices(plan, metrics)
     if plan.over_items and items == len(truths):
         text = "There is a single item: intervals over items mean nothing."
         yield Notice("single_item", text)
@@ -73,7 +73,7 @@ def votes_notices(
         yield notice("groups_unused", text, plan=_plan(f"items x {plan.truth}"))
 
 
-def _gold(truths: Sequence[TaskTruth]) -> Iterator[Notice]:
+def _gold_notices(truths: Sequence[TaskTruth]) -> Iterator[Notice]:
     """How many items are scored against gold, and how many against votes, by task."""
     for truth in truths:
         gold = 0 if truth.votes is None else int(truth.votes.gold.sum())
@@ -91,7 +91,7 @@ def _gold(truths: Sequence[TaskTruth]) -> Iterator[Notice]:
             yield notice("some_gold", text, **values).of(truth.task)
 
 
-def _plug_in(plan: Resampling, metrics: Sequence[Metric]) -> Iterator[Notice]:
+def _plug_in_notices(plan: Resampling, metrics: Sequence[Metric]) -> Iterator[Notice]:
     """Warn of metrics that take the noise of a few votes for disagreement."""
     noisy = [
         metric.name for metric in metrics if metric.name in PLUG_IN or "plug_in" in metric.name
@@ -115,7 +115,7 @@ _TIES = {
 }
 
 
-def _ties(truths: Sequence[TaskTruth], metrics: Sequence[Metric]) -> Iterator[Notice]:
+def _ties_notices(truths: Sequence[TaskTruth], metrics: Sequence[Metric]) -> Iterator[Notice]:
     """What hard labels make of tied items, and of items without a majority where that counts.
 
     An item that is tied in several tasks is one item.
@@ -126,14 +126,14 @@ def _ties(truths: Sequence[TaskTruth], metrics: Sequence[Metric]) -> Iterator[No
     items = int((np.bincount(np.concatenate([truth.place for truth in truths])) > 0).sum())
     voted = any(truth.votes is not None for truth in truths)
     several = any(len(truth.classes) > 1 for truth in truths)
-    tied = _places(truths, [truth.tied for truth in truths])
+    tied = _number_of_items(truths, [truth.tied for truth in truths])
     if tied:
         text = "{tied:count} of {items:count} items have {what}: {how}."
         what = _tied_words(several=several, voted=voted)
         how = _TIES["shared" if several and ties != "drop" else ties]
         yield notice("tied_votes", text, tied=tied, items=items, what=what, how=how)
     open_ = [np.stack(majority(truth.shares)).max(axis=0) == 0 for truth in truths]
-    none = _places(truths, open_)
+    none = _number_of_items(truths, open_)
     if none and several and ties == "negative" and any(m.labels == "classes" for m in metrics):
         text = (
             "{none:count} of {items:count} items have no class with more than half of the "
@@ -150,7 +150,7 @@ def _tied_words(*, several: bool, voted: bool) -> str:
     return "as many votes for as against" if voted else "one half as the mean of the draws"
 
 
-def _places(truths: Sequence[TaskTruth], chosen: Sequence[Bools]) -> int:
+def _number_of_items(truths: Sequence[TaskTruth], chosen: Sequence[Bools]) -> int:
     """How many items are chosen in any task."""
     places = [truth.place[some] for truth, some in zip(truths, chosen, strict=True)]
     return int((np.bincount(np.concatenate(places)) > 0).sum())
@@ -205,11 +205,13 @@ def value_notices(
             labels=labels[label],
             reason=_why_undefined(truth, metrics[k], labels[label]),
         ).of(truth.task)
-    yield from _undecided(aligned, metrics, values)
-    yield from _infinite(aligned, metrics, values, labels)
+    yield from _undecided_notices(aligned, metrics, values)
+    yield from _infinite_notices(aligned, metrics, values, labels)
 
 
-def _undecided(aligned: Aligned, metrics: Sequence[Metric], values: Floats) -> Iterator[Notice]:
+def _undecided_notices(
+    aligned: Aligned, metrics: Sequence[Metric], values: Floats
+) -> Iterator[Notice]:
     """Models that decide for one class alone, and have no value where others have one."""
     names, missing = list(aligned.scores), np.isnan(values)
     for k, metric in enumerate(metrics):
@@ -253,7 +255,7 @@ def missing_classes(truth: TaskTruth, labels: str) -> str:
     return f"no item, or every item, belongs to class {listed(empty)}"
 
 
-def _infinite(
+def _infinite_notices(
     aligned: Aligned, metrics: Sequence[Metric], values: Floats, labels: Sequence[str]
 ) -> Iterator[Notice]:
     """Models that give no probability to what some items are, which makes a score infinite."""
@@ -265,12 +267,12 @@ def _infinite(
             }
             affected = {model: names for model, names in by_model.items() if names}
             for model, names in affected.items():
-                yield from _ruled_out(
+                yield from _ruled_out_notices(
                     aligned, metric, model, names, name_items=len(affected) == 1
                 )
 
 
-def _ruled_out(
+def _ruled_out_notices(
     aligned: Aligned, metric: Metric, model: str, labels: Sequence[str], *, name_items: bool
 ) -> Iterator[Notice]:
     """Items that one model rules out; kinds of labels with as many of them are told together.

@@ -75,7 +75,7 @@ def independent(
         text = "Annotators are models, which are scored against themselves: {pairs}."
         notices = (*annotations.notices, notice("circular", text, pairs=pairs))
         return replace(annotations, notices=notices)
-    return _without(annotations, sorted(circular_models), pairs)
+    return _without_annotators(annotations, sorted(circular_models), pairs)
 
 
 def _copies(
@@ -86,55 +86,57 @@ def _copies(
     disputed: dict[str, Bools] = {}
     copies: dict[int, str] = {}
     for model in models:
-        answer, task = _said(annotations, model), model.task
+        answer, task = _answers_of_model(annotations, model), model.task
         if answer is None:
             continue
         if task not in answers:
-            answers[task] = _answers(annotations, task)
-            disputed[task] = _disputed(annotations, answers[task])
+            answers[task] = _answer_rows(annotations, task)
+            disputed[task] = _disputed_items(annotations, answers[task])
         rows = answers[task]
-        some = _shared(annotations, model, answer, rows[:: 1 + len(rows) // SCREENED])
-        if some.disproved(annotations, disputed[task]):
+        some = _shared_votes(annotations, model, answer, rows[:: 1 + len(rows) // SCREENED])
+        if some.rules_out_copies(annotations, disputed[task]):
             continue
-        votes = _shared(annotations, model, answer, rows)
+        votes = _shared_votes(annotations, model, answer, rows)
         where = disputed[task][votes.item]
         if circular != "keep":
             _refuse_own_truth(model, votes, where)
-        people = np.flatnonzero(_copied(annotations, votes, where))
+        people = np.flatnonzero(_copying_annotators(annotations, votes, where))
         copies |= {int(code): model.model for code in people}
     return copies
 
 
-class _Shared(NamedTuple):
+class _SharedVotes(NamedTuple):
     """Votes on the items that a model knows too, in rows: who, which item, what was said.
 
-    `said` is the score of the item, or the class that the model names.
+    `answer` is the score of the item, or the class that the model names.
     """
 
     who: Ints
     item: Ints
     label: Ints
-    said: Floats
+    answer: Floats
     scored: bool
 
-    def same(self, people: int) -> Bools:
+    def agreeing_annotators(self, people: int) -> Bools:
         """Annotators none of whose votes is against what the model says, (annotators,)."""
         if not self.scored:
-            against = np.bincount(self.who, self.label != self.said, people)
+            against = np.bincount(self.who, self.label != self.answer, people)
             return np.asarray(against == 0)
         least, most = np.full(people, np.inf), np.full(people, -np.inf)
         yes = self.label == 1
-        np.minimum.at(least, self.who[yes], self.said[yes])
-        np.maximum.at(most, self.who[~yes], self.said[~yes])
+        np.minimum.at(least, self.who[yes], self.answer[yes])
+        np.maximum.at(most, self.who[~yes], self.answer[~yes])
         return np.asarray(least > most)
 
-    def disproved(self, annotations: Annotations, disputed: Bools) -> bool:
+    def rules_out_copies(self, annotations: Annotations, disputed: Bools) -> bool:
         """Whether these votes alone show that nobody copied the model, nor it made them all."""
         people = len(annotations.annotators or ())
-        return bool(disputed[self.item].any() and not self.same(max(people, 1)).any())
+        return bool(
+            disputed[self.item].any() and not self.agreeing_annotators(max(people, 1)).any()
+        )
 
 
-def _said(annotations: Annotations, model: Predictions) -> Floats | None:
+def _answers_of_model(annotations: Annotations, model: Predictions) -> Floats | None:
     """What a model says of every item, nan for the unknown; None where it cannot be compared.
 
     That is its score, or the code of the class that it names.
@@ -157,9 +159,9 @@ def _said(annotations: Annotations, model: Predictions) -> Floats | None:
     return of_items
 
 
-def _shared(
+def _shared_votes(
     annotations: Annotations, model: Predictions, answer: Floats, rows: Ints
-) -> _Shared:
+) -> _SharedVotes:
     """Votes of some rows next to what a model says of their items, where it says anything."""
     assert annotations.label is not None
     rows = rows[~np.isnan(answer[annotations.item[rows]])]
@@ -167,7 +169,9 @@ def _shared(
     people = np.zeros(len(rows)) if who is None else who[rows]
     item = annotations.item[rows]
     scored = np.asarray(model.values).ndim == 1
-    return _Shared(people.astype(np.int64), item, annotations.label[rows], answer[item], scored)
+    return _SharedVotes(
+        people.astype(np.int64), item, annotations.label[rows], answer[item], scored
+    )
 
 
 def _named_classes(annotations: Annotations, model: Predictions) -> Floats | None:
@@ -181,7 +185,9 @@ def _named_classes(annotations: Annotations, model: Predictions) -> Floats | Non
     return np.where(single, codes[values.argmax(axis=1)], np.nan)
 
 
-def _copied(annotations: Annotations, votes: _Shared, disputed: Bools) -> Bools:
+def _copying_annotators(
+    annotations: Annotations, votes: _SharedVotes, disputed: Bools
+) -> Bools:
     """Annotators whose votes are what a model says, shape (annotators,).
 
     Parameters
@@ -198,10 +204,10 @@ def _copied(annotations: Annotations, votes: _Shared, disputed: Bools) -> Bools:
     enough = np.asarray(varied & (answers.sum(axis=1) >= DISPUTED))
     if not enough.any():
         return enough
-    return np.asarray(enough & votes.same(people))
+    return np.asarray(enough & votes.agreeing_annotators(people))
 
 
-def _disputed(annotations: Annotations, rows: Ints) -> Bools:
+def _disputed_items(annotations: Annotations, rows: Ints) -> Bools:
     """Items with several different answers in some rows, shape (items,)."""
     assert annotations.label is not None
     item, label = annotations.item[rows], annotations.label[rows]
@@ -212,7 +218,7 @@ def _disputed(annotations: Annotations, rows: Ints) -> Bools:
     return np.asarray(high > low)
 
 
-def _answers(annotations: Annotations, task: str) -> Ints:
+def _answer_rows(annotations: Annotations, task: str) -> Ints:
     """Rows of a task that are somebody's answer."""
     use = annotations.in_task(task)
     if annotations.is_gold is not None and annotations.annotator is not None:
@@ -220,9 +226,9 @@ def _answers(annotations: Annotations, task: str) -> Ints:
     return np.flatnonzero(use)
 
 
-def _refuse_own_truth(model: Predictions, votes: _Shared, disputed: Bools) -> None:
+def _refuse_own_truth(model: Predictions, votes: _SharedVotes, disputed: Bools) -> None:
     """Raise where all votes are a model's own scores, cut somewhere."""
-    cut = _own_cut(votes, disputed)
+    cut = _cut_of_votes(votes, disputed)
     if cut is not None:
         raise InputError(
             "annotations and predictions",
@@ -238,12 +244,12 @@ def _refuse_own_truth(model: Predictions, votes: _Shared, disputed: Bools) -> No
         )
 
 
-def _own_cut(votes: _Shared, disputed: Bools) -> float | None:
+def _cut_of_votes(votes: _SharedVotes, disputed: Bools) -> float | None:
     """Where a model's scores make all votes, through the thick of them; None elsewhere."""
     if not votes.scored or len(votes.item) < ALONE or disputed.any():
         return None
     item, first = np.unique(votes.item, return_index=True)
-    yes, scores_of_items = votes.label[first] == 1, votes.said[first]
+    yes, scores_of_items = votes.label[first] == 1, votes.answer[first]
     if len(item) < ALONE or min(yes.sum(), (~yes).sum()) < OF_EACH_ALONE:
         return None
     gap, scores = (
@@ -256,7 +262,7 @@ def _own_cut(votes: _Shared, disputed: Bools) -> float | None:
     return float(scores_of_items[yes].min()) if ordinary else None
 
 
-def _without(annotations: Annotations, codes: list[int], pairs: str) -> Annotations:
+def _without_annotators(annotations: Annotations, codes: list[int], pairs: str) -> Annotations:
     """Leave annotators out, and say so."""
     assert annotations.annotator is not None and annotations.annotators is not None
     keep = ~np.isin(annotations.annotator, codes)

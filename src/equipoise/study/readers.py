@@ -17,7 +17,7 @@ FEWEST = 2
 TWO_WAY = Option("inference", "two-way")
 
 
-class _Judged(NamedTuple):
+class _ReaderValues(NamedTuple):
     """Models of one task by annotator.
 
     Attributes
@@ -47,14 +47,14 @@ def reader_cells(shared: Uncertainty, metric: Metric) -> list[TwoWay]:
         expected = "named annotators, and a metric with derivatives (auroc, accuracy, ...)"
         raise _refusal(got, expected)
     tasks = range(len(shared.aligned))
-    judged = [_judged(shared, t, metric) for t in tasks]
+    judged = [_reader_values(shared, t, metric) for t in tasks]
     cells = [_cell(shared, [t], [judged[t]]) for t in tasks]
     if len(judged) > 1:
         cells.append(_cell(shared, list(tasks), judged))
     return cells
 
 
-def _judged(shared: Uncertainty, t: int, metric: Metric) -> _Judged:
+def _reader_values(shared: Uncertainty, t: int, metric: Metric) -> _ReaderValues:
     aligned, ballots, unit = shared.aligned[t], shared.ballots[t], shared.unit[t]
     assert ballots is not None
     units = 1 + max(int(units_of_task.max()) for units_of_task in shared.unit)
@@ -79,10 +79,12 @@ def _judged(shared: Uncertainty, t: int, metric: Metric) -> _Judged:
     if len(annotators) < FEWEST:
         got = f"{len(annotators)} annotators by whose votes every model has a value"
         raise _refusal(got, f"at least {FEWEST}", aligned.question.task)
-    return _Judged(np.array(annotators), np.array(theta).T, np.moveaxis(np.array(sums), 0, 1))
+    return _ReaderValues(
+        np.array(annotators), np.array(theta).T, np.moveaxis(np.array(sums), 0, 1)
+    )
 
 
-def _cell(shared: Uncertainty, tasks: Sequence[int], judged: Sequence[_Judged]) -> TwoWay:
+def _cell(shared: Uncertainty, tasks: Sequence[int], judged: Sequence[_ReaderValues]) -> TwoWay:
     """Mean over the tasks of what the annotators of all of them say."""
     common = judged[0].annotators
     for task in judged[1:]:

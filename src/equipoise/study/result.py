@@ -430,7 +430,7 @@ class Evaluation:
             return np.asarray(self.replicates[t, k, label])
         tasks = range(len(self.widening)) if self.tasks[t] == MACRO else [t]
         drawn = [
-            narrowed(self.replicates[x, k, label], self.widening[x], self.plan.weights)
+            narrow(self.replicates[x, k, label], self.widening[x], self.plan.weights)
             for x in tasks
         ]
         if len(drawn) == 1:
@@ -509,7 +509,7 @@ def normal_values(cells: Cells, plan: Resampling, models: tuple[str, ...]) -> Fl
     return np.array([[[drawn(cell) for cell in both] for both in task] for task in cells])
 
 
-def widened(replicates: Floats, factor: float, weights: Floats | None = None) -> Floats:
+def widen(replicates: Floats, factor: float, weights: Floats | None = None) -> Floats:
     """Widen the spread around the mean of the finite replicates, on the last axis."""
     if factor == 1:
         return replicates
@@ -521,6 +521,6 @@ def widened(replicates: Floats, factor: float, weights: Floats | None = None) ->
     return np.asarray(centre + factor * (replicates - centre))
 
 
-def narrowed(replicates: Floats, factor: float, weights: Floats | None = None) -> Floats:
+def narrow(replicates: Floats, factor: float, weights: Floats | None = None) -> Floats:
     """Undo `widened`; the mean is the same before and after."""
-    return widened(replicates, 1 / factor, weights)
+    return widen(replicates, 1 / factor, weights)

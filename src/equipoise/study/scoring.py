@@ -30,7 +30,7 @@ from equipoise.study.cautions import (
 )
 from equipoise.study.influence import Influential, influential_of_tasks
 from equipoise.study.readers import reader_cells
-from equipoise.study.result import MACRO, Cells, Evaluation, normal_values, widened
+from equipoise.study.result import MACRO, Cells, Evaluation, normal_values, widen
 from equipoise.study.truth import TaskTruth
 from equipoise.study.uncertainty import DRAWS, TargetPopulation, Uncertainty
 from equipoise.types.annotations import Annotations
@@ -53,7 +53,7 @@ GRADES = Option("classes", ("lowest", "...", "highest"), "classes=[lowest, ..., 
 MOST_BYTES = 4 * 2**30  # of replicates in memory
 
 
-def evaluated(study: "Study") -> Evaluation:
+def score_study(study: "Study") -> Evaluation:
     """Score the competitors of a study, whose predictions have their thresholds."""
     how, plan, aligned = study.settings, study.plan, list(study.aligned)
     copies = duplicate_notices(
@@ -108,7 +108,7 @@ def metrics_of_tasks(
     """Metrics for the classes of the tasks; refuses what these tasks do not allow."""
     _check_sizes(aligned, metrics, plan)
     _check_order(aligned, metrics)
-    return [_bound(metric, aligned) for metric in metrics]
+    return [_bind_classes(metric, aligned) for metric in metrics]
 
 
 def _check_sizes(aligned: list[Aligned], metrics: Sequence[Metric], plan: Resampling) -> None:
@@ -149,7 +149,7 @@ def _check_order(aligned: list[Aligned], metrics: Sequence[Metric]) -> None:
                 )
 
 
-def _bound(metric: Metric, aligned: Sequence[Aligned]) -> Metric:
+def _bind_classes(metric: Metric, aligned: Sequence[Aligned]) -> Metric:
     """The metric for the classes of every task, which must agree about the one it looks at."""
     bound = [metric.among(entry.question.classes) for entry in aligned]
     if len({variant.column for variant in bound}) > 1:
@@ -207,14 +207,14 @@ class _ChunkScorer(NamedTuple):
     metrics: list[Metric]
     plan: Resampling
 
-    def scored(self, work: _Work) -> Floats:
+    def score_chunk(self, work: _Work) -> Floats:
         """Scores of one chunk, shape (metrics, labels, models, replicates)."""
         labels = {metric.labels for metric in self.metrics if metric.labels != "draws"}
         question = self.questions[work.task]
         blocks = question.blocks(self.plan, work.first, work.stop, labels)
-        return self.both(work.task, blocks)
+        return self.score_labels(work.task, blocks)
 
-    def both(
+    def score_labels(
         self, task: int, blocks: dict[str, tuple[Block, Block]], workers: int = 1
     ) -> Floats:
         """Scores by hard and soft labels, shape (metrics, labels, models, replicates)."""
@@ -223,7 +223,7 @@ class _ChunkScorer(NamedTuple):
             metric.family: metric for metric in self.metrics if metric.labels != "draws"
         }
 
-        def scored(prepared: dict[Any, Prepared]) -> Floats:
+        def scores_of_model(prepared: dict[Any, Prepared]) -> Floats:
             sums = {
                 name: metric.reduce_each(prepared[metric.prepare], blocks[metric.labels])
                 for name, metric in families.items()
@@ -235,7 +235,7 @@ class _ChunkScorer(NamedTuple):
                         scores[k, label] = metric.finish(sums[metric.family][label])
             return scores
 
-        by_model = threads(workers).map(scored, self.prepared[task])
+        by_model = threads(workers).map(scores_of_model, self.prepared[task])
         return np.stack(by_model, axis=2)
 
 
@@ -248,7 +248,7 @@ class _DrawScorer(NamedTuple):
     plan: Resampling
     blocks: list[Ints]
 
-    def scored(self, cell: tuple[int, int, int]) -> "_DrawScores":
+    def score_cell(self, cell: tuple[int, int, int]) -> "_DrawScores":
         """Score one model of a task by one metric against every draw."""
         t, k, m = cell
         aligned, truth, metric = self.aligned[t], self.truths[t], self.metrics[k]
@@ -257,17 +257,19 @@ class _DrawScorer(NamedTuple):
         prepared = metric.prepare(aligned.distributions(list(aligned.scores)[m]))
         tables = [metric.score_draws(prepared, possible) for possible in truth]
 
-        def scored(label: int, counts: Any, numbers: Ints | None = None) -> Floats:
+        def score_label(label: int, counts: Any, numbers: Ints | None = None) -> Floats:
             return metric.finish(metric.reduce(tables[label], Block((), counts, numbers)))
 
         once = np.ones((items, 1), dtype=np.uint8)
-        values = np.array([scored(label, once)[0] for label in range(2)])
+        values = np.array([score_label(label, once)[0] for label in range(2)])
         number = 1 + int(block.max())
         left = (block[:, None] != np.arange(number)).astype(np.uint8)
-        without = np.stack([scored(label, left) for label in range(2)])
+        without = np.stack([score_label(label, left) for label in range(2)])
         several = min(truth.possible.draws, DRAWS)
         ones = np.ones((items, several), dtype=np.uint8)
-        drawn = np.stack([np.full(several, values[0]), scored(1, ones, np.arange(several))])
+        drawn = np.stack(
+            [np.full(several, values[0]), score_label(1, ones, np.arange(several))]
+        )
         replicates = np.full((2, plan.replicates), np.nan)
         width = chunk_width(items, 4)
         starts = range(0, plan.replicates if plan.kind != "influence" else 0, width)
@@ -278,7 +280,7 @@ class _DrawScorer(NamedTuple):
                 numbers = None
                 if label and plan.truth == "posterior":
                     numbers = plan.draw_numbers(first, first + width, truth.possible.draws)
-                room[label] = scored(label, counts, numbers)[: room.shape[1]]
+                room[label] = score_label(label, counts, numbers)[: room.shape[1]]
         return _DrawScores(values, replicates, without, drawn, draw_error(tables[1]))
 
 
@@ -306,13 +308,13 @@ class _Scorer:
         ]
         kinds = {metric.prepare: metric for metric in self.families.values()}
 
-        def prepared(part: tuple[Aligned, str]) -> dict[Any, Prepared]:
+        def prepare_cell(part: tuple[Aligned, str]) -> dict[Any, Prepared]:
             entry, m = part
             by_way = {p: p(entry.seen(m, metric)) for p, metric in kinds.items()}
             return {metric.prepare: by_way[first.prepare] for metric, first in alike}
 
         cells = [(entry, m) for entry in aligned for m in entry.scores]
-        prepared_cells = threads(self.workers).map(prepared, cells)
+        prepared_cells = threads(self.workers).map(prepare_cell, cells)
         models = len(aligned[0].scores)
         self.prepared = [prepared_cells[t * models :][:models] for t in range(len(aligned))]
         of_draws = next((metric for metric in metrics if metric.labels == "draws"), None)
@@ -333,15 +335,17 @@ class _Scorer:
         """Values (tasks, metrics, labels, models), and the same with replicates last."""
         values = np.stack(
             [
-                self.chunks.both(t, entry.question.once(self.labels), self.workers)[..., 0]
+                self.chunks.score_labels(t, entry.question.once(self.labels), self.workers)[
+                    ..., 0
+                ]
                 for t, entry in enumerate(self.aligned)
             ]
         )
         if self.plan.kind == "influence":
             replicates = np.full((*values.shape, self.plan.replicates), np.nan)
         else:
-            replicates = self._resampled(values)
-        self._draws(values, replicates)
+            replicates = self._resample(values)
+        self._score_draws(values, replicates)
         return values, replicates
 
     def uncertainty(self, values: Floats) -> Cells:
@@ -377,7 +381,7 @@ class _Scorer:
         )
         return reader_values, cells
 
-    def _draws(self, values: Floats, replicates: Floats) -> None:
+    def _score_draws(self, values: Floats, replicates: Floats) -> None:
         """Fill in the metrics that meet every draw, one model after another."""
         cells = [
             (t, k, m)
@@ -392,7 +396,7 @@ class _Scorer:
         blocks = self.shared.block_of(self.shared.most_blocks)
         drawing = _DrawScorer(self.aligned, self.truths, self.metrics, self.plan, blocks)
         for cell, scores in zip(
-            cells, current(self.workers).map(drawing.scored, cells), strict=True
+            cells, current(self.workers).map(drawing.score_cell, cells), strict=True
         ):
             t, k, m = cell
             values[t, k, :, m], replicates[t, k, :, m] = scores.values, scores.replicates
@@ -400,19 +404,19 @@ class _Scorer:
             name = self.metrics[k].name
             self.errors[name] = max(self.errors.get(name, 0.0), scores.error)
 
-    def _resampled(self, values: Floats) -> Floats:
+    def _resample(self, values: Floats) -> Floats:
         work = []
         for t, entry in enumerate(self.aligned):
             width = chunk_width(len(entry.question.items), len(entry.question.classes))
             work += [_Work(t, a, a + width) for a in range(0, self.plan.replicates, width)]
-        results = current(self.workers).map(self.chunks.scored, work, progress=self.tell)
+        results = current(self.workers).map(self.chunks.score_chunk, work, progress=self.tell)
         out = np.empty((*values.shape, self.plan.replicates))
         for part, result in zip(work, results, strict=True):
             room = out[part.task, ..., part.first : part.stop]
             room[:] = result[..., : room.shape[-1]]
         for t, task in enumerate(self.aligned):
             factor = task.question.widening(self.plan)
-            out[t] = widened(out[t], factor, self.plan.weights)
+            out[t] = widen(out[t], factor, self.plan.weights)
         return out
 
     def influential(self, values: Floats) -> tuple[Influential, ...]:
@@ -452,7 +456,7 @@ class _DrawTruth(NamedTuple):
     possible: Plausibilities
 
 
-class _Remembered:
+class _CachedLaw:
     """A law that works out once which classes are on top, for all models and metrics."""
 
     def __init__(self, law: Posterior) -> None:
@@ -460,7 +464,7 @@ class _Remembered:
         self._lock = Lock()
         self._top: tuple[Floats, Floats] | None = None
 
-    def __reduce__(self) -> tuple[type["_Remembered"], tuple[Posterior]]:
+    def __reduce__(self) -> tuple[type["_CachedLaw"], tuple[Posterior]]:
         """Another process remembers for itself."""
         return type(self), (self.law,)
 
@@ -503,7 +507,7 @@ def _draw_truth(question: TaskTruth, metric: Metric) -> _DrawTruth:
         )
     mean, plausible = plausible.averaged(), plausible.stored()
     if plausible.law is not None:
-        plausible = replace(plausible, law=_Remembered(plausible.law))
+        plausible = replace(plausible, law=_CachedLaw(plausible.law))
     return _DrawTruth(mean, plausible)
 
 

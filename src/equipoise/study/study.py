@@ -386,9 +386,9 @@ class Study:
     @cached_property
     def evaluation(self) -> Evaluation:
         """All models by all metrics, with intervals; what it says, every analysis says."""
-        from equipoise.study.scoring import evaluated
+        from equipoise.study.scoring import score_study
 
-        return evaluated(self)
+        return score_study(self)
 
     # ---- views -------------------------------------------------------------------------------
 

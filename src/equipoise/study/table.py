@@ -54,7 +54,7 @@ def table_uncertainty(
     metrics
         Names of metrics of scores with derivatives.
     """
-    table, chosen = _checked(votes), [_derivable(name) for name in metrics]
+    table, chosen = _vote_table(votes), [_metric_with_derivatives(name) for name in metrics]
     labels, design, sizes = _labels(table)
     by_metric: dict[str, list[tuple[Influence, Floats]]] = {
         metric.name: [] for metric in chosen
@@ -62,14 +62,14 @@ def table_uncertainty(
     for scores in _scores(y_scores, len(table)):
         order = chosen[0].prepare(scores)[0]
         for metric in chosen:
-            by_metric[metric.name].append(_moved(metric, order, table, labels))
+            by_metric[metric.name].append(_influence_and_moves(metric, order, table, labels))
     return {
         metric.name: _cell(metric, by_metric.pop(metric.name), labels, design, sizes)
         for metric in chosen
     }
 
 
-def _checked(votes: Any) -> NDArray[np.int8]:
+def _vote_table(votes: Any) -> NDArray[np.int8]:
     table = np.asarray(votes)
     fine = table.ndim == 2 and table.size and np.issubdtype(table.dtype, np.integer)
     if not fine or table.min() < -1 or table.max() > 1:
@@ -95,7 +95,7 @@ def _scores(y_scores: Any, items: int) -> Floats:
     return scores
 
 
-def _derivable(name: str) -> Metric:
+def _metric_with_derivatives(name: str) -> Metric:
     metric = named(name)
     if metric.influence is None or metric.labels != "classes":
         raise InputError(
@@ -125,7 +125,7 @@ def _labels(table: NDArray[np.int8]) -> tuple[Floats, Design, NDArray[np.int16]]
     return labels, crossed_design(single_design(items), crossing, 1 / items), sizes
 
 
-def _moved(
+def _influence_and_moves(
     metric: Metric, order: Order, table: NDArray[np.int8], labels: Floats
 ) -> tuple[Influence, Floats]:
     """Derivatives of one model, and how its value moves with every annotator."""

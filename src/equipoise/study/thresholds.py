@@ -425,7 +425,7 @@ def with_thresholds(study: "Study", thresholds: Thresholds | None = None) -> "St
         [model.model for model in study.predictions], [truth.task for truth in study.truths]
     )
     folds, notices = _folds(rules.tuning, study.parts)
-    predictions, used = _applied(study, thresholds, folds)
+    predictions, used = _apply_thresholds(study, thresholds, folds)
     cut = study.with_competitors(
         predictions,
         used=tuple(used),
@@ -437,7 +437,7 @@ def with_thresholds(study: "Study", thresholds: Thresholds | None = None) -> "St
     return cut.of_items([*scored, *(name for name in study.items if not folds[name])])
 
 
-def _applied(
+def _apply_thresholds(
     study: "Study", thresholds: Thresholds | None, folds: Mapping[str, int]
 ) -> tuple[list[Predictions], list[UsedThreshold]]:
     """Predictions with thresholds, and those thresholds."""
@@ -452,7 +452,7 @@ def _applied(
             continue
         cut = _Cut(model, truth, folds, rules.tuning)
         rule = None if thresholds is None else rules.of(model.model, model.task)
-        threshold, rows = cut.standing() if rule is None else cut.by(rule)
+        threshold, rows = cut.default_thresholds() if rule is None else cut.by_choice(rule)
         used += rows
         predictions.append(replace(model, threshold=threshold))
     return predictions, used
@@ -554,41 +554,43 @@ class _Cut:
         return UsedThreshold(*names, threshold, how, items, above, votes, *ends)
 
     @property
-    def _scored(self) -> Bools:
+    def _scored_rows(self) -> Bools:
         return np.ones(len(self.fold), bool) if self._cross_fitted else self.fold == 0
 
-    def standing(self) -> tuple[Floats | None, list[UsedThreshold]]:
+    def default_thresholds(self) -> tuple[Floats | None, list[UsedThreshold]]:
         """What is used where nobody asked: the model's own thresholds, or .5."""
         thresholds = self.model.threshold
         if thresholds is None:
-            plain = [] if self.model.classes else [self._row(HALF, "assumed", 0, self._scored)]
+            plain = (
+                [] if self.model.classes else [self._row(HALF, "assumed", 0, self._scored_rows)]
+            )
             inside = self.scores.min() >= 0 and self.scores.max() <= 1
             return None if inside else np.full(len(self.fold), HALF), plain
         return thresholds, [
-            self._row(float(t), "given", 0, self._scored & (thresholds == t))
+            self._row(float(t), "given", 0, self._scored_rows & (thresholds == t))
             for t in np.unique(thresholds)
         ]
 
-    def by(self, choice: Choice) -> tuple[Floats, list[UsedThreshold]]:
+    def by_choice(self, choice: Choice) -> tuple[Floats, list[UsedThreshold]]:
         """The threshold of every item, and what was used."""
         if not isinstance(choice, str):
-            row = self._row(float(choice), "given", 0, self._scored)
+            row = self._row(float(choice), "given", 0, self._scored_rows)
             return np.full(len(self.fold), float(choice)), [row]
         rule = Rule.parse(choice)
         if not self._cross_fitted:
-            threshold, items = self._chosen(rule, self.fold == 1)
-            row = self._row(threshold, f"{rule}, tuning split", items, self._scored)
+            threshold, items = self._choose(rule, self.fold == 1)
+            row = self._row(threshold, f"{rule}, tuning split", items, self._scored_rows)
             return np.full(len(self.fold), threshold), [row]
         assert self.tuning is not None and self.tuning.folds is not None
         thresholds, rows = np.full(len(self.fold), HALF), []
         for fold in range(self.tuning.folds):
-            threshold, items = self._chosen(rule, (self.fold >= 0) & (self.fold != fold))
+            threshold, items = self._choose(rule, (self.fold >= 0) & (self.fold != fold))
             thresholds[self.fold == fold] = threshold
             how = f"{rule}, fold {fold + 1} of {self.tuning.folds}"
             rows.append(self._row(threshold, how, items, self.fold == fold))
         return thresholds, rows
 
-    def _chosen(self, rule: Rule, use: Bools) -> tuple[float, int]:
+    def _choose(self, rule: Rule, use: Bools) -> tuple[float, int]:
         rows = use & (self.truth_row >= 0)
         try:
             return rule.choose(self.scores[rows], self.votes[rows]), int(rows.sum())

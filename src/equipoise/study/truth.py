@@ -289,7 +289,7 @@ class TaskTruth:
         counts = plan.item_counts(first, stop)[self.place]
         if plan.truth is None or not labels:
             return self._pairs(self.shares, counts, labels)
-        shares, present = self._drawn(plan, first, stop)
+        shares, present = self._drawn_labels(plan, first, stop)
         if present is not None:
             counts = counts * present
         return self._pairs(shares, counts, labels)
@@ -306,13 +306,15 @@ class TaskTruth:
             for name in labels
         }
 
-    def _drawn(self, plan: Resampling, first: int, stop: int) -> tuple[list[Floats], Any]:
+    def _drawn_labels(
+        self, plan: Resampling, first: int, stop: int
+    ) -> tuple[list[Floats], Any]:
         if plan.truth == "posterior":
             assert self.scored is not None
             numbers = plan.draw_numbers(first, stop, self.scored.draws)
-            if self._kept:
+            if self._keeps_draws:
                 return [np.ascontiguousarray(draws[:, numbers]) for draws in self.draws], None
-            return list(self._made(numbers)), None
+            return list(self._full_draws(numbers)), None
         assert self.votes is not None
         if plan.truth == "panel":
             return self._panel_draw(plan).shares(plan.annotator_counts(first, stop))
@@ -325,7 +327,7 @@ class TaskTruth:
         return None if self.plausible is None else self.plausible.centred()
 
     @property
-    def _kept(self) -> bool:
+    def _keeps_draws(self) -> bool:
         """Whether the draws made full are few enough to be kept."""
         assert self.scored is not None
         return len(self.classes) * len(self.items) * self.scored.draws * 8 <= KEPT_BYTES
@@ -334,9 +336,9 @@ class TaskTruth:
     def draws(self) -> Floats:
         """Draws of possible truths made full, shape (classes, items, draws)."""
         assert self.scored is not None
-        return self._made(np.arange(self.scored.draws))
+        return self._full_draws(np.arange(self.scored.draws))
 
-    def _made(self, numbers: Ints) -> Floats:
+    def _full_draws(self, numbers: Ints) -> Floats:
         """Some draws made full, shape (classes, items, draws)."""
         assert self.scored is not None
         full = np.empty((len(self.classes), len(self.items), len(numbers)))
@@ -379,7 +381,7 @@ class TaskTruth:
             return panel_inflation(self.votes)
         return inflation(self.votes, self.shares)
 
-    def kept(self, keep: Bools) -> "TaskTruth":
+    def subset(self, keep: Bools) -> "TaskTruth":
         """Only some of the items."""
         rows = np.flatnonzero(keep)
         return replace(

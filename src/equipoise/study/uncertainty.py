@@ -109,7 +109,7 @@ class Uncertainty:
                 entry.question.masses,
                 unit,
                 labels=entry.question.shares.T,
-                harden=_hardened,
+                harden=_hard_without_votes,
                 named=self.target.named,
             )
             for entry, unit in zip(self.aligned, self.unit, strict=True)
@@ -214,15 +214,15 @@ class Uncertainty:
         design, share = self._design(tasks), 1 / len(tasks)
         if any(part.slopes is None for part in parts):
             population = self._population(tasks, design)
-            cell = self._jackknifed(tasks, parts, values, design, population)
+            cell = self._cell_by_jackknife(tasks, parts, values, design, population)
         else:
-            cell = self._derived(tasks, parts, LABELS[label], values)
+            cell = self._cell_by_derivatives(tasks, parts, LABELS[label], values)
         units = self._units(tasks, metric, label, design)
         floor = floor_of(units, value_width(metric, values))
         draws = share**2 * np.sum([part.draws for part in parts], axis=0)
         return replace(cell, floor=floor, draws=draws)
 
-    def _derived(
+    def _cell_by_derivatives(
         self, tasks: tuple[int, ...], parts: "list[Part]", labels: str, values: Floats
     ) -> TwoWay:
         """Parts by derivatives of every task's items and votes."""
@@ -249,7 +249,9 @@ class Uncertainty:
             scored classes, (numbers, items, classes).
         """
         none = np.zeros((len(values), len(values)))
-        return self._derived((t,), [Part(items, slopes, none, None)], "soft", values)
+        return self._cell_by_derivatives(
+            (t,), [Part(items, slopes, none, None)], "soft", values
+        )
 
     def _units(
         self, tasks: tuple[int, ...], metric: Metric, label: int, design: Design
@@ -335,7 +337,10 @@ class Uncertainty:
         influences = threads(self.workers).map(influence_of_model, range(number))
         items = np.stack([influence.items for influence in influences])
         slopes = np.stack(
-            [_scored(influence.shares, len(question.classes)) for influence in influences]
+            [
+                _scored_class_slopes(influence.shares, len(question.classes))
+                for influence in influences
+            ]
         )
         return Part(items, slopes, draws, None)
 
@@ -345,13 +350,15 @@ class Uncertainty:
         assert question.plausible is not None
         most = max(FEWEST, min(DRAWS, SCORED // max(len(question.items), 1)))
         number = min(question.plausible.draws, most)
-        values = np.concatenate(list(self._drawn(t, metric, label, number)), axis=1)
+        values = np.concatenate(list(self._values_of_draws(t, metric, label, number)), axis=1)
         defined = values[:, ~np.isnan(values).any(axis=0)]
         if defined.shape[1] < 2 or not np.isfinite(defined).all():
             return np.zeros((len(values), len(values)))
         return np.atleast_2d(np.cov(defined))
 
-    def _drawn(self, t: int, metric: Metric, label: int, number: int) -> Iterator[Floats]:
+    def _values_of_draws(
+        self, t: int, metric: Metric, label: int, number: int
+    ) -> Iterator[Floats]:
         question = self.aligned[t].question
         plausible, classes = question.plausible, len(question.classes)
         assert plausible is not None
@@ -362,9 +369,9 @@ class Uncertainty:
             draws = [plausible.draw(int(d))[:, first:] for d in picked[start : start + width]]
             shares = [np.stack([draw[:, k] for draw in draws], axis=1) for k in range(classes)]
             counts = np.ones((len(question.items), len(draws)), dtype=np.uint8)
-            yield self.scored(t, metric, label, shares, counts)
+            yield self.values_with(t, metric, label, shares, counts)
 
-    def scored(
+    def values_with(
         self, t: int, metric: Metric, label: int, shares: list[Floats], counts: Any
     ) -> Floats:
         """Every model's value with these soft labels and counts, (models, replicates)."""
@@ -396,7 +403,7 @@ class Uncertainty:
             self._blocks[number] = [block[unit] for unit in self.unit]
         return self._blocks[number]
 
-    def _jackknifed(
+    def _cell_by_jackknife(
         self,
         tasks: tuple[int, ...],
         parts: "list[Part]",
@@ -477,10 +484,10 @@ class _Jackknife:
         votes = self.ballots
         self.people = 0 if votes is None else int((np.bincount(votes.annotator) > 0).sum())
         once = np.ones((len(self.question.items), 1), dtype=np.uint8)
-        self.whole = self._scored(list(self.question.shares), once)[:, 0]
+        self.whole = self._values_with(list(self.question.shares), once)[:, 0]
 
-    def _scored(self, shares: list[Floats], counts: Any) -> Floats:
-        return self.shared.scored(self.task, self.metric, self.label, shares, counts)
+    def _values_with(self, shares: list[Floats], counts: Any) -> Floats:
+        return self.shared.values_with(self.task, self.metric, self.label, shares, counts)
 
     def blocks(self, block: Ints, number: int) -> Floats:
         """Influence of every block, shape (models, blocks)."""
@@ -491,7 +498,7 @@ class _Jackknife:
         for first in range(0, number, width):
             these = np.arange(first, min(first + width, number))
             counts = (block[:, None] != these).astype(np.uint8)
-            without = self._scored(list(self.question.shares), counts)
+            without = self._values_with(list(self.question.shares), counts)
             out[:, these] = (1 - weight[these]) * (self.whole[:, None] - without)
         out = np.where(np.isfinite(out), out, 0.0)
         return np.asarray(out - weight * out.sum(axis=1, keepdims=True))
@@ -512,14 +519,14 @@ class _Jackknife:
             where = cells[first : first + width]
             votes = order[ends[first] : ends[first + len(where)]]
             column = np.repeat(np.arange(len(where)), np.diff(ends)[first : first + width])
-            shares, rest = _without(ballots, votes, column, len(where))
-            without = self._scored(shares, once[:, : len(where)])
+            shares, rest = _shares_without(ballots, votes, column, len(where))
+            without = self._values_with(shares, once[:, : len(where)])
             moved = rest * (self.whole[:, None] - without)
             out[:, where // crowd, where % crowd] = np.where(np.isfinite(moved), moved, 0.0)
         return out
 
 
-def _without(
+def _shares_without(
     ballots: Ballots, votes: Ints, column: Ints, columns: int
 ) -> tuple[list[Floats], Floats]:
     """Soft labels of each class, without some votes in every column (items, columns).
@@ -542,7 +549,7 @@ def _without(
     return shares, rest
 
 
-def _hardened(shares: Floats) -> Floats:
+def _hard_without_votes(shares: Floats) -> Floats:
     """Hard labels of scored classes without a vote, shape (rows, classes).
 
     Tied classes share them, whatever becomes of ties in the labels themselves: without one
@@ -583,7 +590,7 @@ def class_average(parts: Sequence[Influence], truth: Floats, average: str) -> In
     return Influence(value, moved, (shares * mass + (values - value)[None, :]) / mass.sum())
 
 
-def _scored(shares: Floats, classes: int) -> Floats:
+def _scored_class_slopes(shares: Floats, classes: int) -> Floats:
     """Derivatives by the shares of scored classes: of a yes/no question, the positive one."""
     wide = shares[:, None] if shares.ndim == 1 else shares
     return wide[:, 1:] - wide[:, :1] if classes == 1 and wide.shape[1] == 2 else wide

@@ -235,7 +235,7 @@ class Contest:
             rows = np.where(place >= 0, row[place], -1)
             question = replace(question, place=place, ties=self.settings.ties)
             if (rows < 0).any():
-                question, rows = question.kept(rows >= 0), rows[rows >= 0]
+                question, rows = question.subset(rows >= 0), rows[rows >= 0]
             tasks.append(replace(_rows_of(task, rows, scores_only=True), question=question))
         return replace(self, tasks=_some(tasks))
 
@@ -289,7 +289,7 @@ def _rows_of(task: Aligned, rows: Ints, *, scores_only: bool = False) -> Aligned
     if not scores_only:
         keep = np.zeros(len(question.items), dtype=bool)
         keep[rows] = True
-        question = question.kept(keep)
+        question = question.subset(keep)
     return Aligned(question, scores, decided)
 
 
@@ -510,7 +510,10 @@ class _Scorer(Uncertainty):
         once = np.ones((len(question.items), 1), dtype=np.uint8)
         shares = list(question.shares)
         return [
-            [self.scored(t, metric, label, shares, once)[:, 0] for label in range(len(LABELS))]
+            [
+                self.values_with(t, metric, label, shares, once)[:, 0]
+                for label in range(len(LABELS))
+            ]
             for metric in self.contest.metrics
         ]
 

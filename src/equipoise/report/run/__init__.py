@@ -1,8 +1,8 @@
 """Run: the folder that the command line, the page and the review app share."""
 
-from equipoise.report.run.folder import PAGE, Run, prepared
+from equipoise.report.run.folder import PAGE, Run, prepare_folder
 from equipoise.report.run.record import SCHEMA, RunRecord, question
-from equipoise.report.run.recording import Provenance, hashed, record
+from equipoise.report.run.recording import Provenance, hash_inputs, record
 
 __all__ = [
     "PAGE",
@@ -10,8 +10,8 @@ __all__ = [
     "Provenance",
     "Run",
     "RunRecord",
-    "hashed",
-    "prepared",
+    "hash_inputs",
+    "prepare_folder",
     "question",
     "record",
 ]

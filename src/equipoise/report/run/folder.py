@@ -84,7 +84,7 @@ class Run:
         beside
             Further texts by their names, which come and go with the run.
         """
-        target = prepared(folder, overwrite=overwrite)
+        target = prepare_folder(folder, overwrite=overwrite)
         array = io.BytesIO()
         np.save(array, self.replicates)
         header = dict(self.header)
@@ -122,7 +122,7 @@ class Run:
         return cls(record, read_array(content(path)))
 
 
-def prepared(folder: Path, *, overwrite: bool = False) -> Path:
+def prepare_folder(folder: Path, *, overwrite: bool = False) -> Path:
     """Check that a run can be written to a folder and that nothing is lost; make nothing."""
     target = Path(folder)
     there = [name for name in (HEADER, PAGE) if (target / name).exists()]

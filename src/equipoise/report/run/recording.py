@@ -43,7 +43,7 @@ class Provenance:
     title
         Heading of the page.
     inputs
-        What was read, see `hashed`.
+        What was read, see `hash_inputs`.
     soft, hard
         How soft and hard labels were made; None is by the rule of the evaluation.
     simulated
@@ -69,7 +69,9 @@ class Provenance:
     asked: Mapping[str, JsonValue] = field(default_factory=dict)
 
 
-def hashed(role: str, paths: Sequence[Path], home: Path | None = None) -> tuple[InputFile, ...]:
+def hash_inputs(
+    role: str, paths: Sequence[Path], home: Path | None = None
+) -> tuple[InputFile, ...]:
     """Name, hash and size of the files that were read.
 
     Parameters

@@ -360,7 +360,7 @@ def _tasks(aligned: Aligned, table: Annotations) -> Iterator[_Task]:
     keep = votes.gold
     if not keep.any():
         return
-    question = aligned.question.kept(keep)
+    question = aligned.question.subset(keep)
     on_gold = replace(
         aligned,
         question=question,

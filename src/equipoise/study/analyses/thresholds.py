@@ -661,7 +661,7 @@ def _answers(plan: ExpertSample, votes: Annotations) -> tuple[TaskTruth, list[No
     if missing:
         text = "{items:count} items of the sample have no expert vote yet."
         notices.append(Notice("no_answer_yet", text, values={"items": missing}))
-    return question.kept(inside), notices
+    return question.subset(inside), notices
 
 
 def _resampled(
