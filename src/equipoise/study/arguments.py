@@ -152,7 +152,7 @@ def as_metrics(metrics: object) -> tuple[Metric, ...]:
 
     Examples
     --------
-    >>> [one.name for one in as_metrics(["auroc", "accuracy"])]
+    >>> [metric.name for metric in as_metrics(["auroc", "accuracy"])]
     ['auroc', 'accuracy']
     >>> as_metrics("auroc")
     Traceback (most recent call last):

@@ -339,7 +339,7 @@ class Evaluation:
         >>> from equipoise.datasets.demo import reading_study
         >>> readings, scores = reading_study()
         >>> result = evaluate(scores[:3], readings, metrics=["auroc"])
-        >>> runs = [one.model for one in scores[:2]]
+        >>> runs = [model.model for model in scores[:2]]
         >>> len(result.across_seeds({"both": runs}).models)
         2
         """

@@ -40,7 +40,7 @@ Youden (1950), *Index for rating diagnostic tests*.
 Examples
 --------
 >>> scores, labels = np.array([0.1, 0.2, 0.3, 0.4]), np.array([0.0, 0.5, 0.0, 1.0])
->>> [Rule.parse(one).choose(scores, labels) for one in ("youden", "sensitivity=0.9")]
+>>> [Rule.parse(word).choose(scores, labels) for word in ("youden", "sensitivity=0.9")]
 [0.4, 0.2]
 >>> Thresholds.parse(["0.3", "resnet/Edema=0.4"]).named
 {'resnet/Edema': 0.4}

@@ -160,7 +160,7 @@ class Contest:
             whole = replace(whole, task=task, tasks=tuple(whole.tasks[code] for code in codes))
         left = replace(self, annotations=replace(whole, notices=()))
         if not self.modelled:
-            return left._against(task_truths(left.votes), self._places_of_votes)
+            return left._with_questions(task_truths(left.votes), self._places_of_votes)
         if not np.isin(self.cell[~keep], self.cell[keep]).any():
             return left._on_items_of_votes()
         if self.fit is None:
@@ -171,7 +171,7 @@ class Contest:
     def with_truth(self, truth: Sequence[Plausibilities]) -> "Contest":
         """The same against another truth of the same items, which stay in their groups."""
         questions = [question for part in truth for question in task_truths(part)]
-        return self._against(
+        return self._with_questions(
             questions, lambda question: _places(question.items, self.plan.items)
         )
 
@@ -188,7 +188,7 @@ class Contest:
             part = _rows_of(task, np.flatnonzero(rows >= 0))
             scores = {**part.scores, name: np.asarray(answer.values)[rows[rows >= 0]]}
             tasks.append(replace(part, scores=scores))
-        return replace(self, tasks=_some(tasks))
+        return replace(self, tasks=_tasks_with_items(tasks))
 
     def fit_again(self, votes: Annotations) -> Sequence[Plausibilities]:
         """The truth of other votes by the model of this one, which must be quick and usual."""
@@ -219,7 +219,7 @@ class Contest:
         assert self.place is not None
         return self.place[question.place]
 
-    def _against(
+    def _with_questions(
         self, questions: Sequence[TaskTruth], places: Callable[[TaskTruth], Ints]
     ) -> "Contest":
         """The competitors against other truths, on the items that they were scored on."""
@@ -237,7 +237,7 @@ class Contest:
             if (rows < 0).any():
                 question, rows = question.subset(rows >= 0), rows[rows >= 0]
             tasks.append(replace(_rows_of(task, rows, scores_only=True), question=question))
-        return replace(self, tasks=_some(tasks))
+        return replace(self, tasks=_tasks_with_items(tasks))
 
     def _on_items_of_votes(self) -> "Contest":
         """The same truth on the items that the votes are about."""
@@ -249,7 +249,7 @@ class Contest:
             rated = np.zeros(len(self.plan.items) + 1, dtype=bool)
             rated[self.place[self.votes.item[self.votes.in_task(task.question.task)]]] = True
             tasks.append(_rows_of(task, np.flatnonzero(rated[:-1][task.question.place])))
-        return replace(self, tasks=_some(tasks))
+        return replace(self, tasks=_tasks_with_items(tasks))
 
     def scored(self) -> "Scored":
         """All competitors by all metrics, with what the verdict by the first needs."""
@@ -270,7 +270,7 @@ def _places(names: Sequence[str], among: Sequence[str]) -> Ints:
     return np.array([place.get(name, -1) for name in names], dtype=np.int64)
 
 
-def _some(tasks: Sequence[Aligned]) -> tuple[Aligned, ...]:
+def _tasks_with_items(tasks: Sequence[Aligned]) -> tuple[Aligned, ...]:
     """The tasks that have items, of which there must be one."""
     left = tuple(task for task in tasks if len(task.question.items))
     if not left:
@@ -543,7 +543,7 @@ class _Scorer(Uncertainty):
         votes: Floats | None = None
         cell: Ints = np.zeros(0, dtype=np.int64)
         if voted and design.df_annotators > 0:
-            cell, sums = _summed(cells, moved)
+            cell, sums = _sums_by_cell(cells, moved)
             votes = np.sqrt(design.annotator_factor) * sums
         return Contributions(
             values=mean,
@@ -556,7 +556,7 @@ class _Scorer(Uncertainty):
         )
 
 
-def _summed(cells: Sequence[Ints], moved: Sequence[Floats]) -> tuple[Ints, Floats]:
+def _sums_by_cell(cells: Sequence[Ints], moved: Sequence[Floats]) -> tuple[Ints, Floats]:
     """Votes of one cell together: codes of cells, rising, and sums (competitors, cells)."""
     code, sums = np.concatenate(cells), np.concatenate(moved, axis=1)
     if (np.diff(code) > 0).all():
