@@ -1,6 +1,6 @@
 """Metrics of possible truths against published figures, brute force, and bad input.
 
-The kernels behind them are equipoise.kernels.tops, equipoise.kernels.largest and
+The kernels behind them are equipoise.kernels.tops, equipoise.kernels.top_class and
 equipoise.kernels.orders; their slow twin is tests/oracles/draws.py.
 """
 

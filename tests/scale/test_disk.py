@@ -332,7 +332,7 @@ def deadly(plain):
     return one
 home = Path(sys.argv[1])
 votes = disk.open_votes(home / "votes", workers=1)
-soft = sys.modules["equipoise.scale.disk.soft_labels"]
+soft = sys.modules["equipoise.scale.disk.label_files"]
 soft._finish = deadly(soft._finish)
 ranking._Merge.__call__ = deadly(ranking._Merge.__call__)
 if sys.argv[2] == "soft":

@@ -117,7 +117,7 @@ class Deadly:
     ("name", "work", "turn"),
     [
         ("dawid_skene", "truth.confusion.partial", 3), ("glad", "truth.ability._Sweep", 2),
-        ("soft_labels", "scale.disk.soft_labels.partial", 2),
+        ("soft_labels", "scale.disk.label_files.partial", 2),
         ("evaluate", "scale.disk.ranking._Merge", 1),
     ],
 )  # fmt: skip

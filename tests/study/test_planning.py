@@ -23,7 +23,7 @@ from equipoise.read.annotations import read_annotations
 from equipoise.study import Settings, evaluate
 from equipoise.study.planning import next_for_ranking, next_items, plan_ranking, plan_size
 from equipoise.study.planning.pilot import pilot_of_two, usable_metric, with_single_votes
-from equipoise.study.planning.power import (
+from equipoise.study.planning.power_analysis import (
     DifferenceVariances,
     PowerTarget,
     Shape,

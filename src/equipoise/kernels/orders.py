@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from equipoise.kernels.largest import TILE
+from equipoise.kernels.top_class import TILE
 from equipoise.kernels.tops import LEVEL
 
 

@@ -9,7 +9,7 @@ scores alike share its last places in the same way: a class is in M by a share, 
 of being M is the mean over all ways to fill them.
 
 Unmentioned classes that are split evenly are all level with each other. Split at random
-(`equipoise.kernels.largest`), only the sizes of the largest are known, and which class has
+(`equipoise.kernels.top_class`), only the sizes of the largest are known, and which class has
 which is left to chance: r of n above the bar meet r u / n of the u that M has, and are those u,
 if r = u, with chance 1 / C(n, r).
 """
@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from equipoise.kernels.largest import TILE, largest, room
+from equipoise.kernels.top_class import TILE, largest, room
 
 LEVEL = 1e-12  # relative difference up to which masses are level
 

@@ -3,8 +3,8 @@
 from equipoise.scale.disk.coded import repartition
 from equipoise.scale.disk.evaluation import EvaluationOnDisk, evaluate
 from equipoise.scale.disk.fits import FitOnDisk, OnDisk, dawid_skene, glad
+from equipoise.scale.disk.label_files import Agreement, SoftLabels, agreement, soft_labels
 from equipoise.scale.disk.scores import ScoresOnDisk, open_scores
-from equipoise.scale.disk.soft_labels import Agreement, SoftLabels, agreement, soft_labels
 from equipoise.scale.disk.votes import VotesOnDisk, open_votes
 
 __all__ = [

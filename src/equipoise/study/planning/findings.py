@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from equipoise.metrics import named, titled
 from equipoise.study.planning.next_votes import NextItems, TaskPlan
-from equipoise.study.planning.power import Shape
+from equipoise.study.planning.power_analysis import Shape
 from equipoise.study.planning.size import (
     DIFFERENCE,
     OF_PAIR,

@@ -56,7 +56,7 @@ from equipoise.metrics import Metric, titled
 from equipoise.read.writing import replaced
 from equipoise.study.arguments import as_predictions
 from equipoise.study.planning.pilot import Pilot, neighbours, pilot_of_two, require_finite
-from equipoise.study.planning.power import Progress
+from equipoise.study.planning.power_analysis import Progress
 from equipoise.study.planning.size import RankingPlan, Size, pair_as_ranking
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import (

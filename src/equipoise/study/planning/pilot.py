@@ -29,7 +29,7 @@ from equipoise.study import Evaluation, Settings, evaluate
 from equipoise.study.alignment import Aligned
 from equipoise.study.arguments import as_annotations, as_metrics, as_predictions
 from equipoise.study.blocks import every_class, pair
-from equipoise.study.planning.power import DifferenceVariances, Progress
+from equipoise.study.planning.power_analysis import DifferenceVariances, Progress
 from equipoise.study.truth import TaskTruth
 from equipoise.study.uncertainty import influence_of
 from equipoise.types.annotations import Annotations

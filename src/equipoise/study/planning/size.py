@@ -2,7 +2,7 @@
 
 For every number of annotators (and votes per item, and items per group) the fewest units are
 sought with which the interval of the study lies above 0 with the power asked for; see
-`study.planning.power`. Annotators leave an error that items do not lessen, so that below
+`planning.power_analysis`. Annotators leave an error that items do not lessen, so that below
 some number of them no study does. Every design is checked by simulated studies. A pilot that
 has not found a difference says nothing about how large it is, and must be told one.
 
@@ -27,7 +27,7 @@ from equipoise.metrics import Metric, titled
 from equipoise.scale.engine import current
 from equipoise.study.arguments import as_predictions
 from equipoise.study.planning.pilot import Pilot, neighbours, pilot_of_two, with_single_votes
-from equipoise.study.planning.power import (
+from equipoise.study.planning.power_analysis import (
     LEAST,
     VOTES,
     DifferenceVariances,

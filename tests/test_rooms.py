@@ -1,0 +1,102 @@
+"""Rooms of the house: how large each may be, and a name that is used once.
+
+A budget only shrinks: a room that has become smaller gets a smaller budget in the same change.
+Tokens are counted, not lines, so that packing gains nothing.
+"""
+
+import ast
+import io
+import tokenize
+from collections import Counter
+
+from tests.source_code import FILES, SOURCE, nodes, text_of, tree_of
+
+COUNTED = (tokenize.NAME, tokenize.OP, tokenize.NUMBER, tokenize.STRING)
+VAGUE = {
+    "one", "made", "told", "said", "known", "found", "own", "given", "kept", "asked", "each",
+    "every", "settled",
+}  # fmt: skip
+SLACK = 1.03  # how far a budget may lie above its room
+BUDGETS = {
+    "__init__": {"tokens": 365, "files": 1, "classes": 0, "vague names": 0},
+    "__main__": {"tokens": 10, "files": 1, "classes": 0, "vague names": 0},
+    "clean": {"tokens": 69_300, "files": 32, "classes": 80, "vague names": 2},
+    "cli": {"tokens": 43_100, "files": 28, "classes": 14, "vague names": 16},
+    "datasets": {"tokens": 6_200, "files": 11, "classes": 7, "vague names": 0},
+    "inference": {"tokens": 14_600, "files": 7, "classes": 14, "vague names": 0},
+    "kernels": {"tokens": 18_200, "files": 12, "classes": 0, "vague names": 13},
+    "metrics": {"tokens": 30_800, "files": 13, "classes": 26, "vague names": 0},
+    "read": {"tokens": 54_900, "files": 21, "classes": 33, "vague names": 11},
+    "report": {"tokens": 54_900, "files": 24, "classes": 34, "vague names": 12},
+    "scale": {"tokens": 26_800, "files": 14, "classes": 50, "vague names": 5},
+    "study": {"tokens": 141_000, "files": 55, "classes": 119, "vague names": 50},
+    "truth": {"tokens": 46_900, "files": 21, "classes": 50, "vague names": 1},
+    "types": {"tokens": 27_300, "files": 14, "classes": 53, "vague names": 1},
+    "uq": {"tokens": 50_100, "files": 26, "classes": 85, "vague names": 9},
+}  # fmt: skip
+
+
+def room_of(path):
+    """The entry of the source in which a file stands."""
+    return path.relative_to(SOURCE).parts[0].removesuffix(".py")
+
+
+def tokens_in(text):
+    """Names, operators, numbers and texts of a file; comments and layout do not count."""
+    found = tokenize.generate_tokens(io.StringIO(text).readline)
+    return sum(token.type in COUNTED for token in found)
+
+
+def vague_names(path):
+    """Variables and parameters that do not say what they are."""
+    bound = [
+        node.id if isinstance(node, ast.Name) else node.arg
+        for node in nodes(path)
+        if isinstance(node, ast.arg)
+        or (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
+    ]
+    return [name for name in bound if name in VAGUE]
+
+
+def sizes():
+    """Tokens, files, classes and vague names of every room."""
+    rooms = {}
+    for path in FILES:
+        size = rooms.setdefault(room_of(path), Counter())
+        size["tokens"] += tokens_in(text_of(path))
+        size["files"] += 1
+        size["classes"] += sum(isinstance(node, ast.ClassDef) for node in nodes(path))
+        size["vague names"] += len(vague_names(path))
+    return rooms
+
+
+def test_rooms_stay_within_budgets_that_only_shrink():
+    now = sizes()
+    assert set(now) == set(BUDGETS)
+    over, loose = [], []
+    for room, budget in BUDGETS.items():
+        for measure, most in budget.items():
+            size = now[room][measure]
+            if size > most:
+                over.append(f"{room}: {measure} {size}, budget {most}")
+            elif most > SLACK * size + 3:
+                loose.append(f"{room}: {measure} {size}, lower the budget of {most}")
+    assert over == [] and loose == []
+
+
+def test_the_source_has_few_rooms():
+    assert len({room_of(path) for path in FILES} - {"__init__", "__main__"}) <= 14
+
+
+def test_a_module_and_what_it_defines_do_not_share_a_name():
+    """But for verbs of the command line: a file a verb."""
+    shared = []
+    for path in (path for path in FILES if room_of(path) != "cli"):
+        module = path.parent.name if path.stem == "__init__" else path.stem
+        defined = (ast.FunctionDef, ast.ClassDef)
+        shared += [
+            str(path.relative_to(SOURCE))
+            for node in tree_of(path).body
+            if isinstance(node, defined) and node.name == module
+        ]
+    assert shared == []
