@@ -186,7 +186,7 @@ def test_a_report_survives_an_analysis_that_fails(monkeypatch):
         raise ZeroDivisionError("division by zero")
 
     monkeypatch.setattr("equipoise.study.analyses.components.analyse", analyse)
-    report = quickly(only=["components", "vote_cutoffs"])
+    report = quickly(only=["components", "certainty"])
     stopped = found(report, "components")
     assert stopped.left_out and "ZeroDivisionError: division by zero" in stopped.sentence
-    assert not found(report, "vote_cutoffs").left_out and report.card is not None
+    assert not found(report, "certainty").left_out and report.card is not None

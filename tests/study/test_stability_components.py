@@ -20,7 +20,7 @@ from equipoise.types.findings import cell
 from equipoise.types.predictions import Predictions
 from tests.oracles.bootstrap import annotations
 from tests.strategies import names
-from tests.study.test_stability_choices import ITEMS, world
+from tests.study.worlds import ITEMS, world
 
 FEW = {"settings": Settings(workers=1)}
 real = pytest.mark.skipif(

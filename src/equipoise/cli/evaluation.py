@@ -33,7 +33,7 @@ from equipoise.cli.screen import (
     stages,
     verb_options,
 )
-from equipoise.cli.study import TITLE, CliStudy, check_reading, read_study
+from equipoise.cli.study import TITLE, FilesRead, check_reading, read_study
 from equipoise.cli.truth import ScoredTruth, check_truth, make_truth
 from equipoise.datasets import CATALOGUE
 from equipoise.metrics import Metric
@@ -116,7 +116,7 @@ def _repeated(options: Options) -> Options:
 
 
 def _study(
-    read: CliStudy,
+    read: FilesRead,
     truth: ScoredTruth,
     metrics: Sequence[Metric],
     options: Options,
@@ -144,7 +144,7 @@ def _study(
 
 
 def _report(
-    study: Study, read: CliStudy, options: Options, stage: Callable[[str], Progress]
+    study: Study, read: FilesRead, options: Options, stage: Callable[[str], Progress]
 ) -> Report:
     name = read.dataset.get("name", "")
     require_models(options.pair, study.predictions)
@@ -163,7 +163,7 @@ def _report(
 def _recorded(
     done: Evaluation,
     report: Report,
-    read: CliStudy,
+    read: FilesRead,
     truth: ScoredTruth,
     options: Options,
 ) -> Run:

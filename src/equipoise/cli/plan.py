@@ -23,7 +23,7 @@ from equipoise.types.arrays import InputError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from equipoise.cli.study import CliStudy
+    from equipoise.cli.study import FilesRead
     from equipoise.study.planning import NextItems, RankingPlan, Size, TaskPlan
 
 MARK = "plan.json"
@@ -150,7 +150,7 @@ def _designs(options: Options) -> dict[str, tuple[int, ...]]:
 
 
 def _every_task(
-    study: "CliStudy", options: Options
+    study: "FilesRead", options: Options
 ) -> "tuple[list[TaskPlan], dict[str, InputError]]":
     """A plan for every task that was asked for; why there is none where the pilot fails.
 
@@ -179,7 +179,7 @@ def _every_task(
 
 
 def _planned(
-    study: "CliStudy",
+    study: "FilesRead",
     options: Options,
     task: str | None,
     tell: "Callable[[int, int], None]",

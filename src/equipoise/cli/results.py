@@ -22,7 +22,7 @@ from equipoise.cli.screen import (
     say,
     verb_options,
 )
-from equipoise.cli.study import CliStudy, file_facts, table_files
+from equipoise.cli.study import FilesRead, file_facts, table_files
 from equipoise.types.arrays import InputError
 from equipoise.types.notices import Notice
 from equipoise.types.words import Hint, Option, in_command
@@ -94,7 +94,7 @@ def check_report_folder(options: Options, mark: str) -> None:
 # ---- what a report becomes -------------------------------------------------------------------
 
 
-def deliver(report: "Report", study: CliStudy, options: Options, mark: str) -> None:
+def deliver(report: "Report", study: FilesRead, options: Options, mark: str) -> None:
     """Present what a report says of a study, with its notices, files and data set.
 
     Parameters

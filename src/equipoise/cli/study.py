@@ -59,7 +59,7 @@ SETTLED = frozenset({
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CliStudy:
+class FilesRead:
     """What was read.
 
     Attributes
@@ -119,7 +119,7 @@ def read_study(
     matched: bool = True,
     out: Path | None = None,
     also: Mapping[str, Path | None] | None = None,
-) -> CliStudy:
+) -> FilesRead:
     """Read the study that files, a data set or the folder of an evaluation name.
 
     Parameters
@@ -152,7 +152,7 @@ def read_study(
         from equipoise.study.arguments import default_metrics
 
         names = default_metrics(table, models)
-    return CliStudy(
+    return FilesRead(
         annotations=table,
         predictions=models,
         metrics=names,

@@ -33,7 +33,7 @@ from equipoise.study.analyses.catalogue import ANALYSES
 from equipoise.study.analyses.expert_comparison import experts_of
 from equipoise.study.analyses.methods import (
     Comparison,
-    StudyData,
+    DataSummary,
     computed,
     interval_sources,
     intervals_sentence,
@@ -141,7 +141,7 @@ def answer_report(study: Study, wanted: AnswerContent, stage: Stage | None = Non
     """Everything that is said of a study."""
     tell = stage or (lambda _: lambda *__: None)
     answer, nouns = Answer(study.evaluation, study.settings.labels), wanted.nouns
-    base, data = study_report(study), StudyData.of(study.evaluation, study.voted)
+    base, data = study_report(study), DataSummary.of(study.evaluation, study.voted)
     votes = task_votes(study, _scored(study))
     tell("agreement")(0, 1)
     agreement = agreement_finding(study.voted, votes, nouns)
@@ -205,7 +205,7 @@ def _scored(study: Study) -> dict[str, Ints]:
     }
 
 
-def _known(study: Study, data: StudyData, nouns: Nouns) -> tuple[str, ...]:
+def _known(study: Study, data: DataSummary, nouns: Nouns) -> tuple[str, ...]:
     tasks = [task for task in study.evaluation.tasks if task != MACRO]
     return (
         count(len(study.evaluation.models), "model"),
@@ -228,7 +228,7 @@ def _sample_of(evaluation: Evaluation, annotations: Annotations | None) -> Sampl
     if annotations is None:
         items = {name for question in evaluation.questions for name in question.items}
         return Sample(items=len(items), votes_per_item=votes)
-    data = StudyData.of(evaluation, annotations)
+    data = DataSummary.of(evaluation, annotations)
     return Sample(
         items=data.items,
         groups=data.scored_groups,
@@ -506,7 +506,7 @@ def _truth_sources(study: Study) -> tuple[str, ...]:
     return tuple(key for name in names if name in MODELS for key in MODELS[name].references)
 
 
-def _methods(study: Study, data: StudyData) -> tuple[str, ...]:
+def _methods(study: Study, data: DataSummary) -> tuple[str, ...]:
     done = study.evaluation
     what = f"compared {len(done.models)} models"
     if len(done.models) == 1:

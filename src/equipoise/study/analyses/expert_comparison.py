@@ -69,7 +69,7 @@ from equipoise.metrics.decisions import decide
 from equipoise.study import MACRO
 from equipoise.study.alignment import Aligned
 from equipoise.study.analyses.options import AnalysisOptions
-from equipoise.study.analyses.result import StudyResult, ends_of
+from equipoise.study.analyses.result import AnalysisResult, ends_of
 from equipoise.study.analyses.scoring import Given
 from equipoise.study.analyses.words import as_notices
 from equipoise.study.arguments import as_annotations, as_predictions
@@ -535,7 +535,7 @@ FEW = (
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Experts(StudyResult):
+class Experts(AnalysisResult):
     """Models among experts.
 
     Attributes

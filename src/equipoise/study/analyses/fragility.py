@@ -40,7 +40,7 @@ from equipoise.study.analyses.flip_search import (
     SmallestSet,
     TaskMoves,
 )
-from equipoise.study.analyses.scoring import StudyScorer, TaskScorer, study
+from equipoise.study.analyses.scoring import ModelScorer, TaskScorer, study
 from equipoise.study.study import Study
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import (
@@ -329,7 +329,7 @@ def flips(
 
 
 def _task_moves(
-    task: TaskScorer, unit: str, scorer: StudyScorer, annotations: Annotations
+    task: TaskScorer, unit: str, scorer: ModelScorer, annotations: Annotations
 ) -> TaskMoves:
     """The moves of a task; the groups are those of its items."""
     if unit not in ("items", "groups"):
@@ -342,7 +342,7 @@ def _task_moves(
     return TaskMoves(task, unit, group, member_names)
 
 
-def _tied_notice(flip: Flip, scorer: StudyScorer) -> Notice:
+def _tied_notice(flip: Flip, scorer: ModelScorer) -> Notice:
     """What a tie at the top means for the search."""
     return Notice(
         "flips_tied",

@@ -51,7 +51,7 @@ _OF_PAIRS = ("romano2005", "mogstad2024")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StudyData:
+class DataSummary:
     """How much was looked at: what was scored, and how many items were left out."""
 
     items: int
@@ -62,7 +62,7 @@ class StudyData:
     scored_groups: int
 
     @classmethod
-    def of(cls, evaluation: Evaluation, annotations: Annotations) -> "StudyData":
+    def of(cls, evaluation: Evaluation, annotations: Annotations) -> "DataSummary":
         """Count items, votes, people who are named, and groups."""
         scored = np.unique(
             np.concatenate([question.place for question in evaluation.questions])

@@ -61,10 +61,10 @@ from numpy.typing import NDArray
 from equipoise.inference.ranks import higher_is_better, spearman
 from equipoise.inference.resampling import Resampling
 from equipoise.study.analyses.options import AnalysisKeywords
-from equipoise.study.analyses.result import StudyResult, ends_of
+from equipoise.study.analyses.result import AnalysisResult, ends_of
 from equipoise.study.analyses.scoring import (
     Given,
-    StudyScorer,
+    ModelScorer,
     TaskScorer,
     fewer_drawn,
     mean_over_tasks,
@@ -156,7 +156,7 @@ class PanelValues(NamedTuple):
         half[usable] = np.sqrt(fresh)
         return variance, np.asarray(times * half)
 
-    def limit_ends(self, limit: Floats, scorer: StudyScorer) -> Floats:
+    def limit_ends(self, limit: Floats, scorer: ModelScorer) -> Floats:
         """Interval of a by the jackknife, shape (2, models)."""
         folds = len(self.limits)
         if folds < 2:
@@ -198,12 +198,12 @@ def _some_sizes(most: int) -> Ints:
     return np.unique(np.geomspace(2, most, MOST_SIZES).round().astype(np.int64))
 
 
-def _affordable(scorer: StudyScorer, times: int, most: int) -> int:
+def _affordable(scorer: ModelScorer, times: int, most: int) -> int:
     """How many panels may be scored, each so many times: at most so many, fewer if large."""
     return min(most, max(FEWEST, BUDGET // (scorer.cells * times)))
 
 
-def smaller_panels(scorer: StudyScorer, active: Ints, people: int) -> PanelValues:
+def smaller_panels(scorer: ModelScorer, active: Ints, people: int) -> PanelValues:
     """Score all models on the labels of smaller panels of `people`, who are `active`."""
     sizes = _some_sizes(len(active))
     most = _affordable(scorer, len(sizes), scorer.plan.replicates)
@@ -235,7 +235,7 @@ def smaller_panels(scorer: StudyScorer, active: Ints, people: int) -> PanelValue
     )
 
 
-def _panel_values(scorer: StudyScorer, members: Members, people: int) -> tuple[Floats, Floats]:
+def _panel_values(scorer: ModelScorer, members: Members, people: int) -> tuple[Floats, Floats]:
     """Values (models, panels), averaged over tasks, and the share of items with a vote."""
     parts, seen = [], []
     for task in scorer.subjects:
@@ -275,7 +275,7 @@ def _chosen(size: int, active: Ints, people: int, plan: Resampling, most: int) -
     return _members(who, people)
 
 
-def _halved_folds(scorer: StudyScorer, active: Ints, people: int) -> tuple[list[Members], int]:
+def _halved_folds(scorer: ModelScorer, active: Ints, people: int) -> tuple[list[Members], int]:
     """For each fold both halves of who is left, one after the other, and the halves' size."""
     groups = np.arange(len(active)) % min(FOLDS, len(active))
     size = (len(active) - int(np.bincount(groups).max())) // 2
@@ -316,7 +316,7 @@ def _limits_without(
     return np.stack(without)
 
 
-def fewer_votes(scorer: StudyScorer, most: int) -> PanelValues:
+def fewer_votes(scorer: ModelScorer, most: int) -> PanelValues:
     """Score all models on labels of at most m votes of each item."""
     sizes = _some_sizes(most)
     number = _affordable(scorer, 2 * len(sizes) * (1 + FOLDS), scorer.plan.replicates)
@@ -343,7 +343,7 @@ def fewer_votes(scorer: StudyScorer, most: int) -> PanelValues:
 
 
 def _thinned(
-    task: TaskScorer, sizes: Ints, number: int, scorer: StudyScorer
+    task: TaskScorer, sizes: Ints, number: int, scorer: ModelScorer
 ) -> tuple[Floats, Floats]:
     """Values on all items, then without each tenth of them, and those of two halves.
 
@@ -487,7 +487,7 @@ class Range(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class PanelSize(StudyResult):
+class PanelSize(AnalysisResult):
     """Every model by the number of annotators (or votes per item).
 
     Attributes
@@ -866,7 +866,7 @@ def panel_size(
     )
 
 
-def _panels(scorer: StudyScorer, annotations: Annotations) -> tuple[PanelValues, str]:
+def _panels(scorer: ModelScorer, annotations: Annotations) -> tuple[PanelValues, str]:
     if annotations.annotators is not None:
         people = len(annotations.annotators)
         active = np.flatnonzero(scorer.votes_given(people))

@@ -17,7 +17,7 @@ ENDS = ("", "_low", "_high")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class StudyResult:
+class AnalysisResult:
     """What was scored, frozen with everything that a result adds.
 
     Attributes

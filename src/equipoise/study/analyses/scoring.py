@@ -132,7 +132,7 @@ class TaskScorer:
 
 
 @dataclass(frozen=True, eq=False)
-class StudyScorer:
+class ModelScorer:
     """All subjects of one analysis, the plan they share, and what the user should be told."""
 
     task: str
@@ -149,7 +149,7 @@ class StudyScorer:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What every result says of the study: the fields of `StudyResult` but notices."""
+        """What every result says of the study: the fields of `AnalysisResult` but notices."""
         return {
             "task": self.task,
             "metric": self.metric.name,
@@ -189,7 +189,7 @@ class StudyScorer:
         return np.array(ends).reshape(-1, 2).T.reshape(2, *shape)
 
 
-def affordable(scorer: StudyScorer) -> StudyScorer:
+def affordable(scorer: ModelScorer) -> ModelScorer:
     """The same with fewer resamples where the items are so many that all would take long."""
     number, notices = affordable_resamples(scorer.plan, scorer.cells)
     if not notices:
@@ -216,7 +216,7 @@ def fewer_drawn(what: str, plan: Resampling, number: int) -> Notice:
     return Notice(f"fewer_{what.split()[0]}", text, (), values)
 
 
-def study(predictions: Given, annotations: Annotations, how: Mapping[str, Any]) -> StudyScorer:
+def study(predictions: Given, annotations: Annotations, how: Mapping[str, Any]) -> ModelScorer:
     """Align models and votes, and make the plan over items that everything shares.
 
     `how` are keywords of a caller, which are checked: see `AnalysisOptions`.
@@ -239,7 +239,7 @@ def study(predictions: Given, annotations: Annotations, how: Mapping[str, Any]) 
         got = f"{plan.replicates:,} replicates of {len(plan.items):,} items"
         most = f"at most {MOST_BYTES:,} item counts"
         raise InputError("stability", got, most, "ask for fewer replicates")
-    return StudyScorer(
+    return ModelScorer(
         task=MACRO if len(posed) > 1 else posed[0].task,
         models=tuple(aligned[0].scores),
         subjects=tuple(defined),

@@ -63,7 +63,7 @@ class Pilot:
         What the user should know.
     """
 
-    study: "_PilotStudy"
+    study: "_PilotVotes"
     a: str
     b: str
     notices: tuple[Notice, ...] = ()
@@ -273,7 +273,7 @@ class Pilot:
 
 
 @dataclass(frozen=True, eq=False)
-class _PilotStudy:
+class _PilotVotes:
     """A pilot with all its models: the evaluation of one task by one metric."""
 
     predictions: tuple[Predictions, ...]
@@ -309,7 +309,7 @@ def _pilot_study(
     models: tuple[str, str] | None = None,
     task: str | None = None,
     level: float = 0.95,
-) -> _PilotStudy:
+) -> _PilotVotes:
     """Evaluate the models of one task: all, or the two that are named."""
     chosen = usable_metric(*as_metrics([metric]))
     models_given, annotations = as_predictions(predictions), as_annotations(annotations)
@@ -339,7 +339,7 @@ def _pilot_study(
         mine, annotations, metrics=[chosen], resampling="influence", settings=how
     )
     _check(evaluation, annotations)
-    return _PilotStudy(tuple(mine), annotations, evaluation)
+    return _PilotVotes(tuple(mine), annotations, evaluation)
 
 
 def _check(evaluation: Evaluation, annotations: Annotations) -> None:
@@ -406,7 +406,7 @@ def neighbours(
     return [Pilot(study, a, b, _pilot_notices(study)) for a, b in pairwise(order)]
 
 
-def _pilot_notices(study: _PilotStudy) -> tuple[Notice, ...]:
+def _pilot_notices(study: _PilotVotes) -> tuple[Notice, ...]:
     return tuple(notice for notice in study.evaluation.notices if notice.code in TOLD)
 
 
