@@ -136,11 +136,11 @@ def _study(
         resampling=options.resample or (None if truth.parts else read.resample),
         settings=settings,
     )
-    study = replace(study, attributes=attributes)
+    study = study.with_attributes(attributes)
     if not truth.parts:
         return study
     say(f"Truth: {truth.reason} {truth.words}.")
-    return replace(study, votes=read.annotations)
+    return study.with_votes(read.annotations)
 
 
 def _report(

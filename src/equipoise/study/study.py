@@ -413,6 +413,14 @@ class Study:
         """The same by other metrics."""
         return self._view(CACHED - {"evaluation"}, metrics=tuple(_metrics(metrics)))
 
+    def with_attributes(self, attributes: "Attributes | None") -> "Study":
+        """The same, with what is known of its items."""
+        return self._view(CACHED, attributes=attributes)
+
+    def with_votes(self, votes: Annotations) -> "Study":
+        """The same truth, with the votes that a model made it of."""
+        return self._view(CACHED - {"task_votes"}, votes=votes)
+
     def with_settings(self, settings: Settings) -> "Study":
         """The same carried out otherwise."""
         return replace(self, settings=replace(settings, thresholds=None, circular=CHECKED))
