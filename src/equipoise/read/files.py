@@ -163,10 +163,19 @@ def listed_paths(paths: AnyPath | Sequence[AnyPath]) -> list[AnyPath]:
                 f"files ending in {', '.join(TABLES)}",
                 "name a file, or a folder with one file per annotator or model",
             )
+        refuse_special_files(inside)
         listed += inside
     if not listed:
         raise InputError("paths", "an empty list", "at least one file", "name a file")
     return listed
+
+
+def refuse_special_files(paths: Sequence[Path]) -> None:
+    """Refuse what lies in a folder of tables and is no file: a pipe would be waited for."""
+    for path in paths:
+        if not path.is_file():
+            got = "a folder" if path.is_dir() else "neither a file nor a link to one"
+            raise InputError(f"{path}", got, "a file", "take it out of the folder")
 
 
 def unreadable(path: AnyPath, error: OSError | ValueError) -> InputError:

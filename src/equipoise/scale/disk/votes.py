@@ -23,7 +23,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from equipoise.read.files import AnyPath, Content
+from equipoise.read.files import AnyPath, Content, refuse_special_files
 from equipoise.read.headers import annotation_headers
 from equipoise.read.options import VoteFormat
 from equipoise.read.parquet import ENDINGS, damaged_parquet, open_parquet
@@ -349,8 +349,10 @@ def parquet_partitions(folder: Path) -> tuple[tuple[Partition, ...], Any]:
         path
         for path in sorted(whole.rglob("*"))
         if path.suffix.lower() in ENDINGS
+        and not path.is_dir()
         and not any(part.startswith((".", "_")) for part in path.relative_to(whole).parts)
     ]
+    refuse_special_files(files)
     if not files:
         do = "write the votes as Parquet files of item, annotator and label"
         raise InputError(str(folder), "no Parquet file", "one or more partitions", do)
