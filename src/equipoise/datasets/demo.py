@@ -119,7 +119,7 @@ def _scores(items: tuple[str, ...]) -> tuple[Predictions, ...]:
         pipe = make_pipeline(StandardScaler(), model)
         scores = cross_val_predict(pipe, data.data, malignant, cv=folds, method=method)
         values = scores if scores.ndim == 1 else scores[:, 1]
-        digits = [float(f"{value:.14g}") for value in values]  # machines differ in the rest
+        digits = [float(f"{value:.8g}") for value in values]  # machines differ in the rest
         predictions.append(Predictions(name, items, np.array(digits)))
     return tuple(predictions)
 

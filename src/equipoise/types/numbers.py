@@ -17,6 +17,7 @@ from collections.abc import Callable
 UNDEFINED = "undefined"
 EXACT = 1e-12  # below this a difference of two scores is rounding, not a difference
 NOISE = 1e-15  # below this a number is rounding: machines differ in it
+DIGITS = 12  # significant ones in which they agree
 LEAST = 1e-6  # below that, zeros are harder to count than an exponent is to read
 
 
@@ -97,7 +98,7 @@ def percent(share: float | None, digits: int = 0) -> str:
     """
     if share is None or not math.isfinite(share):
         return UNDEFINED
-    text, step = f"{100 * share:.{digits}f}", 10.0**-digits
+    text, step = f"{_without_rounding(100 * share):.{digits}f}", 10.0**-digits
     if share > 0 and float(text) == 0:
         return f"<{step:g}%"
     if share < 1 and float(text) == 100:
@@ -249,10 +250,20 @@ def estimate(
     return text if UNDEFINED in (text, ends[1:-1]) else f"{text} {ends}"
 
 
+def _without_rounding(value: float) -> float:
+    """A number without the digits in which machines differ, so that halves round alike.
+
+    Examples
+    --------
+    >>> number(0.0025), number(0.0025 - 4e-18), number(-0.0025 + 4e-18)
+    ('0.003', '0.003', '−0.003')
+    """
+    return 0.0 if abs(value) < NOISE else float(f"{value:.{DIGITS}g}")
+
+
 def _plain(value: float, digits: int) -> str:
     """Fixed decimals, or two significant digits where these would all be zero."""
-    if abs(value) < NOISE:
-        value = 0.0
+    value = _without_rounding(value)
     if not 0 < abs(value) < 0.5 * 10**-digits:
         return f"{value:.{digits}f}"
     if abs(value) < LEAST:

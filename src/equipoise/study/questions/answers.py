@@ -48,7 +48,7 @@ from equipoise.types.findings import (
     spanned,
 )
 from equipoise.types.notices import Notice, notice
-from equipoise.types.numbers import change, count, estimate
+from equipoise.types.numbers import EXACT, change, count, estimate
 from equipoise.types.words import capital, joined
 
 Progress = Callable[[int, int], None]
@@ -346,7 +346,7 @@ class Answer:
     def largest(self) -> Line | None:
         """The largest finite change."""
         finite = [line for line in self.lines if math.isfinite(line.change)]
-        return max(finite, key=lambda line: abs(line.change), default=None)
+        return max(finite, key=lambda line: round(abs(line.change) / EXACT), default=None)
 
     @property
     def surest(self) -> Line | None:
@@ -531,7 +531,7 @@ class Answer:
         for line in self.lines:
             before = most.get(line.variant)
             size = -1.0 if before is None else abs(before.change)
-            if math.isfinite(line.change) and abs(line.change) > size:
+            if math.isfinite(line.change) and abs(line.change) > size + EXACT:
                 most[line.variant] = line
         shown = list(most.values())
         if len(shown) > DRAWN:  # those that move most
