@@ -19,9 +19,6 @@ from equipoise.study.analyses.fragility import Flips as Flips
 from equipoise.study.analyses.fragility import flips as flips
 from equipoise.study.analyses.gold_standard import Gold as Gold
 from equipoise.study.analyses.gold_standard import gold as gold
-from equipoise.study.analyses.moving_thresholds import Grid as Grid
-from equipoise.study.analyses.moving_thresholds import ThresholdSweep as ThresholdSweep
-from equipoise.study.analyses.moving_thresholds import threshold_sweep as threshold_sweep
 from equipoise.study.analyses.operating_curves import Curves as Curves
 from equipoise.study.analyses.operating_curves import curves as curves
 from equipoise.study.analyses.panels import PanelSize as PanelSize
