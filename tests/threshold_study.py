@@ -62,7 +62,9 @@ def filled(plan, seed):
     return text.getvalue()
 
 
-def threshold_of(*, models=3, bad="", rule="isotonic", yes=0.6, metrics=("auroc",), beside=None):
+def threshold_of(
+    *, models=3, bad="", rule="isotonic", yes=0.6, metrics=("auroc",), beside=None
+):
     """Report of a threshold."""
     random = np.random.default_rng(1)
     share = crowd(150)

@@ -223,8 +223,7 @@ def test_groups_of_the_votes_are_redrawn_as_wholes(equipoise):
     )
     assert plain["threshold"] == grouped["threshold"]
     ends = [
-        [(row["low"], row["high"]) for row in one["sweep"]["rows"]]
-        for one in (plain, grouped)
+        [(row["low"], row["high"]) for row in one["sweep"]["rows"]] for one in (plain, grouped)
     ]
     assert ends[0] != ends[1]
 

@@ -20,13 +20,12 @@ from equipoise.study.analyses import (
     experts,
     flips,
     gold,
-    panel_size,
     rank_stability,
-    variance_components,
 )
 from equipoise.study.planning import next_for_ranking, next_items, plan_ranking, plan_size
 from equipoise.study.questions import ask
 from equipoise.truth import agreement, dawid_skene, dirichlet
+from tests.analysed import panel_size, variance_components
 
 READINGS, SCORES = reading_study()
 KINDS = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}

@@ -27,8 +27,10 @@ VOTES = bootstrap.annotations(CAST.astype(float))
 def around(centre, reach, *, models=MODELS, values=SHARE, strict=False):
     """Variants of labels by what is above some threshold."""
     items = names(len(values))
-    votes = Annotations(kind="binary", items=items, classes=("no", "yes"),
-                        item=np.arange(len(values)), label=(values > 0.5).astype(int))  # fmt: skip
+    votes = Annotations(
+        kind="binary", items=items, classes=("no", "yes"), item=np.arange(len(values)),
+        label=(values > 0.5).astype(int),
+    )  # fmt: skip
     contest = Contest.of(study_of(models, votes, resampling="influence"))
     return list(label_rules.labels_around(contest, [values], centre, reach, strict=strict))
 
@@ -38,7 +40,7 @@ def test_variants_score_everybody_as_plain_metrics_do():
     assert {line.variant for line in found.lines} == {one.label for one in found.outcomes}
     for line in found.lines:
         cut = float(line.variant.split(" to ")[0])
-        label = SHARE > cut + 1e-12
+        label = cut + 1e-12 < SHARE
         expected = metrics.auroc(label, SCORES["ab".index(line.competitor)])
         assert line.value == pytest.approx(expected, abs=1e-12)
         centre = metrics.auroc(SHARE > 0.5, SCORES["ab".index(line.competitor)])
@@ -52,7 +54,7 @@ def test_intervals_are_those_of_an_evaluation_against_the_labels():
         cut = float(outcome.label.split(" to ")[0])
         labels = Annotations(
             kind="binary", items=names(80), classes=("no", "yes"), item=np.arange(80),
-            label=(SHARE > cut + 1e-12).astype(int),
+            label=(cut + 1e-12 < SHARE).astype(int),
         )  # fmt: skip
         rows = [
             row
@@ -61,7 +63,7 @@ def test_intervals_are_those_of_an_evaluation_against_the_labels():
         ]
         for line, row in zip(outcome.lines, rows, strict=True):
             assert (line.low, line.high) == pytest.approx((row.low, row.high), abs=1e-12)
-        positives = (SHARE > cut + 1e-12).sum()
+        positives = (cut + 1e-12 < SHARE).sum()
         assert outcome.facts == {"positives": positives, "prevalence": positives / 80}
 
 

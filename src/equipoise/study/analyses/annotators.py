@@ -36,7 +36,7 @@ from equipoise.study.analyses.confusion_matrices import (
     confusions,
     shared_errors,
 )
-from equipoise.study.analyses.scoring import freeze
+from equipoise.study.analyses.result import freeze
 from equipoise.study.study import Study
 from equipoise.study.truth import TaskTruth, task_truths
 from equipoise.truth.agreement import agreement_table

@@ -29,8 +29,8 @@ from typing import Any
 import numpy as np
 
 from equipoise.inference import TwoWay
-from equipoise.study.analyses.result import ENDS
-from equipoise.study.analyses.scoring import Given, freeze
+from equipoise.study.analyses.result import ENDS, freeze
+from equipoise.study.analyses.scoring import Given
 from equipoise.study.analyses.words import as_notices
 from equipoise.study.arguments import as_annotations, as_predictions
 from equipoise.study.study import Settings, Study

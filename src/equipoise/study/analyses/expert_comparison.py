@@ -68,12 +68,11 @@ from equipoise.inference import (
 from equipoise.metrics.decisions import decide
 from equipoise.study import MACRO
 from equipoise.study.alignment import Aligned
-from equipoise.study.analyses.options import AnalysisOptions
 from equipoise.study.analyses.result import AnalysisResult, ends_of
-from equipoise.study.analyses.scoring import Given
+from equipoise.study.analyses.scoring import Given, study_of
 from equipoise.study.analyses.words import as_notices
-from equipoise.study.arguments import as_annotations, as_predictions
-from equipoise.study.study import Settings, Study
+from equipoise.study.arguments import as_annotations
+from equipoise.study.study import Study
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import Floats, InputError, Ints, short_repr
 from equipoise.types.findings import Cell, Column, Dot, Dots, Finding, Heat, Table, rows_of
@@ -763,12 +762,9 @@ def experts(
     on_missing
         As in `equipoise.study.Settings`.
     """
-    AnalysisOptions(task=task, level=level, on_missing=on_missing)  # checks them
-    models, annotations = as_predictions(predictions), as_annotations(annotations)
-    _refuse(annotations)
-    how = Settings(level=level, on_missing=on_missing)
-    study = Study.unchecked(models, annotations, how)
-    return experts_of(study if task is None else study.of_task(task))
+    _refuse(as_annotations(annotations))
+    how = {"task": task, "level": level, "on_missing": on_missing, "circular": "keep"}
+    return experts_of(study_of(predictions, annotations, how))
 
 
 def experts_of(study: Study) -> Experts:

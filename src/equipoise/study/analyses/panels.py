@@ -42,8 +42,9 @@ on Fisher's scale, atanh r, and Student's quantile for so many folds give the en
 Examples
 --------
 >>> from equipoise.datasets.demo import reading_study
+>>> from equipoise.study import Settings, Study
 >>> readings, scores = reading_study()
->>> curve = panel_size(scores, readings, replicates=50)
+>>> curve = panel_size(Study.of(scores, readings, settings=Settings(replicates=50)))
 >>> curve.sizes
 array([2, 3, 4, 5, 6, 7, 8])
 """
@@ -53,22 +54,19 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from math import ceil, comb
 from statistics import NormalDist
-from typing import NamedTuple, Unpack
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.inference.ranks import higher_is_better, spearman
 from equipoise.inference.resampling import Resampling
-from equipoise.study.analyses.options import AnalysisKeywords
 from equipoise.study.analyses.result import AnalysisResult, ends_of
 from equipoise.study.analyses.scoring import (
-    Given,
     ModelScorer,
     TaskScorer,
-    fewer_drawn,
     mean_over_tasks,
-    study,
+    scorer_of,
 )
 from equipoise.study.analyses.words import NAMED, scored_again
 from equipoise.study.study import Study
@@ -77,8 +75,6 @@ from equipoise.types.arrays import (
     Floats,
     InputError,
     Ints,
-    require_number,
-    require_whole,
     short_repr,
 )
 from equipoise.types.findings import (
@@ -162,7 +158,7 @@ class PanelValues(NamedTuple):
         if folds < 2:
             return np.full((2, len(limit)), np.nan)
         gap = self.limits - self.limits.mean(axis=0)
-        times = quantile(scorer.asked.level, folds - 1)
+        times = quantile(scorer.settings.level, folds - 1)
         half = times * np.sqrt((folds - 1) / folds * (gap**2).sum(axis=0))
         return np.asarray(
             np.clip(np.stack([limit - half, limit + half]), *scorer.metric.bounds)
@@ -246,7 +242,7 @@ def _panel_values(scorer: ModelScorer, members: Members, people: int) -> tuple[F
             shares, voted = panel.shares(members[:, first : first + width])
             done.append(task.scored(shares, voted))
             present.append(voted.mean(axis=0))
-            scorer.asked.tell(min(first + width, members.shape[1]), members.shape[1])
+            scorer.tell(min(first + width, members.shape[1]), members.shape[1])
         parts.append(np.concatenate(done, axis=1))
         seen.append(np.concatenate(present))
     return mean_over_tasks(parts), np.mean(seen, axis=0)
@@ -365,7 +361,7 @@ def _thinned(
             )
             left[step, ..., draw] = task.scored(some, stay)
             halves[step, ..., draw] = [task.scored(half, both) for half in two]
-        scorer.asked.tell(draw + 1, number)
+        scorer.tell(draw + 1, number)
     return left, halves
 
 
@@ -479,11 +475,7 @@ WIDTH_LEGEND = (
 )
 
 
-class Range(NamedTuple):
-    """How many annotators may be enough: from, and to; no end where none can be told."""
-
-    low: int
-    high: int | None
+Range = tuple[int, int | None]  # how many may be enough: from, and to where that can be told
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -532,59 +524,51 @@ class PanelSize(AnalysisResult):
 
     __repr__ = short_repr
 
-    def predicted(self, size: int) -> Floats:
-        """Value of each model expected with this many annotators, shape (models,)."""
-        return np.asarray(self.limit + self.slope / _whole(size))
-
-    def predicted_half_width(self, size: int) -> Floats:
-        """Half-width of each model's interval with this many annotators, shape (models,)."""
-        return np.asarray(self._times * np.sqrt(self.variance / _whole(size)))
-
     @property
     def _times(self) -> float:
         return quantile(self.level, self.degrees)
 
-    def enough_for_width(self, half_width: float) -> int | None:
-        """Fewest annotators for which every model's half-width is small enough.
+    @property
+    def enough_for_width(self) -> int | None:
+        """Fewest annotators for which every model's half-width is narrow enough.
 
         Beyond the panel it is an extrapolation; None when the variance is undefined.
         """
-        wanted = require_number("half_width", half_width, above=0, do="try 0.02")
         worst = float(self.variance.max())
         if np.isnan(worst):
             return None
-        return max(2, ceil(round(worst * (self._times / wanted) ** 2, 9)))
+        return max(2, ceil(round(worst * (self._times / NARROW) ** 2, 9)))
 
-    def enough_for_order(self, correlation: float = CLOSE) -> int | None:
-        """Fewest annotators with which separate panels agree so much on the order of models.
+    @property
+    def enough_for_order(self) -> int | None:
+        """Fewest annotators with which separate panels agree closely on the order of models.
 
         Beyond half of the panel it is an extrapolation (Spearman-Brown). None when no two
         panels can be compared, or when they do not agree at all.
         """
-        wanted = require_number("correlation", correlation, above=-1, below=1, do="try 0.95")
         compared = self._compared
         if not len(compared):
             return None
-        reached = compared[self.separate[compared] >= wanted - 1e-12]
+        reached = compared[self.separate[compared] >= CLOSE - 1e-12]
         if len(reached):
             return int(self.sizes[reached[0]])
         return prophecy(
-            int(self.sizes[compared[-1]]), float(self.separate[compared[-1]]), wanted
+            int(self.sizes[compared[-1]]), float(self.separate[compared[-1]]), CLOSE
         )
 
-    def range_for_order(self, correlation: float = CLOSE) -> Range | None:
+    @property
+    def range_for_order(self) -> Range | None:
         """From how many to how many annotators may be enough for such an order.
 
         It has no upper end where separate panels may not agree at all, and is None where
         nothing is known of how well they agree, or where some size was seen to be enough.
         """
-        wanted = require_number("correlation", correlation, above=-1, below=1, do="try 0.95")
-        sizes, enough = self.sizes[self._compared], self.enough_for_order(wanted)
+        sizes, enough = self.sizes[self._compared], self.enough_for_order
         if not len(sizes) or (enough is not None and enough <= sizes[-1]):
             return None
         ends = (self.separate_high, self.separate_low)
-        least, most = (prophecy(int(sizes[-1]), end, wanted) for end in ends)
-        return None if least is None else Range(max(2, least), most)
+        least, most = (prophecy(int(sizes[-1]), end, CLOSE) for end in ends)
+        return None if least is None else (max(2, least), most)
 
     @property
     def _compared(self) -> Ints:
@@ -616,7 +600,7 @@ class PanelSize(AnalysisResult):
 
     def _width_words(self) -> str:
         """How many are enough for one model, in words."""
-        enough = self.enough_for_width(NARROW)
+        enough = self.enough_for_width
         if enough is None:
             return "How many are enough cannot be told."
         about = self._about(enough, int(self.sizes[-1]), self._width_range(enough))
@@ -630,7 +614,8 @@ class PanelSize(AnalysisResult):
             return None
         tails = ((1 - self.level) / 2, (1 + self.level) / 2)
         ends = (enough * self.degrees / float(chdtri(self.degrees, tail)) for tail in tails)
-        return Range(*(max(2, ceil(round(end, 9))) for end in ends))
+        low, high = (max(2, ceil(round(end, 9))) for end in ends)
+        return low, high
 
     def _order_words(self) -> str:
         """How many are enough for the order of the models, in words."""
@@ -640,7 +625,7 @@ class PanelSize(AnalysisResult):
                 "How many are enough cannot be told: no two separate panels can be compared by "
                 f"how they order the {models} models."
             )
-        enough, last = self.enough_for_order(), int(compared[-1])
+        enough, last = self.enough_for_order, int(compared[-1])
         if enough is not None and enough <= self.sizes[last]:
             last = int(np.flatnonzero(self.sizes == enough)[0])
         size = int(self.sizes[last])
@@ -653,7 +638,7 @@ class PanelSize(AnalysisResult):
             return f"{seen}: how many are enough cannot be told."
         if enough == size:
             return f"{seen}; so many are enough, if that is to be at least {number(CLOSE, 2)}."
-        about = self._about(enough, size, self.range_for_order())
+        about = self._about(enough, size, self.range_for_order)
         return f"{seen}; if that is to be at least {number(CLOSE, 2)}, {about}."
 
     def _about(self, enough: int, most: int, span: Range | None) -> str:
@@ -665,9 +650,10 @@ class PanelSize(AnalysisResult):
             words = f"more than {count(far, self._noun)}"
         if span is None:
             return f"{words} would be enough (extrapolated)"
-        ends = f"{count(span.low)} or more"
-        if span.high is not None and span.high <= far:
-            ends = f"{count(span.low)} to {count(span.high)}"
+        low, high = span
+        ends = f"{count(low)} or more"
+        if high is not None and high <= far:
+            ends = f"{count(low)} to {count(high)}"
         return f"{words} ({ends}) would be enough (extrapolated)"
 
     def rows(self) -> list[dict[str, Cell]]:
@@ -775,7 +761,7 @@ class PanelSize(AnalysisResult):
             text += (
                 ", and the orders by separate parts of the votes compared by rank correlation"
             )
-            enough = self.enough_for_order()
+            enough = self.enough_for_order
             if enough is not None and enough > sizes[-1]:
                 keys += ["spearman1910", "brown1910"]
                 text += (
@@ -828,23 +814,20 @@ def _ticks(sizes: Sequence[int], more: Sequence[int]) -> list[tuple[float, str]]
 
 
 @np.errstate(invalid="ignore")  # of two infinite values: undefined
-def panel_size(
-    predictions: Given, annotations: Annotations, **how: Unpack[AnalysisKeywords]
-) -> PanelSize:
+def panel_size(study: Study) -> PanelSize:
     """Score every model on the labels of smaller panels, and extrapolate to larger ones.
 
     Parameters
     ----------
-    predictions, annotations
-        What models and annotators say; at least three annotators, or three votes per item.
-    **how
-        See `equipoise.study.analyses.options.AnalysisOptions`; replicates are subsets per size.
+    study
+        Models by the first metric, and votes of at least three annotators, or three votes per
+        item; replicates are subsets per size.
     """
-    scorer = study(predictions, annotations, how)
-    panels, unit = _panels(scorer, annotations)
+    scorer = scorer_of(study)
+    panels, unit = _panels(scorer, study.annotations)
     mean = np.stack([size_values.mean(axis=1) for size_values in panels.values])
     spread = np.stack([size_values.std(axis=1) for size_values in panels.values])
-    times = quantile(scorer.asked.level, panels.degrees)
+    times = quantile(scorer.settings.level, panels.degrees)
     variance, half = panels.half_widths(spread, times)
     limit, slope = fitted(panels.sizes, mean)
     separate = panels.between_separate()
@@ -858,7 +841,7 @@ def panel_size(
         mean=mean,
         spread=spread,
         half_width=half,
-        **ends_of("separate", separate, panels.separate_ends(separate, scorer.asked.level)),
+        **ends_of("separate", separate, panels.separate_ends(separate, scorer.settings.level)),
         **ends_of("limit", limit, panels.limit_ends(limit, scorer)),
         slope=slope,
         variance=variance,
@@ -894,14 +877,15 @@ def _cautions(panels: PanelValues, plan: Resampling) -> list[Notice]:
         notices.append(Notice("panel_coverage", text, (), where))
     drawn = max(size_values.shape[1] for size_values in panels.values)
     if drawn == panels.most < plan.replicates:
-        notices.append(fewer_drawn("panels of a size", plan, drawn))
+        text = (
+            "For {items:count} items {drawn:count} panels of a size are drawn instead of "
+            "{asked:count}, to keep the time in bounds."
+        )
+        values = {"items": len(plan.items), "drawn": drawn, "asked": plan.replicates}
+        notices.append(Notice("fewer_panels", text, (), values))
     return notices
-
-
-def _whole(size: int) -> int:
-    return require_whole("panel size", size, least=1, do="try 10")
 
 
 def analyse(study: Study) -> Finding:
     """Smaller and larger panels of a study."""
-    return panel_size(study.predictions, study.annotations, **study.single).report()
+    return panel_size(study).report()

@@ -1,16 +1,15 @@
 """What all results of an analysis of a study hold: what was scored, and how rows begin."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 
 from equipoise.metrics import titled
-from equipoise.study import LABELS
-from equipoise.study.analyses.scoring import freeze
-from equipoise.study.analyses.words import score_title, with_titles
-from equipoise.types.findings import Cell, Column, Table
+from equipoise.study.analyses.words import score_title
+from equipoise.types.arrays import frozen
+from equipoise.types.findings import Cell
 from equipoise.types.notices import Notice
 
 ENDS = ("", "_low", "_high")
@@ -71,46 +70,12 @@ class AnalysisResult:
         return {f"{key or name}{end}": getattr(self, f"{name}{end}")[at] for end in ENDS}
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class GridResult:
-    """A result over tasks, metrics and labels (hard, then soft), frozen with what it adds.
-
-    Attributes
-    ----------
-    tasks, metrics, models
-        Names along the axes.
-    notices
-        What the user should know.
-    """
-
-    tasks: tuple[str, ...]
-    metrics: tuple[str, ...]
-    models: tuple[str, ...]
-    notices: tuple[Notice, ...] = ()
-
-    def __post_init__(self) -> None:
-        freeze(self)
-
-    def what(self, labels: str) -> str:
-        """What stands in front, in words: the last task by the first metric."""
-        return score_title(self.metrics[0], labels, self.tasks[-1])
-
-    def cells(self) -> Iterator[tuple[tuple[int, ...], dict[str, Any]]]:
-        """Every task, metric and kind of labels: its place, and what its rows begin with."""
-        axes = {"task": self.tasks, "metric": self.metrics, "labels": LABELS}
-        for cell in np.ndindex(*map(len, axes.values())):
-            places = zip(axes.items(), cell, strict=True)
-            yield cell, {name: axis[place] for (name, axis), place in places}
-
-    def in_front(self, rows: Sequence[dict[str, Any]], labels: str) -> list[dict[str, Any]]:
-        """Rows of what stands in front."""
-        front = (self.tasks[-1], self.metrics[0], labels)
-        return [row for row in rows if (row["task"], row["metric"], row["labels"]) == front]
-
-    def table(self, name: str, caption: str, columns: Iterable[Column], **parts: Any) -> Table:
-        """A table, by default of no rows in brief, whose metrics have their titles."""
-        named, parts = with_titles(columns, self.metrics), {"brief": ()} | parts
-        return Table(name=name, caption=caption, columns=named, **parts)
+def freeze(result: Any) -> None:
+    """Make every array of a frozen result read-only."""
+    for field in fields(result):
+        value = getattr(result, field.name)
+        if isinstance(value, np.ndarray):
+            object.__setattr__(result, field.name, frozen(value))
 
 
 def ends_of(name: str, value: Any, ends: Iterable[Any], *, stem: str = "") -> dict[str, Any]:

@@ -265,7 +265,7 @@ def _models_finding(
         reference="the labels of the threshold",
         annotators=False,
         facts=FACTS,
-        note="Models are scored against the labels of each threshold, which are taken as known.",
+        note="Models are scored against the labels of each threshold, taken as known.",
         methods=f"We scored {count(len(contest.competitors), 'model')} by "
         f"{', '.join(metric.title for metric in study.metrics)} against the labels of "
         f"thresholds up to {beside.reach:g} below and above [@groger2025].",
