@@ -3,6 +3,8 @@
 One idea per file; every result has ``rows()`` for tables and a ``finding``, one sentence.
 """
 
+from equipoise.study.analyses.annotators import Confusion as Confusion
+from equipoise.study.analyses.annotators import confusions as confusions
 from equipoise.study.analyses.audits import Audit as Audit
 from equipoise.study.analyses.audits import Pool as Pool
 from equipoise.study.analyses.audits import audit as audit
@@ -10,8 +12,6 @@ from equipoise.study.analyses.calibration_curves import Calibration as Calibrati
 from equipoise.study.analyses.calibration_curves import calibration as calibration
 from equipoise.study.analyses.components import Components as Components
 from equipoise.study.analyses.components import variance_components as variance_components
-from equipoise.study.analyses.confusion_matrices import Confusion as Confusion
-from equipoise.study.analyses.confusion_matrices import confusions as confusions
 from equipoise.study.analyses.expert_comparison import Experts as Experts
 from equipoise.study.analyses.expert_comparison import experts as experts
 from equipoise.study.analyses.fragility import Flip as Flip

@@ -12,9 +12,7 @@ ones, by the factor 1 - m/M of sampling without replacement; the half-widths her
 with v the fitted variance of one annotator the half-width with m is :math:`t \sqrt{v / m}`.
 
 The interval of a is the jackknife over annotators. Its spread, as v, comes from M people, so t
-is the quantile of Student's distribution with M - 1 degrees of freedom. For anonymous votes at
-most m votes of each item are drawn instead, the jackknife is over tenths of the items, and t of
-the half-widths is normal.
+is the quantile of Student's distribution with M - 1 degrees of freedom.
 
 *How many are enough?* As many as it takes that two separate panels, of different people, order
 the models with a rank correlation of at least 0.95 on average. Where no two panels that large
@@ -22,22 +20,21 @@ fit into the M there are, the Spearman-Brown formula extrapolates from the large
 Few annotators tell that correlation badly: the number comes with the range that its jackknife
 interval allows, without an upper end where that includes zero.
 
-*Panels.* Named annotators are drawn without replacement, the same people for all items and
-tasks; when there are no more subsets than asked for, all are taken; others are drawn as two
-separate panels at a time, where two fit. Anonymous votes are drawn per item: at most m of each
-item's own, without replacement, and for two separate panels at most half of them each. With
-many items fewer panels are drawn, so that the time stays in bounds; each is scored once.
+*Panels.* Annotators are drawn without replacement, the same people for all items and tasks;
+when there are no more subsets than asked for, all are taken; others are drawn as two separate
+panels at a time, where two fit. With many items fewer panels are drawn, so that the time stays
+in bounds; each is scored once.
 
 *Curves.* Of a + b/m, and of a variance that falls as 1/m. A spread that is estimated from A
 annotators has A - 1 degrees of freedom: intervals take Student's quantile, not the normal one,
-which would cover too rarely. Many anonymous votes have so many that both are the same.
+which would cover too rarely.
 
 *Folds.* The intervals of a and of the mean rank correlation r of two separate panels leave out
 one after the other: annotators (for r groups of them where there are more than ten, and the
 others are halved in the same random order as without leaving out, so that only who is missing
-makes a difference), or for anonymous votes tenths of the items, with all tasks. What a fold
-says of r is brought to one size of panels by the Spearman-Brown formula; its jackknife spread
-on Fisher's scale, atanh r, and Student's quantile for so many folds give the ends.
+makes a difference), with all tasks. What a fold says of r is brought to one size of panels by
+the Spearman-Brown formula; its jackknife spread on Fisher's scale, atanh r, and Student's
+quantile for so many folds give the ends.
 
 Examples
 --------
@@ -53,7 +50,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import ceil, comb
-from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
@@ -64,7 +60,6 @@ from equipoise.inference.resampling import Resampling
 from equipoise.study.analyses.result import AnalysisResult, ends_of
 from equipoise.study.analyses.scoring import (
     ModelScorer,
-    TaskScorer,
     mean_over_tasks,
     scorer_of,
 )
@@ -111,7 +106,7 @@ class PanelValues(NamedTuple):
     Attributes
     ----------
     sizes, coverage
-        Numbers of annotators, or of votes per item, rising, and the mean share of items that
+        Numbers of annotators, rising, and the mean share of items that
         keep a vote, (sizes,).
     values
         For each size the values, (models, subsets).
@@ -312,82 +307,6 @@ def _limits_without(
     return np.stack(without)
 
 
-def fewer_votes(scorer: ModelScorer, most: int) -> PanelValues:
-    """Score all models on labels of at most m votes of each item."""
-    sizes = _some_sizes(most)
-    number = _affordable(scorer, 2 * len(sizes) * (1 + FOLDS), scorer.plan.replicates)
-    parts = [_thinned(task, sizes, number, scorer) for task in scorer.subjects]
-    left = mean_over_tasks([part[0] for part in parts])
-    halves = mean_over_tasks([part[1] for part in parts])
-    votes = np.concatenate([votes_of.sizes for votes_of in scorer.votes])
-    fit = int((2 * sizes <= most).sum())
-    twins = [halves[s, :, :, 0, : number if s < fit else 0] for s in range(len(sizes))]
-    last = np.moveaxis(halves[fit - 1, :, :, 1:], 2, 0) if fit else halves[:0, 0, :, 0]
-    several = len(scorer.models) > 1
-    return PanelValues(
-        sizes=sizes,
-        coverage=np.ones(len(sizes)),
-        values=list(left[:, :, 0]),
-        room=np.array([np.maximum(1 - size / votes, 0).mean() for size in sizes]),
-        twins=twins,
-        degrees=np.inf,
-        limits=fitted(sizes, left[:, :, 1:].mean(axis=-1))[0].T,
-        folds=np.array([_mean_correlation(first, two) for first, two in last if several]),
-        fold_size=int(sizes[fit - 1]) if fit else 0,
-        most=number,
-    )
-
-
-def _thinned(
-    task: TaskScorer, sizes: Ints, number: int, scorer: ModelScorer
-) -> tuple[Floats, Floats]:
-    """Values on all items, then without each tenth of them, and those of two halves.
-
-    The first is (sizes, models, 1 + folds, subsets), the other (sizes, 2, models, 1 + folds,
-    subsets).
-    """
-    plan, several = scorer.plan, task.votes.sizes > 1
-    random = np.random.default_rng(int(plan.key(f"votes left out/{task.question.task}")))
-    units = np.arange(len(plan.items)) if plan.group is None else np.asarray(plan.group)
-    fold = units[task.question.place, None] % FOLDS  # groups together
-    stay = np.concatenate([fold >= 0, fold != np.arange(FOLDS)], axis=1).astype(np.uint8)
-    both = stay * several[:, None].astype(np.uint8)
-    left = np.empty((len(sizes), len(scorer.models), 1 + FOLDS, number))
-    halves = np.empty((len(sizes), 2, *left.shape[1:]))
-    for draw in range(number):
-        for step, shares in enumerate(_some_votes(task, sizes, random).swapaxes(0, 1)):
-            some, *two = (
-                [np.ascontiguousarray(class_share) for class_share in part] for part in shares
-            )
-            left[step, ..., draw] = task.scored(some, stay)
-            halves[step, ..., draw] = [task.scored(half, both) for half in two]
-        scorer.tell(draw + 1, number)
-    return left, halves
-
-
-def _some_votes(task: TaskScorer, sizes: Ints, random: np.random.Generator) -> Floats:
-    """Mean of some votes of each item in a random order, (3, sizes, classes, items).
-
-    First the first m votes, then two separate panels of m votes, or of half of the votes where
-    there are fewer; an item with a single vote has it in both.
-    """
-    votes = task.votes
-    item = np.repeat(np.arange(len(votes.sizes)), votes.sizes)
-    order = np.argsort(item + random.random(len(item)) / 2)
-    some = np.minimum(sizes[:, None], votes.sizes)
-    half = np.maximum(np.minimum(some, votes.sizes // 2), 1)
-    later = np.where(votes.sizes > 1, half, 0)
-    begin = votes.start[:-1] + np.stack([0 * half, 0 * half, later])
-    stop = begin + np.stack([some, half, half])
-
-    def summed(mass: Floats) -> Floats:
-        running = np.concatenate(([0.0], np.cumsum(mass[order])))
-        return np.asarray(running[stop] - running[begin])
-
-    total, masses = summed(votes.weight), task.question.masses
-    return np.stack([summed(votes.weight * mass) / total for mass in masses], axis=2)
-
-
 def fitted(sizes: Ints, mean: Floats) -> tuple[Floats, Floats]:
     """Least squares of a + b/m to means (sizes, ...): a and b; undefined for one size."""
     if len(sizes) < 2:
@@ -398,17 +317,15 @@ def fitted(sizes: Ints, mean: Floats) -> tuple[Floats, Floats]:
 
 
 def quantile(level: float, degrees: float) -> float:
-    """Two-sided quantile of Student's distribution; normal for endless degrees of freedom.
+    """Two-sided quantile of Student's distribution.
 
     Examples
     --------
-    >>> quantile(0.95, 7), quantile(0.95, np.inf)
-    (2.364..., 1.959...)
+    >>> quantile(0.95, 7)
+    2.364...
     """
     from scipy.special import stdtrit
 
-    if np.isinf(degrees):
-        return NormalDist().inv_cdf(0.5 + level / 2)
     return float(stdtrit(degrees, 0.5 + level / 2))
 
 
@@ -480,12 +397,10 @@ Range = tuple[int, int | None]  # how many may be enough: from, and to where tha
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PanelSize(AnalysisResult):
-    """Every model by the number of annotators (or votes per item).
+    """Every model by the number of annotators.
 
     Attributes
     ----------
-    unit
-        ``annotators``, or ``votes per item`` when votes are anonymous.
     degrees
         Degrees of freedom of the spread: one less than annotators, infinite for votes.
     sizes, subsets, coverage
@@ -505,7 +420,6 @@ class PanelSize(AnalysisResult):
         Fitted variance of one annotator, shape (models,).
     """
 
-    unit: str
     degrees: float
     sizes: Ints
     subsets: Ints
@@ -576,17 +490,12 @@ class PanelSize(AnalysisResult):
         return np.flatnonzero(~np.isnan(self.separate))
 
     @property
-    def _noun(self) -> str:
-        return "annotator" if self.unit == "annotators" else "vote per item"
-
-    @property
     def finding(self) -> str:
         """What came out, and how many annotators are enough, as a sentence or two."""
         width, most = float(self.half_width[-1].max()), int(self.sizes[-1])
-        whose = "them" if self.unit == "annotators" else "the votes"
         sentence = (
-            f"With {count(most, self._noun)} the half-width of {self.score} that is due to "
-            f"{whose} is at most {number(width)}."
+            f"With {count(most, 'annotator')} the half-width of {self.score} that is due to "
+            f"them is at most {number(width)}."
         )
         if np.isnan(width):
             endless = np.flatnonzero(np.isinf(self.mean).any(axis=0))
@@ -606,12 +515,10 @@ class PanelSize(AnalysisResult):
         about = self._about(enough, int(self.sizes[-1]), self._width_range(enough))
         return f"For a half-width of {number(NARROW, 2)}, {about}."
 
-    def _width_range(self, enough: int) -> Range | None:
+    def _width_range(self, enough: int) -> Range:
         """How many annotators a half-width needs, as their variance is known from so few."""
         from scipy.special import chdtri
 
-        if np.isinf(self.degrees):
-            return None
         tails = ((1 - self.level) / 2, (1 + self.level) / 2)
         ends = (enough * self.degrees / float(chdtri(self.degrees, tail)) for tail in tails)
         low, high = (max(2, ceil(round(end, 9))) for end in ends)
@@ -631,7 +538,7 @@ class PanelSize(AnalysisResult):
         size = int(self.sizes[last])
         near = np.floor(round(float(self.separate[last]) * 100, 6)) / 100  # never rounded up
         seen = (
-            f"Two separate panels of {count(size, self._noun)} order the {models} models "
+            f"Two separate panels of {count(size, 'annotator')} order the {models} models "
             f"with a mean rank correlation of {number(float(near), 2)}"
         )
         if enough is None:
@@ -644,10 +551,10 @@ class PanelSize(AnalysisResult):
     def _about(self, enough: int, most: int, span: Range | None) -> str:
         """A number that may be an extrapolation, with its range, and that it is enough."""
         if enough <= most:
-            return f"{count(enough, self._noun)} are enough"
-        words, far = f"about {count(enough, self._noun)}", max(FAR, most)
+            return f"{count(enough, 'annotator')} are enough"
+        words, far = f"about {count(enough, 'annotator')}", max(FAR, most)
         if enough > far:
-            words = f"more than {count(far, self._noun)}"
+            words = f"more than {count(far, 'annotator')}"
         if span is None:
             return f"{words} would be enough (extrapolated)"
         low, high = span
@@ -659,7 +566,7 @@ class PanelSize(AnalysisResult):
     def rows(self) -> list[dict[str, Cell]]:
         """One plain dict per size and model."""
         return rows_of(
-            {**self.named, "unit": self.unit},
+            self.named,
             {"size": self.sizes.tolist(), "model": self.models},
             {
                 "subsets": self.subsets,
@@ -682,7 +589,7 @@ class PanelSize(AnalysisResult):
             ("limit_low", "limit_high"),
         )
         columns = (
-            Column("size", self.unit, "count"),
+            Column("size", "annotators", "count"),
             Column("coverage", "items reached", "percent"),
             Column("model", "model", "model", brief=False),
             Column("mean", self.score, "number", brief=False),
@@ -692,7 +599,7 @@ class PanelSize(AnalysisResult):
         )
         table = Table(
             name="panel_size",
-            caption=f"{capital(self.score)} by number of {self.unit}",
+            caption=f"{capital(self.score)} by number of annotators",
             columns=[c for c in columns if not (single_model and c.key == "separate")],
             rows=rows,
             brief=largest_by(rows, "size", "half_width"),
@@ -730,8 +637,8 @@ class PanelSize(AnalysisResult):
             beyond = [(float(n), float(half[-1] * (last / n) ** 0.5)) for n in more]
             widths.append(Line(name, points, model=name, beyond=beyond))
         ticks = _ticks([int(size) for size in self.sizes], more)
-        span = f"for {self.sizes[0]} to {last} {self.unit}, and extrapolated beyond."
-        axis, score = f"number of {self.unit}", capital(self.score)
+        span = f"for {self.sizes[0]} to {last} annotators, and extrapolated beyond."
+        axis, score = "number of annotators", capital(self.score)
         value = Lines(
             name="panel-size",
             caption=f"{score} by {axis}; band: {self.models[best[0]]}; dashed: extrapolated",
@@ -754,8 +661,7 @@ class PanelSize(AnalysisResult):
     def _methods(self) -> tuple[str, tuple[str, ...]]:
         """The sentence for a paper, and its sources."""
         keys: list[str] = []
-        what = "smaller panels" if self.unit == "annotators" else "fewer votes per item"
-        text = f"{scored_again(self.models)} on the labels of {what}"
+        text = f"{scored_again(self.models)} on the labels of smaller panels"
         sizes = self.sizes[self._compared]
         if len(sizes):
             text += (
@@ -772,8 +678,7 @@ class PanelSize(AnalysisResult):
                     text += " with the range of a jackknife interval"
         if not np.isnan(self.limit_low).all():
             keys.append("efron1993")
-            over = self.unit if self.unit == "annotators" else "items"
-            how = f"a jackknife interval over {over} with Student's quantile"
+            how = "a jackknife interval over annotators with Student's quantile"
             text += f"; the limit for ever larger ones has {how} [@efron1993]"
         return f"{text}.", tuple(keys)
 
@@ -820,11 +725,11 @@ def panel_size(study: Study) -> PanelSize:
     Parameters
     ----------
     study
-        Models by the first metric, and votes of at least three annotators, or three votes per
-        item; replicates are subsets per size.
+        Models by the first metric, and votes of at least three annotators; replicates are
+        subsets per size.
     """
     scorer = scorer_of(study)
-    panels, unit = _panels(scorer, study.annotations)
+    panels = _panels(scorer, study.annotations)
     mean = np.stack([size_values.mean(axis=1) for size_values in panels.values])
     spread = np.stack([size_values.std(axis=1) for size_values in panels.values])
     times = quantile(scorer.settings.level, panels.degrees)
@@ -833,7 +738,6 @@ def panel_size(study: Study) -> PanelSize:
     separate = panels.between_separate()
     return PanelSize(
         **scorer.facts,
-        unit=unit,
         degrees=panels.degrees,
         sizes=panels.sizes,
         subsets=np.array([size_values.shape[1] for size_values in panels.values]),
@@ -849,20 +753,15 @@ def panel_size(study: Study) -> PanelSize:
     )
 
 
-def _panels(scorer: ModelScorer, annotations: Annotations) -> tuple[PanelValues, str]:
+def _panels(scorer: ModelScorer, annotations: Annotations) -> PanelValues:
+    got = "anonymous votes"
     if annotations.annotators is not None:
         people = len(annotations.annotators)
         active = np.flatnonzero(scorer.votes_given(people))
         if len(active) >= 3:
-            return smaller_panels(scorer, active, people), "annotators"
+            return smaller_panels(scorer, active, people)
         got = count(len(active), "annotator")
-    else:
-        most = int(np.median(np.concatenate([votes_of.sizes for votes_of in scorer.votes])))
-        if most >= 3:
-            return fewer_votes(scorer, most), "votes per item"
-        got = f"anonymous votes, {most} on a typical item"
-    wanted = "at least three annotators, or three votes per item"
-    raise InputError("panel size", got, wanted, "ask more annotators")
+    raise InputError("panel size", got, "at least three annotators", "ask more annotators")
 
 
 def _cautions(panels: PanelValues, plan: Resampling) -> list[Notice]:
