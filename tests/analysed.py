@@ -6,7 +6,7 @@ from typing import Any
 
 from equipoise.report.answer import analyse_study
 from equipoise.study import Settings, Study
-from equipoise.study.analyses import components, panels, scoring
+from equipoise.study.analyses import calibration_curves, components, panels, scoring
 from equipoise.types.findings import Report
 
 
@@ -49,3 +49,8 @@ def variance_components(
     asked = {"kind": "influence", "labels": labels, **how}
     study = scoring.study_of(predictions, votes, asked)
     return components.variance_components(study.evaluation, labels)
+
+
+def calibration(predictions: Any, votes: Any, **how: Any) -> calibration_curves.Calibration:
+    """Calibration in the study that keywords ask about."""
+    return calibration_curves.calibration(scoring.study_of(predictions, votes, how))

@@ -65,12 +65,12 @@ from equipoise.inference import (
     two_way,
     unit_design,
 )
+from equipoise.metrics import titled
 from equipoise.metrics.decisions import decide
 from equipoise.study import MACRO
 from equipoise.study.alignment import Aligned
-from equipoise.study.analyses.result import AnalysisResult, ends_of
-from equipoise.study.analyses.scoring import Given, study_of
-from equipoise.study.analyses.words import as_notices
+from equipoise.study.analyses.scoring import Given, freeze, study_of
+from equipoise.study.analyses.words import ENDS, as_notices, ends_of, score_title
 from equipoise.study.arguments import as_annotations
 from equipoise.study.study import Study
 from equipoise.types.annotations import Annotations
@@ -531,6 +531,61 @@ FEW = (
     "The design has {effective:number} effective experts, too few to speak of experts like "
     "these: intervals are for other items and these experts."
 )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class AnalysisResult:
+    """What was scored, frozen with everything that a result adds.
+
+    Attributes
+    ----------
+    task, metric, labels, models
+        What was scored.
+    level, better
+        Level of the intervals, and whether ``higher`` or ``lower`` values are better.
+    notices
+        What the user should know.
+    """
+
+    task: str
+    metric: str
+    labels: str
+    models: tuple[str, ...]
+    level: float
+    better: str = "higher"
+    notices: tuple[Notice, ...] = ()
+
+    def __post_init__(self) -> None:
+        freeze(self)
+
+    @property
+    def score(self) -> str:
+        """What was scored, as one would say it."""
+        return titled(self.metric, self.labels)
+
+    @property
+    def what(self) -> str:
+        """The same, with the task."""
+        return score_title(self.metric, self.labels, self.task)
+
+    @property
+    def head(self) -> str:
+        """Head of a column of values, which says so where lower ones are better."""
+        return f"{self.score}{' (lower is better)' * (self.better == 'lower')}"
+
+    @property
+    def sign(self) -> int:
+        """1 where higher is better, else -1."""
+        return 1 if self.better == "higher" else -1
+
+    @property
+    def named(self) -> dict[str, Cell]:
+        """What every row begins with."""
+        return {"task": self.task, "metric": self.metric, "labels": self.labels}
+
+    def with_ends(self, name: str, key: str = "", at: Any = ...) -> dict[str, Any]:
+        """A quantity and the ends of its interval as columns, under another key if given."""
+        return {f"{key or name}{end}": getattr(self, f"{name}{end}")[at] for end in ENDS}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

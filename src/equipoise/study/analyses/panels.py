@@ -57,13 +57,13 @@ from numpy.typing import NDArray
 
 from equipoise.inference.ranks import higher_is_better, spearman
 from equipoise.inference.resampling import Resampling
-from equipoise.study.analyses.result import AnalysisResult, ends_of
 from equipoise.study.analyses.scoring import (
     ModelScorer,
+    freeze,
     mean_over_tasks,
     scorer_of,
 )
-from equipoise.study.analyses.words import NAMED, scored_again
+from equipoise.study.analyses.words import NAMED, ends_of, score_title, scored_again
 from equipoise.study.study import Study
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import (
@@ -396,11 +396,13 @@ Range = tuple[int, int | None]  # how many may be enough: from, and to where tha
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class PanelSize(AnalysisResult):
+class PanelSize:
     """Every model by the number of annotators.
 
     Attributes
     ----------
+    task, metric, labels, better, models, level
+        What was scored, whether ``higher`` or ``lower`` is better, and the level of intervals.
     degrees
         Degrees of freedom of the spread: one less than annotators, infinite for votes.
     sizes, subsets, coverage
@@ -418,8 +420,16 @@ class PanelSize(AnalysisResult):
         The fitted a with its interval, and b, shape (models,).
     variance
         Fitted variance of one annotator, shape (models,).
+    notices
+        What the user should know.
     """
 
+    task: str
+    metric: str
+    labels: str
+    better: str
+    models: tuple[str, ...]
+    level: float
     degrees: float
     sizes: Ints
     subsets: Ints
@@ -435,8 +445,17 @@ class PanelSize(AnalysisResult):
     limit_high: Floats
     slope: Floats
     variance: Floats
+    notices: tuple[Notice, ...] = ()
 
     __repr__ = short_repr
+
+    def __post_init__(self) -> None:
+        freeze(self)
+
+    @property
+    def score(self) -> str:
+        """What was scored, as one would say it."""
+        return score_title(self.metric, self.labels)
 
     @property
     def _times(self) -> float:
@@ -566,7 +585,7 @@ class PanelSize(AnalysisResult):
     def rows(self) -> list[dict[str, Cell]]:
         """One plain dict per size and model."""
         return rows_of(
-            self.named,
+            {"task": self.task, "metric": self.metric, "labels": self.labels},
             {"size": self.sizes.tolist(), "model": self.models},
             {
                 "subsets": self.subsets,
@@ -577,7 +596,9 @@ class PanelSize(AnalysisResult):
                 "half_width": self.half_width,
                 "fitted": self.limit + self.slope / self.sizes[:, None],
                 "separate": self.separate,
-                **self.with_ends("limit", at=None),
+                **ends_of(
+                    "limit", self.limit[None], (self.limit_low[None], self.limit_high[None])
+                ),
             },
         )
 

@@ -29,8 +29,7 @@ from equipoise.inference.estimate import Estimate, wilson
 from equipoise.inference.ranks import kendall_tau_b, spearman
 from equipoise.metrics import DEFAULT
 from equipoise.study import LABELS, Difference, Evaluation
-from equipoise.study.analyses.result import ends_of, freeze
-from equipoise.study.analyses.scoring import Given, study_of
+from equipoise.study.analyses.scoring import Given, freeze, study_of
 from equipoise.study.analyses.words import (
     IN_FILES,
     IN_FULL,
@@ -38,6 +37,7 @@ from equipoise.study.analyses.words import (
     QUESTION,
     RESAMPLED,
     as_notices,
+    ends_of,
     score_title,
     with_titles,
 )

@@ -7,7 +7,8 @@ which the metric is defined on the whole panel.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,7 @@ from equipoise.types.arrays import (
     Floats,
     InputError,
     Ints,
+    frozen,
     listed,
     require_drawn,
     require_keywords,
@@ -86,25 +88,20 @@ def study_of(predictions: Given, truth: Truths, how: Mapping[str, Any]) -> Study
     return study if task is None else study.of_task(task)
 
 
-class _ChunkScorer(NamedTuple):
-    """All that scores of a chunk of replicates are made of; may be sent to other processes."""
-
-    metric: Metric
-    prepared: Sequence[Prepared]
-    shares: Sequence[Floats]
-    counts: NDArray[np.uint8]
-    ties: str
-    soft: bool
-
-    def scored(self, part: slice) -> Floats:
-        """Value of each prediction in some replicates, shape (predictions, replicates)."""
-        labels = [share if share.ndim == 1 else share[:, part] for share in self.shares]
-        times = np.ascontiguousarray(self.counts[:, part])
-        whole = self.metric.labels == "distribution"
-        block = pair(labels, times, whole=whole, ties=self.ties)[self.soft]
-        return np.stack(
-            [self.metric.finish(self.metric.reduce(p, block)) for p in self.prepared]
-        )
+def _scored_part(
+    task: "TaskScorer",
+    prepared: Sequence[Prepared],
+    shares: Sequence[Floats],
+    counts: NDArray[np.uint8],
+    part: slice,
+) -> Floats:
+    """Value of each prediction in some replicates, shape (predictions, replicates)."""
+    labels = [share if share.ndim == 1 else share[:, part] for share in shares]
+    times = np.ascontiguousarray(counts[:, part])
+    metric, soft = task.metric, task.labels == "soft"
+    whole = metric.labels == "distribution"
+    block = pair(labels, times, whole=whole, ties=task.question.ties)[soft]
+    return np.stack([metric.finish(metric.reduce(p, block)) for p in prepared])
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,10 +152,8 @@ class TaskScorer:
         predictions = self.prepared if prepared is None else prepared
         width = chunk_width(len(counts), len(shares))
         parts = [slice(a, a + width) for a in range(0, counts.shape[1], width)]
-        chunk = _ChunkScorer(
-            self.metric, predictions, shares, counts, self.question.ties, self.labels == "soft"
-        )
-        return np.concatenate(current().map(chunk.scored, parts), axis=1)
+        scored = partial(_scored_part, self, predictions, shares, counts)
+        return np.concatenate(current().map(scored, parts), axis=1)
 
     def full(self) -> Floats:
         """Value of each model on all votes, shape (models,)."""
@@ -284,3 +279,11 @@ def _defined(subjects: list[TaskScorer]) -> tuple[list[TaskScorer], list[Notice]
 def mean_over_tasks(parts: Sequence[Floats]) -> Floats:
     """Average of what every subject gave, undefined where one of them is."""
     return np.asarray(np.mean(np.stack(parts), axis=0))
+
+
+def freeze(result: Any) -> None:
+    """Make every array of a frozen result read-only."""
+    for field in fields(result):
+        value = getattr(result, field.name)
+        if isinstance(value, np.ndarray):
+            object.__setattr__(result, field.name, frozen(value))

@@ -38,7 +38,7 @@ import numpy as np
 
 from equipoise.inference.estimate import Estimate, wilson
 from equipoise.inference.resampling import Resampling
-from equipoise.study.analyses.result import freeze
+from equipoise.study.analyses.scoring import freeze
 from equipoise.study.blocks import HALF
 from equipoise.study.truth import PanelDraw, TaskTruth, yes_no_truth
 from equipoise.types.annotations import Annotations

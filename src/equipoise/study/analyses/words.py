@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import Any
 
 from equipoise.metrics import titled
 from equipoise.types.findings import Column
@@ -30,6 +31,7 @@ IN_FULL = {
 ORDER = "rank correlation with the original order (1: the same, 0: no relation, −1: reversed)"
 BRACKETS = "Brackets: interval when items are resampled."
 
+ENDS = ("", "_low", "_high")
 QUESTION = tuple(Column(name, name) for name in ("task", "metric", "labels"))
 NAMED = 3  # names in a clause
 IN_FILES = tuple(replace(column, brief=False) for column in QUESTION)  # not on a terminal
@@ -71,3 +73,15 @@ def as_notices(*groups: Iterable[Notice | str]) -> tuple[Notice, ...]:
     """
     notices = (as_notice(notice) for group in groups for notice in group)
     return tuple({str(notice): notice for notice in notices}.values())
+
+
+def ends_of(name: str, value: Any, ends: Iterable[Any], *, stem: str = "") -> dict[str, Any]:
+    """A quantity with the ends of its interval, which may be named by a shorter stem.
+
+    Examples
+    --------
+    >>> ends_of("limit", 0.5, (0.4, 0.6))
+    {'limit': 0.5, 'limit_low': 0.4, 'limit_high': 0.6}
+    """
+    low, high = ends
+    return {name: value, f"{stem or name}_low": low, f"{stem or name}_high": high}
