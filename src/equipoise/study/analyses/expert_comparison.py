@@ -70,7 +70,7 @@ from equipoise.metrics.decisions import decide
 from equipoise.study import MACRO
 from equipoise.study.alignment import Aligned
 from equipoise.study.analyses.scoring import Given, freeze, study_of
-from equipoise.study.analyses.words import ENDS, as_notices, ends_of, score_title
+from equipoise.study.analyses.words import ENDS, as_notices, ends_of
 from equipoise.study.arguments import as_annotations
 from equipoise.study.study import Study
 from equipoise.types.annotations import Annotations
@@ -534,62 +534,7 @@ FEW = (
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class AnalysisResult:
-    """What was scored, frozen with everything that a result adds.
-
-    Attributes
-    ----------
-    task, metric, labels, models
-        What was scored.
-    level, better
-        Level of the intervals, and whether ``higher`` or ``lower`` values are better.
-    notices
-        What the user should know.
-    """
-
-    task: str
-    metric: str
-    labels: str
-    models: tuple[str, ...]
-    level: float
-    better: str = "higher"
-    notices: tuple[Notice, ...] = ()
-
-    def __post_init__(self) -> None:
-        freeze(self)
-
-    @property
-    def score(self) -> str:
-        """What was scored, as one would say it."""
-        return titled(self.metric, self.labels)
-
-    @property
-    def what(self) -> str:
-        """The same, with the task."""
-        return score_title(self.metric, self.labels, self.task)
-
-    @property
-    def head(self) -> str:
-        """Head of a column of values, which says so where lower ones are better."""
-        return f"{self.score}{' (lower is better)' * (self.better == 'lower')}"
-
-    @property
-    def sign(self) -> int:
-        """1 where higher is better, else -1."""
-        return 1 if self.better == "higher" else -1
-
-    @property
-    def named(self) -> dict[str, Cell]:
-        """What every row begins with."""
-        return {"task": self.task, "metric": self.metric, "labels": self.labels}
-
-    def with_ends(self, name: str, key: str = "", at: Any = ...) -> dict[str, Any]:
-        """A quantity and the ends of its interval as columns, under another key if given."""
-        return {f"{key or name}{end}": getattr(self, f"{name}{end}")[at] for end in ENDS}
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Experts(AnalysisResult):
+class Experts:
     """Models among experts.
 
     Attributes
@@ -611,6 +556,11 @@ class Experts(AnalysisResult):
         Whom the intervals speak for, with the effective number of experts.
     """
 
+    task: str
+    metric: str
+    labels: str
+    models: tuple[str, ...]
+    level: float
     experts: tuple[str, ...]
     items: Ints
     sensitivity: Floats
@@ -625,8 +575,17 @@ class Experts(AnalysisResult):
     behind_low: Floats
     behind_high: Floats
     population: Population
+    better: str = "higher"
+    notices: tuple[Notice, ...] = ()
 
     __repr__ = short_repr
+
+    def __post_init__(self) -> None:
+        freeze(self)
+
+    def with_ends(self, name: str, key: str = "", at: Any = ...) -> dict[str, Any]:
+        """A quantity and the ends of its interval as columns, under another key if given."""
+        return {f"{key or name}{end}": getattr(self, f"{name}{end}")[at] for end in ENDS}
 
     @property
     def yes_no(self) -> bool:
@@ -680,7 +639,8 @@ class Experts(AnalysisResult):
     @property
     def score(self) -> str:
         """What is compared, as one would say it."""
-        return SENSITIVITY if self.yes_no else super().score.removeprefix("soft ")
+        title = titled(self.metric, self.labels).removeprefix("soft ")
+        return SENSITIVITY if self.yes_no else title
 
     def rows(self) -> list[dict[str, Cell]]:
         """One plain dict per expert, then one per model."""
@@ -689,7 +649,11 @@ class Experts(AnalysisResult):
     def _expert_rows(self) -> list[dict[str, Cell]]:
         columns: dict[str, ArrayLike] = {"kind": "expert", "items": self.items}
         columns |= {"value": self.values, "specificity": self.specificity}
-        return rows_of(self.named, {"who": self.experts}, columns)
+        return rows_of(
+            {"task": self.task, "metric": self.metric, "labels": self.labels},
+            {"who": self.experts},
+            columns,
+        )
 
     def _model_rows(self) -> list[dict[str, Cell]]:
         columns: dict[str, ArrayLike | None] = {
@@ -698,7 +662,11 @@ class Experts(AnalysisResult):
             **self.with_ends("mean_gap", "gap"),
             **self.with_ends("behind"),
         }
-        return rows_of(self.named, {"who": self.models}, columns)
+        return rows_of(
+            {"task": self.task, "metric": self.metric, "labels": self.labels},
+            {"who": self.models},
+            columns,
+        )
 
     def report(self) -> Finding:
         """The finding for every surface."""
@@ -757,7 +725,7 @@ class Experts(AnalysisResult):
                     Column("gap", "gain", "change"),
                 ),
                 rows=rows_of(
-                    self.named,
+                    {"task": self.task, "metric": self.metric, "labels": self.labels},
                     {"who": self.experts, "model": self.models},
                     {"value": self.model_values, "gap": self.gap},
                 ),

@@ -21,14 +21,13 @@ from equipoise.study.analyses.thresholds import (
 from equipoise.study.arguments import as_predictions
 from equipoise.study.questions.answers import Question, answer
 from equipoise.study.questions.label_rules import (
-    CLASSES,
     FACTS,
     REACH,
     called,
     labels_around,
 )
 from equipoise.study.study import Settings, Study, silent
-from equipoise.study.variants import Contest
+from equipoise.study.variants import YES_NO, Contest
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import InputError, Ints, PerItem, require_number
 from equipoise.types.findings import (
@@ -231,7 +230,7 @@ def _models_finding(
     labels = Annotations(
         kind="binary",
         items=items,
-        classes=CLASSES,
+        classes=YES_NO,
         item=np.arange(len(items)),
         label=called(probabilities.values, centre).astype(np.intp),
         groups=names or None,

@@ -5,10 +5,6 @@ probability, where the truth is a model): an item is positive when its share lie
 Thresholds go from 0.35 to 0.65; those that give the same labels are one variant, and a tie
 under the strict majority is negative. Changes are against the labels of that majority, which
 are taken as known.
-
-References
-----------
-Gröger et al., *CleanPatrick: a benchmark for image data cleaning*, 2025.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,10 +16,8 @@ from equipoise.study.variants import Contest
 from equipoise.types.arrays import Bools, Floats, InputError, PerItem
 from equipoise.types.findings import Column
 from equipoise.types.numbers import chosen
-from equipoise.types.plausibilities import Plausibilities
 from equipoise.types.words import ONE_CLASS, hint
 
-CLASSES = ("negative", "positive")
 MAJORITY = 0.5  # to be exceeded: a tie is negative
 REACH, STEPS = 0.15, 5  # how far thresholds go on either side, and in how many steps
 TIE = 1e-12  # shares that differ by rounding alone are equal
@@ -33,8 +27,6 @@ FACTS = (Column("positives", "positives", "count"), Column("prevalence", "share"
 def called(values: PerItem, threshold: float, *, strict: bool = False) -> Bools:
     """Which items are positive: at the threshold and above, or strictly above it.
 
-    Examples
-    --------
     >>> called(np.array([0.4, 0.5, 0.6]), 0.5), called(np.array([0.5]), 0.5, strict=True)
     (array([False,  True,  True]), array([False]))
     """
@@ -51,38 +43,22 @@ def labels_around(
 ) -> Iterator[Variant]:
     """The contest against hard labels, by what is above each threshold of an even grid.
 
-    Parameters
-    ----------
-    values
-        Shares of yes, or probabilities, of the items of every task.
-    centre, reach
-        The threshold whose labels the others are compared with, and how far they go from it;
-        what lies outside of [0, 1] is left out.
-    strict
-        Whether an item must exceed the threshold; else it must reach it.
+    `values` are shares of yes, or probabilities, of the items of every task. The labels of the
+    centre are what others are compared with; what lies outside of [0, 1] is left out.
     """
-
-    def labelled(threshold: float) -> Contest:
-        truths = []
-        for task, shares in zip(contest.tasks, values, strict=True):
-            yes = called(shares, threshold, strict=strict).astype(np.float64)
-            both, items = np.stack([1 - yes, yes], axis=1), task.question.items
-            truth = Plausibilities.dense(both, items=items, classes=CLASSES, method="labels")
-            truths.append(truth.noted(task=task.question.task))
-        return contest.with_truth(truths)
-
     same: dict[bytes, list[float]] = {}
-    for threshold in (centre + np.arange(-STEPS, STEPS + 1) * reach / STEPS).tolist():
-        if 0 <= threshold <= 1:
-            labels = [called(shares, threshold, strict=strict) for shares in values]
-            key = np.concatenate(labels).tobytes()
-            same.setdefault(key, []).append(threshold)
-    middle = labelled(centre)
+    for step in (centre + np.arange(-STEPS, STEPS + 1) * reach / STEPS).tolist():
+        if 0 <= step <= 1:
+            labels = [called(shares, step, strict=strict) for shares in values]
+            same.setdefault(np.concatenate(labels).tobytes(), []).append(step)
+    ends = np.cumsum([len(shares) for shares in values])[:-1]
+    middle = contest.with_labels([called(shares, centre, strict=strict) for shares in values])
     for key, span in same.items():
-        ends = dict.fromkeys(chosen(round(end, 4)) for end in (span[0], span[-1]))
         yes = np.frombuffer(key, dtype=bool)
+        both = dict.fromkeys(chosen(round(end, 4)) for end in (span[0], span[-1]))
         facts = {"positives": int(yes.sum()), "prevalence": float(yes.mean())}
-        yield Variant(" to ".join(ends), labelled(span[0]), against=middle, facts=facts)
+        variant = contest.with_labels(np.split(yes, ends))
+        yield Variant(" to ".join(both), variant, against=middle, facts=facts)
 
 
 def labels_by_share(contest: Contest) -> Iterator[Variant]:
