@@ -6,6 +6,7 @@ from typing import Any
 
 from equipoise.report.answer import analyse_study
 from equipoise.study import Settings, Study
+from equipoise.study.analyses import calibration_curves, components, panels, scoring
 from equipoise.types.findings import Report
 
 
@@ -34,3 +35,22 @@ def analysed(
 ) -> Report:
     """The report of a study."""
     return analyse_study(study_of(predictions, votes, **asked), only=only, pair=pair)
+
+
+def panel_size(predictions: Any, votes: Any, **how: Any) -> panels.PanelSize:
+    """Panels of the study that keywords ask about."""
+    return panels.panel_size(scoring.study_of(predictions, votes, how))
+
+
+def variance_components(
+    predictions: Any, votes: Any, *, labels: str = "soft", **how: Any
+) -> components.Components:
+    """Components of an evaluation without redraws."""
+    asked = {"kind": "influence", "labels": labels, **how}
+    study = scoring.study_of(predictions, votes, asked)
+    return components.variance_components(study.evaluation, labels)
+
+
+def calibration(predictions: Any, votes: Any, **how: Any) -> calibration_curves.Calibration:
+    """Calibration in the study that keywords ask about."""
+    return calibration_curves.calibration(scoring.study_of(predictions, votes, how))

@@ -7,8 +7,11 @@ from io import StringIO
 import numpy as np
 
 from equipoise.study.analyses.audits import audit, audited_pools
-from equipoise.study.analyses.moving_thresholds import Grid
-from equipoise.study.analyses.threshold_in_use import ItemProbabilities, threshold_report
+from equipoise.study.analyses.threshold_in_use import (
+    ItemProbabilities,
+    ModelsBeside,
+    threshold_report,
+)
 from equipoise.study.analyses.thresholds import Rule, sampling_plan
 from equipoise.types.annotations import Annotations
 from equipoise.types.findings import Report
@@ -59,7 +62,9 @@ def filled(plan, seed):
     return text.getvalue()
 
 
-def threshold_of(*, models=3, bad="", rule="isotonic", yes=0.6, metrics=("auroc",)):
+def threshold_of(
+    *, models=3, bad="", rule="isotonic", yes=0.6, metrics=("auroc",), beside=None
+):
     """Report of a threshold."""
     random = np.random.default_rng(1)
     share = crowd(150)
@@ -80,7 +85,8 @@ def threshold_of(*, models=3, bad="", rule="isotonic", yes=0.6, metrics=("auroc"
         for m in range(models)
     ]
     known, how = ItemProbabilities(items, share, f"made up{bad}"), Rule(rule, replicates=60)
-    return threshold_report(known, plan, votes, given, how, Grid(metrics=metrics))
+    beside = beside or ModelsBeside(given, metrics)
+    return threshold_report(known, plan, votes, how, beside)
 
 
 def audit_of(*, bad="", pools=3):

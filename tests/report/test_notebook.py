@@ -16,17 +16,15 @@ from equipoise.report.answer import evaluation_report
 from equipoise.report.run.recording import Provenance, record
 from equipoise.study import Settings
 from equipoise.study.analyses import (
-    calibration,
     experts,
     flips,
     gold,
-    panel_size,
     rank_stability,
-    variance_components,
 )
 from equipoise.study.planning import next_for_ranking, next_items, plan_ranking, plan_size
 from equipoise.study.questions import ask
 from equipoise.truth import agreement, dawid_skene, dirichlet
+from tests.analysed import calibration, panel_size, variance_components
 
 READINGS, SCORES = reading_study()
 KINDS = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}

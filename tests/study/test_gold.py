@@ -9,13 +9,14 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import accuracy_score, cohen_kappa_score, roc_curve
 
 from equipoise import Annotations, InputError, Predictions, evaluate, resample
-from equipoise.study.analyses import experts, gold, panel_size, rank_stability
+from equipoise.study.analyses import experts, gold, rank_stability
 from equipoise.study.analyses.annotators import skilled_rows
 from equipoise.study.analyses.gold_standard import sensitivity_at
 from equipoise.study.questions import ask
 from equipoise.study.truth import task_truths
 from equipoise.truth import dawid_skene, dirichlet, glad
 from equipoise.truth.agreement import krippendorff_alpha
+from tests.analysed import panel_size
 from tests.strategies import names
 
 ITEMS, READERS = 90, 4

@@ -32,7 +32,6 @@ from equipoise.study.planning.power_analysis import (
     power,
     simulated_power,
 )
-from equipoise.study.planning.size import size_words
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import InputError
 from equipoise.types.predictions import Predictions
@@ -262,26 +261,6 @@ def test_below_some_number_of_annotators_no_number_of_items_is_enough():
     none = plan_size(both, votes, difference=0.06, simulations=0, annotators=(3, 4))
     assert none.designs == () and none.state == "out of reach"
     assert f"80%: with fewer than {least} annotators no number" in none.finding
-
-
-def test_prices_choose_among_more_annotators_where_those_asked_for_are_too_few():
-    votes, both, *_ = panel(seed=5, items=400, people=10, habit=2.0)
-    how = {"difference": 0.06, "simulations": 0, "annotators": (3, 4)}
-    free = plan_size(both, votes, **how)
-    dear_items = plan_size(both, votes, **how, price_item=100, price_vote=0.01)
-    dear_votes = plan_size(both, votes, **how, price_item=0.01, price_vote=1)
-    for done in (free, dear_items, dear_votes):
-        best = done.beyond()
-        assert done.designs == () and best.annotators >= done.least_annotators()
-        assert done.power(best.groups, best.shape) >= 0.8
-        assert size_words(best) in done.finding
-    assert dear_items.beyond().items < dear_votes.beyond().items
-    assert dear_items.beyond().annotators > dear_votes.beyond().annotators
-    assert "the cheapest: " in dear_items.finding and "fewest votes in all" in free.finding
-    order = plan_ranking(both, votes, **how, price_item=1, price_vote=1)
-    assert "With more annotators" in order.finding and "the cheapest" in order.finding
-    enough = {**how, "annotators": (300,)}
-    assert plan_size(both, votes, **enough).beyond() is None
 
 
 def test_a_pilot_that_found_nothing_is_not_planned_from_its_own_difference():

@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-import math
 import os
 import re
 from dataclasses import replace
@@ -23,6 +22,7 @@ from equipoise.study.planning import (
     plan_report,
     plan_size,
 )
+from equipoise.study.planning.findings import _source_shares
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import InputError
 from equipoise.types.findings.record import as_json
@@ -32,7 +32,7 @@ from equipoise.types.words import in_command
 
 BAD = "\"'><img src=x onerror=alert(1)><!--\x00\u202e"
 LONG = "a-name-that-never-ends-" * 6
-ALWAYS = {"verdict", "uncertainty"}
+ALWAYS = {"verdict"}
 PLANNED = ALWAYS | {"power", "designs"}
 
 
@@ -256,8 +256,8 @@ def test_a_ranking_is_planned_for_the_power_asked_and_no_more(name):
 def test_what_no_number_of_items_reaches_is_said():
     done, _ = found("pair out of reach")
     assert done.state == "out of reach" and "no number of items reaches it" in done.finding
-    part = finding("pair out of reach", "uncertainty")
-    assert "comes from who annotates" in part.sentence and "other people do" in part.sentence
+    source = finding("pair out of reach", "verdict").more[1]
+    assert "comes from who annotates" in source and "other people do" in source
 
 
 def test_a_pilot_that_is_open_says_so_everywhere():
@@ -279,32 +279,26 @@ def test_designs_by_nights_name_groups():
     for row, one in zip(part.tables[0].rows, done.designs, strict=True):
         assert row["items_per_group"] * row["groups"] == row["items"] == one.items
     assert "groups" in part.sentence and "Going from items" not in part.sentence
-    assert any(text.startswith("Items per group, ") for text in part.more)
     assert " in 20 groups with " in finding("pair by nights", "verdict").more[0]
     assert {one.votes_per_item for one in done.designs} == {2, 3, 5, 8, 9}
-    assert {one.source for one in rows_of("pair by nights", "plan_components")} == {
-        "groups", "items", "annotators", "votes",
-    }  # fmt: skip
+    assert all(_source_shares(done)[name] >= 0 for name in ("groups", "items", "votes"))
 
 
 def test_parts_of_the_uncertainty_add_up():
     done, _ = found("pair")
-    parts = {one.source: one for one in rows_of("pair", "plan_components")}
-    assert sum(one.pilot_share for one in parts.values()) == pytest.approx(1)
-    best = done.cheapest
-    error = math.sqrt(sum(one.planned**2 for one in parts.values()))
-    assert error == pytest.approx(done.standard_error(best.groups, best.shape))
-    now = math.sqrt(sum(one.pilot**2 for one in parts.values()))
-    assert now == pytest.approx(done.standard_error(60, done.pilot_shape))
-    most = max(parts.values(), key=lambda one: one.pilot_share)
-    assert (
-        f"({most.pilot_share:.0%} of the variance)" in finding("pair", "uncertainty").sentence
-    )
+    share = _source_shares(done)
+    assert sum(share.values()) == pytest.approx(1)
+    whole = done.standard_error(60, done.pilot_shape) ** 2
+    assert share["items"] * whole == pytest.approx(done.components.items / 60)
+    assert share["annotators"] * whole == pytest.approx(done.components.annotators / 4)
+    assert share["votes"] * whole == pytest.approx(done.components.votes / 240)
+    most = max(share.values())
+    assert f"({most:.0%} of the variance)" in finding("pair", "verdict").more[1]
 
 
 def test_one_vote_per_item_says_that_votes_are_not_known():
     for name in ("pair with one vote", "ranking with one vote"):
-        assert "No item of the pilot has two votes" in finding(name, "uncertainty").sentence
+        assert "No item of the pilot has two votes" in finding(name, "verdict").more[1]
         assert "One design reaches it" in finding(name, "designs").sentence
         assert "1 votes" not in finding(name, "verdict").methods
 
@@ -323,8 +317,7 @@ def test_what_is_tied_is_said_and_the_rest_is_planned():
     assert none.finding.count("tied in the pilot") == 1 and "collect" not in none.finding
     flat, _ = found("pair that goes one way")
     assert flat.state == "no spread"
-    sentence = finding("pair that goes one way", "uncertainty").sentence
-    assert "no uncertainty to divide" in sentence
+    assert "no uncertainty to divide" in finding("pair that goes one way", "verdict").more[1]
 
 
 def test_notices_name_the_pairs_they_are_about_and_come_once():

@@ -11,7 +11,7 @@ from equipoise.metrics.decisions import expected_cost_metric
 from equipoise.report.page.charts import draw
 from equipoise.report.page.palette import ModelStyles
 from equipoise.study import Settings, Thresholds, Tuning, evaluate
-from equipoise.study.analyses.confusion_matrices import confusions
+from equipoise.study.analyses.annotators import confusions
 from equipoise.study.analyses.operating_curves import curves
 from equipoise.study.questions import ask
 from equipoise.types.annotations import Annotations
@@ -201,16 +201,7 @@ def test_confusions_are_what_they_say():
             expected = counts / counts.sum(axis=1, keepdims=True)
             assert found[task, name, "others"].matrix == pytest.approx(expected)
             assert found[task, name, "fitted"].matrix.sum(axis=1) == pytest.approx(1)
-    assert not any(task == "Effusion" and truth == "gold" for task, _, truth in found)
-    gold = found["Edema", "r2", "gold"]
-    counts = np.zeros((3, 3))
-    for row in np.flatnonzero(table.is_gold):
-        same = (votes.item == table.item[row]) & (votes.task == 0) & (votes.annotator == 2)
-        counts[table.label[row]] += np.bincount(votes.label[same], minlength=3)
-    whole = counts.sum(axis=1)
-    known = whole > 0
-    assert gold.matrix[known] == pytest.approx((counts / whole.clip(1)[:, None])[known])
-    assert np.isnan(gold.matrix[~known]).all() and gold.votes == whole.sum()
+    assert {truth for *_, truth in found} == {"others", "fitted"}
 
 
 def test_annotators_are_shown_by_sensitivity_and_specificity():

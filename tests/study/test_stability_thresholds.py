@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from equipoise.inference.estimate import wilson
-from equipoise.study.analyses.moving_thresholds import Grid, threshold_sweep
 from equipoise.study.analyses.thresholds import (
     ExpertSample,
     Rule,
@@ -171,13 +170,6 @@ def test_what_experts_cannot_say():
         (lambda: Rule(seed=-1), "seed: -1"),
         (lambda: Rule(replicates=0), "replicates: 0"),
         (lambda: Rule(replicates=10.5), "replicates: 10.5"),
-        (lambda: Grid(reach=2), "reach: 2"),
-        (lambda: Grid(steps=2.5), "steps: 2.5"),
-        (lambda: Grid(level="a"), "level: 'a'"),
-        (lambda: Grid(metrics="auroc"), "metrics: 'auroc'"),
-        (lambda: Grid(strict="yes"), "strict: 'yes'"),
-        (lambda: Grid(on_missing="dorp"), "did you mean 'drop'?"),
-        (lambda: threshold_sweep(3, [0.5], ["a"], 0.5), "predictions: 3 (int)"),
         (lambda: sampling_plan([0.1], 3, 1), "items: 3 (int)"),
         (lambda: sampling_plan([0.1], [1], 1), "items: [1] (list)"),
         (lambda: expert_threshold(3, None), "sample: 3 (int)"),
@@ -186,17 +178,6 @@ def test_what_experts_cannot_say():
             lambda: expert_threshold(sampling_plan([0.1], ["a"], 1), None, "rise"),
             "rule: 'rise'",
         ),
-        (lambda: threshold_sweep([], [0.5], ["a"], 0.5, "x"), "grid: 'x' (str)"),
-        (lambda: Grid(progress=3), "progress: 3 (int)"),
-        (lambda: Grid(group="ab"), "group: 'ab' (str)"),
-        (lambda: Grid(group=[1, None]), "group: [1, None] (list)"),
-        (lambda: Grid(group=np.eye(1)), "the name of its group for every item"),
-        (
-            lambda: threshold_sweep([], [0.5], ["a"], 0.5, Grid(group=["p", "q"])),
-            "group: 2 groups, expected one for each of the 1 items",
-        ),
-        (lambda: threshold_sweep([], [0.5], ["a"], math.nan), "threshold: nan"),
-        (lambda: threshold_sweep([], [0.5], ["a"], 1.2), "a number in [0, 1]"),
     ],
 )
 def test_bad_input_is_refused(call, words):

@@ -42,7 +42,8 @@ from equipoise.truth import (
 )
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import InputError
-from equipoise.types.findings import Cases, Finding, cell
+from equipoise.types.findings import Finding, cell
+from equipoise.types.numbers import percent
 from tests.report_truth_sample import BAD, rankings, votes
 
 
@@ -106,7 +107,7 @@ def test_a_certainty_says_what_the_fit_says(name):
     table, made = fitted(name)
     found, sure = certainty(table, made), made.certainty
     assert found.mean == pytest.approx(sure.mean())
-    assert found.below == (sure < 0.99).sum() == sum(found.counts_below)
+    assert found.below == (sure < 0.99).sum()
     assert sum(found.counts) == found.items == len(made.items)
     shown = [one.certainty for one in found.ambiguous]
     assert shown == sorted(shown)
@@ -115,20 +116,24 @@ def test_a_certainty_says_what_the_fit_says(name):
         i = made.items.index(one.item)
         assert one.entropy == pytest.approx(made.entropy[i])
         mean = dict(zip(made.classes, made.mean[i], strict=True))
-        assert all(mass == pytest.approx(mean[label]) for label, mass in one.plausible)
-        assert sum(mass for _, mass in one.plausible) + one.others == pytest.approx(1)
+        top = sorted(mean, key=lambda label: -mean[label])[0]
+        assert one.plausible.startswith(f"{top}: {percent(mean[top])}")
+        shares = {f"{label}: {percent(mass)}" for label, mass in mean.items()}
+        assert {*one.plausible.split(", ")} - shares <= {one.plausible.split(", ")[-1]}
 
 
 def test_votes_are_told_by_class_and_person():
     table, made = fitted("dawid_skene")
     one = certainty(table, made).ambiguous[0]
     rows = table.item == table.items.index(one.item)
-    said = {
-        table.annotators[a]: table.classes[k]
-        for a, k in zip(table.annotator[rows], table.label[rows], strict=True)
-    }
-    assert {who: part.name for part in one.counts for who in part.who} == said
-    assert one.votes == 5 == sum(part.votes for part in one.counts)
+    who = {label: [] for label in table.classes}
+    for a, k in zip(table.annotator[rows], table.label[rows], strict=True):
+        who[table.classes[k]].append(table.annotators[a])
+    order = sorted((label for label in who if who[label]), key=lambda label: -len(who[label]))
+    assert one.votes == 5 == sum(map(len, who.values()))
+    assert one.counts == "; ".join(
+        f"{label}: {len(who[label])} ({', '.join(who[label])})" for label in order
+    )
 
 
 def test_annotators_have_skill_and_median_time():
@@ -169,7 +174,7 @@ def test_every_model_makes_a_harmless_page_with_all_sections(name):
     assert all(link.startswith(("#", "data:,", "data:text/csv")) for link in links)
     roles = [v for tag, key, v in read.attributes if tag == "svg" and key == "role"]
     named = [v for tag, key, v in read.attributes if tag == "svg" and key == "aria-label"]
-    assert len(roles) == len(named) > 3
+    assert len(roles) == len(named) > 1
     assert text == render(report(*fitted(name), name))
 
 
@@ -243,24 +248,6 @@ def test_hostile_names_are_shown_and_do_nothing():
         assert read.tags.count("script") == 1
         assert not [key for _, key, _ in read.attributes if key.startswith("on")]
         assert "&lt;img" in text
-
-
-def test_few_classes_have_colours_of_their_own_and_many_have_places():
-    few = certainty(*fitted("dirichlet")).ambiguous_report().charts[0]
-    assert isinstance(few, Cases) and few.classes[:2] == ["no", "yes"]
-    counts = np.eye(12, dtype=int)[:, :10] * 2 + 1
-    table = Annotations.from_counts(counts, classes=[f"k{k}" for k in range(10)])
-    many = certainty(table, dirichlet(table)).ambiguous_report().charts[0]
-    assert many.classes == [
-        "most plausible",
-        "second",
-        "third",
-        "fourth",
-        "fifth",
-        "all others",
-    ]
-    for row in many.rows:
-        assert sum(row.shares) == pytest.approx(1)
 
 
 def test_ratings_have_findings_of_their_own():

@@ -29,7 +29,11 @@ from equipoise.report.text import as_csv
 from equipoise.scale.cells import digest
 from equipoise.study import LABELS
 from equipoise.study.analyses.catalogue import ANALYSES
-from equipoise.study.analyses.threshold_in_use import ItemProbabilities, threshold_report
+from equipoise.study.analyses.threshold_in_use import (
+    ItemProbabilities,
+    ModelsBeside,
+    threshold_report,
+)
 from equipoise.study.analyses.thresholds import ExpertSample, Rule
 from equipoise.study.study import Progress
 from equipoise.types.annotations import Annotations
@@ -351,9 +355,8 @@ def _expert_threshold(compared: TaskBenchmark) -> tuple[Finding, ...]:
     rule = Rule(seed=compared.study.seed, level=compared.study.settings.level)
     try:
         sample, votes = _expert_sample(probabilities, compared.experts)
-        report = threshold_report(
-            probabilities, sample, votes, compared.study.predictions, rule
-        )
+        beside = ModelsBeside(compared.study.predictions)
+        report = threshold_report(probabilities, sample, votes, rule, beside)
     except InputError as error:
         return (replace(left_out(key, title, error), evidence=True),)
     return tuple(

@@ -198,8 +198,8 @@ def _rule(options: Options) -> "Rule":
 def _report(options: Options, key: PlanKey | None) -> "Report":
     """Read everything and set the threshold, under a bar."""
     from equipoise.report.text import references
-    from equipoise.study.analyses.moving_thresholds import Grid
-    from equipoise.study.analyses.threshold_in_use import threshold_report
+    from equipoise.study import Settings
+    from equipoise.study.analyses.threshold_in_use import ModelsBeside, threshold_report
     from equipoise.study.analyses.thresholds import sampling_plan
 
     with progress("reading") as tell:
@@ -217,13 +217,10 @@ def _report(options: Options, key: PlanKey | None) -> "Report":
         scored = read_models(options, task)
         tell(1, 1)
     with progress("threshold") as tell:
-        grid = Grid(
-            reach=options.reach,
-            metrics=metric_names(options.metrics) or ["auroc"],
-            on_missing=options.on_missing,
-            progress=tell,
-        )
-        report = threshold_report(probabilities, sample, votes, scored, _rule(options), grid)
+        metrics = metric_names(options.metrics) or ["auroc"]
+        settings = Settings(on_missing=options.on_missing, progress=tell)
+        beside = ModelsBeside(scored, metrics, options.reach, settings)
+        report = threshold_report(probabilities, sample, votes, _rule(options), beside)
     return replace(
         report,
         title=f"{options.file.stem}: from where on is an item positive?",

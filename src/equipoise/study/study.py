@@ -46,7 +46,6 @@ from equipoise.types.words import Option, hint
 
 if TYPE_CHECKING:
     from equipoise.read.attributes import Attributes
-    from equipoise.study.analyses.options import AnalysisKeywords, ResamplingKeywords
 
 Progress = Callable[[int, int], None]
 MOST_RESAMPLES = 1000  # that a report makes when nobody says how many
@@ -499,33 +498,6 @@ class Study:
         plan = self.resampling
         return plan.of_items(keep) if isinstance(plan, Resampling) else plan
 
-    # ---- keywords of analyses that take predictions and votes --------------------------------
-
-    @property
-    def single(self) -> "AnalysisKeywords":
-        """Keywords of analyses of one metric, the first."""
-        how = self.settings
-        return {
-            "metric": self.metrics[0],
-            "labels": how.labels,
-            "level": how.level,
-            "replicates": self.replicates,
-            "seed": self.seed,
-            "on_missing": how.on_missing,
-            "ties": how.ties,
-            "progress": self.tell,
-        }
-
-    @property
-    def resampled(self) -> "ResamplingKeywords":
-        """Keywords of analyses that evaluate again under resampling."""
-        return {
-            "replicates": self.replicates,
-            "seed": self.seed,
-            "settings": self.settings,
-            "progress": self.tell,
-        }
-
 
 CACHED = frozenset({"items", "plan", "truths", "task_votes", "_alignment", "evaluation"})
 
@@ -610,7 +582,7 @@ def _checked_truth(truth: Any) -> "Annotations | tuple[Plausibilities, ...]":
     """Votes, or plausibilities of every task; refuses what is neither, and several tables."""
     if isinstance(truth, Annotations):
         return truth
-    several = not isinstance(truth, Plausibilities)
+    several = isinstance(truth, Sequence) and not isinstance(truth, str)
     parts: tuple[Any, ...] = tuple(truth) if several else (truth,)
     if not parts:
         raise InputError("truth", "nothing", "annotations or plausibilities", "give some")

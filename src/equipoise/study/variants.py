@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 BLOCKS = 100  # of units that are left out, for metrics without a derivative
 QUICK = ("mean_vote", "majority_vote", "dirichlet", "probabilistic_inverse_rank", "dawid_skene")
 SAME_FIT = 1e-9  # how far a truth that is fitted again may lie from itself
+YES_NO = ("negative", "positive")
 VOTES = hint("leave out {}, so that votes are the truth", Option("truth", python="truth"))
 Fit = Callable[[Annotations], Sequence[Plausibilities]]
 
@@ -174,6 +175,15 @@ class Contest:
         return self._with_questions(
             questions, lambda question: _places(question.items, self.plan.items)
         )
+
+    def with_labels(self, labels: Sequence[Bools]) -> "Contest":
+        """The same against labels that are taken as known, yes or no, of every task."""
+        truths = []
+        for task, yes in zip(self.tasks, labels, strict=True):
+            both, items = np.stack([~yes, yes], axis=1).astype(float), task.question.items
+            truth = Plausibilities.dense(both, items=items, classes=YES_NO, method="labels")
+            truths.append(truth.noted(task=task.question.task))
+        return self.with_truth(truths)
 
     def with_competitor(self, name: str, answers: Sequence[Predictions]) -> "Contest":
         """Somebody beside the competitors, on the items of the tasks that it answered."""

@@ -47,7 +47,7 @@ from equipoise.study.thresholds import threshold_table
 from equipoise.truth import MODELS, model_title
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import Floats, InputError, Ints, choice, listed, nearest
-from equipoise.types.findings import Card, Column, Finding, Report, Slopes, Table
+from equipoise.types.findings import Card, Column, Finding, Report, Slopes, Table, left_out
 from equipoise.types.findings.record import cite
 from equipoise.types.notices import worded
 from equipoise.types.numbers import count
@@ -278,13 +278,15 @@ def evaluation_report(evaluation: Evaluation) -> Report:
 
 
 def _gains(study: Study, front: RankedModels, nouns: Nouns, tell: Stage) -> Finding | None:
-    """Models against each annotator, where the annotators allow it."""
+    """Models against each annotator, where the annotators allow it, or why a truth does not."""
     leader, behind = front.models[0], front.behind
     tell("readers")(0, 1)
     try:
         gains = experts_of(study)
-    except InputError:
-        return None
+    except InputError as error:
+        if isinstance(study.truth, Annotations):
+            return None
+        return left_out("gains", f"Models against each {nouns.annotator}", error)
     if np.isnan(gains.mean_gap).all():
         return None
     return gains_finding(gains, leader, behind, nouns)

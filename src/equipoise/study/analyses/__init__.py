@@ -3,6 +3,8 @@
 One idea per file; every result has ``rows()`` for tables and a ``finding``, one sentence.
 """
 
+from equipoise.study.analyses.annotators import Confusion as Confusion
+from equipoise.study.analyses.annotators import confusions as confusions
 from equipoise.study.analyses.audits import Audit as Audit
 from equipoise.study.analyses.audits import Pool as Pool
 from equipoise.study.analyses.audits import audit as audit
@@ -10,8 +12,6 @@ from equipoise.study.analyses.calibration_curves import Calibration as Calibrati
 from equipoise.study.analyses.calibration_curves import calibration as calibration
 from equipoise.study.analyses.components import Components as Components
 from equipoise.study.analyses.components import variance_components as variance_components
-from equipoise.study.analyses.confusion_matrices import Confusion as Confusion
-from equipoise.study.analyses.confusion_matrices import confusions as confusions
 from equipoise.study.analyses.expert_comparison import Experts as Experts
 from equipoise.study.analyses.expert_comparison import experts as experts
 from equipoise.study.analyses.fragility import Flip as Flip
@@ -19,9 +19,6 @@ from equipoise.study.analyses.fragility import Flips as Flips
 from equipoise.study.analyses.fragility import flips as flips
 from equipoise.study.analyses.gold_standard import Gold as Gold
 from equipoise.study.analyses.gold_standard import gold as gold
-from equipoise.study.analyses.moving_thresholds import Grid as Grid
-from equipoise.study.analyses.moving_thresholds import ThresholdSweep as ThresholdSweep
-from equipoise.study.analyses.moving_thresholds import threshold_sweep as threshold_sweep
 from equipoise.study.analyses.operating_curves import Curves as Curves
 from equipoise.study.analyses.operating_curves import curves as curves
 from equipoise.study.analyses.panels import PanelSize as PanelSize

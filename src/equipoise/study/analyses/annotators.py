@@ -2,13 +2,18 @@ r"""Annotators: how often each says yes, how far each agrees with the others, an
 
 Agreement is the share of the other votes on the same items that say the same. With a model of
 annotators, skill stands beside it: who agrees little with the others may still be right. A
-choice among several classes has no base rate. Up to forty annotators are drawn one by one, more
-as a cloud.
+choice among several classes has no base rate. Up to forty annotators are drawn.
 
-On the map those who judge alike stand close together: classical scaling of the distances
-:math:`d_{ab} = 1 - \kappa_{ab}`: the two leading eigenvectors of :math:`-\frac12 J D^{\circ 2}
-J`, J taking out the mean. A pair without a kappa gets the mean distance. The part of the
-distances that two dimensions hold is said.
+*Confusions.* Row k of an annotator's matrix is how its votes spread over the answers where the
+truth is class k. With a yes/no question the diagonal is specificity and sensitivity. There are
+two truths, and neither is everything; `gold_standard` scores annotators against what is known:
+
+- the **others**: an item counts for class k by the share of the other annotators' votes for it,
+  so that the annotator is no part of its own truth;
+- **fitted**: the model of Dawid and Skene, whose truth is what makes all matrices likely
+  together. Where errors are shared it believes the majority.
+
+Who judges alike is told by Cohen's kappa of every pair, as `equipoise.truth.agreement` has it.
 
 References
 ----------
@@ -17,31 +22,24 @@ Cohen, *A coefficient of agreement for nominal scales*, 1960.
 Examples
 --------
 >>> from equipoise.datasets.demo import reading_study
->>> readings, _ = reading_study()
->>> annotator_map(readings).finding
-'Dr Abel and ... agree most (kappa 0...); Dr ... agree least (kappa 0...).'
+>>> found = confusions(reading_study()[0])
+>>> [(one.truth, one.matrix.round(2).tolist()) for one in found if one.annotator == "Dr Abel"]
+[('others', [[0.87, 0.13], [0.29, 0.71]]), ('fitted', [[0.94, 0.06], [0.07, 0.93]])]
 """
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
-from equipoise.study.analyses.confusion_matrices import (
-    confusion_charts,
-    confusion_tables,
-    confusion_words,
-    confusions,
-    shared_errors,
-)
-from equipoise.study.analyses.scoring import freeze
 from equipoise.study.study import Study
 from equipoise.study.truth import TaskTruth, task_truths
-from equipoise.truth.agreement import agreement_table
+from equipoise.truth import dawid_skene
+from equipoise.truth.agreement import agreement_findings, agreement_table
 from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import Floats, InputError, short_repr
+from equipoise.types.arrays import Floats, InputError, Ints
 from equipoise.types.findings import (
     Cell,
     Chart,
@@ -49,17 +47,16 @@ from equipoise.types.findings import (
     Dot,
     Dots,
     Finding,
-    Point,
+    Heat,
     Row,
-    Scatter,
     Table,
     columns,
     rows_of,
 )
+from equipoise.types.notices import Notice, notice
 from equipoise.types.numbers import change, count, number, percent
 from equipoise.types.plausibilities import Skills
-from equipoise.types.votes import Votes
-from equipoise.types.words import capital
+from equipoise.types.votes import Votes, collect_votes
 
 LISTED = 40  # annotators that are drawn one by one
 FEW = 10  # votes below which no sentence is made of an annotator
@@ -69,8 +66,8 @@ NOTE = (
     "the votes each annotator gave."
 )
 METHODS = (
-    "Confusion matrices of annotators are against the votes of the others, against gold where "
-    "there is any, and as fitted by the model of Dawid and Skene [@dawid1979]."
+    "Confusion matrices of annotators are against the votes of the others, "
+    "and as fitted by the model of Dawid and Skene [@dawid1979]."
 )
 AXES = {
     "skill": "skill",
@@ -280,25 +277,9 @@ def _panel_rate(rows: Sequence[Row]) -> float:
 
 
 def _charts(rows: Sequence[Row], keys: Sequence[str], skill: str) -> tuple[Chart, ...]:
-    """A column of dots for each number, or of many annotators a cloud of the first two."""
+    """A column of dots for each number."""
     titles = {**AXES, "skill": f"skill ({skill})"}
     first = keys[0]
-    if len(rows) > LISTED and len(keys) > 1:
-        second = "agreement" if first == "skill" else keys[1]
-        points = [
-            Point(str(row["annotator"]), _real(row, first), _real(row, second), labelled=False)
-            for row in rows
-        ]
-        chart = Scatter(
-            name="annotators",
-            caption="One dot per annotator",
-            alternative=f"{capital(titles[first])} against {titles[second]} of "
-            f"{count(len(rows), 'annotator')}.",
-            x=titles[first],
-            y=titles[second],
-            points=points,
-        )
-        return (chart,)
     undefined = [row for row in rows if math.isnan(_real(row, first))]
     order = [*_by(rows, first), *undefined][:LISTED]
     span = "; line: its interval" if first == "skill" and _by(rows, "low") else ""
@@ -354,183 +335,279 @@ def _sentence(rows: Sequence[Row], skill: str) -> str:
     return f"By the model, skill ({skill}) runs from {span}. {text}"
 
 
-MAP_KEY, MAP_TITLE = "pairs", "Who judges alike?"
-MOST_ON_MAP = 60  # annotators on the map, those with most votes
-ENDS_OF_PAIRS = 20  # pairs in the table at each end
-MAP_NOTE = (
-    "Distances are 1 minus Cohen's kappa of two annotators on the items that both rated; the "
-    "map shows them as well as two dimensions can. Directions have no meaning, only distances."
-)
-PAIR_COLUMNS = (
-    Column("first", "annotator"),
-    Column("second", "and"),
-    Column("kappa", "kappa", "number"),
-    Column("items", "items of both", "count"),
-)
-
-
-class _Plane(NamedTuple):
-    """Places, shape (annotators, 2), and the share of the distances that they hold."""
-
-    places: Floats
-    held: float
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class AnnotatorMap:
-    """Annotators by how alike they judge.
-
-    Attributes
-    ----------
-    task, annotators
-        The question, and who is on the map.
-    kappa, items
-        Cohen's kappa of every pair, nan where undefined, and how many items both rated, shape
-        (annotators, annotators).
-    places, held
-        Places on the plane, (annotators, 2), and the share of the distances that it holds.
-    """
-
-    task: str
-    annotators: tuple[str, ...]
-    kappa: Floats
-    items: Floats
-    places: Floats
-    held: float
-
-    __repr__ = short_repr
-
-    def __post_init__(self) -> None:
-        freeze(self)
-
-    def rows(self) -> list[dict[str, Cell]]:
-        """One row per pair with a kappa, the closest first."""
-        second, first = np.tril_indices(len(self.annotators), -1)
-        kappa = self.kappa[second, first]
-        order = np.argsort(-kappa, kind="stable")[: int(np.isfinite(kappa).sum())]
-        return [
-            {
-                "task": self.task,
-                "first": self.annotators[first[k]],
-                "second": self.annotators[second[k]],
-                "kappa": float(kappa[k]),
-                "items": int(self.items[second[k], first[k]]),
-            }
-            for k in order
-        ]
-
-    @property
-    def finding(self) -> str:
-        """The pair that agrees most and the one that agrees least."""
-        rows = self.rows()
-        if not rows:
-            return "No two annotators share enough items to be compared."
-        clauses = [
-            f"{row['first']} and {row['second']} agree {way} (kappa {number(kappa, 2)})"
-            for row, way in ((rows[0], "most"), (rows[-1], "least"))
-            if isinstance(kappa := row["kappa"], float)
-        ]
-        return f"{'; '.join(clauses[: len(rows)])}."
-
-    def report(self) -> Finding:
-        """The finding for every surface."""
-        people, rows = count(len(self.annotators), "annotator"), self.rows()
-        few = (
-            f", the {ENDS_OF_PAIRS} closest and the {ENDS_OF_PAIRS} furthest"
-            if len(rows) > 2 * ENDS_OF_PAIRS
-            else ""
-        )
-        return Finding(
-            key=MAP_KEY,
-            title=MAP_TITLE,
-            sentence=self.finding,
-            tables=(
-                Table(
-                    name="annotator_pairs",
-                    caption=f"Cohen's kappa of pairs of annotators{few}",
-                    columns=PAIR_COLUMNS,
-                    rows=[*rows[:ENDS_OF_PAIRS], *rows[-ENDS_OF_PAIRS:]] if few else rows,
-                    file=False,
-                ),
-            ),
-            charts=(
-                Scatter(
-                    name="annotator-map",
-                    caption=f"{people}; the plane holds {percent(self.held)} of the distances",
-                    alternative=f"Map of {people}: close points agree.",
-                    x="",
-                    y="",
-                    points=[
-                        Point(name, float(x), float(y))
-                        for name, (x, y) in zip(self.annotators, self.places, strict=True)
-                    ],
-                    square=True,
-                ),
-            ),
-            note=MAP_NOTE,
-            methods="Pairs of annotators were compared by Cohen's kappa [@cohen1960].",
-            references=("cohen1960",),
-            brief=False,
-        )
-
-
-def annotator_map(annotations: Annotations, *, task: str | None = None) -> AnnotatorMap:
-    """Place annotators on a plane by Cohen's kappa of every pair.
-
-    Parameters
-    ----------
-    annotations
-        What annotators with ids say.
-    task
-        Which question; None is the first.
-    """
-    asked_task = annotations.tasks[0] if task is None else task
-    pairs = agreement_table(annotations, task=asked_task, replicates=2).pairs
-    if pairs is None:
-        raise InputError(
-            "pairs", "votes without pairs", "at least two annotators with ids", "give their ids"
-        )
-    mean = np.nan_to_num(pairs.mean_of_each[:MOST_ON_MAP], nan=-2.0)
-    order = np.argsort(-mean, kind="stable")
-    grid = np.ix_(order, order)
-    plane = place_on_plane(pairs.kappa[grid])
-    return AnnotatorMap(
-        task=asked_task,
-        annotators=tuple(pairs.annotators[a] for a in order),
-        kappa=pairs.kappa[grid],
-        items=pairs.items[grid],
-        places=plane.places,
-        held=plane.held,
-    )
+MAP_TITLE = "Who judges alike?"
 
 
 def analyse_pairs(study: Study) -> Finding:
-    """The map of the annotators of a study."""
-    return annotator_map(study.voted).report()
+    """Cohen's kappa of every pair of annotators of a study, by its first task."""
+    votes = study.voted
+    table = agreement_table(votes, task=votes.tasks[0], replicates=2)
+    if table.pairs is None:
+        raise InputError(
+            "pairs", "votes without pairs", "at least two annotators with ids", "give their ids"
+        )
+    return replace(
+        agreement_findings([table])[-1],
+        key="pairs",
+        title=MAP_TITLE,
+        methods="Pairs of annotators were compared by Cohen's kappa [@cohen1960].",
+        references=("cohen1960",),
+        brief=False,
+        task="",
+    )
 
 
-def place_on_plane(kappa: Floats) -> _Plane:
-    """Classical scaling of the distances 1 - kappa to two dimensions.
+# ---- confusions -----------------------------------------------------------------------------
 
-    Examples
-    --------
-    >>> plane = place_on_plane(np.array([[np.nan, 0.5], [0.5, np.nan]]))
-    >>> float(abs(plane.places[0, 0] - plane.places[1, 0])), plane.held
-    (0.5, 1.0)
+TRUTHS = ("others", "fitted")
+KINDS = ("binary", "nominal", "ordinal")
+SHOWN = 24  # annotators in a chart
+WORDS = {"others": "the others' votes", "fitted": "Dawid and Skene's truth"}
+
+
+class Confusion(NamedTuple):
+    """One annotator's answers in one task, given one truth.
+
+    Attributes
+    ----------
+    truth
+        ``others`` or ``fitted``.
+    votes
+        How many votes it rests on.
+    classes, matrix
+        Shares of the answers given each true class, (true, answered); nan for a class that
+        never is the truth.
     """
-    far = 1 - np.asarray(kappa, dtype=np.float64)
-    np.fill_diagonal(far, np.nan)
-    defined = np.isfinite(far)
-    mean = float(far[defined].mean()) if defined.any() else 0.0
-    far = np.where(defined, far, mean)
-    np.fill_diagonal(far, 0.0)
-    centre = np.eye(len(far)) - 1 / len(far)
-    sizes, axes = np.linalg.eigh(-0.5 * centre @ far**2 @ centre)
-    order = np.argsort(-sizes, kind="stable")[:2]
-    lengths = np.maximum(sizes[order], 0.0)
-    plane = axes[:, order] * np.sqrt(lengths)
-    turn = np.sign(plane[np.argmax(np.abs(plane), axis=0), np.arange(len(order))])
-    plane = plane * np.where(turn == 0, 1.0, turn)
-    plane = np.hstack([plane, np.zeros((len(far), 2 - plane.shape[1]))])
-    total = float(np.maximum(sizes, 0.0).sum())
-    return _Plane(plane, float(lengths.sum() / total) if total > 0 else 1.0)
+
+    task: str
+    annotator: str
+    truth: str
+    votes: int
+    classes: tuple[str, ...]
+    matrix: Floats
+
+    @property
+    def yes_no(self) -> bool:
+        """Whether the second class is the positive one."""
+        return len(self.classes) == 2
+
+    @property
+    def named(self) -> dict[str, Cell]:
+        """What every row begins with."""
+        begin = ("task", "annotator", "truth", "votes")
+        return {key: getattr(self, key) for key in begin}
+
+
+def confusions(annotations: Annotations, task: str | None = None) -> list[Confusion]:
+    """Every annotator's matrices, by task and truth.
+
+    Parameters
+    ----------
+    task
+        Which question; None is all.
+    """
+    if annotations.annotators is None or annotations.kind not in KINDS:
+        raise InputError(
+            "annotators",
+            "anonymous votes"
+            if annotations.annotators is None
+            else f"annotations of kind {annotations.kind}",
+            "labels of annotators with ids",
+            "look at agreement instead: krippendorff_alpha does not ask who voted",
+        )
+    matrices: list[Confusion] = []
+    for name in annotations.tasks if task is None else (task,):
+        matrices += _against_others(annotations, name)
+        matrices += _fitted(annotations, name)
+    return matrices
+
+
+def _opinions(annotations: Annotations, task: str) -> Annotations | None:
+    """The votes of a task without gold; None where there are none."""
+    keep = annotations.in_task(task)
+    if annotations.is_gold is not None:
+        keep = keep & ~annotations.is_gold
+    return annotations.rows(keep) if keep.any() else None
+
+
+def _against_others(annotations: Annotations, task: str) -> Iterator[Confusion]:
+    table = _opinions(annotations, task)
+    if table is None:
+        return
+    votes, classes = collect_votes(table, task), table.classes
+    size, people = len(classes), len(table.annotators or ())
+    item = np.repeat(np.arange(len(votes.sizes)), votes.sizes)
+    mass = np.stack([votes.mass(code) for code in range(size)], axis=1) * votes.weight[:, None]
+    pair, inverse = np.unique(
+        votes.annotator.astype(np.int64) * len(votes.sizes) + item, return_inverse=True
+    )
+    who, where = np.divmod(pair, len(votes.sizes))
+    pair_mass = np.stack(
+        [np.bincount(inverse, votes_for_class, len(pair)) for votes_for_class in mass.T], axis=1
+    )
+    item_mass = np.stack(
+        [np.bincount(item, votes_for_class, len(votes.sizes)) for votes_for_class in mass.T],
+        axis=1,
+    )
+    others = item_mass[where] - pair_mass
+    whole = others.sum(axis=1)
+    use = whole > 1e-9
+    others[use] /= whole[use, None]
+    counts = np.zeros((people, size, size))
+    np.add.at(counts, who[use], others[use, :, None] * pair_mass[use, None, :])
+    number_of = np.bincount(votes.annotator[use[inverse]], minlength=people)
+    yield from _made(table, task, "others", counts, number_of)
+
+
+def _fitted(annotations: Annotations, task: str) -> Iterator[Confusion]:
+    table = _opinions(annotations, task)
+    if table is None:
+        return
+    try:
+        skills = dawid_skene(table, task=task).skills
+    except InputError:  # such as a single annotator
+        return
+    if skills is None or skills.confusion is None:
+        return
+    rows = table.annotator
+    assert rows is not None
+    load = np.bincount(rows, minlength=len(table.annotators or ()))
+    votes = dict(zip(table.annotators or (), load, strict=True))
+    for name, matrix in zip(skills.annotators, skills.confusion, strict=True):
+        if votes[name]:
+            votes_of = int(votes[name])
+            yield Confusion(task, name, "fitted", votes_of, table.classes, np.asarray(matrix))
+
+
+def _made(
+    table: Annotations, task: str, truth: str, counts: Floats, votes: Ints
+) -> Iterator[Confusion]:
+    """Counts (annotators, true, answered) as shares of each true class."""
+    for who, name in enumerate(table.annotators or ()):
+        if not votes[who]:
+            continue
+        whole = counts[who].sum(axis=1, keepdims=True)
+        matrix = np.where(whole > 0, counts[who] / np.where(whole > 0, whole, 1.0), np.nan)
+        yield Confusion(task, name, truth, int(votes[who]), table.classes, matrix)
+
+
+def confusion_tables(matrices: Sequence[Confusion]) -> tuple[Table, ...]:
+    """Sensitivity and specificity of every annotator by truth, and all table."""
+    if not matrices:
+        return ()
+    table = Table(
+        name="annotator_confusions",
+        caption="What every annotator answers, given the truth",
+        columns=(
+            *columns(task="text", annotator="text"),
+            Column("truth", "truth", words=WORDS),
+            *columns(true_class="text", answer="text"),
+            Column("share", "share of answers", "number"),
+            Column("votes", "votes", "count"),
+        ),
+        rows=[
+            row
+            for matrix in matrices
+            for row in rows_of(
+                matrix.named,
+                {"true_class": matrix.classes, "answer": matrix.classes},
+                {"share": matrix.matrix},
+            )
+        ],
+        brief=(),
+        page=False,
+    )
+    return (_rates(matrices), table)
+
+
+def _rates(matrices: Sequence[Confusion]) -> Table:
+    """The diagonals: of a yes/no question sensitivity and specificity, else every class."""
+    classes = matrices[0].classes
+    keys = [f"right_{place}" for place in range(len(classes))]
+    rates = [
+        Column(key, f"right on {name}", "number")
+        for key, name in zip(keys, classes, strict=True)
+    ]
+    if matrices[0].yes_no:
+        keys = ["specificity", "sensitivity"]
+        rates = [*columns(sensitivity="number", specificity="number")]
+    return Table(
+        name="annotator_rates",
+        caption="How often every annotator is right, given the truth",
+        columns=(
+            *columns(task="text", annotator="text"),
+            Column("truth", "truth", words=WORDS),
+            Column("votes", "votes", "count"),
+            *rates,
+        ),
+        rows=[
+            {**matrix.named, **dict(zip(keys, np.diag(matrix.matrix).tolist(), strict=True))}
+            for matrix in matrices
+        ],
+        legend="Truth: the votes of the others on the same items, or the truth that the "
+        "model of Dawid and Skene fits to all votes.",
+    )
+
+
+def confusion_charts(matrices: Sequence[Confusion], task: str) -> tuple[Chart, ...]:
+    """How often annotators are right, by truth."""
+    of_task = [matrix for matrix in matrices if matrix.task == task]
+    if not of_task:
+        return ()
+    people = list(dict.fromkeys(matrix.annotator for matrix in of_task))[:SHOWN]
+    truths = [truth for truth in TRUTHS if any(matrix.truth == truth for matrix in of_task)]
+    by = {(matrix.annotator, matrix.truth): matrix.matrix for matrix in of_task}
+    classes, where = of_task[0].classes, f" ({task})" if task else ""
+    yes_no, size = of_task[0].yes_no, len(classes)
+    order = [1, 0] if yes_no else list(range(size))
+    heads = ["spec.", "sens."] if yes_no else list(classes)
+    none = np.full((size, size), np.nan)
+    values = np.array(
+        [[np.diag(by.get((name, t), none))[order] for t in truths] for name in people]
+    ).reshape(len(people), -1)
+    columns = [f"{heads[place]} ({truth})" for truth in truths for place in order]
+    heat = Heat(
+        name="annotator-rates",
+        caption=f"How often annotators are right{where}",
+        rows=people,
+        columns=columns,
+        values=np.asarray(values, dtype=np.float64),
+        texts=[
+            ["" if np.isnan(share) else number(share, 2) for share in line]
+            for line in values.tolist()
+        ],
+    )
+    return (heat,)
+
+
+def confusion_words(matrices: Sequence[Confusion]) -> tuple[str, ...]:
+    """How far annotators are apart, truth by truth, for one yes/no question."""
+    sentences = []
+    for truth in TRUTHS:
+        of_truth = [matrix for matrix in matrices if matrix.truth == truth and matrix.yes_no]
+        if len(of_truth) < 2:
+            continue
+        ends = []
+        for place, what in ((1, "sensitivity"), (0, "specificity")):
+            rates = [
+                (float(matrix.matrix[place, place]), matrix.annotator)
+                for matrix in of_truth
+                if not np.isnan(matrix.matrix[place, place])
+            ]
+            if rates:
+                (low, first), (high, last) = min(rates), max(rates)
+                ends.append(f"{what} {number(low)} ({first}) to {number(high)} ({last})")
+        if ends:
+            sentences.append(f"Against {WORDS[truth]}: {', '.join(ends)}.")
+    return tuple(sentences)
+
+
+def shared_errors(matrices: Sequence[Confusion]) -> list[Notice]:
+    """Say that fitted matrices look better than those against the others."""
+    if not any(matrix.truth == "fitted" for matrix in matrices):
+        return []
+    text = (
+        "Fitted matrices take the errors that annotators share for the truth; those against "
+        "the others' votes count others' errors against an annotator."
+    )
+    return [notice("fitted_confusions", text)]

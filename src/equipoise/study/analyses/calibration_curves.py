@@ -29,13 +29,10 @@ from typing import Any
 import numpy as np
 
 from equipoise.inference import TwoWay
-from equipoise.study.analyses.result import ENDS
-from equipoise.study.analyses.scoring import Given, freeze
-from equipoise.study.analyses.words import as_notices
-from equipoise.study.arguments import as_annotations, as_predictions
-from equipoise.study.study import Settings, Study
+from equipoise.study.analyses.scoring import freeze
+from equipoise.study.analyses.words import ENDS, as_notices
+from equipoise.study.study import Study
 from equipoise.study.uncertainty import Uncertainty, uncertainty_of
-from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import Bools, Floats, InputError, short_repr
 from equipoise.types.findings import Column, Dot, Dots, Finding, Table, rows_of, spanned
 from equipoise.types.notices import Notice
@@ -206,25 +203,17 @@ class Calibration:
         )
 
 
-def calibration(
-    predictions: Given,
-    annotations: Annotations,
-    *,
-    level: float = 0.95,
-    on_missing: str = "error",
-) -> Calibration:
+def calibration(study: Study) -> Calibration:
     """Calibration error, slope and intercept of every model, for others like these.
 
     Parameters
     ----------
-    predictions, annotations
-        Probabilities that models give, and what annotators say.
-    level, on_missing
-        As in `equipoise.study.Settings`.
+    study
+        Probabilities that models give, and the votes of annotators.
 
     Examples
     --------
-    >>> from equipoise.types.predictions import Predictions
+    >>>     >>> from equipoise.types.predictions import Predictions
     >>> chance = np.linspace(0.05, 0.95, 60)
     >>> votes = np.random.default_rng(0).random((60, 8)) < chance[:, None]
     >>> item, who = (axis.ravel() for axis in np.indices(votes.shape))
@@ -232,22 +221,12 @@ def calibration(
     ...     classes=("no", "yes"), annotators=tuple("abcdefgh"), annotator=who,
     ...     label=votes.ravel().astype(int))
     >>> extreme = 1 / (1 + (1 / chance - 1) ** 4)
-    >>> found = calibration([Predictions("fair", truth.items, chance),
-    ...     Predictions("extreme", truth.items, extreme)], truth)
+    >>> models = [Predictions("fair", truth.items, chance),
+    ...     Predictions("extreme", truth.items, extreme)]
+    >>> found = calibration(Study.of(models, truth))
     >>> found.error.round(2), found.slope.round(2)
     (array([[0.  , 0.18]]), array([[0.99, 0.25]]))
     """
-    if not 0 < level < 1:
-        raise InputError(
-            "calibration", f"level {level}", "a number between 0 and 1", "try 0.95"
-        )
-    models, votes = as_predictions(predictions), as_annotations(annotations)
-    how = Settings(level=level, on_missing=on_missing)
-    return _calibration_of(Study.unchecked(models, votes, how))
-
-
-def _calibration_of(study: Study) -> Calibration:
-    """Calibration of the models of a study, against its votes."""
     votes, level = study.annotations, study.settings.level
     probable, plain = _probabilities(study.predictions)
     if plain:
@@ -308,7 +287,7 @@ def _probabilities(
 
 def analyse(study: Study) -> Finding:
     """Calibration of the models of a study."""
-    return _calibration_of(study).report()
+    return calibration(study).report()
 
 
 def _gaps(shared: Uncertainty, t: int, predicted: Floats) -> tuple[TwoWay, Floats]:

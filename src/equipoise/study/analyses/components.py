@@ -19,7 +19,7 @@ that of the largest; the others are named without an order.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -27,18 +27,13 @@ import numpy as np
 
 from equipoise.inference import Population, Reason, Spread, TwoWay
 from equipoise.inference.ranks import higher_is_better
-from equipoise.inference.resampling import resample
-from equipoise.metrics import Metric
-from equipoise.study import LABELS, Evaluation, Settings, evaluate
+from equipoise.study import Evaluation
 from equipoise.study.analyses.words import as_notices, score_title
-from equipoise.study.arguments import as_annotations, as_metrics, as_predictions
 from equipoise.study.study import Study
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import choice, short_repr, wrong_type
+from equipoise.types.arrays import short_repr
 from equipoise.types.findings import Column, Dot, Dots, Finding, Table, columns
 from equipoise.types.notices import Notice
 from equipoise.types.numbers import number, percent, significant
-from equipoise.types.predictions import Predictions
 from equipoise.types.words import capital, joined
 
 TITLE = "Where does the uncertainty come from?"
@@ -213,36 +208,14 @@ class Components:
         )
 
 
-def variance_components(
-    predictions: Predictions | Iterable[Predictions],
-    annotations: Annotations,
-    *,
-    metric: str | Metric = "auroc",
-    labels: str = "soft",
-    settings: Settings | None = None,
-) -> Components:
+def variance_components(done: Evaluation, labels: str = "soft") -> Components:
     """Where the spread of every model's value, and of the top two's difference, comes from.
 
     Parameters
     ----------
-    labels
-        ``soft`` or ``hard``.
-    settings
-        Level, missing items, threads.
+    done
+        The evaluation; its first metric is looked at, against ``soft`` or ``hard`` labels.
     """
-    choice("components, labels", labels, LABELS)
-    if settings is not None and not isinstance(settings, Settings):
-        raise wrong_type("settings", settings, "Settings", "try Settings(level=0.9)")
-    models_given, truth = as_predictions(predictions), as_annotations(annotations)
-    plan = resample(truth, "influence", replicates=2)
-    done = evaluate(
-        models_given, truth, metrics=as_metrics([metric]), resampling=plan, settings=settings
-    )
-    return components_of(done, labels)
-
-
-def components_of(done: Evaluation, labels: str = "soft") -> Components:
-    """The same of an evaluation that was done, by its first metric."""
     metric, parts = done.metrics[0], []
     for task in done.tasks:
         cell = done.two_way(metric.name, labels=labels, task=task)
@@ -262,7 +235,7 @@ def components_of(done: Evaluation, labels: str = "soft") -> Components:
 
 def analyse(study: Study) -> Finding:
     """Where the spread of the results of a study comes from."""
-    return components_of(study.evaluation, study.settings.labels).report()
+    return variance_components(study.evaluation, study.settings.labels).report()
 
 
 def _results(cell: TwoWay, better: str) -> list[tuple[int, ...]]:

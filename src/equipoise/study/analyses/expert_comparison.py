@@ -65,15 +65,14 @@ from equipoise.inference import (
     two_way,
     unit_design,
 )
+from equipoise.metrics import titled
 from equipoise.metrics.decisions import decide
 from equipoise.study import MACRO
 from equipoise.study.alignment import Aligned
-from equipoise.study.analyses.options import AnalysisOptions
-from equipoise.study.analyses.result import AnalysisResult, ends_of
-from equipoise.study.analyses.scoring import Given
-from equipoise.study.analyses.words import as_notices
-from equipoise.study.arguments import as_annotations, as_predictions
-from equipoise.study.study import Settings, Study
+from equipoise.study.analyses.scoring import Given, freeze, study_of
+from equipoise.study.analyses.words import ENDS, as_notices, ends_of
+from equipoise.study.arguments import as_annotations
+from equipoise.study.study import Study
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import Floats, InputError, Ints, short_repr
 from equipoise.types.findings import Cell, Column, Dot, Dots, Finding, Heat, Table, rows_of
@@ -535,7 +534,7 @@ FEW = (
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Experts(AnalysisResult):
+class Experts:
     """Models among experts.
 
     Attributes
@@ -557,6 +556,11 @@ class Experts(AnalysisResult):
         Whom the intervals speak for, with the effective number of experts.
     """
 
+    task: str
+    metric: str
+    labels: str
+    models: tuple[str, ...]
+    level: float
     experts: tuple[str, ...]
     items: Ints
     sensitivity: Floats
@@ -571,8 +575,17 @@ class Experts(AnalysisResult):
     behind_low: Floats
     behind_high: Floats
     population: Population
+    better: str = "higher"
+    notices: tuple[Notice, ...] = ()
 
     __repr__ = short_repr
+
+    def __post_init__(self) -> None:
+        freeze(self)
+
+    def with_ends(self, name: str, key: str = "", at: Any = ...) -> dict[str, Any]:
+        """A quantity and the ends of its interval as columns, under another key if given."""
+        return {f"{key or name}{end}": getattr(self, f"{name}{end}")[at] for end in ENDS}
 
     @property
     def yes_no(self) -> bool:
@@ -626,7 +639,8 @@ class Experts(AnalysisResult):
     @property
     def score(self) -> str:
         """What is compared, as one would say it."""
-        return SENSITIVITY if self.yes_no else super().score.removeprefix("soft ")
+        title = titled(self.metric, self.labels).removeprefix("soft ")
+        return SENSITIVITY if self.yes_no else title
 
     def rows(self) -> list[dict[str, Cell]]:
         """One plain dict per expert, then one per model."""
@@ -635,7 +649,11 @@ class Experts(AnalysisResult):
     def _expert_rows(self) -> list[dict[str, Cell]]:
         columns: dict[str, ArrayLike] = {"kind": "expert", "items": self.items}
         columns |= {"value": self.values, "specificity": self.specificity}
-        return rows_of(self.named, {"who": self.experts}, columns)
+        return rows_of(
+            {"task": self.task, "metric": self.metric, "labels": self.labels},
+            {"who": self.experts},
+            columns,
+        )
 
     def _model_rows(self) -> list[dict[str, Cell]]:
         columns: dict[str, ArrayLike | None] = {
@@ -644,7 +662,11 @@ class Experts(AnalysisResult):
             **self.with_ends("mean_gap", "gap"),
             **self.with_ends("behind"),
         }
-        return rows_of(self.named, {"who": self.models}, columns)
+        return rows_of(
+            {"task": self.task, "metric": self.metric, "labels": self.labels},
+            {"who": self.models},
+            columns,
+        )
 
     def report(self) -> Finding:
         """The finding for every surface."""
@@ -703,7 +725,7 @@ class Experts(AnalysisResult):
                     Column("gap", "gain", "change"),
                 ),
                 rows=rows_of(
-                    self.named,
+                    {"task": self.task, "metric": self.metric, "labels": self.labels},
                     {"who": self.experts, "model": self.models},
                     {"value": self.model_values, "gap": self.gap},
                 ),
@@ -763,12 +785,9 @@ def experts(
     on_missing
         As in `equipoise.study.Settings`.
     """
-    AnalysisOptions(task=task, level=level, on_missing=on_missing)  # checks them
-    models, annotations = as_predictions(predictions), as_annotations(annotations)
-    _refuse(annotations)
-    how = Settings(level=level, on_missing=on_missing)
-    study = Study.unchecked(models, annotations, how)
-    return experts_of(study if task is None else study.of_task(task))
+    _refuse(as_annotations(annotations))
+    how = {"task": task, "level": level, "on_missing": on_missing, "circular": "keep"}
+    return experts_of(study_of(predictions, annotations, how))
 
 
 def experts_of(study: Study) -> Experts:

@@ -122,7 +122,7 @@ class TaskMoves:
         even = self._scores(np.full(shares.shape, 1 / len(shares)))
         if self._slopes is None or not np.isfinite(even).all():
             return False
-        linear = self.items * ((1 / len(shares) - shares) * self._slopes.labels).sum(axis=1)
+        linear = self.items * ((1 / len(shares) - shares) * self._slopes[1]).sum(axis=1)
         return np.allclose(even - self._each, linear, atol=1e-6)
 
     def ranked(self, leaders: Sequence[int], rival: int, most: int) -> tuple[Moves, Floats]:
@@ -198,7 +198,7 @@ class TaskMoves:
         if self._slopes is None:
             return self._tried(leaders, rival)
         if self.group is not None:
-            item_slopes = self._slopes.items * self._counted
+            item_slopes = self._slopes[0] * self._counted
             gain, target = (
                 self._unit_sums(item_slopes[leaders].mean(axis=0) - item_slopes[rival]),
                 gone,
@@ -206,7 +206,7 @@ class TaskMoves:
         else:
             target = gone
             if self.unit == "changed votes":
-                label = self._slopes.labels
+                label = self._slopes[1]
                 slope = label[leaders].mean(axis=0) - label[rival]
                 target = slope.argmin(axis=0)[self._item]
             gain = self._vote_gains(leaders, rival, Moves(np.arange(self.number), target))
@@ -215,7 +215,7 @@ class TaskMoves:
     def _vote_gains(self, leaders: Sequence[int], rival: int, moves: Moves) -> Floats:
         """What changing or leaving out votes takes from the mean lead, to first order."""
         assert self._slopes is not None
-        label, item_slopes = self._slopes.labels, self._slopes.items
+        label, item_slopes = self._slopes[1], self._slopes[0]
         slope = label[leaders].mean(axis=0) - label[rival]
         item, weight = self._item[moves.which], self._weight[moves.which]
         of_answer = (slope[:, item] * self._mass[:, moves.which]).sum(axis=0)
@@ -367,8 +367,11 @@ class TaskMoves:
         return self._block.counts[:, 0].astype(np.float64)
 
     @cached_property
-    def _slopes(self) -> "_Slopes | None":
-        """Derivatives of every model's goodness; None without an influence function."""
+    def _slopes(self) -> tuple[Floats, Floats] | None:
+        """Derivatives of goodness by the weight of items and by the shares of classes.
+
+        Shapes (models, items) and (models, classes, items); None without an influence function.
+        """
         if self.task.metric.influence is None:
             return None
         metric, truth = self.task.metric, self._truth
@@ -376,20 +379,8 @@ class TaskMoves:
         labels = np.stack([influence.shares.T for influence in influences])
         if labels.shape[1] == 1:  # a yes/no question: by the share of the positive class
             labels = np.pad(labels, ((0, 0), (1, 0), (0, 0)))
-        return _Slopes(
-            self.sign * np.stack([influence.items for influence in influences]),
-            self.sign * labels,
-        )
-
-
-class _Slopes(NamedTuple):
-    """Derivatives of goodness: by the weight of items, and by the shares of classes.
-
-    Shapes (models, items) and (models, classes, items).
-    """
-
-    items: Floats
-    labels: Floats
+        items = np.stack([influence.items for influence in influences])
+        return self.sign * items, self.sign * labels
 
 
 AHEAD = 1e-12  # how far a rival must be ahead

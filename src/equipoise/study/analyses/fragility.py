@@ -24,13 +24,13 @@ Broderick, Giordano and Meager, *An automatic finite-sample robustness metric: w
 a little data make a big difference?*, 2020.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from equipoise.metrics import Metric, titled
+from equipoise.metrics import titled
 from equipoise.study import MACRO
 from equipoise.study.analyses.flip_search import (
     AHEAD,
@@ -40,14 +40,19 @@ from equipoise.study.analyses.flip_search import (
     SmallestSet,
     TaskMoves,
 )
-from equipoise.study.analyses.scoring import ModelScorer, TaskScorer, study
-from equipoise.study.study import Study
+from equipoise.study.analyses.scoring import (
+    Given,
+    ModelScorer,
+    TaskScorer,
+    scorer_of,
+    study_of,
+)
+from equipoise.study.study import Study, silent
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import (
     Floats,
     InputError,
     choice,
-    require_keywords,
     require_whole,
     short_repr,
 )
@@ -64,11 +69,9 @@ from equipoise.types.findings import (
 )
 from equipoise.types.notices import Notice
 from equipoise.types.numbers import count, percent, significant
-from equipoise.types.predictions import Predictions
 from equipoise.types.words import Option, capital, hint, joined
 
 KEY, TITLE = "flips", "How little would change who is best?"
-KEYWORDS = ("labels", "task", "most", "on_missing", "ties", "progress")  # of `flips`
 NAMED = 4  # models named in a sentence
 DRAWN = 12  # tasks in the chart
 ONE, LEVEL, UNDEFINED, NOTHING = "one model", "all level", "undefined", "no votes"
@@ -276,39 +279,36 @@ class Flips:
 
 
 def flips(
-    predictions: Predictions | Iterable[Predictions],
-    annotations: Annotations,
-    *,
-    metric: str | Metric = "auroc",
-    unit: str = "items",
-    **how: Any,
+    predictions: Given, annotations: Annotations, *, unit: str = "items", **how: Any
 ) -> Flips:
     """Find a small set of items or votes that the lead of the best model hangs on.
 
     Parameters
     ----------
-    metric
-        Name of a metric, or a `Metric`.
+    predictions, annotations
+        As for `evaluate`.
     unit
         ``items`` or ``votes`` (taken away), or ``changed votes``; items of a group go
         together.
     **how
-        ``labels`` (soft or hard), ``task`` (None is every task, and their average), ``most``
-        (size at which the search ends), ``on_missing`` and ``ties`` as in `Settings`, and
-        ``progress``.
+        As for `equipoise.study.analyses.scoring.study_of`; ``most`` is the size at which the
+        search ends, and without a ``task`` every one is looked at, and their average.
     """
-    require_keywords(how, KEYWORDS)
-    keywords: dict[str, Any] = {"metric": metric, "replicates": 2, **how}
-    most = require_whole("flips, most", keywords.pop("most", 50), least=1, do="50 is usual")
     choice("flips, unit", unit, UNITS)
-    if how.get("labels") == "hard" and unit != "items":
+    return flips_of(study_of(predictions, annotations, how), unit)
+
+
+def flips_of(study: Study, unit: str) -> Flips:
+    """The same of a study, by its first metric."""
+    most = require_whole("flips, most", study.settings.most, least=1, do="50 is usual")
+    if study.settings.labels == "hard" and unit != "items":
         raise InputError(
             f"flips of {unit}",
             "hard labels",
             "soft labels: single votes rarely turn a majority",
             hint("choose {}, or take items away", Option("labels", "soft")),
         )
-    scorer = study(predictions, annotations, keywords)
+    scorer, annotations = scorer_of(study), study.annotations
     if unit == "items" and scorer.plan.group is not None:
         unit = "groups"
     tasks = [_task_moves(task, unit, scorer, annotations) for task in scorer.subjects]
@@ -323,9 +323,9 @@ def flips(
         done.append(flip)
         if len(flip.leaders) > 1 and not flip.idle:
             ties.append(_tied_notice(flip, scorer))
-        scorer.asked.tell(number, len(searches))
+        scorer.tell(number, len(searches))
     notices = (*scorer.notices, *ties)
-    return Flips(scorer.metric.name, scorer.asked.labels, unit, most, tuple(done), notices)
+    return Flips(scorer.metric.name, scorer.settings.labels, unit, most, tuple(done), notices)
 
 
 def _task_moves(
@@ -351,24 +351,17 @@ def _tied_notice(flip: Flip, scorer: ModelScorer) -> Notice:
         (flip.task,) if flip.task else (),
         {
             "leaders": flip.leaders,
-            "score": titled(scorer.metric.name, scorer.asked.labels),
+            "score": titled(scorer.metric.name, scorer.settings.labels),
         },
     )
 
 
 def analyse(study: Study) -> Finding:
     """The three kinds of moves together; one that is refused is said in a notice."""
-    settings, data = study.settings, (study.predictions, study.annotations)
-    how: dict[str, Any] = {
-        "labels": settings.labels,
-        "most": settings.most,
-        "on_missing": settings.on_missing,
-        "ties": settings.ties,
-    }
     results, refused = [], []
     for number, unit in enumerate(UNITS, 1):
         try:
-            results.append(flips(*data, metric=study.metrics[0], unit=unit, **how))
+            results.append(flips_of(study.telling(silent), unit))
         except InputError as error:
             if unit == "items":
                 raise

@@ -41,7 +41,7 @@ Examples
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import NamedTuple, Unpack
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,17 +49,11 @@ from numpy.typing import NDArray
 from equipoise.inference.estimate import Estimate, wilson
 from equipoise.inference.resampling import Resampling, resample
 from equipoise.metrics import named
-from equipoise.study.alignment import Aligned, align
-from equipoise.study.analyses.options import (
-    ResamplingKeywords,
-    ResamplingOptions,
-    checked_options,
-)
-from equipoise.study.analyses.scoring import Given, TaskScorer, task_scorer
+from equipoise.study.alignment import Aligned
+from equipoise.study.analyses.scoring import Given, TaskScorer, study_of, task_scorer
 from equipoise.study.analyses.words import BRACKETS, as_notices
-from equipoise.study.arguments import as_annotations, as_predictions
 from equipoise.study.study import Study
-from equipoise.study.truth import TaskTruth, task_truths
+from equipoise.study.truth import TaskTruth
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import Floats, InputError, Ints, short_repr
 from equipoise.types.findings import Cell, Column, Dot, Dots, Finding, Table, columns, spanned
@@ -270,9 +264,7 @@ class Gold:
         )
 
 
-def gold(
-    predictions: Given, annotations: Annotations, **how: Unpack[ResamplingKeywords]
-) -> Gold:
+def gold(predictions: Given, annotations: Annotations, **how: Any) -> Gold:
     """Score models and annotators against gold.
 
     Parameters
@@ -280,14 +272,16 @@ def gold(
     predictions, annotations
         As for `equipoise.evaluate`; the annotations have rows marked ``is_gold``.
     **how
-        ``replicates``, ``seed``, ``settings`` and ``progress`` as in `ResamplingOptions`.
+        As for `equipoise.study.analyses.scoring.study_of`.
     """
-    options, models_given = checked_options(ResamplingOptions, how), as_predictions(predictions)
-    table = _checked(as_annotations(annotations))
-    aligned, notices = align(
-        models_given, task_truths(table), on_missing=options.settings.on_missing
-    )
-    plan = resample(table, "items", replicates=options.replicates, seed=options.seed)
+    return gold_of(study_of(predictions, annotations, how))
+
+
+def gold_of(study: Study) -> Gold:
+    """The same of a study."""
+    table, level = _checked(study.annotations), study.settings.level
+    aligned, notices = study.aligned, study.dropped
+    plan = resample(table, "items", replicates=study.plan.replicates, seed=study.seed)
     tasks = [task for task_aligned in aligned for task in _tasks(task_aligned, table)]
     if not tasks:
         raise InputError(
@@ -299,22 +293,22 @@ def gold(
     scores: list[GoldScore] = []
     gains: list[GoldGain] = []
     for done, task in enumerate(tasks, 1):
-        task_scores, versus = _scored(task, plan, options.settings.level)
+        task_scores, versus = _scored(task, plan, level)
         scores += task_scores
         gains += versus
-        options.tell(done, len(tasks))
+        study.tell(done, len(tasks))
     all_notices = as_notices(notices, _left_aside(tasks))
     return Gold(
         scores=tuple(scores),
         gains=tuple(gains),
-        level=options.settings.level,
+        level=level,
         notices=all_notices,
     )
 
 
 def analyse(study: Study) -> Finding:
     """Models and annotators of a study against gold."""
-    return gold(study.predictions, study.annotations, **study.resampled).report()
+    return gold_of(study).report()
 
 
 def _checked(table: Annotations) -> Annotations:

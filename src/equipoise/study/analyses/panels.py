@@ -12,9 +12,7 @@ ones, by the factor 1 - m/M of sampling without replacement; the half-widths her
 with v the fitted variance of one annotator the half-width with m is :math:`t \sqrt{v / m}`.
 
 The interval of a is the jackknife over annotators. Its spread, as v, comes from M people, so t
-is the quantile of Student's distribution with M - 1 degrees of freedom. For anonymous votes at
-most m votes of each item are drawn instead, the jackknife is over tenths of the items, and t of
-the half-widths is normal.
+is the quantile of Student's distribution with M - 1 degrees of freedom.
 
 *How many are enough?* As many as it takes that two separate panels, of different people, order
 the models with a rank correlation of at least 0.95 on average. Where no two panels that large
@@ -22,28 +20,28 @@ fit into the M there are, the Spearman-Brown formula extrapolates from the large
 Few annotators tell that correlation badly: the number comes with the range that its jackknife
 interval allows, without an upper end where that includes zero.
 
-*Panels.* Named annotators are drawn without replacement, the same people for all items and
-tasks; when there are no more subsets than asked for, all are taken; others are drawn as two
-separate panels at a time, where two fit. Anonymous votes are drawn per item: at most m of each
-item's own, without replacement, and for two separate panels at most half of them each. With
-many items fewer panels are drawn, so that the time stays in bounds; each is scored once.
+*Panels.* Annotators are drawn without replacement, the same people for all items and tasks;
+when there are no more subsets than asked for, all are taken; others are drawn as two separate
+panels at a time, where two fit. With many items fewer panels are drawn, so that the time stays
+in bounds; each is scored once.
 
 *Curves.* Of a + b/m, and of a variance that falls as 1/m. A spread that is estimated from A
 annotators has A - 1 degrees of freedom: intervals take Student's quantile, not the normal one,
-which would cover too rarely. Many anonymous votes have so many that both are the same.
+which would cover too rarely.
 
 *Folds.* The intervals of a and of the mean rank correlation r of two separate panels leave out
 one after the other: annotators (for r groups of them where there are more than ten, and the
 others are halved in the same random order as without leaving out, so that only who is missing
-makes a difference), or for anonymous votes tenths of the items, with all tasks. What a fold
-says of r is brought to one size of panels by the Spearman-Brown formula; its jackknife spread
-on Fisher's scale, atanh r, and Student's quantile for so many folds give the ends.
+makes a difference), with all tasks. What a fold says of r is brought to one size of panels by
+the Spearman-Brown formula; its jackknife spread on Fisher's scale, atanh r, and Student's
+quantile for so many folds give the ends.
 
 Examples
 --------
 >>> from equipoise.datasets.demo import reading_study
+>>> from equipoise.study import Settings, Study
 >>> readings, scores = reading_study()
->>> curve = panel_size(scores, readings, replicates=50)
+>>> curve = panel_size(Study.of(scores, readings, settings=Settings(replicates=50)))
 >>> curve.sizes
 array([2, 3, 4, 5, 6, 7, 8])
 """
@@ -52,33 +50,26 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import ceil, comb
-from statistics import NormalDist
-from typing import NamedTuple, Unpack
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.inference.ranks import higher_is_better, spearman
 from equipoise.inference.resampling import Resampling
-from equipoise.study.analyses.options import AnalysisKeywords
-from equipoise.study.analyses.result import AnalysisResult, ends_of
 from equipoise.study.analyses.scoring import (
-    Given,
     ModelScorer,
-    TaskScorer,
-    fewer_drawn,
+    freeze,
     mean_over_tasks,
-    study,
+    scorer_of,
 )
-from equipoise.study.analyses.words import NAMED, scored_again
+from equipoise.study.analyses.words import NAMED, ends_of, score_title, scored_again
 from equipoise.study.study import Study
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import (
     Floats,
     InputError,
     Ints,
-    require_number,
-    require_whole,
     short_repr,
 )
 from equipoise.types.findings import (
@@ -115,7 +106,7 @@ class PanelValues(NamedTuple):
     Attributes
     ----------
     sizes, coverage
-        Numbers of annotators, or of votes per item, rising, and the mean share of items that
+        Numbers of annotators, rising, and the mean share of items that
         keep a vote, (sizes,).
     values
         For each size the values, (models, subsets).
@@ -162,7 +153,7 @@ class PanelValues(NamedTuple):
         if folds < 2:
             return np.full((2, len(limit)), np.nan)
         gap = self.limits - self.limits.mean(axis=0)
-        times = quantile(scorer.asked.level, folds - 1)
+        times = quantile(scorer.settings.level, folds - 1)
         half = times * np.sqrt((folds - 1) / folds * (gap**2).sum(axis=0))
         return np.asarray(
             np.clip(np.stack([limit - half, limit + half]), *scorer.metric.bounds)
@@ -246,7 +237,7 @@ def _panel_values(scorer: ModelScorer, members: Members, people: int) -> tuple[F
             shares, voted = panel.shares(members[:, first : first + width])
             done.append(task.scored(shares, voted))
             present.append(voted.mean(axis=0))
-            scorer.asked.tell(min(first + width, members.shape[1]), members.shape[1])
+            scorer.tell(min(first + width, members.shape[1]), members.shape[1])
         parts.append(np.concatenate(done, axis=1))
         seen.append(np.concatenate(present))
     return mean_over_tasks(parts), np.mean(seen, axis=0)
@@ -316,82 +307,6 @@ def _limits_without(
     return np.stack(without)
 
 
-def fewer_votes(scorer: ModelScorer, most: int) -> PanelValues:
-    """Score all models on labels of at most m votes of each item."""
-    sizes = _some_sizes(most)
-    number = _affordable(scorer, 2 * len(sizes) * (1 + FOLDS), scorer.plan.replicates)
-    parts = [_thinned(task, sizes, number, scorer) for task in scorer.subjects]
-    left = mean_over_tasks([part[0] for part in parts])
-    halves = mean_over_tasks([part[1] for part in parts])
-    votes = np.concatenate([votes_of.sizes for votes_of in scorer.votes])
-    fit = int((2 * sizes <= most).sum())
-    twins = [halves[s, :, :, 0, : number if s < fit else 0] for s in range(len(sizes))]
-    last = np.moveaxis(halves[fit - 1, :, :, 1:], 2, 0) if fit else halves[:0, 0, :, 0]
-    several = len(scorer.models) > 1
-    return PanelValues(
-        sizes=sizes,
-        coverage=np.ones(len(sizes)),
-        values=list(left[:, :, 0]),
-        room=np.array([np.maximum(1 - size / votes, 0).mean() for size in sizes]),
-        twins=twins,
-        degrees=np.inf,
-        limits=fitted(sizes, left[:, :, 1:].mean(axis=-1))[0].T,
-        folds=np.array([_mean_correlation(first, two) for first, two in last if several]),
-        fold_size=int(sizes[fit - 1]) if fit else 0,
-        most=number,
-    )
-
-
-def _thinned(
-    task: TaskScorer, sizes: Ints, number: int, scorer: ModelScorer
-) -> tuple[Floats, Floats]:
-    """Values on all items, then without each tenth of them, and those of two halves.
-
-    The first is (sizes, models, 1 + folds, subsets), the other (sizes, 2, models, 1 + folds,
-    subsets).
-    """
-    plan, several = scorer.plan, task.votes.sizes > 1
-    random = np.random.default_rng(int(plan.key(f"votes left out/{task.question.task}")))
-    units = np.arange(len(plan.items)) if plan.group is None else np.asarray(plan.group)
-    fold = units[task.question.place, None] % FOLDS  # groups together
-    stay = np.concatenate([fold >= 0, fold != np.arange(FOLDS)], axis=1).astype(np.uint8)
-    both = stay * several[:, None].astype(np.uint8)
-    left = np.empty((len(sizes), len(scorer.models), 1 + FOLDS, number))
-    halves = np.empty((len(sizes), 2, *left.shape[1:]))
-    for draw in range(number):
-        for step, shares in enumerate(_some_votes(task, sizes, random).swapaxes(0, 1)):
-            some, *two = (
-                [np.ascontiguousarray(class_share) for class_share in part] for part in shares
-            )
-            left[step, ..., draw] = task.scored(some, stay)
-            halves[step, ..., draw] = [task.scored(half, both) for half in two]
-        scorer.asked.tell(draw + 1, number)
-    return left, halves
-
-
-def _some_votes(task: TaskScorer, sizes: Ints, random: np.random.Generator) -> Floats:
-    """Mean of some votes of each item in a random order, (3, sizes, classes, items).
-
-    First the first m votes, then two separate panels of m votes, or of half of the votes where
-    there are fewer; an item with a single vote has it in both.
-    """
-    votes = task.votes
-    item = np.repeat(np.arange(len(votes.sizes)), votes.sizes)
-    order = np.argsort(item + random.random(len(item)) / 2)
-    some = np.minimum(sizes[:, None], votes.sizes)
-    half = np.maximum(np.minimum(some, votes.sizes // 2), 1)
-    later = np.where(votes.sizes > 1, half, 0)
-    begin = votes.start[:-1] + np.stack([0 * half, 0 * half, later])
-    stop = begin + np.stack([some, half, half])
-
-    def summed(mass: Floats) -> Floats:
-        running = np.concatenate(([0.0], np.cumsum(mass[order])))
-        return np.asarray(running[stop] - running[begin])
-
-    total, masses = summed(votes.weight), task.question.masses
-    return np.stack([summed(votes.weight * mass) / total for mass in masses], axis=2)
-
-
 def fitted(sizes: Ints, mean: Floats) -> tuple[Floats, Floats]:
     """Least squares of a + b/m to means (sizes, ...): a and b; undefined for one size."""
     if len(sizes) < 2:
@@ -402,17 +317,15 @@ def fitted(sizes: Ints, mean: Floats) -> tuple[Floats, Floats]:
 
 
 def quantile(level: float, degrees: float) -> float:
-    """Two-sided quantile of Student's distribution; normal for endless degrees of freedom.
+    """Two-sided quantile of Student's distribution.
 
     Examples
     --------
-    >>> quantile(0.95, 7), quantile(0.95, np.inf)
-    (2.364..., 1.959...)
+    >>> quantile(0.95, 7)
+    2.364...
     """
     from scipy.special import stdtrit
 
-    if np.isinf(degrees):
-        return NormalDist().inv_cdf(0.5 + level / 2)
     return float(stdtrit(degrees, 0.5 + level / 2))
 
 
@@ -479,21 +392,17 @@ WIDTH_LEGEND = (
 )
 
 
-class Range(NamedTuple):
-    """How many annotators may be enough: from, and to; no end where none can be told."""
-
-    low: int
-    high: int | None
+Range = tuple[int, int | None]  # how many may be enough: from, and to where that can be told
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class PanelSize(AnalysisResult):
-    """Every model by the number of annotators (or votes per item).
+class PanelSize:
+    """Every model by the number of annotators.
 
     Attributes
     ----------
-    unit
-        ``annotators``, or ``votes per item`` when votes are anonymous.
+    task, metric, labels, better, models, level
+        What was scored, whether ``higher`` or ``lower`` is better, and the level of intervals.
     degrees
         Degrees of freedom of the spread: one less than annotators, infinite for votes.
     sizes, subsets, coverage
@@ -511,9 +420,16 @@ class PanelSize(AnalysisResult):
         The fitted a with its interval, and b, shape (models,).
     variance
         Fitted variance of one annotator, shape (models,).
+    notices
+        What the user should know.
     """
 
-    unit: str
+    task: str
+    metric: str
+    labels: str
+    better: str
+    models: tuple[str, ...]
+    level: float
     degrees: float
     sizes: Ints
     subsets: Ints
@@ -529,62 +445,63 @@ class PanelSize(AnalysisResult):
     limit_high: Floats
     slope: Floats
     variance: Floats
+    notices: tuple[Notice, ...] = ()
 
     __repr__ = short_repr
 
-    def predicted(self, size: int) -> Floats:
-        """Value of each model expected with this many annotators, shape (models,)."""
-        return np.asarray(self.limit + self.slope / _whole(size))
+    def __post_init__(self) -> None:
+        freeze(self)
 
-    def predicted_half_width(self, size: int) -> Floats:
-        """Half-width of each model's interval with this many annotators, shape (models,)."""
-        return np.asarray(self._times * np.sqrt(self.variance / _whole(size)))
+    @property
+    def score(self) -> str:
+        """What was scored, as one would say it."""
+        return score_title(self.metric, self.labels)
 
     @property
     def _times(self) -> float:
         return quantile(self.level, self.degrees)
 
-    def enough_for_width(self, half_width: float) -> int | None:
-        """Fewest annotators for which every model's half-width is small enough.
+    @property
+    def enough_for_width(self) -> int | None:
+        """Fewest annotators for which every model's half-width is narrow enough.
 
         Beyond the panel it is an extrapolation; None when the variance is undefined.
         """
-        wanted = require_number("half_width", half_width, above=0, do="try 0.02")
         worst = float(self.variance.max())
         if np.isnan(worst):
             return None
-        return max(2, ceil(round(worst * (self._times / wanted) ** 2, 9)))
+        return max(2, ceil(round(worst * (self._times / NARROW) ** 2, 9)))
 
-    def enough_for_order(self, correlation: float = CLOSE) -> int | None:
-        """Fewest annotators with which separate panels agree so much on the order of models.
+    @property
+    def enough_for_order(self) -> int | None:
+        """Fewest annotators with which separate panels agree closely on the order of models.
 
         Beyond half of the panel it is an extrapolation (Spearman-Brown). None when no two
         panels can be compared, or when they do not agree at all.
         """
-        wanted = require_number("correlation", correlation, above=-1, below=1, do="try 0.95")
         compared = self._compared
         if not len(compared):
             return None
-        reached = compared[self.separate[compared] >= wanted - 1e-12]
+        reached = compared[self.separate[compared] >= CLOSE - 1e-12]
         if len(reached):
             return int(self.sizes[reached[0]])
         return prophecy(
-            int(self.sizes[compared[-1]]), float(self.separate[compared[-1]]), wanted
+            int(self.sizes[compared[-1]]), float(self.separate[compared[-1]]), CLOSE
         )
 
-    def range_for_order(self, correlation: float = CLOSE) -> Range | None:
+    @property
+    def range_for_order(self) -> Range | None:
         """From how many to how many annotators may be enough for such an order.
 
         It has no upper end where separate panels may not agree at all, and is None where
         nothing is known of how well they agree, or where some size was seen to be enough.
         """
-        wanted = require_number("correlation", correlation, above=-1, below=1, do="try 0.95")
-        sizes, enough = self.sizes[self._compared], self.enough_for_order(wanted)
+        sizes, enough = self.sizes[self._compared], self.enough_for_order
         if not len(sizes) or (enough is not None and enough <= sizes[-1]):
             return None
         ends = (self.separate_high, self.separate_low)
-        least, most = (prophecy(int(sizes[-1]), end, wanted) for end in ends)
-        return None if least is None else Range(max(2, least), most)
+        least, most = (prophecy(int(sizes[-1]), end, CLOSE) for end in ends)
+        return None if least is None else (max(2, least), most)
 
     @property
     def _compared(self) -> Ints:
@@ -592,17 +509,12 @@ class PanelSize(AnalysisResult):
         return np.flatnonzero(~np.isnan(self.separate))
 
     @property
-    def _noun(self) -> str:
-        return "annotator" if self.unit == "annotators" else "vote per item"
-
-    @property
     def finding(self) -> str:
         """What came out, and how many annotators are enough, as a sentence or two."""
         width, most = float(self.half_width[-1].max()), int(self.sizes[-1])
-        whose = "them" if self.unit == "annotators" else "the votes"
         sentence = (
-            f"With {count(most, self._noun)} the half-width of {self.score} that is due to "
-            f"{whose} is at most {number(width)}."
+            f"With {count(most, 'annotator')} the half-width of {self.score} that is due to "
+            f"them is at most {number(width)}."
         )
         if np.isnan(width):
             endless = np.flatnonzero(np.isinf(self.mean).any(axis=0))
@@ -616,21 +528,20 @@ class PanelSize(AnalysisResult):
 
     def _width_words(self) -> str:
         """How many are enough for one model, in words."""
-        enough = self.enough_for_width(NARROW)
+        enough = self.enough_for_width
         if enough is None:
             return "How many are enough cannot be told."
         about = self._about(enough, int(self.sizes[-1]), self._width_range(enough))
         return f"For a half-width of {number(NARROW, 2)}, {about}."
 
-    def _width_range(self, enough: int) -> Range | None:
+    def _width_range(self, enough: int) -> Range:
         """How many annotators a half-width needs, as their variance is known from so few."""
         from scipy.special import chdtri
 
-        if np.isinf(self.degrees):
-            return None
         tails = ((1 - self.level) / 2, (1 + self.level) / 2)
         ends = (enough * self.degrees / float(chdtri(self.degrees, tail)) for tail in tails)
-        return Range(*(max(2, ceil(round(end, 9))) for end in ends))
+        low, high = (max(2, ceil(round(end, 9))) for end in ends)
+        return low, high
 
     def _order_words(self) -> str:
         """How many are enough for the order of the models, in words."""
@@ -640,40 +551,41 @@ class PanelSize(AnalysisResult):
                 "How many are enough cannot be told: no two separate panels can be compared by "
                 f"how they order the {models} models."
             )
-        enough, last = self.enough_for_order(), int(compared[-1])
+        enough, last = self.enough_for_order, int(compared[-1])
         if enough is not None and enough <= self.sizes[last]:
             last = int(np.flatnonzero(self.sizes == enough)[0])
         size = int(self.sizes[last])
         near = np.floor(round(float(self.separate[last]) * 100, 6)) / 100  # never rounded up
         seen = (
-            f"Two separate panels of {count(size, self._noun)} order the {models} models "
+            f"Two separate panels of {count(size, 'annotator')} order the {models} models "
             f"with a mean rank correlation of {number(float(near), 2)}"
         )
         if enough is None:
             return f"{seen}: how many are enough cannot be told."
         if enough == size:
             return f"{seen}; so many are enough, if that is to be at least {number(CLOSE, 2)}."
-        about = self._about(enough, size, self.range_for_order())
+        about = self._about(enough, size, self.range_for_order)
         return f"{seen}; if that is to be at least {number(CLOSE, 2)}, {about}."
 
     def _about(self, enough: int, most: int, span: Range | None) -> str:
         """A number that may be an extrapolation, with its range, and that it is enough."""
         if enough <= most:
-            return f"{count(enough, self._noun)} are enough"
-        words, far = f"about {count(enough, self._noun)}", max(FAR, most)
+            return f"{count(enough, 'annotator')} are enough"
+        words, far = f"about {count(enough, 'annotator')}", max(FAR, most)
         if enough > far:
-            words = f"more than {count(far, self._noun)}"
+            words = f"more than {count(far, 'annotator')}"
         if span is None:
             return f"{words} would be enough (extrapolated)"
-        ends = f"{count(span.low)} or more"
-        if span.high is not None and span.high <= far:
-            ends = f"{count(span.low)} to {count(span.high)}"
+        low, high = span
+        ends = f"{count(low)} or more"
+        if high is not None and high <= far:
+            ends = f"{count(low)} to {count(high)}"
         return f"{words} ({ends}) would be enough (extrapolated)"
 
     def rows(self) -> list[dict[str, Cell]]:
         """One plain dict per size and model."""
         return rows_of(
-            {**self.named, "unit": self.unit},
+            {"task": self.task, "metric": self.metric, "labels": self.labels},
             {"size": self.sizes.tolist(), "model": self.models},
             {
                 "subsets": self.subsets,
@@ -684,7 +596,9 @@ class PanelSize(AnalysisResult):
                 "half_width": self.half_width,
                 "fitted": self.limit + self.slope / self.sizes[:, None],
                 "separate": self.separate,
-                **self.with_ends("limit", at=None),
+                **ends_of(
+                    "limit", self.limit[None], (self.limit_low[None], self.limit_high[None])
+                ),
             },
         )
 
@@ -696,7 +610,7 @@ class PanelSize(AnalysisResult):
             ("limit_low", "limit_high"),
         )
         columns = (
-            Column("size", self.unit, "count"),
+            Column("size", "annotators", "count"),
             Column("coverage", "items reached", "percent"),
             Column("model", "model", "model", brief=False),
             Column("mean", self.score, "number", brief=False),
@@ -706,7 +620,7 @@ class PanelSize(AnalysisResult):
         )
         table = Table(
             name="panel_size",
-            caption=f"{capital(self.score)} by number of {self.unit}",
+            caption=f"{capital(self.score)} by number of annotators",
             columns=[c for c in columns if not (single_model and c.key == "separate")],
             rows=rows,
             brief=largest_by(rows, "size", "half_width"),
@@ -744,8 +658,8 @@ class PanelSize(AnalysisResult):
             beyond = [(float(n), float(half[-1] * (last / n) ** 0.5)) for n in more]
             widths.append(Line(name, points, model=name, beyond=beyond))
         ticks = _ticks([int(size) for size in self.sizes], more)
-        span = f"for {self.sizes[0]} to {last} {self.unit}, and extrapolated beyond."
-        axis, score = f"number of {self.unit}", capital(self.score)
+        span = f"for {self.sizes[0]} to {last} annotators, and extrapolated beyond."
+        axis, score = "number of annotators", capital(self.score)
         value = Lines(
             name="panel-size",
             caption=f"{score} by {axis}; band: {self.models[best[0]]}; dashed: extrapolated",
@@ -768,14 +682,13 @@ class PanelSize(AnalysisResult):
     def _methods(self) -> tuple[str, tuple[str, ...]]:
         """The sentence for a paper, and its sources."""
         keys: list[str] = []
-        what = "smaller panels" if self.unit == "annotators" else "fewer votes per item"
-        text = f"{scored_again(self.models)} on the labels of {what}"
+        text = f"{scored_again(self.models)} on the labels of smaller panels"
         sizes = self.sizes[self._compared]
         if len(sizes):
             text += (
                 ", and the orders by separate parts of the votes compared by rank correlation"
             )
-            enough = self.enough_for_order()
+            enough = self.enough_for_order
             if enough is not None and enough > sizes[-1]:
                 keys += ["spearman1910", "brown1910"]
                 text += (
@@ -786,8 +699,7 @@ class PanelSize(AnalysisResult):
                     text += " with the range of a jackknife interval"
         if not np.isnan(self.limit_low).all():
             keys.append("efron1993")
-            over = self.unit if self.unit == "annotators" else "items"
-            how = f"a jackknife interval over {over} with Student's quantile"
+            how = "a jackknife interval over annotators with Student's quantile"
             text += f"; the limit for ever larger ones has {how} [@efron1993]"
         return f"{text}.", tuple(keys)
 
@@ -828,29 +740,25 @@ def _ticks(sizes: Sequence[int], more: Sequence[int]) -> list[tuple[float, str]]
 
 
 @np.errstate(invalid="ignore")  # of two infinite values: undefined
-def panel_size(
-    predictions: Given, annotations: Annotations, **how: Unpack[AnalysisKeywords]
-) -> PanelSize:
+def panel_size(study: Study) -> PanelSize:
     """Score every model on the labels of smaller panels, and extrapolate to larger ones.
 
     Parameters
     ----------
-    predictions, annotations
-        What models and annotators say; at least three annotators, or three votes per item.
-    **how
-        See `equipoise.study.analyses.options.AnalysisOptions`; replicates are subsets per size.
+    study
+        Models by the first metric, and votes of at least three annotators; replicates are
+        subsets per size.
     """
-    scorer = study(predictions, annotations, how)
-    panels, unit = _panels(scorer, annotations)
+    scorer = scorer_of(study)
+    panels = _panels(scorer, study.annotations)
     mean = np.stack([size_values.mean(axis=1) for size_values in panels.values])
     spread = np.stack([size_values.std(axis=1) for size_values in panels.values])
-    times = quantile(scorer.asked.level, panels.degrees)
+    times = quantile(scorer.settings.level, panels.degrees)
     variance, half = panels.half_widths(spread, times)
     limit, slope = fitted(panels.sizes, mean)
     separate = panels.between_separate()
     return PanelSize(
         **scorer.facts,
-        unit=unit,
         degrees=panels.degrees,
         sizes=panels.sizes,
         subsets=np.array([size_values.shape[1] for size_values in panels.values]),
@@ -858,7 +766,7 @@ def panel_size(
         mean=mean,
         spread=spread,
         half_width=half,
-        **ends_of("separate", separate, panels.separate_ends(separate, scorer.asked.level)),
+        **ends_of("separate", separate, panels.separate_ends(separate, scorer.settings.level)),
         **ends_of("limit", limit, panels.limit_ends(limit, scorer)),
         slope=slope,
         variance=variance,
@@ -866,20 +774,15 @@ def panel_size(
     )
 
 
-def _panels(scorer: ModelScorer, annotations: Annotations) -> tuple[PanelValues, str]:
+def _panels(scorer: ModelScorer, annotations: Annotations) -> PanelValues:
+    got = "anonymous votes"
     if annotations.annotators is not None:
         people = len(annotations.annotators)
         active = np.flatnonzero(scorer.votes_given(people))
         if len(active) >= 3:
-            return smaller_panels(scorer, active, people), "annotators"
+            return smaller_panels(scorer, active, people)
         got = count(len(active), "annotator")
-    else:
-        most = int(np.median(np.concatenate([votes_of.sizes for votes_of in scorer.votes])))
-        if most >= 3:
-            return fewer_votes(scorer, most), "votes per item"
-        got = f"anonymous votes, {most} on a typical item"
-    wanted = "at least three annotators, or three votes per item"
-    raise InputError("panel size", got, wanted, "ask more annotators")
+    raise InputError("panel size", got, "at least three annotators", "ask more annotators")
 
 
 def _cautions(panels: PanelValues, plan: Resampling) -> list[Notice]:
@@ -894,14 +797,15 @@ def _cautions(panels: PanelValues, plan: Resampling) -> list[Notice]:
         notices.append(Notice("panel_coverage", text, (), where))
     drawn = max(size_values.shape[1] for size_values in panels.values)
     if drawn == panels.most < plan.replicates:
-        notices.append(fewer_drawn("panels of a size", plan, drawn))
+        text = (
+            "For {items:count} items {drawn:count} panels of a size are drawn instead of "
+            "{asked:count}, to keep the time in bounds."
+        )
+        values = {"items": len(plan.items), "drawn": drawn, "asked": plan.replicates}
+        notices.append(Notice("fewer_panels", text, (), values))
     return notices
-
-
-def _whole(size: int) -> int:
-    return require_whole("panel size", size, least=1, do="try 10")
 
 
 def analyse(study: Study) -> Finding:
     """Smaller and larger panels of a study."""
-    return panel_size(study.predictions, study.annotations, **study.single).report()
+    return panel_size(study).report()

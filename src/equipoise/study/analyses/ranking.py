@@ -17,24 +17,19 @@ items and annotators like these are the possible ranks of every model and the pa
 separated, all models at once (`equipoise.inference.intervals`).
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite, isnan
-from typing import Any, Unpack
+from typing import Any
 
 import numpy as np
 
 from equipoise.inference import Population
 from equipoise.inference.estimate import Estimate, wilson
 from equipoise.inference.ranks import kendall_tau_b, spearman
-from equipoise.metrics import DEFAULT, Metric
-from equipoise.study import LABELS, Difference, Evaluation, evaluate
-from equipoise.study.analyses.options import (
-    ResamplingKeywords,
-    ResamplingOptions,
-    checked_options,
-)
-from equipoise.study.analyses.result import GridResult, ends_of
+from equipoise.metrics import DEFAULT
+from equipoise.study import LABELS, Difference, Evaluation
+from equipoise.study.analyses.scoring import Given, freeze, study_of
 from equipoise.study.analyses.words import (
     IN_FILES,
     IN_FULL,
@@ -42,14 +37,16 @@ from equipoise.study.analyses.words import (
     QUESTION,
     RESAMPLED,
     as_notices,
+    ends_of,
+    score_title,
+    with_titles,
 )
-from equipoise.study.arguments import Truths, as_metrics, as_predictions
+from equipoise.study.arguments import Truths
 from equipoise.study.study import Study
 from equipoise.types.arrays import Floats, InputError, short_repr
-from equipoise.types.findings import Chart, Column, Dot, Dots, Finding, Heat, columns
+from equipoise.types.findings import Chart, Column, Dot, Dots, Finding, Heat, Table, columns
 from equipoise.types.notices import Notice
 from equipoise.types.numbers import number, percent, resample_share
-from equipoise.types.predictions import Predictions
 from equipoise.types.words import joined
 
 TITLE = "Does the order of the models hold?"
@@ -100,11 +97,13 @@ PAIR_COLUMNS = (
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class RankStability(GridResult):
-    """What `rank_stability` returns.
+class RankStability:
+    """What `rank_stability` returns, over tasks, metrics and labels (hard, then soft).
 
     Attributes
     ----------
+    tasks, metrics, models
+        Names along the axes.
     kind, population
         What was resampled, and whom possible ranks and separations speak for.
     values, value_ranks, possible
@@ -120,10 +119,13 @@ class RankStability(GridResult):
         Paired differences of all models.
     counted
         Replicates in which every model is defined, shape (tasks, metrics, labels).
-    level
-        Level of the intervals.
+    level, notices
+        Level of the intervals, and what the user should know.
     """
 
+    tasks: tuple[str, ...]
+    metrics: tuple[str, ...]
+    models: tuple[str, ...]
     kind: str
     population: Population
     values: Floats
@@ -135,8 +137,28 @@ class RankStability(GridResult):
     pairs: tuple[Difference, ...]
     counted: Floats
     level: float = 0.95
+    notices: tuple[Notice, ...] = ()
 
     __repr__ = short_repr
+
+    def __post_init__(self) -> None:
+        freeze(self)
+
+    def cells(self) -> Iterator[tuple[tuple[int, ...], dict[str, Any]]]:
+        """Every task, metric and kind of labels: its place, and what its rows begin with."""
+        axes = (self.tasks, self.metrics, LABELS)
+        for t, k, label in np.ndindex(*map(len, axes)):
+            names = {"task": self.tasks[t], "metric": self.metrics[k], "labels": LABELS[label]}
+            yield (t, k, label), names
+
+    def _in_front(self, rows: Sequence[dict[str, Any]], labels: str) -> list[dict[str, Any]]:
+        """Rows of what stands in front: the last task by the first metric."""
+        front = (self.tasks[-1], self.metrics[0], labels)
+        return [row for row in rows if (row["task"], row["metric"], row["labels"]) == front]
+
+    def _what(self, labels: str) -> str:
+        """The same in words."""
+        return score_title(self.metrics[0], labels, self.tasks[-1])
 
     def rows(self) -> list[dict[str, Any]]:
         """One row per task, metric and labels: how stable the order is."""
@@ -181,7 +203,7 @@ class RankStability(GridResult):
 
     def said(self, labels: str = "soft") -> str:
         """Tell in one sentence how stable the order of the last task is."""
-        (row,), what = self.in_front(self.rows(), labels), self.what(labels)
+        (row,), what = self._in_front(self.rows(), labels), self._what(labels)
         if not isnan(row["spearman"]):
             return self._order_sentence(row, what)
         values = np.round(self.values[-1, 0, LABELS.index(labels)], 12)
@@ -217,18 +239,26 @@ class RankStability(GridResult):
     def report(self, labels: str = "soft") -> Finding:
         """The finding for every surface; `labels` stand in front."""
         rows, models = self.rows(), self.model_rows()
-        front = {"rows": rows, "brief": self.in_front(rows, labels), "legend": LEGEND}
-        near = {"rows": models, "brief": self.in_front(models, labels)}
-        stable = f"Stability of the order by {self.what(labels)}"
+        front: dict[str, Any] = {
+            "rows": rows,
+            "brief": self._in_front(rows, labels),
+            "legend": LEGEND,
+        }
+        near: dict[str, Any] = {"rows": models, "brief": self._in_front(models, labels)}
+        stable = f"Stability of the order by {self._what(labels)}"
         best = "Possible ranks of all models at once, and shares of resamples"
         beaten = (
             "Differences with single intervals, and whether they hold among all pairs; shares "
             "of resamples in which the first is better, ties half"
         )
-        tables = (
-            self.table("ranking", stable, COLUMNS, **front),
-            self.table("ranking_model", best, MODEL_COLUMNS, **near),
-            self.table("ranking_pair", beaten, PAIR_COLUMNS, rows=self.pair_rows()),
+        pairs: dict[str, Any] = {"rows": self.pair_rows(), "brief": ()}
+        tables = tuple(
+            Table(name=name, caption=caption, columns=with_titles(heads, self.metrics), **parts)
+            for name, caption, heads, parts in (
+                ("ranking", stable, COLUMNS, front),
+                ("ranking_model", best, MODEL_COLUMNS, near),
+                ("ranking_pair", beaten, PAIR_COLUMNS, pairs),
+            )
         )
         return Finding(
             key="ranking",
@@ -247,7 +277,7 @@ class RankStability(GridResult):
 
     def _charts(self, labels: str) -> tuple[Chart, ...]:
         """Rank correlations, possible ranks, and shares of ranks."""
-        (row,) = self.in_front(self.rows(), labels)
+        (row,) = self._in_front(self.rows(), labels)
         correlations = Dots(
             name="ranking-correlation",
             caption="Rank correlation of resampled orders with the original",
@@ -298,33 +328,19 @@ class RankStability(GridResult):
         return value, Estimate(value, replicates, "", (-1.0, 1.0)).interval(self.level)
 
 
-def rank_stability(
-    predictions: Predictions | Iterable[Predictions],
-    annotations: Truths,
-    *,
-    metrics: Sequence[str | Metric] = DEFAULT,
-    kind: str | None = None,
-    **how: Unpack[ResamplingKeywords],
-) -> RankStability:
+def rank_stability(predictions: Given, annotations: Truths, **how: Any) -> RankStability:
     """How stable the order of models is when the data are drawn anew.
 
     Parameters
     ----------
-    predictions, annotations, metrics
+    predictions, annotations
         As for `evaluate`.
-    kind
-        What is resampled; by default what fits the annotations.
     **how
-        ``replicates``, ``seed``, ``settings`` and ``progress`` as in `ResamplingOptions`.
+        As for `equipoise.study.analyses.scoring.study_of`; ``kind`` is by default what fits the
+        annotations.
     """
-    options = checked_options(ResamplingOptions, how)
-    models_given, chosen = as_predictions(predictions), as_metrics(metrics)
-    plan = options.plan(annotations, kind)
-    done = evaluate(
-        models_given, annotations, metrics=chosen, resampling=plan, settings=options.settings
-    )
-    options.tell(1, 1)
-    return _stability_of(done)
+    study = study_of(predictions, annotations, {"metrics": DEFAULT, **how})
+    return _stability_of(study.evaluation)
 
 
 def _stability_of(done: Evaluation) -> RankStability:

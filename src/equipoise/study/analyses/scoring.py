@@ -7,55 +7,101 @@ which the metric is defined on the whole panel.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.inference.estimate import Estimate
 from equipoise.inference.resampling import Resampling, resample
 from equipoise.metrics import Metric, Prepared
 from equipoise.scale.engine import current
 from equipoise.study import MACRO
-from equipoise.study.alignment import Aligned, align
-from equipoise.study.analyses.options import AnalysisOptions, checked_options
+from equipoise.study.alignment import Aligned
 from equipoise.study.analyses.words import as_notices
-from equipoise.study.arguments import as_annotations, as_predictions
+from equipoise.study.arguments import Truths, as_metrics
 from equipoise.study.blocks import chunk_width, pair
 from equipoise.study.cautions import missing_classes
-from equipoise.study.truth import PanelDraw, TaskTruth, task_truths
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import Floats, InputError, Ints, frozen, listed
+from equipoise.study.study import Progress, Settings, Study
+from equipoise.study.truth import PanelDraw, TaskTruth
+from equipoise.types.arrays import (
+    Floats,
+    InputError,
+    Ints,
+    frozen,
+    listed,
+    require_drawn,
+    require_keywords,
+    require_number,
+    require_whole,
+    wrong_type,
+)
 from equipoise.types.notices import Notice
 from equipoise.types.predictions import Predictions
 from equipoise.types.votes import Votes
 from equipoise.types.words import Option, hint
 
-MOST_BYTES = 2 * 2**30  # of item counts
-BUDGET = 2**27  # labels of items, times models, that are scored in all resamples together
-FEWEST = 200  # resamples that are drawn however many items
 Given = Predictions | Iterable[Predictions]
+USUAL = 1000  # resamples, where nobody says how many
 
 
-class _ChunkScorer(NamedTuple):
-    """All that scores of a chunk of replicates are made of; may be sent to other processes."""
+def study_of(predictions: Given, truth: Truths, how: Mapping[str, Any]) -> Study:
+    """The study that a caller's keywords ask about.
 
-    metric: Metric
-    prepared: Sequence[Prepared]
-    shares: Sequence[Floats]
-    counts: NDArray[np.uint8]
-    ties: str
-    soft: bool
+    Parameters
+    ----------
+    how
+        ``metric`` or ``metrics``; ``task``, where not all matter; ``kind`` of resampling;
+        ``settings``, or single ones of them (`equipoise.study.Settings`).
 
-    def scored(self, part: slice) -> Floats:
-        """Value of each prediction in some replicates, shape (predictions, replicates)."""
-        labels = [share if share.ndim == 1 else share[:, part] for share in self.shares]
-        times = np.ascontiguousarray(self.counts[:, part])
-        whole = self.metric.labels == "distribution"
-        block = pair(labels, times, whole=whole, ties=self.ties)[self.soft]
-        return np.stack(
-            [self.metric.finish(self.metric.reduce(p, block)) for p in self.prepared]
-        )
+    Examples
+    --------
+    >>> study_of([], [], {"replicats": 10})
+    Traceback (most recent call last):
+    ...
+    equipoise.InputError: keyword 'replicats': unknown, expected one of ...
+    """
+    names = [setting.name for setting in fields(Settings)]
+    require_keywords(how, [*names, "metric", "metrics", "task", "kind", "settings"])
+    settings, task = how.get("settings", Settings()), how.get("task")
+    if not isinstance(settings, Settings):
+        raise wrong_type("settings", settings, "Settings", "try Settings(level=0.9)")
+    if not isinstance(how.get("metric", ""), str | Metric):
+        raise wrong_type("metric", how["metric"], "the name of one metric", "try 'auroc'")
+    if task is not None and not isinstance(task, str):
+        raise wrong_type("task", task, "the name of a task", "leave it out")
+    own = {name: how[name] for name in names if name in how}
+    require_number("level", own.get("level", 0.95), above=0, below=1, do="try 0.95")
+    require_whole("seed", own.get("seed", 0), do="try 0")
+    replicates = own.setdefault("replicates", settings.replicates or USUAL)
+    require_drawn("replicates", replicates, least=2, do="1,000 is usual")
+    if not callable(own.get("progress") or print):
+        raise wrong_type("progress", own["progress"], "a function, or None", "leave it out")
+    metrics = [how["metric"]] if "metric" in how else how.get("metrics", ("auroc",))
+    study = Study.of(
+        predictions,
+        truth,
+        metrics=as_metrics(metrics),
+        resampling=how.get("kind"),
+        settings=replace(settings, **own),
+    )
+    return study if task is None else study.of_task(task)
+
+
+def _scored_part(
+    task: "TaskScorer",
+    prepared: Sequence[Prepared],
+    shares: Sequence[Floats],
+    counts: NDArray[np.uint8],
+    part: slice,
+) -> Floats:
+    """Value of each prediction in some replicates, shape (predictions, replicates)."""
+    labels = [share if share.ndim == 1 else share[:, part] for share in shares]
+    times = np.ascontiguousarray(counts[:, part])
+    metric, soft = task.metric, task.labels == "soft"
+    whole = metric.labels == "distribution"
+    block = pair(labels, times, whole=whole, ties=task.question.ties)[soft]
+    return np.stack([metric.finish(metric.reduce(p, block)) for p in prepared])
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,19 +152,13 @@ class TaskScorer:
         predictions = self.prepared if prepared is None else prepared
         width = chunk_width(len(counts), len(shares))
         parts = [slice(a, a + width) for a in range(0, counts.shape[1], width)]
-        chunk = _ChunkScorer(
-            self.metric, predictions, shares, counts, self.question.ties, self.labels == "soft"
-        )
-        return np.concatenate(current().map(chunk.scored, parts), axis=1)
+        scored = partial(_scored_part, self, predictions, shares, counts)
+        return np.concatenate(current().map(scored, parts), axis=1)
 
     def full(self) -> Floats:
         """Value of each model on all votes, shape (models,)."""
         once = np.ones((len(self.question.items), 1), dtype=np.uint8)
         return np.asarray(self.scored(list(self.question.shares), once)[:, 0])
-
-    def item_counts(self, plan: Resampling) -> NDArray[np.uint8]:
-        """How often each item of the task stands in each replicate of the plan."""
-        return plan.item_counts(0, plan.replicates)[self.question.place]
 
     @property
     def votes(self) -> Votes:
@@ -133,13 +173,14 @@ class TaskScorer:
 
 @dataclass(frozen=True, eq=False)
 class ModelScorer:
-    """All subjects of one analysis, the plan they share, and what the user should be told."""
+    """All tasks of a study by its first metric, and the plan over items that they share."""
 
     task: str
     models: tuple[str, ...]
     subjects: tuple[TaskScorer, ...]
     plan: Resampling
-    asked: AnalysisOptions
+    settings: Settings
+    tell: Progress
     notices: tuple[Notice, ...]
 
     @property
@@ -154,9 +195,9 @@ class ModelScorer:
             "task": self.task,
             "metric": self.metric.name,
             "better": self.metric.better,
-            "labels": self.asked.labels,
+            "labels": self.settings.labels,
             "models": self.models,
-            "level": self.asked.level,
+            "level": self.settings.level,
         }
 
     def votes_given(self, annotators: int) -> Ints:
@@ -176,76 +217,24 @@ class ModelScorer:
         labels = sum(len(question.items) * len(question.classes) for question in questions)
         return labels * len(self.models)
 
-    def ends(self, value: Any, replicates: Any, *, difference: bool = False) -> Floats:
-        """Percentile intervals; value (...), replicates (..., replicates), result (2, ...)."""
-        low, high = self.metric.bounds
-        bounds = (low - high, high - low) if difference else (low, high)
-        shape, number = np.shape(value), np.shape(replicates)[-1]
-        pairs = zip(np.ravel(value), np.reshape(replicates, (-1, number)), strict=True)
-        ends = [
-            Estimate(float(estimate), drawn, "", bounds).interval(self.asked.level)
-            for estimate, drawn in pairs
-        ]
-        return np.array(ends).reshape(-1, 2).T.reshape(2, *shape)
 
-
-def affordable(scorer: ModelScorer) -> ModelScorer:
-    """The same with fewer resamples where the items are so many that all would take long."""
-    number, notices = affordable_resamples(scorer.plan, scorer.cells)
-    if not notices:
-        return scorer
-    plan = replace(scorer.plan, replicates=number)
-    return replace(scorer, plan=plan, notices=(*scorer.notices, *notices))
-
-
-def affordable_resamples(plan: Resampling, cells: int) -> tuple[int, list[Notice]]:
-    """How many resamples may be scored, each so many labels, and what is said of fewer."""
-    number = max(FEWEST, BUDGET // cells)
-    if number >= plan.replicates:
-        return plan.replicates, []
-    return number, [fewer_drawn("resamples", plan, number)]
-
-
-def fewer_drawn(what: str, plan: Resampling, number: int) -> Notice:
-    """Say that fewer resamples, or panels of a size, are drawn than were asked for."""
-    text = (
-        f"For {{items:count}} items {{drawn:count}} {what} are drawn instead of "
-        "{asked:count}, to keep the time in bounds."
-    )
-    values = {"items": len(plan.items), "drawn": number, "asked": plan.replicates}
-    return Notice(f"fewer_{what.split()[0]}", text, (), values)
-
-
-def study(predictions: Given, annotations: Annotations, how: Mapping[str, Any]) -> ModelScorer:
-    """Align models and votes, and make the plan over items that everything shares.
-
-    `how` are keywords of a caller, which are checked: see `AnalysisOptions`.
-    """
-    wanted = checked_options(AnalysisOptions, how)
-    metric = wanted.scored
-    models_given, annotations = as_predictions(predictions), as_annotations(annotations)
-    if wanted.task is not None:
-        annotations.in_task(wanted.task)
-        models_given = [
-            prediction for prediction in models_given if prediction.task == wanted.task
-        ]
-    truths = [replace(truth, ties=wanted.ties) for truth in task_truths(annotations)]
-    posed = [truth for truth in truths if wanted.task in (None, truth.task)]
-    aligned, notices = align(models_given, posed, on_missing=wanted.on_missing)
-    subjects = [_subject(task_aligned, metric, wanted.labels) for task_aligned in aligned]
+def scorer_of(study: Study) -> ModelScorer:
+    """The models of a study ready to be scored against any labels; votes must be its truth."""
+    votes, metric = study.annotations, study.metrics[0]
+    if metric.labels == "draws":
+        do = "choose a metric of labels, such as auroc or accuracy"
+        raise InputError(f"metric {metric.name}", "votes", "draws of an aggregation model", do)
+    subjects = [_subject(task, metric, study.settings.labels) for task in study.aligned]
     defined, undefined = _defined(subjects)
-    plan = resample(annotations, "items", replicates=wanted.replicates, seed=wanted.seed)
-    if max(len(task.question.items) for task in defined) * plan.replicates > MOST_BYTES:
-        got = f"{plan.replicates:,} replicates of {len(plan.items):,} items"
-        most = f"at most {MOST_BYTES:,} item counts"
-        raise InputError("stability", got, most, "ask for fewer replicates")
+    replicates = study.plan.replicates
     return ModelScorer(
-        task=MACRO if len(posed) > 1 else posed[0].task,
-        models=tuple(aligned[0].scores),
+        task=MACRO if len(study.truths) > 1 else study.truths[0].task,
+        models=tuple(study.aligned[0].scores),
         subjects=tuple(defined),
-        plan=plan,
-        asked=wanted,
-        notices=as_notices(annotations.notices, notices, undefined),
+        plan=resample(votes, "items", replicates=replicates, seed=study.seed),
+        settings=study.settings,
+        tell=study.tell,
+        notices=as_notices(votes.notices, study.dropped, undefined),
     )
 
 
@@ -287,14 +276,14 @@ def _defined(subjects: list[TaskScorer]) -> tuple[list[TaskScorer], list[Notice]
     return fine, undefined
 
 
+def mean_over_tasks(parts: Sequence[Floats]) -> Floats:
+    """Average of what every subject gave, undefined where one of them is."""
+    return np.asarray(np.mean(np.stack(parts), axis=0))
+
+
 def freeze(result: Any) -> None:
     """Make every array of a frozen result read-only."""
     for field in fields(result):
         value = getattr(result, field.name)
         if isinstance(value, np.ndarray):
             object.__setattr__(result, field.name, frozen(value))
-
-
-def mean_over_tasks(parts: Sequence[Floats]) -> Floats:
-    """Average of what every subject gave, undefined where one of them is."""
-    return np.asarray(np.mean(np.stack(parts), axis=0))

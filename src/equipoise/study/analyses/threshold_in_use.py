@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from equipoise.metrics import named
-from equipoise.study.analyses.moving_thresholds import Grid, called, threshold_sweep
+from equipoise.metrics import Metric
 from equipoise.study.analyses.thresholds import (
     ExpertSample,
     Rule,
@@ -19,8 +18,18 @@ from equipoise.study.analyses.thresholds import (
     expert_threshold,
     steps,
 )
+from equipoise.study.arguments import as_predictions
+from equipoise.study.questions.answers import Question, answer
+from equipoise.study.questions.label_rules import (
+    FACTS,
+    REACH,
+    called,
+    labels_around,
+)
+from equipoise.study.study import Settings, Study, silent
+from equipoise.study.variants import YES_NO, Contest
 from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import InputError, Ints, PerItem
+from equipoise.types.arrays import InputError, Ints, PerItem, require_number
 from equipoise.types.findings import (
     Column,
     Finding,
@@ -31,6 +40,7 @@ from equipoise.types.findings import (
     columns,
     rows_of,
 )
+from equipoise.types.notices import as_notices
 from equipoise.types.numbers import chosen, count, estimate, exact_percent, percent
 from equipoise.types.predictions import Predictions
 
@@ -114,13 +124,31 @@ def _prevalence_finding(
     )
 
 
+class ModelsBeside(NamedTuple):
+    """Models to score against the labels of each threshold.
+
+    Attributes
+    ----------
+    predictions, metrics
+        The models, and by what they are scored, the first in front.
+    reach
+        How far the threshold is moved on either side.
+    settings
+        How they are scored; resamples, seed and level are those of the threshold.
+    """
+
+    predictions: Sequence[Predictions] = ()
+    metrics: Sequence[str] = ("auroc",)
+    reach: float = REACH
+    settings: Settings = Settings()
+
+
 def threshold_report(
     probabilities: ItemProbabilities,
     sample: ExpertSample,
     votes: Annotations,
-    predictions: Sequence[Predictions] = (),
     rule: Rule | None = None,
-    grid: Grid | None = None,
+    beside: ModelsBeside | None = None,
 ) -> Report:
     """Set a threshold, and say how many items it makes positive and how models score.
 
@@ -130,11 +158,10 @@ def threshold_report(
         The probability of every item.
     sample, votes
         What was sent to the experts, and what they said.
-    predictions
-        Models to score against the labels of each threshold; none leaves that out.
-    rule, grid
-        How the threshold is set, and how far it is moved; resamples, seed and level of the
-        rule and groups of the items hold for both.
+    rule
+        How the threshold is set.
+    beside
+        Models to score against the labels of each threshold; without any this is left out.
 
     Examples
     --------
@@ -148,20 +175,16 @@ def threshold_report(
     >>> threshold_report(known, sample, votes).findings[1].sentence
     'At this threshold 20 of 40 items are positive (50.0% [42.5%, 50.0%]).'
     """
-    how = rule or Rule()
-    moved = replace(
-        grid or Grid(),
-        replicates=how.replicates,
-        seed=how.seed,
-        level=how.level,
-        group=probabilities.group,
-    )
+    how, beside = rule or Rule(), beside or ModelsBeside()
+    require_number("threshold sweep, reach", beside.reach, above=0, below=1, do="try 0.15")
     threshold = expert_threshold(sample, votes, how)
-    findings = [threshold.report(), _prevalence_finding(threshold, probabilities, moved.reach)]
-    if predictions:
-        findings.append(_models_finding(threshold, probabilities, predictions, moved))
+    findings = [threshold.report(), _prevalence_finding(threshold, probabilities, beside.reach)]
+    predictions = as_predictions(beside.predictions) if beside.predictions else []
     models = tuple(dict.fromkeys(prediction.model for prediction in predictions))
-    scored = [named(metric) if isinstance(metric, str) else metric for metric in moved.metrics]
+    scored: tuple[Metric, ...] = ()
+    if models:
+        finding, scored = _models_finding(threshold, probabilities, beside)
+        findings.append(finding)
     experts = count(threshold.experts, "expert") if threshold.experts else "anonymous experts"
     drawn = sample.report()
     return Report(
@@ -176,7 +199,7 @@ def threshold_report(
             *([count(len(models), "model")] if models else []),
             count(how.replicates, "resample"),
         ),
-        terms=(*TERMS, *((metric.title, metric.definition) for metric in scored if models)),
+        terms=(*TERMS, *((metric.title, metric.definition) for metric in scored)),
         settings=(
             ("Rule", how.name),
             ("Bins", count(len(sample.bin_mean))),
@@ -192,43 +215,64 @@ def threshold_report(
 
 
 def _models_finding(
-    threshold: Threshold,
-    probabilities: ItemProbabilities,
-    predictions: Sequence[Predictions],
-    grid: Grid,
-) -> Finding:
-    """How models score as the threshold moves, or the reason why nothing is known."""
-    title = "What would another threshold change?"
-    if math.isnan(threshold.value):
-        return Finding(key="sweep", title=title, sentence=NONE, left_out=True)
-    items_and_values = (probabilities.values, probabilities.items)
+    threshold: Threshold, probabilities: ItemProbabilities, beside: ModelsBeside
+) -> tuple[Finding, tuple[Metric, ...]]:
+    """Whether the verdict on models depends on the threshold, and by which metrics."""
+    centre, items = threshold.value, probabilities.items
+    if math.isnan(centre):
+        title = "Does the verdict depend on the threshold?"
+        return Finding(key="sweep", title=title, sentence=NONE, left_out=True), ()
+    names: tuple[str, ...] = ()
+    group = None
+    if probabilities.group is not None:
+        codes, group = np.unique(probabilities.group, return_inverse=True)
+        names = tuple(map(str, codes.tolist()))
+    labels = Annotations(
+        kind="binary",
+        items=items,
+        classes=YES_NO,
+        item=np.arange(len(items)),
+        label=called(probabilities.values, centre).astype(np.intp),
+        groups=names or None,
+        group=group,
+    )
+    settings = replace(
+        beside.settings, level=threshold.rule.level, labels="hard", circular="keep"
+    )
     try:
-        sweep = threshold_sweep(predictions, *items_and_values, threshold.value, grid)
+        study = Study.of(
+            beside.predictions,
+            labels,
+            metrics=beside.metrics,
+            resampling="influence",
+            settings=settings,
+        )
+        contest = Contest.of(study)
     except InputError as error:
         where = f"models, {error.where}"
         raise InputError(where, error.got, error.expected, error.do) from None
-    finding = sweep.report()
-    tables = [
-        replace(table, name=table.name.replace(finding.key, "models"))
-        for table in finding.tables
-    ]
-    unit = "groups of items" if sweep.groups else "items"
-    metrics = [named(name) for name in dict.fromkeys(move.metric for move in sweep.moves)]
-    scored = ", ".join(metric.title for metric in metrics)
-    methods = (
-        f"We scored {count(len(predictions), 'model')} by {scored} against the labels of "
-        f"thresholds up to {grid.reach:g} below and above, with {exact_percent(grid.level)} "
-        f"percentile intervals over resampled {unit}, the same for all thresholds and models "
-        "[@groger2025]."
-    )
-    return replace(
-        finding,
+    row = {name: number for number, name in enumerate(items)}
+    (task,) = contest.tasks
+    values = [probabilities.values[[row[name] for name in task.question.items]]]
+    question = Question(
         key="sweep",
-        title=title,
-        tables=tuple(tables),
-        methods=methods,
+        about="the threshold",
+        variants=lambda contest: labels_around(contest, values, centre, beside.reach),
+        head="probability at least",
+        over="thresholds",
+        at="at a threshold of {}",
+        reference="the labels of the threshold",
+        annotators=False,
+        facts=FACTS,
+        note="Models are scored against the labels of each threshold, taken as known.",
+        methods=f"We scored {count(len(contest.competitors), 'model')} by "
+        f"{', '.join(metric.title for metric in study.metrics)} against the labels of "
+        f"thresholds up to {beside.reach:g} below and above [@groger2025].",
         references=(
-            *finding.references,
-            *(key for metric in metrics for key in metric.references),
+            "groger2025",
+            *(key for metric in study.metrics for key in metric.references),
         ),
     )
+    found = answer(question, contest, progress=beside.settings.progress or silent)
+    notices = (*study.notices, *study.dropped, *found.notices)
+    return replace(found, notices=as_notices(notices)).finding(), study.metrics

@@ -23,7 +23,7 @@ Examples
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -33,8 +33,6 @@ from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import Floats, Ints, positions, short_repr
 from equipoise.types.findings import (
     Bar,
-    Case,
-    Cases,
     Cell,
     Chart,
     Column,
@@ -54,18 +52,15 @@ BINS = 20
 LEVELS = 50  # different certainties up to which every one has its own piece of the line
 POINTS = 101
 EDGES = tuple(edge / BINS for edge in range(BINS + 1))
-RARE = 0.25  # with fewer uncertain items, these are drawn once more by themselves
 MOST, LEAST = 10, 3  # ambiguous items that are named; those above the threshold only to fill
 CLASSES = 5  # plausible classes named per item
 LISTED = 8  # classes whose votes are written out
 VOTERS = 60  # votes on an item up to which it is told who gave them
-NEAR = 0.8  # a second class with this part of the first is nearly as plausible
 SEEN = 5e-4  # smaller masses of all other classes are not written
 FEW_DRAWS = 100  # below, the steps of a share of draws are said
-COLOURED = 6  # classes up to which colours mean classes, not places
 NOTE = (
-    "Bars show the mean plausibility of each class. Entropy is that of the mean "
-    "plausibilities, in nats. These are the items for which another opinion tells most."
+    "Percentages are mean plausibilities. Entropy is that of the mean plausibilities, in "
+    "nats. These are the items for which another opinion tells most."
 )
 
 
@@ -142,57 +137,24 @@ def certainty_meaning(plausibilities: Plausibilities) -> _Meaning:
     return meaning._replace(sentence=meaning.sentence + step)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _VotesForClass:
-    """Votes for a class on one item, and who gave them where that is told."""
-
-    name: str
-    votes: float
-    who: tuple[str, ...] | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _AmbiguousItem:
+class _AmbiguousItem(NamedTuple):
     """An item whose truth is open.
 
     Attributes
     ----------
-    item, certainty, entropy, votes
-        Name, certainty, entropy of the mean plausibilities in nats, and number of votes.
-    plausible
-        The most plausible classes with their mean mass.
-    others
-        Mass of all other classes together.
-    counts
-        Votes for each class, most first; empty for ratings.
+    certainty, entropy, votes
+        Of the item: entropy of the mean plausibilities in nats, and number of votes.
+    plausible, counts
+        The most plausible classes with their mean mass, and how many voted for which, in words.
     """
 
+    task: str
     item: str
     certainty: float
     entropy: float
     votes: int
-    plausible: tuple[tuple[str, float], ...]
-    others: float
-    counts: tuple[_VotesForClass, ...] = ()
-
-    @property
-    def class_words(self) -> str:
-        """How plausible its classes are."""
-        parts = [f"{name}: {percent(mass)}" for name, mass in self.plausible]
-        parts += [f"others: {percent(self.others)}"] if self.others > SEEN else []
-        return ", ".join(parts)
-
-    @property
-    def vote_words(self) -> str:
-        """How many voted for which class, and who where that is known."""
-        parts = [
-            f"{votes_for.name}: {count(votes_for.votes)}"
-            + (f" ({', '.join(votes_for.who)})" if votes_for.who else "")
-            for votes_for in self.counts[:LISTED]
-        ]
-        left = len(self.counts) - len(parts)
-        parts += [f"{left} other class{'es' * (left > 1)}"] if left else []
-        return "; ".join(parts) or count(self.votes)
+    plausible: str
+    counts: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,8 +167,8 @@ class TaskCertainty:
         Which question.
     items, mean, below
         How many items there are, their mean certainty, and how many are uncertain.
-    counts, counts_below
-        Items, and uncertain ones, in twenty bins of equal width, closed on the right.
+    counts
+        Items in twenty bins of equal width, closed on the right.
     curve
         The certainties from the least to the most: (share of items, certainty).
     ambiguous
@@ -218,7 +180,6 @@ class TaskCertainty:
     mean: float
     below: int
     counts: tuple[int, ...]
-    counts_below: tuple[int, ...]
     curve: tuple[tuple[float, float], ...]
     ambiguous: tuple[_AmbiguousItem, ...]
 
@@ -275,10 +236,10 @@ class TaskCertainty:
         )
 
     def _charts(self) -> Iterator[Chart]:
-        """Histogram and sorted line; the uncertain items once more if they are few."""
+        """Histogram and sorted line."""
         sure, share = f"{SURE:g}", percent(self.share_below)
         items = count(self.items, "item")
-        histogram = Histogram(
+        yield Histogram(
             name="certainty",
             caption="Items by certainty",
             alternative=f"Histogram of the certainty of {items}.",
@@ -287,7 +248,6 @@ class TaskCertainty:
             bars=_bars(self.counts),
             marks=[(SURE, sure)],
         )
-        yield histogram
         if self.curve:
             across = [(0.0, SURE), (1.0, SURE)]
             yield Lines(
@@ -303,49 +263,19 @@ class TaskCertainty:
                 marks=[(self.share_below, f"{share} below {sure}")],
                 x_range=(0.0, 1.0),
             )
-        if 0 < self.share_below < RARE and self.counts_below:
-            yield replace(
-                histogram,
-                name="certainty-below",
-                caption=f"Only items below {sure}",
-                alternative="",
-                bars=_bars(self.counts_below),
-                marks=(),
-            )
 
     @property
     def ambiguous_finding(self) -> str:
         """Name the least certain item and what it could be."""
         if not self.ambiguous:
             return "There are no items with votes."
-        item = self.ambiguous[0]
-        head, certain = f"Item {item.item} is the least certain", number(item.certainty)
-        if len(item.plausible) < 2:
-            leads = (
-                f"class {item.plausible[0][0]} leads" if item.plausible else "no class leads"
-            )
-            return f"{head}: {leads}, with a certainty of {certain}."
-        (leading, most), (other, next_) = item.plausible[:2]
-        first, second = f"{leading} ({percent(most)})", f"{other} ({percent(next_)})"
-        if next_ >= NEAR * most:
-            how = f"classes {first} and {second} are nearly equally plausible"
-        else:
-            how = f"class {first} leads before {second}"
-        return f"{head}: {how}, and its certainty is {certain}."
+        row = self.ambiguous[0]
+        return (
+            f"Item {row.item} is the least certain ({number(row.certainty)}): {row.plausible}."
+        )
 
     def ambiguous_report(self) -> Finding:
         """Which items are least certain."""
-        rows: list[dict[str, Cell]] = [
-            {
-                "task": self.task,
-                **{
-                    key: getattr(item, key) for key in ("item", "certainty", "entropy", "votes")
-                },
-                "plausible": item.class_words,
-                "counts": item.vote_words,
-            }
-            for item in self.ambiguous
-        ]
         table = Table(
             name="ambiguous",
             caption="The least certain items",
@@ -355,14 +285,13 @@ class TaskCertainty:
                 Column("plausible", "plausible classes", "names"),
                 Column("counts", "votes, first choices", "names", brief=False),
             ),
-            rows=rows,
+            rows=[row._asdict() for row in self.ambiguous],
         )
         return Finding(
             key="ambiguous",
             title="Which items are most ambiguous?",
             sentence=self.ambiguous_finding,
             tables=(table,),
-            charts=(_ambiguous_chart(self.ambiguous),) if self.ambiguous else (),
             note=NOTE,
             task=self.task,
         )
@@ -371,39 +300,6 @@ class TaskCertainty:
 def _bars(counts: Sequence[int]) -> list[Bar]:
     ends = zip(pairwise(EDGES), counts, strict=True)
     return [Bar("", float(total), ends=(low, high)) for (low, high), total in ends]
-
-
-def _ambiguous_chart(items: Sequence[_AmbiguousItem]) -> Chart:
-    """Items close up: colours are classes where these are few, else their places."""
-    names = sorted({name for item in items for name, _ in item.plausible})
-    if few := len(names) <= COLOURED:
-        classes = names
-        shares = [[dict(item.plausible).get(name, 0.0) for name in names] for item in items]
-    else:
-        most = max(len(item.plausible) for item in items)
-        classes = ["most plausible", "second", "third", "fourth", "fifth"][:most]
-        masses = [[mass for _, mass in item.plausible] for item in items]
-        shares = [item_masses + [0.0] * (most - len(item_masses)) for item_masses in masses]
-    if any(item.others > SEEN for item in items):
-        classes.append("all others")
-        shares = [
-            [*item_shares, item.others] for item_shares, item in zip(shares, items, strict=True)
-        ]
-    words = [
-        f"certainty {number(item.certainty)}" + ("" if few else f", {item.class_words}")
-        for item in items
-    ]
-    return Cases(
-        name="ambiguous",
-        caption=f"The {count(len(items), 'item')} with the smallest certainty"
-        if len(items) > 1
-        else "The item with the smallest certainty",
-        classes=classes,
-        rows=[
-            Case(item.item, item_shares, remark=remark)
-            for item, item_shares, remark in zip(items, shares, words, strict=True)
-        ],
-    )
 
 
 def certainty(annotations: Annotations, plausibilities: Plausibilities) -> TaskCertainty:
@@ -416,7 +312,6 @@ def certainty(annotations: Annotations, plausibilities: Plausibilities) -> TaskC
         mean=float(sure.mean()),
         below=int((sure < SURE).sum()),
         counts=tuple(np.bincount(bins, minlength=BINS).tolist()),
-        counts_below=tuple(np.bincount(bins[sure < SURE], minlength=BINS).tolist()),
         curve=tuple((share, value) for share, value in sorted_points(sure)),
         ambiguous=tuple(_ambiguous(annotations, plausibilities)),
     )
@@ -432,60 +327,55 @@ def _ambiguous(
     annotations: Annotations, plausibilities: Plausibilities
 ) -> Iterator[_AmbiguousItem]:
     """The least certain items: a few at least, more where they are uncertain."""
-    sure, entropy, task = (
-        plausibilities.certainty,
-        plausibilities.entropy,
-        annotations.in_task(plausibilities.task),
-    )
-    none: tuple[_VotesForClass, ...] = ()
-    votes = None
+    sure, entropy = plausibilities.certainty, plausibilities.entropy
+    task, votes = annotations.in_task(plausibilities.task), None
     if annotations.kind != "interval":
         votes = collect_votes(annotations, plausibilities.task)
     for place, i in enumerate(ranked(plausibilities)[:MOST]):
         if place >= LEAST and not sure[i] < SURE:
             continue
-        entries = slice(int(plausibilities.start[i]), int(plausibilities.start[i + 1]))
-        mean, label = (
-            plausibilities.mass[:, entries].mean(axis=0),
-            plausibilities.label[entries],
-        )
-        order = np.argsort(-mean, kind="stable")[:CLASSES]
-        some = tuple(
-            (plausibilities.classes[label[k]], float(mean[k])) for k in order if mean[k] > 0
-        )
         code = annotations.items.index(plausibilities.items[i])
-        size, counts = (task & (annotations.item == code)).sum(), none
+        size, words = int((task & (annotations.item == code)).sum()), ""
         if votes is not None:
             row = int(np.flatnonzero(votes.items == code)[0])
-            size, counts = votes.sizes[row], _votes_for_classes(votes, annotations, row)
+            size, words = int(votes.sizes[row]), _vote_words(votes, annotations, row)
         yield _AmbiguousItem(
+            task=plausibilities.task,
             item=plausibilities.items[i],
             certainty=float(sure[i]),
             entropy=float(entropy[i]),
-            votes=int(size),
-            plausible=some,
-            others=max(0.0, 1.0 - sum(mass for _, mass in some)),
-            counts=counts,
+            votes=size,
+            plausible=_class_words(plausibilities, int(i)),
+            counts=words or count(size),
         )
 
 
-def _votes_for_classes(
-    votes: Votes, annotations: Annotations, i: int
-) -> tuple[_VotesForClass, ...]:
-    """Votes for each class on one item, most first; of few votes, also who gave them."""
+def _class_words(plausibilities: Plausibilities, i: int) -> str:
+    """How plausible the classes of an item are, the most plausible first."""
+    entries = slice(int(plausibilities.start[i]), int(plausibilities.start[i + 1]))
+    mean, label = plausibilities.mass[:, entries].mean(axis=0), plausibilities.label[entries]
+    order = [k for k in np.argsort(-mean, kind="stable")[:CLASSES] if mean[k] > 0]
+    parts = [f"{plausibilities.classes[label[k]]}: {percent(float(mean[k]))}" for k in order]
+    others = max(0.0, 1.0 - float(mean[order].sum()))
+    return ", ".join(parts + [f"others: {percent(others)}"] * (others > SEEN))
+
+
+def _vote_words(votes: Votes, annotations: Annotations, i: int) -> str:
+    """How many voted for which class of an item, most first; of few votes, also who."""
     classes, people = annotations.classes, annotations.annotators or ()
     first, stop = int(votes.start[i]), int(votes.start[i + 1])
     entries = np.flatnonzero((votes.vote >= first) & (votes.vote < stop))
     total = np.bincount(votes.label[entries], votes.share[entries], len(classes))
-    named = bool(people) and stop - first <= VOTERS
-    counts = []
-    for k in np.argsort(-total, kind="stable"):
-        if total[k] <= 0:
-            continue
+    voted = [k for k in np.argsort(-total, kind="stable") if total[k] > 0]
+    parts = []
+    for k in voted[:LISTED]:
         who = votes.annotator[votes.vote[entries[votes.label[entries] == k]]]
-        voters = tuple(people[a] if a >= 0 else "known truth" for a in who) if named else None
-        counts.append(_VotesForClass(name=classes[k], votes=float(total[k]), who=voters))
-    return tuple(counts)
+        names = [people[a] if a >= 0 else "known truth" for a in who] if people else []
+        voters = f" ({', '.join(names)})" * bool(names and stop - first <= VOTERS)
+        parts.append(f"{classes[k]}: {count(float(total[k]))}{voters}")
+    left = len(voted) - len(parts)
+    parts += [f"{left} other class{'es' * (left > 1)}"] if left else []
+    return "; ".join(parts)
 
 
 KINDS = ("binary", "nominal", "ordinal")  # whose votes are for one class

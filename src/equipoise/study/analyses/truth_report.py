@@ -19,12 +19,12 @@ from equipoise.read.codec import encode
 from equipoise.study import Difference, Evaluation, evaluate
 from equipoise.study.analyses.annotators import annotators_finding, skilled_rows
 from equipoise.study.analyses.gold_standard import Trials, share_interval
-from equipoise.study.analyses.result import ENDS
 from equipoise.study.analyses.truth_items import (
     certainty,
     certainty_meaning,
     consensus_finding,
 )
+from equipoise.study.analyses.words import ENDS
 from equipoise.truth.annotation_checks import cautions, remarks
 from equipoise.truth.choosing import (
     FOLDS,

@@ -1,16 +1,12 @@
-"""Words that findings share: what was scored and resampled, columns, shifts that are odd."""
+"""Words that findings share: what was scored and resampled, columns."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
-from equipoise.metrics import named, titled
-from equipoise.types.arrays import Floats, InputError
+from equipoise.metrics import titled
 from equipoise.types.findings import Column
 from equipoise.types.notices import Notice, as_notice
-from equipoise.types.words import joined
 
 RESAMPLED = {
     "items": "items",
@@ -34,8 +30,8 @@ IN_FULL = {
 }
 ORDER = "rank correlation with the original order (1: the same, 0: no relation, −1: reversed)"
 BRACKETS = "Brackets: interval when items are resampled."
-TIES_SHARE = "models that tie share the mean of their ranks"
 
+ENDS = ("", "_low", "_high")
 QUESTION = tuple(Column(name, name) for name in ("task", "metric", "labels"))
 NAMED = 3  # names in a clause
 IN_FILES = tuple(replace(column, brief=False) for column in QUESTION)  # not on a terminal
@@ -52,21 +48,6 @@ def score_title(metric: str, labels: str, task: str = "") -> str:
     return titled(metric, labels) + (f" ({task})" if task else "")
 
 
-def score_head(metric: str, labels: str) -> str:
-    """Head of a column of values: the metric, and which way is better where less is.
-
-    Examples
-    --------
-    >>> score_head("brier_score", "hard")
-    'hard Brier score (lower is better)'
-    """
-    try:
-        lower = named(metric).better == "lower"
-    except InputError:  # a metric of the caller's own
-        lower = False
-    return f"{titled(metric, labels)}{' (lower is better)' * lower}"
-
-
 def with_titles(columns: Iterable[Column], metrics: Iterable[str]) -> tuple[Column, ...]:
     """Columns whose metrics people read by their titles."""
     titles = {name: titled(name, "hard").removeprefix("hard ") for name in metrics}
@@ -74,22 +55,6 @@ def with_titles(columns: Iterable[Column], metrics: Iterable[str]) -> tuple[Colu
         replace(column, words=titles) if column.key == "metric" else column
         for column in columns
     )
-
-
-def lowest_by(rows: Iterable[dict[str, Any]], by: str, key: str) -> list[dict[str, Any]]:
-    """The row with the smallest number of each group: the first where they tie.
-
-    Examples
-    --------
-    >>> rows = [{"cut": 1, "rank": 2.0}, {"cut": 1, "rank": 1.0}, {"cut": 2, "rank": 3.0}]
-    >>> lowest_by(rows, "cut", "rank")
-    [{'cut': 1, 'rank': 1.0}, {'cut': 2, 'rank': 3.0}]
-    """
-    best: dict[Any, dict[str, Any]] = {}
-    for row in rows:
-        if row[by] not in best or row[key] < best[row[by]][key]:
-            best[row[by]] = row
-    return list(best.values())
 
 
 def scored_again(models: Sequence[str]) -> str:
@@ -110,38 +75,13 @@ def as_notices(*groups: Iterable[Notice | str]) -> tuple[Notice, ...]:
     return tuple({str(notice): notice for notice in notices}.values())
 
 
-def not_finite(
-    full: Floats, values: Floats, models: Sequence[str], where: tuple[str, str]
-) -> list[str]:
-    """What is infinite or undefined, in clauses; none when all is finite.
-
-    Parameters
-    ----------
-    full, values
-        Value of each model on everything, (models,), and on each part, (parts, models).
-    where
-        What everything is, such as ``with all annotators``, and its parts, ``without some``.
+def ends_of(name: str, value: Any, ends: Iterable[Any], *, stem: str = "") -> dict[str, Any]:
+    """A quantity with the ends of its interval, which may be named by a shorter stem.
 
     Examples
     --------
-    >>> full, values = np.array([0.5, np.inf]), np.array([[0.4, np.inf]])
-    >>> not_finite(full, values, ["a", "b"], ("in all", "in some"))
-    ['that of b is infinite in all and stays so']
+    >>> ends_of("limit", 0.5, (0.4, 0.6))
+    {'limit': 0.5, 'limit_low': 0.4, 'limit_high': 0.6}
     """
-    clauses = []
-    whole, part = where
-    with np.errstate(invalid="ignore"):
-        never, ever = np.isinf(values).all(axis=0), np.isinf(values).any(axis=0)
-    infinite = np.isinf(full)
-    cases = (
-        (infinite & never, f"infinite {whole} and stays so"),
-        (infinite & ~never, f"infinite {whole} but finite {part}"),
-        (~infinite & ever, f"finite {whole} but infinite {part}"),
-        (np.isnan(full), f"undefined {whole}"),
-        (~np.isnan(full) & np.isnan(values).any(axis=0), f"undefined {part}"),
-    )
-    for which, words in cases:
-        names = [name for name, here in zip(models, which, strict=True) if here]
-        if names:
-            clauses.append(f"that of {joined(names, most=NAMED)} is {words}")
-    return clauses
+    low, high = ends
+    return {name: value, f"{stem or name}_low": low, f"{stem or name}_high": high}

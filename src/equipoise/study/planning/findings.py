@@ -1,4 +1,4 @@
-"""What a plan says of its size, designs, power, sources of uncertainty and pairs, as findings.
+"""What a plan says of its size, designs, power and pairs, as findings.
 
 A plan for two models is the plan of a ranking with one pair. Of several pairs the power is the
 least probability that all are told apart, as in the plan itself, so that curves and designs
@@ -9,7 +9,7 @@ each, and each stands under its name.
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any
 
 from equipoise.metrics import named, titled
 from equipoise.study.planning.next_votes import NextItems, TaskPlan
@@ -51,6 +51,12 @@ SOURCES = {
     "annotators": "who annotates",
     "votes": "single votes",
 }
+CURES = {
+    "annotators": "neither more items nor more votes of the same people lessen that; other "
+    "people do",
+    "votes": "more votes on the same items, or more items, lessen that",
+}
+CURE = "more votes on the same items do not lessen that; more items do"
 ITEMS, ANNOTATORS = columns("count", "items", "annotators")
 VERDICT_NOTE = (
     "The difference is that of the metric with soft labels (the mean vote), positive when the "
@@ -77,11 +83,6 @@ DESIGNS_NOTE = (
     "like any other study, whose interval lies above 0; beside it its Monte Carlo error. What "
     "annotators add is known the worse, the fewer the pilot had."
 )
-SOURCES_NOTE = (
-    "Standard errors of the difference by source; their squares add up, and shares are of that "
-    "sum. More items lessen what items and votes leave, and nothing but more annotators "
-    "lessens what annotators leave."
-)
 PAIRS_NOTE = (
     "Neighbours are compared in the order of the pilot, all at once. Items alone are those "
     "that tell one pair apart with the power asked for; to tell all apart with that power "
@@ -90,10 +91,10 @@ PAIRS_NOTE = (
 
 
 def plan_findings(plan: RankingPlan) -> tuple[Finding, ...]:
-    """Size, designs, power, sources, and every pair; what was not planned is left out."""
+    """Size, designs, power, and every pair; what was not planned is left out."""
     best = plan.recommended
     planned = () if best is None else (_designs(plan, best), _power(plan, best))
-    return (_verdict(plan), *planned, _sources(plan), *([_pairs(plan)] if plan.ranks else []))
+    return (_verdict(plan), *planned, *([_pairs(plan)] if plan.ranks else []))
 
 
 def _pilot_size(plan: RankingPlan) -> str:
@@ -134,7 +135,7 @@ def _verdict(plan: RankingPlan) -> Finding:
             *columns("count", "votes_per_item"),
             Column("value", "difference", "change", ("low", "high")),
         ),
-        rows=[interval._asdict() for interval in intervals],
+        rows=intervals,
     )
     chart = Dots(
         name="plan-interval",
@@ -142,8 +143,10 @@ def _verdict(plan: RankingPlan) -> Finding:
         f"{exact_percent(plan.aim.level)} interval in the pilot{expected}",
         axis=f"difference in {title}; right of 0: {hard.a} is better",
         rows=[
-            Dot(interval.study, *interval[4:], remark=change(interval.value))
-            for interval in intervals
+            Dot(
+                row["study"], row["value"], row["low"], row["high"], remark=change(row["value"])
+            )
+            for row in intervals
         ],
         zero=True,
     )
@@ -151,7 +154,7 @@ def _verdict(plan: RankingPlan) -> Finding:
         key="verdict",
         title="How many items and annotators?",
         sentence=plan.finding,
-        more=(f"Pilot: {pilot_result}, on {_pilot_size(plan)}.",),
+        more=(f"Pilot: {pilot_result}, on {_pilot_size(plan)}.", _source_words(plan)),
         tables=(table,),
         charts=(chart,),
         note=VERDICT_NOTE + PLANNED_NOTE * bool(best),
@@ -161,29 +164,18 @@ def _verdict(plan: RankingPlan) -> Finding:
     )
 
 
-class _Interval(NamedTuple):
-    """The difference in one study, with its interval."""
-
-    study: str
-    items: int
-    annotators: int
-    votes_per_item: float
-    value: float
-    low: float
-    high: float
-
-
-def _intervals(plan: RankingPlan) -> list[_Interval]:
+def _intervals(plan: RankingPlan) -> list[dict[str, Any]]:
     """The difference in the pilot, and the interval that the study is to find."""
     pair, best = plan.hardest, plan.recommended
-    size = (pair.pilot_items, pair.pilot_annotators, pair.pilot_votes)
-    pilot = _Interval("pilot", *size, pair.difference, pair.low, pair.high)
-    if best is None:
-        return [pilot]
-    goal = pair.resolved
-    half = pair.components.spread(best.groups, best.shape).half_width(plan.aim.level)
-    size = (best.items, best.annotators, best.votes_per_item)
-    return [pilot, _Interval("planned", *size, goal, goal - half, goal + half)]
+    keys = ("study", "items", "annotators", "votes_per_item", "value", "low", "high")
+    size = ("pilot", pair.pilot_items, pair.pilot_annotators, pair.pilot_votes)
+    rows: list[tuple[Any, ...]] = [(*size, pair.difference, pair.low, pair.high)]
+    if best is not None:
+        goal = pair.resolved
+        half = pair.components.spread(best.groups, best.shape).half_width(plan.aim.level)
+        size = ("planned", best.items, best.annotators, best.votes_per_item)
+        rows.append((*size, goal, goal - half, goal + half))
+    return [dict(zip(keys, row, strict=True)) for row in rows]
 
 
 def _methods(plan: RankingPlan) -> str:
@@ -236,13 +228,12 @@ def _designs(plan: RankingPlan, best: Design) -> Finding:
     if plan.pairs[0].group_size:
         per_unit = [design.shape.per_unit for design in plan.designs]
         rows = [{**row, "items_per_group": k} for row, k in zip(rows, per_unit, strict=True)]
-    more = [_groups_sentence(plan, best)]
-    more += [f"No number of {unit} is enough for: {few}."] if lost else []
+    more = (f"No number of {unit} is enough for: {few}.",) if lost else ()
     return Finding(
         key="designs",
         title="Items or annotators?",
         sentence=_designs_sentence(plan, best),
-        more=tuple(filter(None, more)),
+        more=more,
         tables=(
             Table(
                 name="plan_designs",
@@ -309,25 +300,6 @@ def _designs_sentence(plan: RankingPlan, best: Design) -> str:
     return (
         f"Going from {_shape_words(few.shape)} to {_shape_words(many.shape)} "
         f"{lowers}; that takes {count(many.votes, 'vote')} in all, not {count(few.votes)}."
-    )
-
-
-def _groups_sentence(plan: RankingPlan, best: Design) -> str:
-    """What fewer items of each group trade for more groups; empty without groups."""
-    same = [
-        design
-        for design in plan.designs
-        if design.shape[:2] == best.shape[:2] and design.shape.per_unit != best.shape.per_unit
-    ]
-    if not plan.pairs[0].group_size or not same:
-        return ""
-    other = min(same, key=lambda design: design.shape.per_unit)
-    people = panel_words(best.shape)
-    return (
-        f"Items per group, {people}: {count(other.shape.per_unit)} take "
-        f"{count(other.groups, 'group')} and {count(other.votes, 'vote')}, "
-        f"{count(best.shape.per_unit)} take {count(best.groups, 'group')} and "
-        f"{count(best.votes, 'vote')}."
     )
 
 
@@ -431,86 +403,34 @@ def _share(power: float) -> str:
     return percent(power, digits)
 
 
-class _Source(NamedTuple):
-    """A source of uncertainty: standard errors, and shares of the variance."""
-
-    source: str
-    pilot: float
-    pilot_share: float
-    planned: float
-    planned_share: float
-
-
-def _sources(plan: RankingPlan) -> Finding:
-    """Where the uncertainty comes from: what items, annotators and votes add."""
-    sources, best, first = _source_errors(plan), plan.recommended, plan.pairs[0]
-    studies = ["pilot", "planned"][: 1 + (best is not None)]
-    heads = [Column("source", "source")]
-    for study in studies:
-        heads += columns("figures", study)
-        heads.append(Column(f"{study}_share", "share of its variance", "percent"))
-    table = Table(
-        name="plan_components",
-        caption=f"Standard error of the difference of {_of_pair(plan)} by source",
-        columns=heads,
-        rows=[source._asdict() for source in sources],
-    )
-    return Finding(
-        key="uncertainty",
-        title="Where does the uncertainty come from?",
-        sentence=_sources_sentence(plan, sources, several=first.several),
-        tables=(table,),
-        note=SOURCES_NOTE,
-    )
+def _source_shares(pair: Size) -> dict[str, float]:
+    """What groups, items, annotators and votes are of the variance in the pilot."""
+    parts, units, shape = pair.components, pair.pilot_units, pair.pilot_shape
+    noise = parts.cells + parts.votes / shape.per_unit
+    variances = {
+        "groups": parts.groups / units,
+        "items": parts.items / shape.per_unit / units,
+        "annotators": parts.annotators / shape.annotators if shape.annotators else 0.0,
+        "votes": noise / units / max(shape.votes, 1),
+    }
+    whole = sum(variances.values())
+    return {name: part / whole for name, part in variances.items()} if whole > 0 else {}
 
 
-def _source_errors(plan: RankingPlan) -> list[_Source]:
-    """Standard errors by source, in the pilot and in the study; shares are of variances."""
-    pair, best = plan.hardest, plan.recommended
-    parts = pair.components
-    names = [name for name in SOURCES if name != "groups" or pair.group_size]
-
-    def errors(units: float, shape: Shape) -> list[float]:
-        noise = parts.cells + parts.votes / shape.per_unit
-        variances = {
-            "groups": parts.groups / units,
-            "items": parts.items / shape.per_unit / units,
-            "annotators": parts.annotators / shape.annotators if shape.annotators else 0.0,
-            "votes": noise / units / max(shape.votes, 1),
-        }
-        return [math.sqrt(variances[name]) for name in names]
-
-    def shares(standard_errors: Sequence[float]) -> list[float]:
-        whole = sum(error**2 for error in standard_errors)
-        return [error**2 / whole if whole > 0 else math.nan for error in standard_errors]
-
-    pilot = errors(pair.pilot_units, pair.pilot_shape)
-    planned = [math.nan] * len(names)
-    if best is not None:
-        planned = errors(best.groups, best.shape)
-    return list(map(_Source, names, pilot, shares(pilot), planned, shares(planned)))
-
-
-def _sources_sentence(plan: RankingPlan, sources: Sequence[_Source], *, several: bool) -> str:
+def _source_words(plan: RankingPlan) -> str:
     """Where the uncertainty of the pilot comes from, and what would lessen it."""
-    share = {source.source: source.pilot_share for source in sources}
-    pair = f"{plan.hardest.a} and {plan.hardest.b}"
-    if all(math.isnan(part) for part in share.values()):
+    share, pair = _source_shares(plan.hardest), f"{plan.hardest.a} and {plan.hardest.b}"
+    if not share:
         return f"Every item of the pilot says the same about {pair}: no uncertainty to divide."
-    if plan.pairs[0].pilot_votes and not several:
+    if plan.pairs[0].pilot_votes and not plan.pairs[0].several:
         return (
             "No item of the pilot has two votes, so what items, annotators and single votes "
             f"add to the uncertainty about {pair} cannot be told apart."
         )
     most = max(share, key=lambda name: share[name])
-    cure = {
-        "annotators": "neither more items nor more votes of the same people lessen that; other "
-        "people do",
-        "votes": "more votes on the same items, or more items, lessen that",
-    }.get(most, "more votes on the same items do not lessen that; more items do")
     return (
         f"Most of the uncertainty about {pair} in the pilot comes from {SOURCES[most]} "
-        f"({percent(share[most])} of the variance): {cure}."
+        f"({percent(share[most])} of the variance): {CURES.get(most, CURE)}."
     )
 
 

@@ -49,7 +49,6 @@ from equipoise.types.words import Option, hint
 FEWEST = 30, 8  # items and groups of a study, below which nothing here is close
 MOST = 10_000_000  # units; what needs more is out of reach
 PEOPLE = 5_000  # annotators beyond which nobody looks
-WIDER = (1, 1.25, 1.5, 2, 3)  # times the fewest annotators, to look at where none reaches it
 TIED = 1e-12  # difference up to which models are tied
 FEW = 6  # annotators of a pilot, below which what they add is roughly known at best
 DIFFERENCE = Option("difference")
@@ -252,8 +251,7 @@ class Size:
         best = self.cheapest or nearest_to_pilot(self.designs, self)
         chance = exact_percent(self.aim.power)
         if best is None:
-            start = f"{self._goal()} with a probability of {chance}: {self.limit()}"
-            return f"{start} {self.beyond_words()}".rstrip()
+            return f"{self._goal()} with a probability of {chance}: {self.limit()}".rstrip()
         what = f"{self._goal()} with a probability of {chance}, collect {size_words(best)}"
         why = reason(self.designs, best, self.aim)
         return hint("{}{}.{}", what, why, f" {self.limit()}".rstrip())
@@ -285,32 +283,8 @@ class Size:
         few = f"with fewer than {count(least)} annotators no number of items reaches it."
         return few if not self.designs else few[0].upper() + few[1:]
 
-    def beyond(self) -> Design | None:
-        """With more annotators than were looked at, the design that costs least.
-
-        Without prices it is that with the fewest votes; None where no number is enough.
-        """
-        least = self.least_annotators() if self.pilot_annotators else None
-        if self.designs or least is None:
-            return None
-        people = sorted({min(round(least * times), PEOPLE) for times in WIDER})
-        units = sorted({shape.per_unit for shape in self.shapes()})
-        shapes = [Shape(number, number, per_unit) for number in people for per_unit in units]
-        alone = replace(self, aim=replace(self.aim, simulations=0))
-        designs = [design for shape in shapes if (design := _design(alone, shape)) is not None]
-        return cheapest(designs) or min(designs, key=lambda design: design.votes, default=None)
-
-    def beyond_words(self) -> str:
-        """What that design is, and what it costs, as a sentence; empty where there is none."""
-        design = self.beyond()
-        if design is None:
-            return ""
-        cost = "fewest votes in all" if math.isnan(design.cost) else "the cheapest"
-        price = count(design.votes, "vote") if math.isnan(design.cost) else count(design.cost)
-        return f"With more annotators it takes {size_words(design)} ({cost}: {price})."
-
     def reports(self) -> tuple[Finding, ...]:
-        """Everything that the plan says: size, power, designs, sources of uncertainty."""
+        """Everything that the plan says: size, power and designs."""
         return pair_as_ranking(self).reports()
 
 
@@ -671,7 +645,6 @@ class RankingPlan:
             rest = f"; and {more:,} more pair{'s' * (more > 1)}" if more > 0 else ""
             if lost:
                 sentences.append(text.format("; ".join(lost[:NAMED]) + rest))
-        sentences += self._beyond()
         best, few = self.recommended, len(self.planned)
         if self.open:
             sentences.append(
@@ -696,23 +669,13 @@ class RankingPlan:
             ]
         )
 
-    def _beyond(self) -> list[str]:
-        """What the pair that is furthest out of reach takes with more annotators."""
-        lost = [pair for pair in self.pairs if pair.state == "out of reach"]
-        sizes = [(design.votes, pair) for pair in lost if (design := pair.beyond()) is not None]
-        if not sizes:
-            return []
-        hard = max(sizes, key=lambda pair: pair[0])[1]
-        return [f"{hard.a} and {hard.b} alone: {hard.beyond_words()[0].lower()}"
-                f"{hard.beyond_words()[1:]}"]  # fmt: skip
-
     @property
     def open(self) -> bool:
         """Whether the pilot left some pair open."""
         return any(pair.state == "not plannable" for pair in self.pairs)
 
     def reports(self) -> tuple[Finding, ...]:
-        """Everything that the plan says: size, power, designs, uncertainty, every pair."""
+        """Everything that the plan says: size, power, designs, every pair."""
         from equipoise.study.planning.findings import plan_findings
 
         return plan_findings(self)

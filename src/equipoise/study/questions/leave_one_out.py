@@ -27,7 +27,7 @@ def without_each_annotator(contest: Contest) -> Iterator[Variant]:
     """The contest without the votes of each annotator in turn."""
     votes, counting = contest.votes, ~gold_rows(contest.votes)
     if votes.annotators is None or votes.annotator is None:
-        got, do = "anonymous votes", "look at panel_size, which leaves votes out instead"
+        got, do = "anonymous votes", "look at components, which says what votes add"
         raise InputError("leave_one_out", got, "at least two annotators with ids", do)
     if len(votes.annotators) < 2:
         got, do = "a single annotator", "collect votes of others"

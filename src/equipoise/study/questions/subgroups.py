@@ -17,7 +17,7 @@ from equipoise.study.blocks import every_class
 from equipoise.study.questions.answers import Answer, Question, Variant
 from equipoise.study.variants import Contest
 from equipoise.truth.agreement import krippendorff_alpha
-from equipoise.types.arrays import Bools, InputError, wrong_type
+from equipoise.types.arrays import InputError, wrong_type
 from equipoise.types.findings import Cell, Column, Finding
 from equipoise.types.notices import notice
 from equipoise.types.votes import gold_rows
@@ -29,21 +29,19 @@ MISSING = "{missing:count} of {items:count} items have no attributes: in no grou
 
 def groups_of_items(contest: Contest) -> Iterator[Variant]:
     """The contest on the items of each group, against the rest."""
-    known, votes = contest.attributes, contest.votes
-    if known is not None and not isinstance(known, Attributes):
-        wanted, do = "a table with a row per item", "read it with read_attributes"
-        raise wrong_type("attributes", known, wanted, do)
+    known, votes, wanted = contest.attributes, contest.votes, "a table with a row per item"
     if known is None:
-        got, wanted = "no attributes of items", "a table with a row per item"
         remedy = hint("give {} such as sex, age or site", Option("attributes"))
-        raise InputError("subgroups", got, wanted, remedy)
+        raise InputError("subgroups", "no attributes of items", wanted, remedy)
+    if not isinstance(known, Attributes):
+        raise wrong_type("attributes", known, wanted, "read it with read_attributes")
     if not known.columns:
         wanted, do = "at least one attribute", "add one, such as sex or site"
         raise InputError("attributes", "no column", wanted, do)
-    scored = _scored(contest)
+    names = _scored(contest)
     codes = np.full((len(known.columns), len(votes.items)), -1)
-    names = [votes.items[i] for i in np.flatnonzero(scored)]
-    codes[:, scored] = known.aligned(names, on_missing=contest.settings.on_missing)
+    places = [place for place, name in enumerate(votes.items) if name in names]
+    codes[:, places] = known.aligned(list(names), on_missing=contest.settings.on_missing)
     for column, levels, code in zip(known.columns, known.levels, codes, strict=True):
         for number, level in enumerate(levels):
             inside, outside = code == number, (code != number) & (code >= 0)
@@ -53,22 +51,18 @@ def groups_of_items(contest: Contest) -> Iterator[Variant]:
             yield Variant(f"{column} = {level}", here, against=rest, facts=_votes_of(here))
 
 
-def _scored(contest: Contest) -> Bools:
-    """Which items of the votes are scored in any task, shape (items,)."""
-    names = {name for task in contest.tasks for name in task.question.items}
-    return np.array([name in names for name in contest.votes.items])
+def _scored(contest: Contest) -> dict[str, None]:
+    """Names of the items that are scored in any task, in the order of the votes."""
+    scored = {name for task in contest.tasks for name in task.question.items}
+    return dict.fromkeys(name for name in contest.votes.items if name in scored)
 
 
 def with_missing_items(answer: Answer, finding: Finding) -> Finding:
     """Say how many items are in no group for want of attributes."""
-    contest, known = answer.contest, answer.contest.attributes
-    assert known is not None
-    scored = {contest.votes.items[i] for i in np.flatnonzero(_scored(contest))}
-    missing = len(scored - set(known.items))
-    if not missing:
-        return finding
-    said = notice("subgroups_missing", MISSING, missing=missing, items=len(scored))
-    return replace(finding, notices=(*finding.notices, said))
+    names, known = _scored(answer.contest), answer.contest.attributes
+    missing = len(names.keys() - set(known.items)) if known is not None else 0
+    more = [notice("subgroups_missing", MISSING, missing=missing, items=len(names))]
+    return replace(finding, notices=(*finding.notices, *more * bool(missing)))
 
 
 def _votes_of(contest: Contest) -> dict[str, Cell]:
