@@ -49,9 +49,9 @@ from equipoise.types.findings import (
     Dot,
     Dots,
     Finding,
+    Lines,
     Point,
     Row,
-    Scatter,
     Table,
     columns,
     rows_of,
@@ -289,7 +289,7 @@ def _charts(rows: Sequence[Row], keys: Sequence[str], skill: str) -> tuple[Chart
             Point(str(row["annotator"]), _real(row, first), _real(row, second), labelled=False)
             for row in rows
         ]
-        chart = Scatter(
+        chart = Lines(
             name="annotators",
             caption="One dot per annotator",
             alternative=f"{capital(titles[first])} against {titles[second]} of "
@@ -454,7 +454,7 @@ class AnnotatorMap:
                 ),
             ),
             charts=(
-                Scatter(
+                Lines(
                     name="annotator-map",
                     caption=f"{people}; the plane holds {percent(self.held)} of the distances",
                     alternative=f"Map of {people}: close points agree.",

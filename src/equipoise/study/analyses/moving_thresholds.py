@@ -46,7 +46,6 @@ from equipoise.types.arrays import (
     wrong_type,
 )
 from equipoise.types.findings import (
-    Bar,
     Cell,
     Column,
     Finding,
@@ -458,7 +457,7 @@ def _charts(sweep: ThresholdSweep, metric: str, task: str, tail: str) -> list[Li
         y=title,
         lines=_lines(moves, order[:DRAWN], "value", strict=sweep.strict),
         ticks=ticks,
-        bars=[Bar(_step(step), shares[step]) for step in few],
+        bars=[shares[step] for step in few],
         bar_title="positive items",
         marks=[(sweep.centre, mark)],
     )

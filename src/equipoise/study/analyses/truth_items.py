@@ -24,7 +24,6 @@ Examples
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -32,8 +31,6 @@ import numpy as np
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import Floats, Ints, positions, short_repr
 from equipoise.types.findings import (
-    Bar,
-    Case,
     Cases,
     Cell,
     Chart,
@@ -284,7 +281,8 @@ class TaskCertainty:
             alternative=f"Histogram of the certainty of {items}.",
             x="certainty of an item",
             y="items",
-            bars=_bars(self.counts),
+            edges=EDGES,
+            bars=self.counts,
             marks=[(SURE, sure)],
         )
         yield histogram
@@ -309,7 +307,7 @@ class TaskCertainty:
                 name="certainty-below",
                 caption=f"Only items below {sure}",
                 alternative="",
-                bars=_bars(self.counts_below),
+                bars=self.counts_below,
                 marks=(),
             )
 
@@ -368,11 +366,6 @@ class TaskCertainty:
         )
 
 
-def _bars(counts: Sequence[int]) -> list[Bar]:
-    ends = zip(pairwise(EDGES), counts, strict=True)
-    return [Bar("", float(total), ends=(low, high)) for (low, high), total in ends]
-
-
 def _ambiguous_chart(items: Sequence[_AmbiguousItem]) -> Chart:
     """Items close up: colours are classes where these are few, else their places."""
     names = sorted({name for item in items for name, _ in item.plausible})
@@ -399,10 +392,9 @@ def _ambiguous_chart(items: Sequence[_AmbiguousItem]) -> Chart:
         if len(items) > 1
         else "The item with the smallest certainty",
         classes=classes,
-        rows=[
-            Case(item.item, item_shares, remark=remark)
-            for item, item_shares, remark in zip(items, shares, words, strict=True)
-        ],
+        items=[item.item for item in items],
+        shares=shares,
+        remarks=words,
     )
 
 
