@@ -173,6 +173,7 @@ def _point_names(
     covered = [Label("o", x, y + 4) for x, y in spots]
     covered += [Label(".", x, y + 4) for line in taken for x, y in _along(line, frame)]
     named: list[Label] = []
+    top = min(frame.up.start, frame.up.end)
     for point, (x, y) in zip(points, spots, strict=True):
         tries: list[Label] = []
         for words in dict.fromkeys([point.name, shorten(point.name, ROOM)]):
