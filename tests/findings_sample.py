@@ -3,9 +3,6 @@
 import numpy as np
 
 from equipoise.types.findings import (
-    Band,
-    Bar,
-    Case,
     Cases,
     Column,
     Dot,
@@ -15,10 +12,8 @@ from equipoise.types.findings import (
     Histogram,
     Line,
     Lines,
-    Matrix,
     Point,
     Report,
-    Scatter,
     Slopes,
     Table,
 )
@@ -46,37 +41,34 @@ def charts(models):
     steps = [(float(i), str(k)) for i, k in enumerate((1, 3, 5))]
     lines = [
         Line(name, [(0.0, v), (1.0, v - 0.01), (2.0, NAN)], name,
-             Band([(0.0, v - 0.1, v + 0.1), (1.0, v - 0.1, v + 0.1)]))
+             [(0.0, v - 0.1, v + 0.1), (1.0, v - 0.1, v + 0.1)])
         for name, v in zip(models, values, strict=True)
     ]  # fmt: skip
-    dots = [Dot(name, v, v - 0.02, v + 0.02, name, inner=(v - 0.01, v + 0.01))
+    dots = [Dot(name, v, v - 0.02, v + 0.02, name)
             for name, v in zip(models, values, strict=True)]  # fmt: skip
-    bars = [Bar("", float(c), ends=(i / 3, (i + 1) / 3)) for i, c in enumerate((5, 2, 3))]
     square = np.where(np.eye(len(models)) > 0, NAN, rng.random((len(models),) * 2))
     return (
         Dots(name="dots", caption="Dots", axis="value", zero=True,
              rows=[*dots, Dot(models[0], NAN)]),
         Lines(name="lines", caption="Lines", x="votes", y="value", lines=lines, ticks=steps,
-              bars=[Bar(words, 0.5) for _, words in steps], bar_title="items left",
+              bars=[0.5 for _ in steps], bar_title="items left",
               marks=[(1.0, "here")]),
         Heat(name="heat", caption="Heat", rows=models, columns=models, values=square,
              row_models=True, x="to"),
         Heat(name="signed", caption="Signed", rows=["a"], columns=["b", "c"],
              values=np.array([[0.1, -0.2]]), scale="signed"),
-        Matrix(name="matrix", caption="Matrix", models=models, leads=leads,
-               low=leads - 0.01, high=leads + 0.01, separated=leads != 0),
-        Histogram(name="histogram", caption="Histogram", x="label", y="items", bars=bars,
-                  marks=[(0.5, "majority")]),
-        Histogram(name="bars", caption="Bars", x="class", y="votes",
-                  bars=[Bar(name, 3.0) for name in models]),
-        Scatter(name="scatter", caption="Scatter", x="hard", y="soft", diagonal=True,
+        Heat(name="pairs", caption="Pairs", rows=models, columns=models, values=leads,
+             scale="signed", row_models=True, strong=leads != 0, strong_title="apart"),
+        Histogram(name="histogram", caption="Histogram", x="label", y="items",
+                  edges=(0, 1 / 3, 2 / 3, 1), bars=(5.0, 2.0, 3.0), marks=[(0.5, "majority")]),
+        Lines(name="scatter", caption="Scatter", x="hard", y="soft", diagonal=True,
                 points=[Point(n, v, v + 0.01, n) for n, v in zip(models, values, strict=True)]),
-        Scatter(name="map", caption="Map", x="", y="", square=True,
+        Lines(name="map", caption="Map", x="", y="", square=True,
                 points=[Point(n, *rng.normal(size=2)) for n in models]),
         Slopes(name="slopes", caption="Slopes", left="hard", right="soft",
                rows=[(n, i + 1.0, float(len(models) - i)) for i, n in enumerate(models)]),
-        Cases(name="cases", caption="Cases", classes=("no", "yes"), axis="yes",
-              rows=[Case(n, (0.25, 0.75), [(n, 0.3), (n, NAN)], "odd") for n in models]),
+        Cases(name="cases", caption="Cases", classes=("no", "yes"), items=models,
+              shares=[(0.25, 0.75) for _ in models], remarks=["odd" for _ in models]),
     )  # fmt: skip
 
 

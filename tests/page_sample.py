@@ -5,10 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from equipoise.types.findings import (
-    Band,
-    Bar,
     Card,
-    Case,
     Cases,
     Column,
     Dispute,
@@ -19,11 +16,9 @@ from equipoise.types.findings import (
     Histogram,
     Line,
     Lines,
-    Matrix,
     Pattern,
     Point,
     Report,
-    Scatter,
     Slopes,
     Standing,
     Standings,
@@ -33,6 +28,7 @@ from equipoise.types.findings import (
     Worklist,
 )
 from equipoise.types.notices import Notice
+from equipoise.types.numbers import thousandths
 
 NAN = float("nan")
 TASKS = ("Pleural Effusion", "Atelectasis", "Edema", "Cardiomegaly", "Consolidation")
@@ -244,7 +240,7 @@ def _evidence(models):
     steps = [(float(k), str(k)) for k in range(1, 8)]
     curves = [
         Line(name, [(x, 0.93 - 0.005 * x + 0.002 * float(random.normal())) for x, _ in steps],
-             name, Band([(x, 0.88, 0.95) for x, _ in steps]))
+             name, [(x, 0.88, 0.95) for x, _ in steps])
         for name in models
     ]  # fmt: skip
     numbers = Table(
@@ -265,31 +261,29 @@ def _evidence(models):
         "thresholds": Lines(
             name="cuts", caption="By the yes votes that make a positive", x="yes votes",
             y="mean AUROC", lines=curves, ticks=steps, bar_title="positives left",
-            bars=[Bar("", float(900 - 120 * k)) for k in range(7)],
+            bars=[float(900 - 120 * k) for k in range(7)],
         ),
-        "pairs": Matrix(name="pairs", caption="Every pair", models=models, leads=leads,
-                        low=leads - 0.004, high=leads + 0.004, separated=abs(leads) > 0.006),
+        "pairs": Heat(name="pairs", caption="Every pair", rows=models, columns=models,
+                      values=np.where(np.eye(total) > 0, np.nan, leads), scale="signed",
+                      row_models=True, x="lead over", strong=abs(leads) > 0.006,
+                      strong_title="shown to differ",
+                      texts=[[thousandths(x) for x in row] for row in leads.tolist()]),
         "slopes": Slopes(name="slopes", caption="Hard and soft", left="hard", right="soft",
                          rows=[(name, n + 1.0, float(total - n)) for n, name in
                                enumerate(models)]),
-        "scatter": Scatter(name="plane", caption="Hard against soft", x="hard", y="soft",
+        "scatter": Lines(name="plane", caption="Hard against soft", x="hard", y="soft",
                            diagonal=True, points=[
                                Point(name, 0.9 - n / 80, 0.89 - n / 90, name)
                                for n, name in enumerate(models)]),
-        "map": Scatter(name="map", caption="Who votes alike", x="", y="", square=True, points=[
+        "map": Lines(name="map", caption="Who votes alike", x="", y="", square=True, points=[
             Point(f"reader {n}", *random.normal(size=2)) for n in range(9)]),
         "shares": Histogram(name="shares", caption="Soft labels", x="share of yes", y="items",
-                            bars=[Bar("", float(v), ends=(n / 10, n / 10 + 0.1)) for n, v in
-                                  enumerate((0, 40, 22, 13, 9, 8, 12, 14, 30, 0))],
+                            edges=[n / 10 for n in range(11)],
+                            bars=(0, 40, 22, 13, 9, 8, 12, 14, 30, 0),
                             marks=[(0.5, "majority")]),
-        "classes": Histogram(name="classes", caption="Votes by class", x="class", y="votes",
-                             bars=[Bar(f"a class with a long name {n}", 30.0 - 4 * n)
-                                   for n in range(5)]),
         "hardest": Cases(name="hard", caption="Hardest items", classes=("no", "yes"),
-                         axis="share of yes", rows=[
-                             Case(f"patient{n}", (0.6, 0.4), [(m, (n + k) / 14 % 1) for k, m in
-                                                             enumerate(models[:10])], "off")
-                             for n in range(4)]),
+                         items=[f"patient{n}" for n in range(4)], shares=[(0.6, 0.4)] * 4,
+                         remarks=["off"] * 4),
         "many_lines": Lines(name="groups", caption="Groups", x="votes", y="power", lines=[
             Line(f"group {k}", [(1.0, 0.2 + k / 10), (2.0, 0.3 + k / 10), (3.0, 0.4 + k / 9)])
             for k in range(4)], y_range=(0.0, 1.0)),
@@ -345,9 +339,9 @@ def study(models, tasks=("",), **how):
     votes = {task: (shares, (0.4, -0.1, 0.6), [0.3 + n / 40 for n in range(len(people))])
              for task in tasks}  # fmt: skip
     close = Cases(
-        name="cases", caption="Items close up", classes=classes, ordered=ordered,
-        rows=[Case(f"item {n}", tuple(random.dirichlet(np.ones(len(classes)))),
-                   [(m, float(random.random())) for m in models[:2]]) for n in range(4)],
+        name="cases", caption="Items close up", classes=classes,
+        items=[f"item {n}" for n in range(4)],
+        shares=random.dirichlet(np.ones(len(classes)), 4).tolist(),
     )  # fmt: skip
     findings = [
         Finding(key="standings", title="Which?", nav="Models", charts=(board,),

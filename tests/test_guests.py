@@ -24,7 +24,7 @@ from equipoise.metrics import by_topic, item_scores, named, require_known, worst
 from equipoise.study.analyses.catalogue import ANALYSES, Analysis
 from equipoise.truth import CATALOGUE, MODELS, model_title
 from equipoise.truth.choosing import companions, fitted, model, recommended, suitable
-from equipoise.types.findings.record import ENTRIES, bibtex, cite
+from equipoise.types.findings import ENTRIES, bibtex, cite
 from tests.cli_sample import flat, write_study
 
 METRIC = '''

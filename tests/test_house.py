@@ -21,7 +21,7 @@ READS_TEXT = {
     "datasets": "files of others",
     "metrics": "names that somebody typed",
     "report/page": "markup that is to become XML, and style sheets",
-    "types/findings/record.py": "BibTeX, as authors publish it",
+    "types/findings.py": "BibTeX, as authors publish it",
     "cli": "words that somebody typed",
     "scale/engine/_clusters.py": "an address that somebody typed",
     "types/words.py": "names that a spreadsheet would compute",
@@ -56,7 +56,7 @@ CHECKED_HERE = {
     "cli/options.py": "keywords that a caller typed become options here",
     "read/codec.py": "JSON becomes a record here, and back",
     "types/notices.py": "JSON becomes a notice here, and back",
-    "report/run/record.py": "JSON becomes a record here, and back",
+    "report/run.py": "JSON becomes a record here, and back",
     "metrics": "parameters that are part of a metric's name",
 }
 

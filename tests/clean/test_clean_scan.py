@@ -30,7 +30,7 @@ from equipoise.read.predictions import read_predictions
 from equipoise.report.page import render
 from equipoise.report.text import as_csv
 from equipoise.types.arrays import InputError
-from equipoise.types.findings.record import cell
+from equipoise.types.findings import cell
 from tests.cli_sample import caller
 
 Image = pytest.importorskip("PIL.Image", reason="images are read by Pillow")

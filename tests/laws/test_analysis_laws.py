@@ -28,8 +28,7 @@ from equipoise.report.terminal import answer_lines, show
 from equipoise.report.text import texts
 from equipoise.study.analyses.catalogue import ANALYSES
 from equipoise.types import numbers
-from equipoise.types.findings import Report, cell
-from equipoise.types.findings.record import ENTRIES, as_json
+from equipoise.types.findings import ENTRIES, Report, as_json, cell
 from tests.findings_sample import HOSTILE
 from tests.report_stability_sample import anonymous, attributes, report_of, study, with_gold
 

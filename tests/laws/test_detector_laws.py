@@ -13,7 +13,7 @@ from equipoise import InputError
 from equipoise.clean import DETECTORS, TASKS, Collection, Detector, Pairs, detectors, pair_name
 from equipoise.clean import detector as detector_module
 from equipoise.clean.images import ArrayImages
-from equipoise.types.findings.record import ENTRIES
+from equipoise.types.findings import ENTRIES
 
 ITEMS, CLASSES, FEATURES = 60, 3, 6
 OUTLIER, COPY, ORIGINAL, FLIPPED = 11, 23, 5, 30

@@ -14,9 +14,7 @@ from equipoise.read.codec import check_seal, sealed
 from equipoise.report.text import texts
 from equipoise.types.arrays import InputError
 from equipoise.types.findings import (
-    Bar,
     Card,
-    Case,
     Cases,
     Column,
     Dot,
@@ -28,15 +26,14 @@ from equipoise.types.findings import (
     Lines,
     Point,
     Report,
-    Scatter,
     Slopes,
     Standings,
     Strip,
     Strips,
     Table,
+    as_json,
 )
 from equipoise.types.findings import Standing as Place
-from equipoise.types.findings.record import as_json
 from equipoise.types.notices import Notice
 from equipoise.types.words import Hint, Option, hint
 from tests.findings_sample import HOSTILE, PLAIN, report
@@ -72,7 +69,8 @@ CHART = st.one_of(
     ),
     st.builds(
         lambda rows: Heat(
-            name="heat", caption="", rows=("a",), columns=("b",), values=np.array([[rows]])
+            name="heat", caption="", rows=("a",), columns=("b",), values=np.array([[rows]]),
+            strong=np.array([[True]])
         ),
         REAL,
     ),
@@ -82,10 +80,11 @@ CHART = st.one_of(
         caption=TEXT,
         x=TEXT,
         y=TEXT,
-        bars=st.lists(st.builds(Bar, TEXT, REAL), max_size=2).map(tuple),
+        edges=st.lists(REAL, max_size=3).map(tuple),
+        bars=st.lists(REAL, max_size=2).map(tuple),
     ),
     st.builds(
-        Scatter,
+        Lines,
         name=TEXT,
         caption=TEXT,
         x=TEXT,
@@ -102,8 +101,8 @@ CHART = st.one_of(
     ),
     st.builds(
         lambda name, share: Cases(
-            name=name, caption="", classes=("no", "yes"), axis="yes",
-            rows=(Case(name, (share, 1.0), ((name, share),), "odd"),),
+            name=name, caption="", classes=("no", "yes"), items=(name,), shares=((share, 1.0),),
+            remarks=("odd",),
         ),
         TEXT, REAL,
     ),

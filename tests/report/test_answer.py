@@ -10,9 +10,9 @@ import pytest
 
 from equipoise.inference import Family, Population, TwoWay
 from equipoise.inference.resampling import resample
-from equipoise.metrics import named
+from equipoise.metrics import Metric, named
 from equipoise.report.answer import Answer, Sample, headline, make_card
-from equipoise.report.answer.models import RankedModels, StandingColumn, _distances
+from equipoise.report.answer.models import RankedModels, _distances
 from equipoise.study import LABELS, MACRO, evaluate
 from equipoise.types.numbers import bound, chosen, distance, number
 from equipoise.types.predictions import Predictions
@@ -24,11 +24,11 @@ from tests.oracles.bootstrap import annotations
 every = pytest.mark.parametrize("name", ODD)
 
 
-def columns(answer: Answer) -> list[StandingColumn]:
+def columns(answer: Answer) -> list[tuple[str, Metric, str]]:
     """Every question that can be asked of an evaluation."""
     done = answer.evaluation
     return [
-        StandingColumn(task, metric, labels)
+        (task, metric, labels)
         for task in done.tasks
         for metric in done.metrics
         for labels in LABELS
@@ -38,12 +38,14 @@ def columns(answer: Answer) -> list[StandingColumn]:
 # ---- who is in the best group, and how far below the best everybody may lie ----------------
 
 
-def slow(answer: Answer, column: StandingColumn) -> dict[str, tuple[float, float, float, bool]]:
+def slow(
+    answer: Answer, column: tuple[str, Metric, str]
+) -> dict[str, tuple[float, float, float, bool]]:
     """Gap, least, most and membership of the best group of every model, pair by pair."""
-    done, name = answer.evaluation, column.metric.name
-    where = {"labels": column.labels, "task": column.task}
+    task, metric, labels = column
+    done, name, where = answer.evaluation, metric.name, {"labels": labels, "task": task}
     cell, family = done.two_way(name, **where), done.family(name, **where)
-    sign = 1 if column.metric.better == "higher" else -1
+    sign = 1 if metric.better == "higher" else -1
     good = {m: sign * float(cell.values[m]) for m in range(len(done.models))}
     known = [m for m in good if math.isfinite(good[m])]
     found = {}
@@ -69,7 +71,7 @@ def slow(answer: Answer, column: StandingColumn) -> dict[str, tuple[float, float
 def test_distances_and_the_best_group_are_those_of_all_pairs(name):
     answer = odd(name).answer
     for column in columns(answer)[-1:] if name == "forty_models" else columns(answer):
-        standing, oracle = answer.standing(column), slow(answer, column)
+        standing, oracle = answer.standing(*column), slow(answer, column)
         for m, model in enumerate(standing.models):
             gap, least, most, inside = oracle[model]
             seen = standing.gap[m], standing.least[m], standing.most[m]
@@ -86,9 +88,9 @@ def test_distances_and_the_best_group_are_those_of_all_pairs(name):
 def test_models_stand_in_the_order_of_their_values(name):
     answer = odd(name).answer
     for column in columns(answer):
-        standing = answer.standing(column)
+        standing = answer.standing(*column)
         assert sorted(standing.models) == sorted(answer.evaluation.models)
-        sign = 1 if column.metric.better == "higher" else -1
+        sign = 1 if standing.metric.better == "higher" else -1
         good = sign * standing.values[: standing.known]
         assert (np.diff(good) <= 0).all()
         assert not np.isfinite(standing.values[standing.known :]).any()
@@ -236,8 +238,8 @@ def test_the_headline_names_the_right_models(name):
         assert said.startswith(f"{front.models[0]} scores ") and "too few" in said
         assert study.report.card.standing == ()
         return
-    by = f"By {front.column.metric.soft_title}, "
-    assert said.startswith(by) == (not front.column.metric.name.startswith("auroc"))
+    by = f"By {front.metric.soft_title}, "
+    assert said.startswith(by) == (not front.metric.name.startswith("auroc"))
     first, _, fall = said.removeprefix(by).partition(";")
     if len(group) == 1:
         two = f"{group[0]} is better than {behind[0]}"
@@ -267,7 +269,7 @@ def test_no_two_models_of_the_best_group_are_told_apart(name):
     answer = odd(name).answer
     front = answer.front
     gaps = answer.evaluation.differences(
-        answer.metric.name, labels=answer.labels, task=front.column.task
+        answer.metric.name, labels=answer.labels, task=front.task
     )
     apart = {frozenset((one.a, one.b)) for one in gaps if one.separated}
     for two in combinations(front.best_group, 2):
@@ -307,7 +309,7 @@ def test_the_lede_gives_the_ends_of_both_groups(name):
     side = "above" if lower else "below"
     if front.decides and most > 0:
         assert lede.endswith(f" None is more than {bound(most)} {side} the best.")
-    if front.column.task == MACRO:
+    if front.task == MACRO:
         known = ~np.isnan(study.answer.evaluation.values[:-1, 0, 1]).any(axis=1)
         words = in_words(int(known.sum()))
         whole = in_words(len(known))
@@ -389,7 +391,7 @@ def test_more_items_do_not_lessen_what_annotators_differ_by(seed, items, apart):
 def needed(answer: Answer) -> float:
     """How many times the items must be for the first pair to be told apart, by doubling."""
     front, done = answer.front, answer.evaluation
-    where = {"labels": answer.labels, "task": front.column.task}
+    where = {"labels": answer.labels, "task": front.task}
     cell, family = (
         done.two_way(answer.metric.name, **where),
         done.family(answer.metric.name, **where),
@@ -471,7 +473,7 @@ def test_majority_labels_that_give_another_answer_are_the_caveat():
     sharp = np.where(share > 0.5, 0.999, 0.0) + 0.001 * random.random(400)
     scores = [Predictions("sharp", votes.items, sharp), Predictions("even", votes.items, share)]
     study = answered(scores, votes, ["brier_score"])
-    hard = study.answer.standing(StandingColumn("", study.answer.metric, "hard"))
+    hard = study.answer.standing("", study.answer.metric, "hard")
     front = study.answer.front
     if hard.decides and not {*hard.best_group} & {*front.best_group}:
         assert study.report.card.caveat.startswith("Majority labels give another answer:")
@@ -504,7 +506,7 @@ def test_the_card_does_not_change_with_the_order_of_models_and_votes():
 def test_a_margin_is_named_that_several_models_keep_but_not_all(most, margin):
     half = np.full(len(most), 0.5)
     front = RankedModels(
-        StandingColumn("", named("auroc"), "soft"), tuple("abc"), half, half, half, half > 0,
+        "", named("auroc"), "soft", tuple("abc"), half, half, half, half > 0,
         half, half, np.array(most), Population(effective=8.0),
     )  # fmt: skip
     assert front.decides and front.telling_margin == (margin and pytest.approx(margin))

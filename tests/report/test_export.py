@@ -9,8 +9,7 @@ import equipoise
 from equipoise import datasets, metrics
 from equipoise.report.text import as_csv, as_latex, as_markdown, methods, references
 from equipoise.truth import MODELS
-from equipoise.types.findings import Column, Table
-from equipoise.types.findings.record import ENTRIES, bibtex
+from equipoise.types.findings import ENTRIES, Column, Table, bibtex
 
 HOSTILE = 'a|b & c_d% "q"\n{x}\\y,~^#$'
 ROWS = [

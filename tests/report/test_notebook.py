@@ -13,7 +13,7 @@ import pytest
 from equipoise import Annotations, InputError, Plausibilities, Predictions, evaluate
 from equipoise.datasets.demo import reading_study
 from equipoise.report.answer import evaluation_report
-from equipoise.report.run.recording import Provenance, record
+from equipoise.report.run import Provenance, record
 from equipoise.study import Settings
 from equipoise.study.analyses import (
     experts,

@@ -19,8 +19,6 @@ from equipoise.report.page.palette import ModelStyles
 from equipoise.report.page.svg import Label, breakable, element, fitted
 from equipoise.report.text import as_csv
 from equipoise.types.findings import (
-    Bar,
-    Case,
     Cases,
     Column,
     Dot,
@@ -29,9 +27,7 @@ from equipoise.types.findings import (
     Histogram,
     Line,
     Lines,
-    Matrix,
     Point,
-    Scatter,
     Standing,
     Standings,
     Strip,
@@ -187,16 +183,13 @@ EMPTY = {
     "equal dots": Dots(name="d", caption="c", axis="x", rows=[Dot(n, 0.5) for n in "ab"]),
     "undefined dots": Dots(name="d", caption="c", axis="x", rows=[Dot("a", NAN)], zero=True),
     "lines of one place": lines([(1.0, 0.5)], [(1.0, 0.7)]),
-    "one bar": Histogram(name="h", caption="c", x="x", y="y", bars=[Bar("a", 3.0),
-                                                                   Bar("b", 0.0)]),
-    "a map of two": Scatter(name="s", caption="c", x="", y="", square=True,
+    "one bar": Histogram(name="h", caption="c", x="x", y="y", edges=(0, 1, 2), bars=(3.0, 0)),
+    "a map of two": Lines(name="s", caption="c", x="", y="", square=True,
                             points=[Point("a", 0, 0), Point("b", 1, 1)]),
-    "one point": Scatter(name="s", caption="c", x="", y="", points=[Point("a", 0, 0)] * 3),
+    "one point": Lines(name="s", caption="c", x="", y="", points=[Point("a", 0, 0)] * 3),
     "one cell": Heat(name="h", caption="c", rows=["a"], columns=["b", "c"],
                      values=np.array([[0.5, NAN]])),
-    "one pair": Matrix(name="m", caption="c", models="ab", leads=np.eye(2), low=np.eye(2),
-                       high=np.eye(2), separated=np.eye(2) > 0),
-    "no cases": Cases(name="c", caption="c", classes=("n", "y"), rows=[]),
+    "no cases": Cases(name="c", caption="c", classes=("n", "y"), items=(), shares=()),
     "no models": Standings(name="s", caption="c", metric="m", columns=["x"], models=[],
                            cells=[], intervals=[], known_to=[]),
 }  # fmt: skip
@@ -253,11 +246,25 @@ def test_the_margin_lies_on_the_side_of_the_values(margin):
     assert made.rows[-1].cells[-1].text.startswith("▾ ")
 
 
-def test_grades_keep_their_order_and_classes_without_one_have_hues():
-    case = Case("i", (0.2, 0.3, 0.5))
-    for ordered, tones in ((True, ["o1", "o3", "o5"]), (False, ["c0", "c1", "c2"])):
-        chart = Cases(name="c", caption="c", classes="xyz", rows=[case], ordered=ordered)
-        assert [tone for tone, _ in draw(chart, STYLES).key] == tones
+def test_items_close_up_have_a_bar_of_shares_and_a_remark():
+    chart = Cases(name="c", caption="c", classes="xyz", items=["i", "j"],
+                  shares=[(0.2, 0.3, 0.5), (1.0, 0, 0)], remarks=["open", "clear"])  # fmt: skip
+    made = draw(chart, STYLES)
+    assert [tone for tone, _ in made.key] == ["c0", "c1", "c2"]
+    assert [row.cells[1].label for row in made.rows] == ["x 20%, y 30%, z 50%", "x 100%"]
+    assert [row.cells[2].text for row in made.rows] == ["open", "clear"]
+
+
+def test_cells_that_stand_out_are_bold_or_have_a_mark_where_there_is_no_room():
+    for total, text in ((3, "+0.100"), (20, "●")):
+        values = np.full((total, total), 0.1)
+        chart = Heat(name="h", caption="c", rows=[f"r{n}" for n in range(total)], values=values,
+                     columns=[f"c{n}" for n in range(total)], scale="signed",
+                     strong=np.eye(total) > 0, strong_title="apart")  # fmt: skip
+        made = draw(chart, STYLES)
+        strong = [(cell.text, cell.strong) for cell in made.rows[0][1]]
+        assert strong[0] == (text, True) and not any(bold for _, bold in strong[1:])
+        assert made.key[-1] == ("", "bold: apart" if total == 3 else "●: apart")
 
 
 def test_heat_maps_have_their_scale():
@@ -271,10 +278,8 @@ def test_heat_maps_have_their_scale():
 
 
 def test_empty_bars_at_the_ends_are_left_out():
-    bars = [
-        Bar("", v, ends=(n / 5, (n + 1) / 5)) for n, v in enumerate((0.0, 3.0, 2.0, 0.0, 0.0))
-    ]
-    chart = Histogram(name="h", caption="c", x="x", y="y", bars=bars)
+    edges, bars = [n / 5 for n in range(6)], (0.0, 3.0, 2.0, 0.0, 0.0)
+    chart = Histogram(name="h", caption="c", x="x", y="y", edges=edges, bars=bars)
     assert "1.0" not in labels(draw(chart, STYLES))
     marked = replace(chart, marks=[(0.9, "here")])
     assert "here" in labels(draw(marked, STYLES))
@@ -384,6 +389,6 @@ def test_axes_hold_single_points_and_name_them_where_there_is_room():
 
 
 def test_an_upper_bound_is_rounded_outward():
-    from equipoise.types.findings.record import cell
+    from equipoise.types.findings import cell
 
     assert cell({"b": 0.0132}, Column("b", "at most", "bound")) == "0.014"

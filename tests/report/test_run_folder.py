@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 
 from equipoise.report.page import render
-from equipoise.report.run import SCHEMA, Provenance, Run, question, record
-from equipoise.report.run.record import decode
+from equipoise.report.run import SCHEMA, Provenance, Run, StoredQuestion, decode, record
 from equipoise.report.terminal import answer_lines
 from equipoise.types.arrays import InputError
-from equipoise.types.findings.record import as_json
+from equipoise.types.findings import as_json
 from tests.cli_sample import FILES, QUICK, flat
 from tests.odd_studies import ODD, odd
 from tests.report_stability_sample import BAD
@@ -30,7 +29,7 @@ def run_of(name: str, **provenance) -> Run:
 
 @pytest.mark.parametrize("name", ODD)
 def test_a_run_comes_back_as_it_was(name, tmp_path):
-    run = run_of(name, title="A study", question=question(positive="yes"))
+    run = run_of(name, title="A study", question=StoredQuestion(positive="yes"))
     folder = run.save(tmp_path / "run")
     again = Run.load(folder)
     assert again.header == json.loads(json.dumps(run.header))
@@ -88,7 +87,7 @@ def test_replicates_of_another_run_are_refused():
         (lambda held: held.pop("differences"), "key 'differences': absent, expected present"),
         (lambda held: held.update(rows=3), "run.json, rows: 3 (int), expected a list"),
         (lambda held: held["settings"].pop("plan"), "settings, key 'plan': absent"),
-        (lambda held: held.update(schema=5), "schema 5: a run of another version"),
+        (lambda held: held.update(schema=6), "schema 6: a run of another version"),
         (lambda held: held.update(schema="two"), "schema two: a run of another version"),
         (lambda held: held["report"].update(card=5), "report, card: 5 (int), expected"),
         (

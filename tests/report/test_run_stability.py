@@ -11,7 +11,7 @@ from equipoise.report.text import texts
 from equipoise.study.analyses import flips
 from equipoise.study.analyses.catalogue import ANALYSES
 from equipoise.study.questions import ask
-from equipoise.types.findings.record import as_json, plain
+from equipoise.types.findings import as_json, plain
 from tests.analysed import analysed
 from tests.report_stability_sample import found, rows
 from tests.strategies import names

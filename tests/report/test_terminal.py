@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from equipoise.report.terminal import _row, answer_lines, evidence_lines
-from equipoise.types.findings.charts import Dots, Standing, Standings
+from equipoise.types.charts import Dots, Standing, Standings
 from equipoise.types.numbers import number
 from equipoise.types.predictions import Predictions
 from tests.findings_sample import HOSTILE

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from equipoise.report.answer.readers import disputed, task_votes
-from equipoise.report.run.folder import downloads
+from equipoise.report.run import downloads
 from equipoise.report.text import as_csv
 from equipoise.types.annotations import Annotations
 from equipoise.types.findings import Strips, Worklist

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from equipoise import Annotations, InputError, Predictions, evaluate, resample
-from equipoise.report.run import PAGE, Provenance, prepare_folder, question, record
+from equipoise.report.run import PAGE, Provenance, StoredQuestion, prepare_folder, record
 from equipoise.study import Settings
 from equipoise.types.findings import Report
 
@@ -117,7 +117,7 @@ def test_a_run_records_scope_question_and_groups_only_when_they_count():
     made = {}
     for items in ("fixed", "random"):
         done = evaluate(model(30), grouped, settings=Settings(items=items))
-        run = record(done, Provenance(question=question(at_least="3")), NOTHING)
+        run = record(done, Provenance(question=StoredQuestion(at_least="3")), NOTHING)
         made[items] = run.header["settings"]
     assert [made[items]["group"] for items in made] == [None, "10 groups of items"]
     assert [made[items]["items_redrawn"] for items in made] == [False, True]

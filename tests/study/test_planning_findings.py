@@ -25,7 +25,7 @@ from equipoise.study.planning import (
 from equipoise.study.planning.findings import _source_shares
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import InputError
-from equipoise.types.findings.record import as_json
+from equipoise.types.findings import as_json
 from equipoise.types.notices import worded
 from equipoise.types.predictions import Predictions
 from equipoise.types.words import in_command

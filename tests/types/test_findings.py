@@ -15,8 +15,7 @@ from rich.console import Console
 from equipoise.report.page import figures, render, report_files, write_report
 from equipoise.report.terminal import show
 from equipoise.report.text import texts
-from equipoise.types.findings import Column, Finding, Report, Table, cell
-from equipoise.types.findings.record import as_json, plain
+from equipoise.types.findings import Column, Finding, Report, Table, as_json, cell, plain
 from equipoise.types.notices import Notice, worded
 from equipoise.types.words import Option, hint
 from tests.findings_sample import HOSTILE, NAN, PLAIN, charts, report, table

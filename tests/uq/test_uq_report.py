@@ -13,7 +13,7 @@ from equipoise.report.page.curves import draw_lines
 from equipoise.report.page.palette import ModelStyles
 from equipoise.report.terminal import answer_lines
 from equipoise.types.arrays import InputError
-from equipoise.types.findings.charts import Line, Lines
+from equipoise.types.charts import Line, Lines
 from equipoise.uq import (
     Prediction,
     decompose,

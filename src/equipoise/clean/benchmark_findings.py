@@ -23,8 +23,7 @@ from equipoise.clean.detector_benchmark import BenchmarkResult, TaskBenchmark, v
 from equipoise.read.codec import read
 from equipoise.read.files import content, read_json
 from equipoise.report.answer import Answer, AnswerContent, RankedModels, answer_report
-from equipoise.report.run import Provenance, Run, record
-from equipoise.report.run.record import DatasetRecord
+from equipoise.report.run import DatasetRecord, Provenance, Run, record
 from equipoise.report.text import as_csv
 from equipoise.scale.cells import digest
 from equipoise.study import LABELS
@@ -45,10 +44,10 @@ from equipoise.types.findings import (
     Report,
     Standings,
     Table,
+    cite,
     columns,
     left_out,
 )
-from equipoise.types.findings.record import cite
 from equipoise.types.notices import Notice, notice
 from equipoise.types.numbers import count, number, percent
 from equipoise.types.words import Nouns, capital, counted, in_words, joined
@@ -155,7 +154,7 @@ def _ranking(compared: TaskBenchmark) -> RankedModels:
 def _no_better_than_chance(compared: TaskBenchmark) -> tuple[str, ...]:
     """Detectors whose interval reaches down to the chance level of the metric that decides."""
     front = _ranking(compared)
-    level = compared.chance(front.column.metric.name, front.column.labels)
+    level = compared.chance(front.metric.name, front.labels)
     return tuple(
         name
         for name, low in zip(front.models, front.low.tolist(), strict=True)
@@ -206,7 +205,7 @@ def _card(done: BenchmarkResult) -> Card:
     for front in fronts:
         if front.decides:
             inside |= {name: name in front.best_group for name in front.models[: front.known]}
-    metric = fronts[0].column.metric
+    metric = fronts[0].metric
     best = [
         f"{number(float(front.values[0]))} for {TITLES[compared.task].lower()} "
         f"({percent(compared.prevalence('hard'))} are problems)"

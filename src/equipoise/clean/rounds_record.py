@@ -38,8 +38,7 @@ from equipoise.read.files import content, read_array, read_json
 from equipoise.read.writing import write_folder, write_text
 from equipoise.truth import MODELS, model_title
 from equipoise.types.arrays import Floats, InputError, Ints, listed
-from equipoise.types.findings import Column, Finding, Line, Lines, Row, Table, columns
-from equipoise.types.findings.record import cite
+from equipoise.types.findings import Column, Finding, Line, Lines, Row, Table, cite, columns
 from equipoise.types.notices import Notice, notice
 from equipoise.types.numbers import count, number
 from equipoise.types.words import counted, csv_text, unguarded_all

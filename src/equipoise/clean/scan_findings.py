@@ -37,13 +37,14 @@ from equipoise.types.findings import (
     Column,
     Finding,
     Gallery,
+    JsonValue,
     Picture,
     Report,
     Row,
     Suspect,
     Table,
+    as_json,
 )
-from equipoise.types.findings.record import JsonValue, as_json
 from equipoise.types.notices import Notice
 from equipoise.types.numbers import count, estimate, percent
 from equipoise.types.words import capital, counted, joined

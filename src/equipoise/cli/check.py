@@ -46,7 +46,7 @@ def check(options: Options) -> None:
     from equipoise.read.check import FilesToCheck, check_files
     from equipoise.read.check_findings import check_report
     from equipoise.report.terminal import show
-    from equipoise.types.findings.record import as_json
+    from equipoise.types.findings import as_json
 
     _check_out(options)
     check_reading(options)

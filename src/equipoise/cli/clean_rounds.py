@@ -166,7 +166,7 @@ def _hand_out(state: "DuplicateRounds", folder: Path, *, as_json: bool = False) 
 def _show(state: "DuplicateRounds", *, as_json: bool) -> None:
     from equipoise.report.terminal import show as show_report
     from equipoise.types.findings import Report
-    from equipoise.types.findings.record import as_json as report_json
+    from equipoise.types.findings import as_json as report_json
 
     finding = state.report()
     note(finding.notices)

@@ -83,7 +83,13 @@ def demo(options: Options) -> None:
     from equipoise.read.annotations import read_annotations
     from equipoise.read.predictions import read_predictions
     from equipoise.report.answer import AnswerContent, answer_report
-    from equipoise.report.run import Provenance, hash_inputs, prepare_folder, question, record
+    from equipoise.report.run import (
+        Provenance,
+        StoredQuestion,
+        hash_inputs,
+        prepare_folder,
+        record,
+    )
     from equipoise.study import Settings, Study
     from equipoise.study.analyses.catalogue import ANALYSES
     from equipoise.study.study import report_replicates
@@ -108,7 +114,7 @@ def demo(options: Options) -> None:
         title="Demo: seven classifiers, eight simulated readers",
         inputs=hash_inputs("annotations", [votes]) + hash_inputs("predictions", [scores]),
         simulated=SIMULATED,
-        question=question(positive="malignant"),
+        question=StoredQuestion(positive="malignant"),
     )
     run = record(study.evaluation, provenance, report)
     run.save(out, overwrite=options.overwrite)

@@ -41,15 +41,19 @@ from equipoise.read import codec
 from equipoise.read.attributes import read_attributes
 from equipoise.read.writing import RUN
 from equipoise.report.answer import AnswerContent, answer_report, require_models
-from equipoise.report.run import Run
-from equipoise.report.run.record import DatasetRecord, StoredQuestion, TruthModel, question
-from equipoise.report.run.recording import Provenance, record
+from equipoise.report.run import (
+    DatasetRecord,
+    Provenance,
+    Run,
+    StoredQuestion,
+    TruthModel,
+    record,
+)
 from equipoise.report.terminal import evidence_lines, show, show_answer
 from equipoise.study import Evaluation, Study
 from equipoise.study.study import Progress, report_replicates
 from equipoise.types.annotations import Annotations
-from equipoise.types.findings import Report
-from equipoise.types.findings.record import plain
+from equipoise.types.findings import Report, plain
 from equipoise.types.notices import worded
 from equipoise.types.numbers import count
 from equipoise.types.words import Nouns
@@ -182,9 +186,9 @@ def _recorded(
             truth_model=codec.read(TruthModel, plain(truth.facts)) if truth.facts else None,
             dataset=DatasetRecord(**read.dataset) if read.dataset else None,
             asked=non_default(options, (*OF_SCORING, *OF_TRUTH)),
-            **labels,
         ),
         replace(cited(in_options(report), read.dataset), command=typed_command()),
+        **labels,
     )
 
 
@@ -231,7 +235,7 @@ def _question(table: Annotations, options: Options) -> StoredQuestion:
     if options.prediction_layout == "auto":
         del facts["prediction_layout"]
     facts["read_as"] = f"{table.kind}: {', '.join(table.classes)}"
-    rare = {
+    rare: dict[str, Any] = {
         "truth": options.truth if options.truth != "votes" else None,
         "gold": options.gold if options.gold != "truth" else None,
         "by_group": options.by_group,
@@ -240,7 +244,7 @@ def _question(table: Annotations, options: Options) -> StoredQuestion:
         "columns": column_map(options.columns, "columns"),
         "prediction_columns": column_map(options.prediction_columns, "prediction_columns"),
     }
-    return question(**facts, **{name: value for name, value in rare.items() if value})
+    return StoredQuestion(**facts, **{name: value for name, value in rare.items() if value})
 
 
 def _finish(run: Run, options: Options) -> None:

@@ -252,7 +252,7 @@ def _listed(folder: Path) -> list[dict[str, str | int]]:
 
 def _write(path: Path, facts: dict[str, Any]) -> None:
     from equipoise.read.writing import whole_file
-    from equipoise.types.findings.record import plain
+    from equipoise.types.findings import plain
 
     path.parent.mkdir(parents=True, exist_ok=True)
     with whole_file(path) as file:

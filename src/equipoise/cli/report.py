@@ -76,7 +76,7 @@ def run_json(run: "Run") -> dict[str, Any]:
     """The answer, values and differences of a run, and every finding by its key."""
     from dataclasses import asdict
 
-    from equipoise.types.findings.record import as_json
+    from equipoise.types.findings import as_json
 
     record, report = run.record, run.report
     card = report.card

@@ -151,7 +151,7 @@ def present(
             files = write_report(options.out, mark, whole, facts=record)
         say(f"Wrote {options.out}: {mark}, report.html, {counted(files)}")
     if options.as_json:
-        from equipoise.types.findings.record import as_json
+        from equipoise.types.findings import as_json
 
         print_json({**record, **as_json(whole)})
         return
@@ -196,7 +196,7 @@ def _by_key(report: "Report") -> dict[str, Any]:
 
     The rows of a finding are those of the table that is called as it is.
     """
-    from equipoise.types.findings.record import finding_json
+    from equipoise.types.findings import finding_json
 
     by_key: dict[str, list[dict[str, Any]]] = {}
     for finding in report.findings:

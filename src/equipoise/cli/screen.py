@@ -100,7 +100,7 @@ def counted(files: Iterable[str]) -> str:
 
 def print_json(rows: Any) -> None:
     """Print JSON at full precision on standard output, undefined as null."""
-    from equipoise.types.findings.record import plain
+    from equipoise.types.findings import plain
 
     narrow = not (sys.stdout.encoding or "utf-8").lower().startswith("utf")
     escaped = narrow or sys.stdout.isatty()  # names may hold what a terminal obeys

@@ -35,7 +35,7 @@ from equipoise.types.predictions import Predictions
 from equipoise.types.words import Option, hint
 
 if TYPE_CHECKING:
-    from equipoise.report.run.record import InputFile, RunRecord
+    from equipoise.report.run import InputFile, RunRecord
 
 TITLE = "which model is better?"  # heading of an evaluation that has no other
 VOTE_FILES = (
@@ -401,7 +401,7 @@ def file_facts(files: "Iterable[InputFile]") -> list[dict[str, str | int]]:
 def published_files(name: str) -> "tuple[InputFile, ...]":
     """The files of a data set, which the loader has verified."""
     from equipoise.datasets import CATALOGUE, located
-    from equipoise.report.run.record import InputFile
+    from equipoise.report.run import InputFile
 
     source = CATALOGUE[name]
     folder = located(source)
@@ -447,9 +447,7 @@ def _sources(sources: _Sources) -> _Sources:
     stored = {
         name: getattr(question, name)
         for name in AS_IN_RUN
-        if name in question.told
-        and getattr(options, name) == DEFAULTS[name]
-        and getattr(question, name) is not None
+        if getattr(options, name) == DEFAULTS[name] and getattr(question, name) is not None
     }
     for name in ("columns", "prediction_columns"):
         columns: Mapping[str, str] = getattr(question, name)
@@ -459,7 +457,7 @@ def _sources(sources: _Sources) -> _Sources:
     return _Sources(
         options=replace(located, **stored),
         run=run,
-        classes=class_names(options.classes) or list(question.classes) or None,
+        classes=class_names(options.classes) or list(question.classes or ()) or None,
         record=record,
         notices=(*sources.notices, *_cautions(record), *notices),
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 from equipoise.read.files import file_sha256
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import InputError
-from equipoise.types.findings.record import cite
+from equipoise.types.findings import cite
 from equipoise.types.predictions import Predictions
 from equipoise.types.words import Nouns
 

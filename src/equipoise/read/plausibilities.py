@@ -23,7 +23,7 @@ from equipoise.read.files import read_arrays
 from equipoise.read.writing import replaced
 from equipoise.truth import MODELS
 from equipoise.types.arrays import InputError
-from equipoise.types.findings.record import JsonValue
+from equipoise.types.findings import JsonValue
 from equipoise.types.notices import Notice, to_json
 from equipoise.types.plausibilities import POSTERIORS, Plausibilities, Posterior, Skills
 

@@ -26,18 +26,18 @@ Figure('How far below the best model, whichever it is. ...
 import base64
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from pathlib import Path
-from typing import NamedTuple, TypedDict, Unpack
+from typing import TypedDict, Unpack
 
 import numpy as np
 
-from equipoise.inference import Family, TwoWay
 from equipoise.inference.ranks import higher_is_better
-from equipoise.metrics import Metric, precision_recall_curve, roc_curve
+from equipoise.metrics import precision_recall_curve, roc_curve
 from equipoise.read.writing import write_text
 from equipoise.report.answer import (
     Answer,
-    StandingColumn,
+    RankedModels,
     distance_chart,
     evaluation_card,
     evaluation_report,
@@ -45,7 +45,7 @@ from equipoise.report.answer import (
 )
 from equipoise.report.page import figures, render
 from equipoise.report.page.svg import Html, element
-from equipoise.study import Evaluation, Row
+from equipoise.study import Evaluation
 from equipoise.study.analyses.words import score_title
 from equipoise.study.truth import TaskTruth
 from equipoise.types.arrays import Floats, InputError
@@ -57,10 +57,10 @@ from equipoise.types.findings import (
     Heat,
     Line,
     Lines,
-    Matrix,
     Report,
+    Standing,
 )
-from equipoise.types.numbers import estimate, exact_percent, number
+from equipoise.types.numbers import estimate, exact_percent, number, thousandths
 from equipoise.types.words import ONE_CLASS, capital, hint
 
 TITLE = "Which model is better?"
@@ -98,40 +98,25 @@ def _table(evaluation: Evaluation) -> Html:
 
     The first column has intervals; a mark says where a model is surely below another.
     """
-    first, tasks = evaluation.metrics[0], evaluation.tasks
-    columns = [(task, first.name) for task in (tasks[-1], *tasks[:-1])]
-    heads = [task for task, _ in columns]
-    if len(tasks) == 1:
-        columns = [(tasks[0], metric.name) for metric in evaluation.metrics]
-        heads = [score_title(name, "soft", "") for _, name in columns]
-    shown = columns[:MOST_COLUMNS]
-    rows = {(r.task, r.metric, r.model): r for r in evaluation.table() if r.labels == "soft"}
-    front = np.array([rows[*shown[0], model].value for model in evaluation.models])
-    places = np.argsort(-higher_is_better(front, first.better), kind="stable")
-    order = [evaluation.models[m] for m in places]
+    board = standings_chart(Answer(evaluation))
+    heads = board.columns[:MOST_COLUMNS]
     cell = "padding:.15em .8em;white-space:nowrap;text-align:"
     lines = [
         element(
             "tr",
             element("th", model, style=f"{cell}left;font-weight:400"),
             *(
-                element(
-                    "td", _score(rows[*column, model], wide=place == 0), style=f"{cell}right"
-                )
-                for place, column in enumerate(shown)
+                element("td", _score(standing, ends), style=f"{cell}right")
+                for standing, ends in zip_longest(row[: len(heads)], [interval])
             ),
         )
-        for model in order[:MOST_ROWS]
+        for model, row, interval in zip(board.models, board.cells, board.intervals, strict=True)
     ]
-    names = [
-        element("th", head, style=f"{cell}right;font-weight:600")
-        for head in ["", *heads[:MOST_COLUMNS]]
-    ]
-    what = "" if len(tasks) == 1 else f"{capital(score_title(first.name, 'soft', ''))}. "
-    left = len(order) > len(lines) or len(columns) > len(shown)
+    names = [element("th", head, style=f"{cell}right;font-weight:600") for head in ("", *heads)]
+    left = len(lines) > MOST_ROWS or len(board.columns) > len(heads)
     caption = (
-        f"{what}Brackets: {exact_percent(evaluation.level)} interval of the value by itself. "
-        f"{BELOW} surely below another model, all pairs at once."
+        f"{board.caption}. Brackets: {exact_percent(evaluation.level)} interval of the value "
+        f"by itself. {BELOW} surely below another model, all pairs at once."
         f"{' More in to_dataframe().' * left}"
     )
     note = "caption-side:bottom;font-size:12px;text-align:left"
@@ -139,16 +124,16 @@ def _table(evaluation: Evaluation) -> Html:
         "table",
         element("caption", caption, style=note),
         element("thead", element("tr", *names)),
-        element("tbody", *lines),
+        element("tbody", *lines[:MOST_ROWS]),
         style="border-collapse:collapse;margin:.6em 0;font-size:13px;"
         "font-variant-numeric:tabular-nums",
     )
 
 
-def _score(row: Row, *, wide: bool) -> str:
+def _score(standing: Standing, ends: tuple[float, float] | None) -> str:
     """A value, with its interval where there is room, and a mark where it is behind."""
-    text = estimate(row.value, row.low, row.high) if wide else number(row.value)
-    return f"{text} {BELOW}" if row.rank_low > 1 else text
+    text = estimate(standing.value, *ends) if ends else number(standing.value)
+    return text if standing.inside or not standing.judged else f"{text} {BELOW}"
 
 
 def write_page(evaluation: Evaluation, path: str | Path, *, title: str = "") -> Path:
@@ -208,53 +193,6 @@ class Figure:
         return target
 
 
-class _PlotQuestion(NamedTuple):
-    """One task, metric and kind of labels of an evaluation, and what simultaneous tests say."""
-
-    evaluation: Evaluation
-    metric: Metric
-    labels: str
-    task: str
-    cell: TwoWay
-
-    @property
-    def family(self) -> Family:
-        """Simultaneous statements about all pairs of models."""
-        return self.evaluation.family(self.metric.name, labels=self.labels, task=self.task)
-
-    @property
-    def good(self) -> Floats:
-        """Values as higher-is-better, shape (models,)."""
-        return higher_is_better(self.cell.values, self.metric.better)
-
-    @property
-    def order(self) -> list[int]:
-        """Places of the models, the best first and undefined ones last."""
-        return [int(place) for place in np.argsort(-self.good, kind="stable")]
-
-    @property
-    def models(self) -> list[str]:
-        """Names of the models in that order."""
-        return [self.evaluation.models[place] for place in self.order]
-
-    @property
-    def words(self) -> str:
-        """What is scored, with the task where there are several."""
-        task = self.task if len(self.evaluation.tasks) > 1 else ""
-        return score_title(self.metric.name, self.labels, task)
-
-    def leads(self) -> tuple[Floats, Floats]:
-        """By how much each model leads each other, and the standard error of that."""
-        good, number_of = self.good, len(self.good)
-        with np.errstate(invalid="ignore"):
-            lead = good[:, None] - good[None, :]
-        error = np.zeros((number_of, number_of))
-        for a in range(number_of):
-            for b in range(a):
-                error[a, b] = error[b, a] = self.cell.between(a, b).standard_error
-        return lead, error
-
-
 @dataclass(frozen=True, slots=True)
 class Plots:
     """Figures of an evaluation; each takes metric, labels and task, see `Question`."""
@@ -267,30 +205,24 @@ class Plots:
 
     def forest(self, **question: Unpack[Question]) -> Figure:
         """How far each model lies below the best, whichever that is, all pairs at once."""
-        view = self._question_of(question)
         done = self.evaluation
-        standing = Answer(done).standing(StandingColumn(view.task, view.metric, view.labels))
+        standing = self._standing(question)
         return self._figure_of(distance_chart(standing, level=done.level, margin=done.margin))
 
     def scores(self, **question: Unpack[Question]) -> Figure:
         """Every model with its own interval."""
-        view = self._question_of(question)
-        cell = (view.task, view.metric.name, view.labels)
-        rows_of_table = self.evaluation.table()
-        row_of = {
-            row.model: row
-            for row in rows_of_table
-            if (row.task, row.metric, row.labels) == cell
-        }
-        rows = [row_of[name] for name in view.models]
-        level = exact_percent(self.evaluation.level)
+        standing = self._standing(question)
+        what, level = self._words(standing), exact_percent(self.evaluation.level)
+        rows = zip(standing.models, standing.values, standing.low, standing.high, strict=True)
         chart = Dots(
             name="scores",
-            caption=f"{capital(view.words)} with {level} intervals of single values",
-            axis=view.words,
-            rows=[Dot(r.model, r.value, r.low, r.high, r.model, remark=number(r.value))
-                  for r in rows],
-        )  # fmt: skip
+            caption=f"{capital(what)} with {level} intervals of single values",
+            axis=what,
+            rows=[
+                Dot(model, float(value), float(low), float(high), model, remark=number(value))
+                for model, value, low, high in rows
+            ],
+        )
         return self._figure_of(chart)
 
     def matrix(self, *, labels: str = "soft") -> Figure:
@@ -299,37 +231,45 @@ class Plots:
 
     def pairs(self, **question: Unpack[Question]) -> Figure:
         """By how much each model leads each other, and which pairs are separated."""
-        view = self._question_of(question)
-        lead, error = view.leads()
-        square = np.ix_(view.order, view.order)
-        reach = (view.family.critical * error)[square]
-        lead = lead[square]
+        standing, done = self._standing(question), self.evaluation
+        good = higher_is_better(standing.values, standing.metric.better)
+        with np.errstate(invalid="ignore"):
+            lead = good[:, None] - good[None, :]
         np.fill_diagonal(lead, np.nan)
-        better = view.family.better
-        chart = Matrix(
+        places = [done.models.index(name) for name in standing.models]
+        better = done.family(
+            standing.metric.name, labels=standing.labels, task=standing.task
+        ).better[np.ix_(places, places)]
+        chart = Heat(
             name="pairs",
-            caption=f"Lead in {view.words} of the model above a cell over the model to its "
-            "right, intervals of all pairs at once",
-            models=view.models,
-            leads=np.asarray(lead, dtype=np.float64),
-            low=lead - reach,
-            high=lead + reach,
-            separated=(better | better.T)[square],
+            caption=f"Lead in {self._words(standing)} of the model of a row over that of a "
+            "column, in thousandths; bold: shown to differ, all pairs at once",
+            rows=standing.models,
+            columns=standing.models,
+            values=lead,
+            scale="signed",
+            row_models=True,
+            x="lead over",
+            texts=[[thousandths(value) for value in row] for row in lead.tolist()],
+            strong=better | better.T,
+            strong_title="shown to differ",
         )
         return self._figure_of(chart)
 
     def ranks(self, **question: Unpack[Question]) -> Figure:
         """In which share of the resamples each model holds each rank."""
-        view = self._question_of(question)
-        shares = self.evaluation.rank_probabilities(
-            view.metric.name, labels=view.labels, task=view.task
+        standing, done = self._standing(question), self.evaluation
+        shares = done.rank_probabilities(
+            standing.metric.name, labels=standing.labels, task=standing.task
         )
+        places = [done.models.index(name) for name in standing.models]
         chart = Heat(
             name="ranks",
-            caption=f"Share of resamples in which a model holds a rank, {view.words}",
-            rows=view.models,
+            caption="Share of resamples in which a model holds a rank, "
+            f"{self._words(standing)}",
+            rows=standing.models,
             columns=[str(place + 1) for place in range(shares.shape[1])],
-            values=np.asarray(shares[view.order]),
+            values=np.asarray(shares[places]),
             row_models=True,
             x="rank",
         )
@@ -344,22 +284,22 @@ class Plots:
         return self._curves("precision-recall", RECALL, question)
 
     def _curves(self, name: str, axes: tuple[str, str], question: Question) -> Figure:
-        tasks = [one.task for one in self.evaluation.questions]
+        tasks = [truth.task for truth in self.evaluation.questions]
         if len(tasks) > 1 and "task" not in question:
             raise InputError("plot", f"{len(tasks)} tasks", "one", f"say task={tasks[0]!r}")
-        view = self._question_of({"task": tasks[0], **question})
-        place = tasks.index(view.task) if view.task in tasks else -1
-        truth = _yes_no(self.evaluation.questions[place], view.task)
-        labels = (truth.hard if view.labels == "hard" else truth.shares)[0]
+        standing = self._standing({"task": tasks[0], **question})
+        place = tasks.index(standing.task) if standing.task in tasks else -1
+        truth = _yes_no(self.evaluation.questions[place], standing.task)
+        labels = (truth.hard if standing.labels == "hard" else truth.shares)[0]
         lines = []
-        for model in view.models:
+        for model in standing.models:
             scores = self.evaluation.scores[place][model]
             across, up = _curve(axes, labels, scores)
             lines.append(Line(model, list(zip(across, up, strict=True)), model, dots=False))
         of_task = f", {truth.task}" if truth.task else ""
         chart = Lines(
             name=name,
-            caption=f"{capital(axes[1])} by {axes[0]}, {view.labels} labels{of_task}",
+            caption=f"{capital(axes[1])} by {axes[0]}, {standing.labels} labels{of_task}",
             x=axes[0],
             y=axes[1],
             lines=lines,
@@ -369,8 +309,8 @@ class Plots:
         )
         return self._figure_of(chart)
 
-    def _question_of(self, question: Question) -> _PlotQuestion:
-        """The question with what was left out; unknown words are refused."""
+    def _standing(self, question: Question) -> RankedModels:
+        """All models in the question with what was left out; unknown words are refused."""
         allowed = Question.__annotations__
         if wrong := sorted(set(question) - set(allowed)):
             raise InputError("plot", repr(wrong[0]), "metric, labels or task", "leave it out")
@@ -378,9 +318,14 @@ class Plots:
         name = question.get("metric", done.metrics[0].name)
         labels = question.get("labels", "soft")
         task = question.get("task", done.tasks[-1])
-        cell = done.two_way(name, labels=labels, task=task)  # refuses what there is not
-        metric = next(one for one in done.metrics if one.name == name)
-        return _PlotQuestion(done, metric, labels, task, cell)
+        done.two_way(name, labels=labels, task=task)  # refuses what there is not
+        metric = next(metric for metric in done.metrics if metric.name == name)
+        return Answer(done).standing(task, metric, labels)
+
+    def _words(self, standing: RankedModels) -> str:
+        """What is scored, with the task where there are several."""
+        task = standing.task if len(self.evaluation.tasks) > 1 else ""
+        return score_title(standing.metric.name, standing.labels, task)
 
     def _figure_of(self, chart: Chart) -> Figure:
         finding = Finding(key=chart.name, title="", sentence="", charts=(chart,))

@@ -19,9 +19,8 @@ from rich.markup import escape
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from equipoise.types.findings.charts import Chart, Dot, Dots, Standing, Standings
-from equipoise.types.findings.record import Finding, Report, Row, Table, cell
-from equipoise.types.findings.record import cell as cell_text
+from equipoise.types.charts import Chart, Dot, Dots, Standing, Standings
+from equipoise.types.findings import Finding, Report, Row, Table, cell
 from equipoise.types.numbers import bound, number
 from equipoise.types.words import in_command, printable
 
@@ -296,7 +295,7 @@ def list_lines(table: Table, width: int) -> Iterator[Text]:
     rows = table.rows if table.brief is None else table.brief
     shown = [column for column in table.columns if column.brief]
     cells = [[column.head for column in shown]]
-    cells += [[printable(cell_text(row, column)) for column in shown] for row in rows]
+    cells += [[printable(cell(row, column)) for column in shown] for row in rows]
     widths = [max(len(line[k]) for line in cells) for k in range(len(shown))]
     words = [column.is_text for column in shown]
     over = sum(widths) + 2 * len(widths) + len(EDGE) - width

@@ -16,11 +16,11 @@ from equipoise.read.tables import to_frame
 from equipoise.read.writing import replaced, write_text
 from equipoise.truth import MODELS
 from equipoise.types.arrays import InputError, listed
-from equipoise.types.findings import Kind
-from equipoise.types.findings.record import (
+from equipoise.types.findings import (
     Cell,
     Column,
     Finding,
+    Kind,
     Report,
     Row,
     Table,

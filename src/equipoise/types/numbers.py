@@ -52,6 +52,20 @@ def change(value: float | None, digits: int = 3) -> str:
     return f"{sign}{number(value, digits)}"
 
 
+def thousandths(value: float) -> str:
+    """Write a difference in thousandths, where there is room for no more.
+
+    Examples
+    --------
+    >>> [thousandths(lead) for lead in (0.0123, -0.0002, 0.00001, 0.0, math.inf)]
+    ['12', '−0.2', '≈0', '0', '∞']
+    """
+    units = value * 1000
+    if not math.isfinite(value) or abs(value) <= EXACT:
+        return number(value, 0)
+    return "≈0" if abs(units) < 0.05 else number(units, int(abs(units) < 0.95))
+
+
 def bound(value: float | None, digits: int = 3) -> str:
     """Write an upper bound, rounded outward, in the digits of a score.
 

@@ -4,7 +4,6 @@ from equipoise.report.answer.card import Sample, headline, make_card
 from equipoise.report.answer.models import (
     Answer,
     RankedModels,
-    StandingColumn,
     distance_chart,
     standings_chart,
 )
@@ -22,7 +21,6 @@ __all__ = [
     "AnswerContent",
     "RankedModels",
     "Sample",
-    "StandingColumn",
     "analyse_study",
     "answer_report",
     "distance_chart",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from equipoise.inference import Reason
-from equipoise.report.answer.models import Answer, RankedModels, StandingColumn
+from equipoise.report.answer.models import Answer, RankedModels
 from equipoise.study import MACRO
 from equipoise.study.alignment import takes_threshold
 from equipoise.types.findings import Card
@@ -70,7 +70,7 @@ def make_card(
 def headline(answer: Answer) -> str:
     """The answer in one sentence."""
     front = answer.front
-    what = answer.front.column.title
+    what = answer.front.title
     if not front.known:
         return f"No model has a{_finite(front)} value of {what}, so there is nothing to decide."
     first = front.models[0]
@@ -142,8 +142,8 @@ def _lede(answer: Answer, nouns: Nouns) -> str:
         return ""
     many = ""
     if len(tasks) > 1:
-        many = f", {front.column.task}"
-        if front.column.task == MACRO:
+        many = f", {front.task}"
+        if front.task == MACRO:
             many = f", mean of {answer.mean_of} {nouns.tasks}"
     lower = "; lower is better" if answer.metric.better == "lower" else ""
     group, behind = (
@@ -152,7 +152,7 @@ def _lede(answer: Answer, nouns: Nouns) -> str:
     )
     parts = [_range(front, group, f"the {in_words(len(group))}")]
     parts += [_range(front, behind, "those behind")] if behind else []
-    sentence = f"{capital(answer.front.column.title)}{many}: {', '.join(parts)}{lower}."
+    sentence = f"{capital(answer.front.title)}{many}: {', '.join(parts)}{lower}."
     if not front.decides:
         return sentence
     most = float(front.most[: front.known].max())
@@ -284,12 +284,10 @@ def _by_more(answer: Answer, nouns: Nouns) -> str:
     whom = front.population
     if pair is None or not whom.items:
         return ""
-    cell = done.two_way(answer.metric.name, labels=answer.labels, task=front.column.task)
+    cell = done.two_way(answer.metric.name, labels=answer.labels, task=front.task)
     a, b = (done.models.index(name) for name in pair)
     parts, lead = cell.between(a, b), float(front.gap[front.models.index(pair[1])])
-    critical = done.family(
-        answer.metric.name, labels=answer.labels, task=front.column.task
-    ).critical
+    critical = done.family(answer.metric.name, labels=answer.labels, task=front.task).critical
     if lead < SEEN:
         return ""
     needed = (lead / critical) ** 2  # the variance at which the pair is told apart
@@ -352,7 +350,7 @@ def _mixed(answer: Answer) -> Iterator[str]:
         verb = "only decides" if len(deciding) == 1 else "only decide"
         yield (
             f"{joined(deciding, most=NAMED)} {verb}, others give scores: "
-            f"{answer.front.column.title} favours scores. Compare decisions, for example by "
+            f"{answer.front.title} favours scores. Compare decisions, for example by "
             "accuracy."
         )
 
@@ -398,10 +396,9 @@ def _where(number: int, answer: Answer, nouns: Nouns) -> str:
 def _labels_disagree(answer: Answer) -> Iterator[str]:
     """Whether hard labels put other models into the best group."""
     front = answer.front
-    column = front.column
-    if column.labels != "soft" or not front.decides:
+    if front.labels != "soft" or not front.decides:
         return
-    hard = answer.standing(StandingColumn(column.task, column.metric, "hard"))
+    hard = answer.standing(front.task, front.metric, "hard")
     if not hard.decides or set(hard.best_group) & set(front.best_group):
         return
     yield (

@@ -16,7 +16,6 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
@@ -35,6 +34,7 @@ from equipoise.types.findings import (
     Standings,
     Table,
     columns,
+    rows_of,
 )
 from equipoise.types.findings import Standing as Place
 from equipoise.types.numbers import bound, chosen, exact_percent, percent
@@ -44,27 +44,13 @@ from equipoise.types.words import Nouns, capital, in_words, joined, some
 NICE = (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0)  # leading digits of a margin to name
 
 
-@dataclass(frozen=True, slots=True)
-class StandingColumn:
-    """A question about all models: task, metric and labels."""
-
-    task: str
-    metric: Metric
-    labels: str
-
-    @property
-    def title(self) -> str:
-        """What is scored, in words."""
-        return self.metric.soft_title if self.labels == "soft" else self.metric.title
-
-
 @dataclass(frozen=True, eq=False)
 class RankedModels:
     """All models in one question, the best first.
 
     Attributes
     ----------
-    column
+    task, metric, labels
         The question.
     models
         Names, the best first; those without a value last.
@@ -79,7 +65,9 @@ class RankedModels:
         Whom it speaks for.
     """
 
-    column: StandingColumn
+    task: str
+    metric: Metric
+    labels: str
     models: tuple[str, ...]
     values: Floats
     low: Floats
@@ -89,6 +77,11 @@ class RankedModels:
     least: Floats
     most: Floats
     population: Population
+
+    @property
+    def title(self) -> str:
+        """What is scored, in words."""
+        return self.metric.soft_title if self.labels == "soft" else self.metric.title
 
     @property
     def known(self) -> int:
@@ -159,7 +152,7 @@ class Answer:
     @cached_property
     def front(self) -> RankedModels:
         """All models in the question that decides: the average over tasks, or the only one."""
-        return self.standing(StandingColumn(self._front_task(), self.metric, self.labels))
+        return self.standing(self._front_task(), self.metric, self.labels)
 
     def _front_task(self) -> str:
         """The last task whose values are not all undefined."""
@@ -191,11 +184,11 @@ class Answer:
     def columns(self) -> tuple[RankedModels, ...]:
         """Every task under the metric that decides; of a single task, every metric."""
         if len(self.tasks) > 1:
-            columns = [StandingColumn(task, self.metric, self.labels) for task in self.tasks]
+            columns = [(task, self.metric) for task in self.tasks]
         else:
             task, others = self.evaluation.tasks[-1], self.evaluation.metrics[1:]
-            columns = [StandingColumn(task, metric, self.labels) for metric in others]
-        return tuple(self.standing(column) for column in columns)
+            columns = [(task, metric) for metric in others]
+        return tuple(self.standing(*column, self.labels) for column in columns)
 
     @cached_property
     def duplicates(self) -> tuple[Duplicates, ...]:
@@ -214,22 +207,24 @@ class Answer:
             for name in duplicate.models
         )
 
-    def standing(self, column: StandingColumn) -> RankedModels:
+    def standing(self, task: str, metric: Metric, labels: str) -> RankedModels:
         """All models in one question."""
-        done, name = self.evaluation, column.metric.name
-        where = {"labels": column.labels, "task": column.task}
+        done, name = self.evaluation, metric.name
+        where = {"labels": labels, "task": task}
         cell, family = done.two_way(name, **where), done.family(name, **where)
         estimates = [done.estimate(model, name, **where) for model in done.models]
         values = np.array([estimate.value for estimate in estimates])
         ends = np.array([estimate.interval(done.level) for estimate in estimates])
-        good = higher_is_better(values, column.metric.better)
+        good = higher_is_better(values, metric.better)
         order = np.lexsort(
             (np.array(done.models), -np.nan_to_num(good, nan=-math.inf))
         )  # ties by name
         order = order[np.argsort(~np.isfinite(values[order]), kind="stable")]
         gap, least, most = _distances(cell, family, good, values)
         return RankedModels(
-            column,
+            task,
+            metric,
+            labels,
             tuple(done.models[m] for m in order),
             values[order],
             ends[order, 0],
@@ -314,10 +309,8 @@ def metrics_finding(answer: Answer) -> Finding | None:
     done = answer.evaluation
     if len(answer.tasks) < 2 or len(done.metrics) < 2 or not answer.front.decides:
         return None
-    task, labels = answer.front.column.task, answer.labels
-    standings = [
-        answer.standing(StandingColumn(task, metric, labels)) for metric in done.metrics
-    ]
+    task, labels = answer.front.task, answer.labels
+    standings = [answer.standing(task, metric, labels) for metric in done.metrics]
     parts = [_metric_words(standing) for standing in standings if standing.decides]
     chart = replace(
         _matrix(answer, standings, [_metric_head(standing) for standing in standings]),
@@ -335,7 +328,7 @@ def metrics_finding(answer: Answer) -> Finding | None:
 
 def _metric_words(standing: RankedModels) -> str:
     """Who is in the best group by one metric."""
-    group, title = standing.best_group, standing.column.metric.title
+    group, title = standing.best_group, standing.metric.title
     if len(group) == standing.known:
         return f"{title} tells none apart"
     if len(group) <= NAMED:
@@ -381,20 +374,20 @@ def _matrix(
 def _metric(answer: Answer) -> str:
     if len(answer.tasks) < 2 and answer.columns:
         return "Scores"
-    return capital(answer.front.column.title)
+    return capital(answer.front.title)
 
 
 def _metric_head(standing: RankedModels) -> str:
-    lower = " (lower is better)" if standing.column.metric.better == "lower" else ""
-    return f"{standing.column.title}{lower}"
+    lower = " (lower is better)" if standing.metric.better == "lower" else ""
+    return f"{standing.title}{lower}"
 
 
 def _head(answer: Answer, standing: RankedModels) -> str:
     if len(answer.tasks) < 2:
         return _metric_head(standing)
-    if standing.column.task == MACRO:
+    if standing.task == MACRO:
         return f"Mean of {answer.mean_of}"
-    return standing.column.task
+    return standing.task
 
 
 def _place(answer: Answer, column: RankedModels, name: str) -> Place:
@@ -403,7 +396,7 @@ def _place(answer: Answer, column: RankedModels, name: str) -> Place:
         value=float(column.values[m]),
         inside=bool(column.inside[m]),
         best=column.known > 1 and float(column.gap[m]) == 0.0,
-        same=name in answer.same(column.column.task),
+        same=name in answer.same(column.task),
         judged=column.decides,
     )
 
@@ -414,9 +407,7 @@ def _title(answer: Answer, nouns: Nouns) -> str:
         return _metrics_title(answer)
     tasks = answer.columns
     stay = all_inside(tasks)
-    part = [
-        (len(standing.behind), standing.column.task) for standing in tasks if standing.decides
-    ]
+    part = [(len(standing.behind), standing.task) for standing in tasks if standing.decides]
     if not part:
         return f"Every {nouns.task} by itself"
     most = max(part, key=lambda x: x[0])
@@ -442,7 +433,7 @@ def _metrics_title(answer: Answer) -> str:
         return "Scores, of which no model can be said to be better"
     if len(standings) == 1 or answer.front.known < 2:
         return "The scores"
-    names = [standing.column.metric.title for standing in standings]
+    names = [standing.metric.title for standing in standings]
     if not stay:
         return f"{joined(names)} put different models in front"
     if len(stay) == 1:
@@ -510,7 +501,7 @@ def distance_finding(answer: Answer) -> Finding | None:
 
 def distance_chart(standing: RankedModels, *, level: float, margin: float | None) -> Dots:
     """Every model's distance from the best of one question, with its simultaneous bound."""
-    metric = standing.column.metric
+    metric = standing.metric
     sign = -1.0 if metric.better == "higher" else 1.0
     named = standing.models[: standing.known]
     ends = zip(named, standing.least, standing.most, strict=False)
@@ -599,17 +590,9 @@ def _distance_table(front: RankedModels) -> Table:
     )
 
 
+# ---- confusion -----------------------------------------------------------------------------
+
 MOST = 6  # tasks that are shown
-
-
-class _Cell(NamedTuple):
-    """Votes for one class that were decided as another."""
-
-    task: str
-    votes_for: str
-    decided: str
-    expected: float
-    share: float
 
 
 def confusions(answer: Answer) -> Iterator[Finding]:
@@ -617,23 +600,33 @@ def confusions(answer: Answer) -> Iterator[Finding]:
     done, leader = answer.evaluation, answer.front.models[0]
     if not any(metric.decides for metric in done.metrics):
         return
-    charts, cells = [], []
-    for place in range(min(MOST, len(done.questions))):
-        chart, cells_of_task = _task(answer, leader, place)
+    charts: list[Heat] = []
+    rows: list[dict[str, Cell]] = []
+    for place, truth in enumerate(done.questions[:MOST]):
+        chart, expected = _confusion(answer, leader, place)
+        classes = {"votes_for": chart.rows, "decided": chart.columns}
+        cells = {
+            "votes_for": None,
+            "decided": None,
+            "expected": expected,
+            "share": chart.values,
+        }
         charts.append(chart)
-        cells += cells_of_task
+        rows += rows_of({"task": truth.task}, classes, cells)
     wrong = [
-        cell for cell in cells if cell.votes_for != cell.decided and cell.share == cell.share
+        (float(str(row["share"])), row)
+        for row in rows
+        if row["votes_for"] != row["decided"] and row["share"] == row["share"]
     ]
     if not wrong:
         return
-    worst = max(wrong, key=lambda cell: cell.share)
-    where = f" in {worst.task}" if worst.task else ""
+    share, worst = max(wrong, key=lambda pair: pair[0])
+    where = f" in {worst['task']}" if worst["task"] else ""
     yield Finding(
         key="confusion",
         title=f"What {leader} takes for what",
-        sentence=f"Of the votes for {worst.votes_for}{where}, {percent(worst.share)} are "
-        f"decided as {worst.decided}.",
+        sentence=f"Of the votes for {worst['votes_for']}{where}, {percent(share)} are decided "
+        f"as {worst['decided']}.",
         charts=tuple(charts),
         tables=(
             Table(
@@ -644,15 +637,15 @@ def confusions(answer: Answer) -> Iterator[Finding]:
                     Column("expected", "expected count", "number"),
                     Column("share", "share", "percent"),
                 ),
-                rows=[cell._asdict() for cell in cells],
+                rows=rows,
                 brief=(),
             ),
         ),
     )
 
 
-def _task(answer: Answer, leader: str, place: int) -> tuple[Heat, list[_Cell]]:
-    """One matrix: of the votes for each class, the share decided as each."""
+def _confusion(answer: Answer, leader: str, place: int) -> tuple[Heat, Floats]:
+    """Of the votes for each class, the share and the expected number decided as each."""
     done = answer.evaluation
     truth, scores = done.questions[place], done.scores[place][leader]
     decided = done.decided[place].get(leader) if place < len(done.decided) else None
@@ -661,20 +654,14 @@ def _task(answer: Answer, leader: str, place: int) -> tuple[Heat, list[_Cell]]:
     labels = truth.shares[0] if yes_no else truth.shares.T
     table = confusion_matrix(labels, scores if decided is None else decided)
     whole = table.sum(axis=1, keepdims=True)
-    shares = np.divide(table, whole, out=np.full(table.shape, np.nan), where=whole > 0)
     where = f", {truth.task}" if truth.task else ""
     chart = Heat(
         name=f"confusion-{place + 1}",
         caption=f"Of the votes for each class, what {leader} decides{where}",
         rows=classes,
         columns=classes,
-        values=shares,
+        values=np.divide(table, whole, out=np.full(table.shape, np.nan), where=whole > 0),
         x="decided",
         y="votes",
     )
-    cells = [
-        _Cell(truth.task, a, b, float(table[i, j]), float(shares[i, j]))
-        for i, a in enumerate(classes)
-        for j, b in enumerate(classes)
-    ]
-    return chart, cells
+    return chart, table

@@ -15,7 +15,6 @@ from equipoise.report.answer.card import Sample, make_card
 from equipoise.report.answer.models import (
     Answer,
     RankedModels,
-    StandingColumn,
     confusions,
     distance_finding,
     metrics_finding,
@@ -47,8 +46,16 @@ from equipoise.study.thresholds import threshold_table
 from equipoise.truth import MODELS, model_title
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import Floats, InputError, Ints, choice, listed, nearest
-from equipoise.types.findings import Card, Column, Finding, Report, Slopes, Table, left_out
-from equipoise.types.findings.record import cite
+from equipoise.types.findings import (
+    Card,
+    Column,
+    Finding,
+    Report,
+    Slopes,
+    Table,
+    cite,
+    left_out,
+)
 from equipoise.types.notices import worded
 from equipoise.types.numbers import count
 from equipoise.types.predictions import Predictions
@@ -318,12 +325,12 @@ def _thresholds(evaluation: Evaluation) -> Iterator[Finding]:
 def _labels(answer: Answer) -> Iterator[Finding]:
     """Whether majority labels give another answer than soft ones."""
     front = answer.front
-    if front.column.labels != "soft" or front.known < 2:
+    if front.labels != "soft" or front.known < 2:
         return
-    hard = answer.standing(StandingColumn(front.column.task, front.column.metric, "hard"))
+    hard = answer.standing(front.task, front.metric, "hard")
     if hard.known < 2 or _says_nothing(front, hard):
         return
-    what = score_title(answer.metric.name, "hard", front.column.task).removeprefix("hard ")
+    what = score_title(answer.metric.name, "hard", front.task).removeprefix("hard ")
     same = set(hard.best_group) == set(front.best_group)
     leaders = hard.models[0] == front.models[0]
     top = "highest" if answer.metric.better == "higher" else "best"
@@ -393,7 +400,7 @@ def _all_pairs(answer: Answer) -> Iterator[Finding]:
         row
         for row in rows
         if (row["task"], row["metric"], row["labels"])
-        == (front.column.task, answer.metric.name, answer.labels)
+        == (front.task, answer.metric.name, answer.labels)
     ]
     apart = sum(bool(row["separated"]) for row in here)
     pairs = front.known * (front.known - 1) // 2

@@ -1,4 +1,4 @@
-"""Cells: standings of models, heat maps with their scales, and every pair of models."""
+"""Cells: standings of models, and heat maps with their scales."""
 
 import math
 from bisect import bisect_right
@@ -22,13 +22,14 @@ from equipoise.report.page.svg import (
     width,
 )
 from equipoise.types.arrays import Floats
-from equipoise.types.findings.charts import Heat, Matrix, Standing, Standings
+from equipoise.types.charts import Heat, Standing, Standings
 from equipoise.types.numbers import EXACT, UNDEFINED, change, number, resample_share
 
 STEPS = (0.05, 0.15, 0.30, 0.50)  # where the next darker colour begins
 SHARES = ("under 5%", "5–14", "15–29", "30–49", "50 or more")
 SHARE_KEY = tuple((f"h{step}", words) for step, words in enumerate(SHARES))
 NUMBERED = 14  # with more cells in a row there is no room for numbers
+MARK = "●"  # of a cell that stands out without one
 
 
 # ---- standings -----------------------------------------------------------------------------
@@ -134,16 +135,21 @@ def heat(chart: Heat, styles: ModelStyles) -> CellGrid | None:
         cells = []
         for j, value in enumerate(values[i].tolist()):
             words = chart.texts[i][j] if chart.texts else _words(value, signed=signed)
-            shown = words if small and math.isfinite(value) else ""
+            strong = chart.strong is not None and bool(chart.strong[i, j])
+            shown = words if small else MARK * strong
             tone = _tone(value, most, signed=signed)
             tip = "" if small else f"{name}, {chart.columns[j]}: {words}"
-            cells.append(Square(shown, tone, title=tip if math.isfinite(value) else ""))
+            defined_cell = Square(shown, tone, strong, tip)
+            cells.append(defined_cell if math.isfinite(value) else Square("", tone))
         rows.append((name, tuple(cells), styles.number(name) if chart.row_models else None))
     beside = f"{chart.y} by {chart.x}" if chart.x and chart.y else chart.x or chart.y
+    key = _signed_key(most) if signed else SHARE_KEY
+    if chart.strong is not None:
+        key = (*key, ("", f"{'bold' if small else MARK}: {chart.strong_title}"))
     return CellGrid(
         kind="heat", corner=chart.x, heads=tuple(chart.columns), rows=tuple(rows),
         alternative=described(chart), upright=_upright(chart.columns),
-        axes=beside if chart.y else "", key=_signed_key(most) if signed else SHARE_KEY,
+        axes=beside if chart.y else "", key=key,
     )  # fmt: skip
 
 
@@ -188,54 +194,3 @@ def _signed_key(most: float) -> tuple[tuple[str, str], ...]:
     words[0], words[-1] = change(-most), change(most)
     words[LEVELS - 1] = "0"
     return tuple(zip(tones, words, strict=True))
-
-
-# ---- pairs of models -----------------------------------------------------------------------
-
-
-def matrix(chart: Matrix, styles: ModelStyles) -> CellGrid | None:
-    """By how much each row leads each column, in thousandths; bold where that is shown."""
-    total = len(chart.models)
-    defined = chart.leads[~np.eye(total, dtype=bool)] if total else np.array([])
-    if total < 3 or not np.isfinite(defined).any():
-        return None
-    most = _widest(defined)
-    small = total <= NUMBERED
-    rows = []
-    for i, name in enumerate(chart.models):
-        cells = []
-        for j, other in enumerate(chart.models):
-            lead = float(chart.leads[i, j])
-            if i == j or math.isnan(lead):
-                cells.append(Square("", "none"))
-                continue
-            ends = f"[{change(float(chart.low[i, j]))}, {change(float(chart.high[i, j]))}]"
-            tip = f"{name} over {other}: {change(lead)} {ends}"
-            apart = bool(chart.separated[i, j])
-            sign = "●" if apart else ""
-            cells.append(
-                Square(_thousandths(lead) if small else sign, _lead(lead, most), apart, tip)
-            )
-        rows.append((name, tuple(cells), styles.number(name)))
-    legend = "in thousandths; bold: shown to differ" if small else "● shown to differ"
-    return CellGrid(
-        kind="heat", corner="lead over", heads=tuple(chart.models), rows=tuple(rows),
-        alternative=described(chart), upright=_upright(chart.models),
-        key=(*_signed_key(most), ("", legend)),
-    )  # fmt: skip
-
-
-def _thousandths(lead: float) -> str:
-    """Write a lead in thousandths.
-
-    Examples
-    --------
-    >>> [_thousandths(lead) for lead in (0.0123, -0.0002, 0.00001, 0.0, math.inf)]
-    ['12', '−0.2', '≈0', '0', '∞']
-    """
-    if not math.isfinite(lead):
-        return number(lead)
-    units = lead * 1000
-    if abs(units) < 0.05:
-        return "≈0" if abs(lead) > EXACT else "0"
-    return f"{units:.{int(abs(units) < 0.95)}f}".replace("-", "−")

@@ -8,10 +8,10 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import Any
 
-from equipoise.report.page.cells import heat, matrix, standings
+from equipoise.report.page.cells import heat, standings
 from equipoise.report.page.curves import draw_lines
 from equipoise.report.page.figure import (
     Figure,
@@ -20,8 +20,8 @@ from equipoise.report.page.figure import (
     Rows,
     Words,
     axis_numbers,
-    axis_titles,
     described,
+    plane,
 )
 from equipoise.report.page.palette import ModelStyles
 from equipoise.report.page.svg import (
@@ -31,21 +31,18 @@ from equipoise.report.page.svg import (
     Scale,
     box,
     dot,
-    element,
     fitted,
     interval,
     join,
     lines_of,
     middle,
-    shorten,
     stroke,
     tick_labels,
     upright,
     width,
 )
 from equipoise.report.page.votes import cases, strips
-from equipoise.types.findings.charts import (
-    Bar,
+from equipoise.types.charts import (
     Cases,
     Chart,
     Dot,
@@ -53,8 +50,6 @@ from equipoise.types.findings.charts import (
     Heat,
     Histogram,
     Lines,
-    Matrix,
-    Scatter,
     Slopes,
     Standings,
     Strips,
@@ -133,7 +128,6 @@ def _dots_scale(chart: Dots) -> Scale | None:
         return None
     numbers += [0.0] if chart.zero else []
     numbers += [] if chart.reference is None else [chart.reference]
-    numbers += _finite(*(chart.band or ()))
     numbers += _margin(chart)
     if chart.logarithmic:
         numbers = [x for x in numbers if x > 0]
@@ -159,8 +153,6 @@ def _margin(chart: Dots) -> list[float]:
 def _fixed_lines(chart: Dots, scale: Scale) -> list[Html]:
     """The zone that is good enough, and lines at zero, at the margin and at a reference."""
     drawn = []
-    if chart.band:
-        drawn.append(box(scale(chart.band[0]), scale(chart.band[1]), 0, 0, "zone"))
     for margin in _margin(chart):
         low, high = sorted((scale(margin), scale(0.0)))
         drawn += [box(low, high, 0, 0, "zone"), upright(scale(margin), "margin")]
@@ -215,9 +207,6 @@ def _marks(
             if math.isfinite(row.value) and not ends[0] <= row.value <= ends[1]:
                 near = ends[0] if row.value < ends[0] else ends[1]
                 drawn.append(stroke((scale(row.value), 0), (scale(near), 0), "reach far"))
-        if row.inner is not None and len(_finite(*row.inner)) == 2:
-            start, end = (scale(x) for x in row.inner)
-            drawn.append(stroke((start, 0), (end, 0), f"inner {tone}".strip()))
         if math.isfinite(row.value):
             many = len(part) > 1
             tip = f"{row.model or row.label} {number(row.value)}" if many else ""
@@ -255,24 +244,20 @@ def _dots_description(part: Sequence[Dot], *, signed: bool) -> str:
 FLOOR = 150.0
 
 
-def _histogram(chart: Histogram, styles: ModelStyles) -> Figure | None:
-    bars = [bar for bar in chart.bars if math.isfinite(bar.value)]
-    if sum(bar.value > 0 for bar in bars) < 2:
-        return None
-    if not all(bar.ends for bar in bars):
-        return _named_bars(chart, bars, styles)
+def _histogram(chart: Histogram, _: ModelStyles) -> Figure | None:
     marked = [x for x, _ in chart.marks]
-    bars = _trimmed(bars, marked)
-    ends = [x for bar in bars if bar.ends for x in bar.ends]
-    across = Scale(min([*ends, *marked]), max([*ends, *marked]))
-    up = Scale(0, max(bar.value for bar in bars), FLOOR, 22.0)
-    whole = all(bar.value == int(bar.value) for bar in bars)
+    bars = _trimmed(chart, marked)
+    if sum(value > 0 for *_, value in bars) < 2:
+        return None
+    across = Scale(min([bars[0][0], *marked]), max([bars[-1][1], *marked]))
+    up = Scale(0, max(value for *_, value in bars), FLOOR, 22.0)
+    whole = all(value == int(value) for *_, value in bars)
     ticks = [tick for tick in up.ticks(4) if not whole or tick == int(tick)]
     body = [stroke((0, up(tick)), (100, up(tick)), "grid") for tick in ticks]
-    for bar in bars:
-        left, right = (across(x) for x in bar.ends or (0.0, 0.0))
+    for *ends, value in bars:
+        left, right = map(across, ends)
         gap = 0.06 * (right - left)
-        body.append(box(left + gap, right - gap, up(bar.value), FLOOR - up(bar.value), "bar"))
+        body.append(box(left + gap, right - gap, up(value), FLOOR - up(value), "bar"))
     body += [stroke((across(x), 16), (across(x), FLOOR), "margin") for x in marked]
     labels = fitted(
         [
@@ -284,113 +269,25 @@ def _histogram(chart: Histogram, styles: ModelStyles) -> Figure | None:
     left_side = axis_numbers(
         ticks, up, FLOOR + 22, [count(t) for t in ticks] if whole else None
     )
-    plot = Plot(join(body), FLOOR + 22, labels, described(chart))
-    row = FigureRow((left_side, plot))
-    axes = axis_titles(chart.x, chart.y)
-    return Rows(kind="plane", rows=(row,), alternative=described(chart), axes=axes)
+    return plane(chart, (left_side, Plot(join(body), FLOOR + 22, labels, described(chart))))
 
 
-def _trimmed(bars: Sequence[Bar], marked: Sequence[float]) -> list[Bar]:
-    """Bars without the empty ones at either end that no mark stands in."""
-
-    def needed(bar: Bar) -> bool:
-        low, high = bar.ends or (0.0, 0.0)
-        return bar.value > 0 or any(low <= x <= high for x in marked)
-
-    wanted = [place for place, bar in enumerate(bars) if needed(bar)]
-    return list(bars[wanted[0] : wanted[-1] + 1])
-
-
-def _named_bars(chart: Histogram, bars: Sequence[Bar], styles: ModelStyles) -> Figure:
-    """Bars with names lie: a row each."""
-    scale = Scale(0, max(bar.value for bar in bars))
-    whole = all(bar.value == int(bar.value) for bar in bars)
-    write = count if whole else number
-    rows = []
-    for bar in bars:
-        tone = {"reader": "bar", "out": "bar"}.get(styles.tone(bar.model), "bar in")
-        drawn = element("svg", box(0, scale(bar.value), -7, 14, tone), y="50%", class_="mid")
-        plot = Plot(drawn, 22.0, label=f"{bar.label}: {write(bar.value)}")
-        rows.append(
-            FigureRow((Words(bar.label), plot, Words(write(bar.value), "num")),
-                m=styles.number(bar.model))
-        )  # fmt: skip
-    return Rows(kind="dots", rows=tuple(rows), alternative=described(chart), axes=chart.y)
-
-
-# ---- points and ranks ----------------------------------------------------------------------
-
-SIDE = 320.0
-HALF = 400  # pixels of a plot in half a page
-NAMED = 40  # with more points they have no names
-
-
-def _scatter(chart: Scatter, styles: ModelStyles) -> Figure | None:
-    points = [point for point in chart.points if len(_finite(point.x, point.y)) == 2]
-    if len({(point.x, point.y) for point in points}) < (3 if chart.square else 2):
-        return None
-    xs, ys = [point.x for point in points], [point.y for point in points]
-    if chart.diagonal:
-        xs = ys = [*xs, *ys]
-    spans = [max(v) - min(v) or 1e-12 for v in (xs, ys)]
-    spans = [max(spans)] * 2 if chart.square else spans
-    middles = [(max(v) + min(v)) / 2 for v in (xs, ys)]
-    ends = [(m - 0.54 * s, m + 0.54 * s) for m, s in zip(middles, spans, strict=True)]
-    across, up = Scale(*ends[0]), Scale(*ends[1], SIDE, 8.0)
-    pair = styles.pair(point.model for point in points)
-    plain = all(not point.model for point in points)
-    body: list[Html] = []
-    if not chart.square:
-        body += [stroke((across(t), 8), (across(t), SIDE), "grid") for t in across.ticks(4)]
-        body += [stroke((0, up(t)), (100, up(t)), "grid") for t in up.ticks(4)]
-    if chart.diagonal:
-        body.append(stroke((0, SIDE), (100, 8), "margin"))
-    spots = [(across(point.x), up(point.y)) for point in points]
-    body += [
-        dot(
-            x, y, styles.tone(point.model, pair), title=point.name, m=styles.number(point.model)
-        )
-        for point, (x, y) in zip(points, spots, strict=True)
+def _trimmed(chart: Histogram, marked: Sequence[float]) -> list[tuple[float, float, float]]:
+    """Ends and heights of the bars, but for empty ones at either end that no mark stands in."""
+    bars = [
+        (low, high, float(value))
+        for (low, high), value in zip(pairwise(chart.edges), chart.bars, strict=True)
+        if math.isfinite(value)
     ]
-    ticks = () if chart.square else fitted(tick_labels(across, across.ticks(4), SIDE + 16))
-    names = (
-        _beside([point.name for point in points], spots)
-        if len(points) <= NAMED and (not plain or any(point.labelled for point in points))
-        else ()
-    )
-    plot = Plot(
-        join(body), SIDE + (8 if chart.square else 22), (*ticks, *names), described(chart)
-    )
-    axes = axis_titles(chart.x, chart.y)
-    if chart.square:
-        return Rows(
-            kind="map", rows=(FigureRow((plot,)),), alternative=described(chart), axes=axes
-        )
-    side = axis_numbers(up.ticks(4), up, SIDE + 22)
-    return Rows(
-        kind="plane", rows=(FigureRow((side, plot)),), alternative=described(chart), axes=axes
-    )
+    wanted = [
+        place
+        for place, (low, high, value) in enumerate(bars)
+        if value > 0 or any(low <= x <= high for x in marked)
+    ]
+    return bars[wanted[0] : wanted[-1] + 1] if wanted else []
 
 
-def _beside(names: Sequence[str], spots: Sequence[tuple[float, float]]) -> tuple[Label, ...]:
-    """Name points where the name covers neither a point nor another name, else from a width."""
-    taken = [Label("o", x, y + 4) for x, y in spots]  # the dots themselves
-    for name, (x, y) in zip(names, spots, strict=True):
-        tries = []
-        for words in dict.fromkeys([name, shorten(name, 24)]):
-            sides = [
-                Label(words, x, y + 4, "start", 11.0),
-                Label(words, x, y + 4, "end", -11.0),
-                Label(words, x, y + 21),
-                Label(words, x, y - 10),
-            ]
-            sides = [side for side in sides if 16 < side.y < SIDE - 3]
-            tries += [label for side in sides for label in fitted([side], over=-3, taken=taken)]
-            if any(label.least <= HALF for label in tries):  # the whole name has room
-                break
-        if tries:
-            taken.append(min(tries, key=lambda label: label.least))
-    return tuple(taken[len(spots) :])
+# ---- ranks ---------------------------------------------------------------------------------
 
 
 def _slopes(chart: Slopes, styles: ModelStyles) -> Figure | None:
@@ -470,11 +367,9 @@ _DRAWERS: Mapping[type, Callable[[Any, ModelStyles], Figure | None]] = {
     Dots: _dots,
     Lines: draw_lines,
     Heat: heat,
-    Matrix: matrix,
     Histogram: _histogram,
-    Scatter: _scatter,
     Slopes: _slopes,
-    Cases: cases,
+    Cases: lambda chart, _: cases(chart),
     Standings: standings,
     Strips: lambda chart, _: strips(chart),
 }

@@ -1,4 +1,4 @@
-"""Curves: lines over steps or numbers, all pale but the leader, with names at their ends."""
+"""Curves: lines and points on a plane; lines are pale but the leader, named at their ends."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -7,12 +7,10 @@ from itertools import pairwise
 
 from equipoise.report.page.figure import (
     Figure,
-    FigureRow,
     Plot,
-    Rows,
     axis_numbers,
-    axis_titles,
     described,
+    plane,
 )
 from equipoise.report.page.palette import CLASSES, ModelStyles
 from equipoise.report.page.svg import (
@@ -34,7 +32,7 @@ from equipoise.report.page.svg import (
     tick_labels,
     width,
 )
-from equipoise.types.findings.charts import Line, Lines, Point
+from equipoise.types.charts import Line, Lines, Point
 from equipoise.types.numbers import count, percent
 
 TOP, LEAST = 20.0, 170.0
@@ -47,6 +45,9 @@ STEPS = 12  # places on a piece of a line that names of points keep away from
 FRONT = ("main", "b")  # looks of the best line and the worst
 EDGE = 70.0  # per cent across beyond which names stand in the corner
 SIDE = 12.0  # pixels from a plot to the names
+HIGH = 320.0  # pixels of a plot of points alone
+HALF = 400  # pixels of a plot in half a page
+NAMED = 40  # with more points they have no names
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,9 @@ class _Curve:
 
 
 def draw_lines(chart: Lines, styles: ModelStyles) -> Figure | None:
-    """Lines over steps or numbers; None where no line has two points."""
+    """Lines over steps or numbers, or points; None where nothing has two places."""
+    if not chart.lines:
+        return _draw_points(chart, styles)
     drawn = [line for line in chart.lines if _defined_points_of(line)]
     places = {point for line in drawn for point in _defined_points_of(line)}
     if len({x for x, _ in places}) < 2:
@@ -102,18 +105,14 @@ def draw_lines(chart: Lines, styles: ModelStyles) -> Figure | None:
         for single in points
     ]
     labels, deep = _beneath(chart, frame)
-    beside = _point_names(points, frame, [curve.line for curve in curves])
+    beside = _point_names(points, frame, taken=[curve.line for curve in curves])
     beside += _front_names(curves, frame) if chart.front else []
     plot = Plot(join(body), bottom + deep, (*labels, *beside), described(chart))
     named = not chart.front and any(name for curve in curves for name in curve.names)
     names = [_names(curves, frame, bottom + deep)] if named else []
-    axes = axis_titles(chart.x, chart.y)
-    if chart.bars and chart.bar_title:
-        axes += f" (lower row: {chart.bar_title})"
-    row = FigureRow((axis_numbers(ticks, frame.up, bottom + deep), plot, *names))
-    return Rows(
-        kind="lines" if named else "plane", rows=(row,), alternative=described(chart), axes=axes
-    )
+    lower = f" (lower row: {chart.bar_title})" if chart.bars and chart.bar_title else ""
+    drawing = plane(chart, (axis_numbers(ticks, frame.up, bottom + deep), plot, *names))
+    return replace(drawing, kind="lines" if named else "plane", axes=drawing.axes + lower)
 
 
 def _known_points(chart: Lines) -> list[Point]:
@@ -122,26 +121,76 @@ def _known_points(chart: Lines) -> list[Point]:
     ]
 
 
-def _point_names(points: Sequence[Point], frame: _Frame, lines: Sequence[Line]) -> list[Label]:
-    """Names of single marks, where they cover neither a mark, a line nor another name."""
+def _draw_points(chart: Lines, styles: ModelStyles) -> Figure | None:
+    """Points alone; None where they are too few to compare."""
+    points = _known_points(chart)
+    if len({(point.x, point.y) for point in points}) < (3 if chart.square else 2):
+        return None
+    frame = _plane_of_points(points, chart)
+    across, up = frame.across, frame.up
+    body: list[Html] = []
+    if not chart.square:
+        body += [stroke((across(t), 8), (across(t), HIGH), "grid") for t in across.ticks(4)]
+        body += [stroke((0, up(t)), (100, up(t)), "grid") for t in up.ticks(4)]
+    if chart.diagonal:
+        body.append(stretched(HIGH, _diagonal(frame)))
+    pair = styles.pair(point.model for point in points)
     spots = frame.places([(point.x, point.y) for point in points])
-    taken = [Label("o", x, y + 4) for x, y in spots]
-    taken += [Label(".", x, y + 4) for line in lines for x, y in _along(line, frame)]
+    body += [
+        dot(
+            *spot,
+            styles.tone(point.model, pair),
+            title=point.name,
+            m=styles.number(point.model),
+        )
+        for point, spot in zip(points, spots, strict=True)
+    ]
+    names = _point_names(points, frame) if len(points) <= NAMED else []
+    if chart.square:
+        return plane(chart, (Plot(join(body), HIGH + 8, tuple(names), described(chart)),))
+    ticks = fitted(tick_labels(across, across.ticks(4), HIGH + 16))
+    plot = Plot(join(body), HIGH + 22, (*ticks, *names), described(chart))
+    return plane(chart, (axis_numbers(up.ticks(4), up, HIGH + 22), plot))
+
+
+def _plane_of_points(points: Sequence[Point], chart: Lines) -> _Frame:
+    """Scales of points alone: one for both axes of a map, and the same ends for a diagonal."""
+    xs, ys = [point.x for point in points], [point.y for point in points]
+    if chart.diagonal:
+        xs = ys = [*xs, *ys]
+    spans = [max(values) - min(values) or 1e-12 for values in (xs, ys)]
+    spans = [max(spans)] * 2 if chart.square else spans
+    centres = [(max(values) + min(values)) / 2 for values in (xs, ys)]
+    ends = [(m - 0.54 * s, m + 0.54 * s) for m, s in zip(centres, spans, strict=True)]
+    return _Frame(Scale(*ends[0]), Scale(*ends[1], HIGH, 8.0), HIGH)
+
+
+def _point_names(
+    points: Sequence[Point], frame: _Frame, taken: Sequence[Line] = ()
+) -> list[Label]:
+    """Names of single marks, whole or shortened, that cover no mark, line or other name."""
+    spots = frame.places([(point.x, point.y) for point in points])
+    covered = [Label("o", x, y + 4) for x, y in spots]
+    covered += [Label(".", x, y + 4) for line in taken for x, y in _along(line, frame)]
     named: list[Label] = []
+    top = min(frame.up.start, frame.up.end)
     for point, (x, y) in zip(points, spots, strict=True):
-        words = shorten(point.name, ROOM)
-        sides = [
-            Label(words, x, y + 4, "start", 8.0),
-            Label(words, x, y + 4, "end", -8.0),
-            Label(words, x, y + 17),
-            Label(words, x, y - 9),
-        ]
-        inside = [side for side in sides if side.y - 9 > TOP and side.y < frame.bottom - 2]
-        tries = [
-            label
-            for side in inside
-            for label in fitted([side], over=-2, taken=[*taken, *named])
-        ]
+        tries: list[Label] = []
+        for words in dict.fromkeys([point.name, shorten(point.name, ROOM)]):
+            sides = [
+                Label(words, x, y + 4, "start", 8.0),
+                Label(words, x, y + 4, "end", -8.0),
+                Label(words, x, y + 17),
+                Label(words, x, y - 9),
+            ]
+            inside = [side for side in sides if side.y - 9 > top and side.y < frame.bottom - 2]
+            tries += [
+                label
+                for side in inside
+                for label in fitted([side], over=-2, taken=[*covered, *named])
+            ]
+            if any(label.least <= HALF for label in tries):  # the whole name has room
+                break
         if point.labelled and tries:
             named.append(min(tries, key=lambda label: label.least))
     return named
@@ -232,8 +281,8 @@ def _plain_tone(place: int, total: int) -> str:
 
 def _frame(chart: Lines, drawn: Sequence[Line], bottom: float) -> _Frame:
     ys = [y for line in drawn for _, y in _defined_points_of(line)]
-    bands = [line.band.points for line in drawn if line.band]
-    ys += [end for points in bands for _, *ends in points for end in ends if math.isfinite(end)]
+    bands = [place for line in drawn for place in line.band]
+    ys += [end for _, *ends in bands for end in ends if math.isfinite(end)]
     ys += chart.y_range or ()
     points = _known_points(chart)
     ys += [point.y for point in points]
@@ -259,8 +308,7 @@ def _diagonal(frame: _Frame) -> Html:
 
 def _band(drawn: _Curve, frame: _Frame) -> Html:
     """Shade what lies between the ends of an interval."""
-    points = drawn.line.band.points if drawn.line.band else ()
-    defined = [point for point in points if all(map(math.isfinite, point))]
+    defined = [point for point in drawn.line.band if all(map(math.isfinite, point))]
     if len(defined) < 2:
         return Html("")
     there = frame.places([(x, high) for x, _, high in defined])
@@ -316,11 +364,10 @@ def _beneath(chart: Lines, frame: _Frame) -> tuple[tuple[Label, ...], float]:
 
 def _bar_labels(chart: Lines, across: Scale, y: float) -> list[Label]:
     """What the bars say, as numbers under the axis."""
-    values = [bar.value for bar in chart.bars]
-    write = percent if max(values, default=0.0) <= 1 else count
+    write = percent if max(chart.bars, default=0.0) <= 1 else count
     return [
-        Label(write(values[at]), across(chart.ticks[at][0]), y)
-        for at in spread_order(min(len(values), len(chart.ticks)))
+        Label(write(chart.bars[at]), across(chart.ticks[at][0]), y)
+        for at in spread_order(min(len(chart.bars), len(chart.ticks)))
     ]
 
 

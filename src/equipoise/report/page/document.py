@@ -23,8 +23,8 @@ from equipoise.report.page.palette import ModelStyles, css
 from equipoise.report.page.svg import Html, element, join
 from equipoise.report.page.votes import gallery, has_files, worklist
 from equipoise.report.text import as_csv
-from equipoise.types.findings.charts import Chart, Dots, Gallery, Standings, Worklist
-from equipoise.types.findings.record import (
+from equipoise.types.charts import Chart, Dots, Gallery, Standings, Worklist
+from equipoise.types.findings import (
     Card,
     Column,
     Finding,

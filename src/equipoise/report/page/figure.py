@@ -20,7 +20,7 @@ from equipoise.report.page.svg import (
     tick_texts,
     width,
 )
-from equipoise.types.findings.charts import Chart
+from equipoise.types.charts import Chart, Histogram, Lines
 
 NOTHING = Html("")
 HEADS = ((4, 66), (8, 36), (10**6, 20))  # columns, and letters of heads that run upwards
@@ -257,12 +257,10 @@ def axis_numbers(
     return Plot(NOTHING, high, labels, wide=round(LETTER * max(map(width, words)) + 2))
 
 
-def axis_titles(x: str, y: str) -> str:
-    """Titles of both axes in a line.
-
-    Examples
-    --------
-    >>> axis_titles("votes", "AUROC"), axis_titles("", "rank")
-    ('↑ AUROC → votes', '↑ rank')
-    """
-    return " ".join([f"↑ {y}"] * bool(y) + [f"→ {x}"] * bool(x))
+def plane(chart: Lines | Histogram, cells: tuple[Plot, ...]) -> Rows:
+    """A plot with its numbers and names beside it, and the titles of its axes above."""
+    axes = " ".join(
+        f"{way} {title}" for way, title in (("↑", chart.y), ("→", chart.x)) if title
+    )
+    kind = "plane" if len(cells) > 1 else "map"
+    return Rows(kind=kind, rows=(FigureRow(cells),), alternative=described(chart), axes=axes)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from equipoise.report.page.svg import FROM
-from equipoise.types.findings.record import Report
+from equipoise.types.findings import Report
 
 CLASSES, STEPS, LEVELS = 8, 7, 4
 MOST = 1500  # pixels that a grid takes at least, where it has many columns

@@ -10,6 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import zip_longest
 
 from equipoise.report.page.figure import (
     NOTHING,
@@ -20,7 +21,7 @@ from equipoise.report.page.figure import (
     described,
     key_html,
 )
-from equipoise.report.page.palette import LONGEST, ModelStyles, class_tone
+from equipoise.report.page.palette import LONGEST, class_tone
 from equipoise.report.page.svg import (
     LETTER,
     Html,
@@ -38,8 +39,7 @@ from equipoise.report.page.svg import (
     upright,
     width,
 )
-from equipoise.types.findings.charts import (
-    Case,
+from equipoise.types.charts import (
     Cases,
     Dispute,
     Gallery,
@@ -186,49 +186,22 @@ def _end_labels(low: float, high: float, ends: tuple[str, str]) -> tuple[Label, 
 # ---- items close up ------------------------------------------------------------------------
 
 
-def cases(chart: Cases, styles: ModelStyles) -> Rows | None:
-    """Items, one row each: a bar of votes by class, and the marks of the models."""
-    if not chart.rows:
-        return None
+def cases(chart: Cases) -> Rows | None:
+    """Items, one row each: a bar of shares by class."""
     total = len(chart.classes)
-    pair = styles.pair(model for case in chart.rows for model, _ in case.marks)
-    marked = any(case.marks for case in chart.rows)
     rows = []
-    if marked:
-        ends = (Label("0", 0, 12, "start"), Label("1", 100, 12, "end"))
-        rows.append(FigureRow((Words(""), Plot(Html(""), 16.0, ends), Words("")), "head"))
-    for case in chart.rows:
-        plot = _case(case, chart, styles, pair)
-        rows.append(FigureRow((Words(case.name), plot, Words(case.remark, "num"))))
-    key = [
-        (class_tone(place, total, ordered=chart.ordered), name)
-        for place, name in enumerate(chart.classes)
-        if 2 <= total <= 8
-    ]
-    key += [("dot", pair[0]), ("dot b", pair[1])] if pair else []
+    for name, shares, remark in zip_longest(chart.items, chart.shares, chart.remarks):
+        words = [f"{label} {percent(share)}" for label, share in
+                 zip(chart.classes, shares, strict=True) if share > 0]  # fmt: skip
+        bar = _shares(shares, total, 7.0, ordered=False)
+        plot = Plot(bar, 26.0, label=", ".join(words) or name)
+        rows.append(FigureRow((Words(name), plot, Words(remark or "", "num"))))
+    key = [(class_tone(place, total, ordered=False), name)
+           for place, name in enumerate(chart.classes) if 2 <= total <= 8]  # fmt: skip
+    if not rows:
+        return None
     return Rows(kind="dots cases", rows=tuple(rows), alternative=described(chart),
-                axes=chart.axis, key=tuple(key))  # fmt: skip
-
-
-def _case(case: Case, chart: Cases, styles: ModelStyles, pair: tuple[str, ...]) -> Plot:
-    total = len(chart.classes)
-    bar = _shares(case.shares, total, 4.0 if case.marks else 7.0, ordered=chart.ordered)
-    body = [bar]
-    base = 26.0 if case.shares else 14.0
-    if case.marks:
-        body.append(stroke((0, base), (100, base), "rail"))
-    for model, position in reversed(case.marks):
-        if math.isfinite(position):
-            tone = styles.tone(model, pair)
-            at = 100 * min(1.0, max(0.0, position))
-            body.append(dot(at, base, tone or "see", size=4, m=styles.number(model),
-                            title=f"{model} {number(position)}"))  # fmt: skip
-    shares = [f"{name} {percent(share)}" for name, share in
-              zip(chart.classes, case.shares, strict=False) if share > 0]  # fmt: skip
-    description = ", ".join([*shares, *(f"{model} {number(x)}" for model, x in case.marks)])
-    return Plot(
-        join(body), 34.0 if case.marks and case.shares else 26.0, label=description or case.name
-    )
+                key=tuple(key))  # fmt: skip
 
 
 def _shares(shares: Sequence[float], total: int, y: float, *, ordered: bool) -> Html:

@@ -270,7 +270,7 @@ def write_facts(path: Path, facts: dict[str, Any]) -> None:
     """Write what is known of a result as JSON; undefined is null."""
     import json
 
-    from equipoise.types.findings.record import plain
+    from equipoise.types.findings import plain
 
     path.write_text(json.dumps(plain(facts), indent=1) + "\n", encoding="utf-8")
 

@@ -31,8 +31,7 @@ from equipoise.study.result import Difference
 from equipoise.study.study import Settings, Study
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import short_repr
-from equipoise.types.findings import Column, Dot, Dots, Finding, Report, Table
-from equipoise.types.findings.record import cite
+from equipoise.types.findings import Column, Dot, Dots, Finding, Report, Table, cite
 from equipoise.types.numbers import (
     EXACT,
     chosen,

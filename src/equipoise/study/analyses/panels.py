@@ -73,7 +73,6 @@ from equipoise.types.arrays import (
     short_repr,
 )
 from equipoise.types.findings import (
-    Band,
     Cell,
     Column,
     Finding,
@@ -650,7 +649,7 @@ class PanelSize:
         for m in best:
             name, mean, half = self.models[m], self.mean[:, m], self.half_width[:, m]
             ends = zip(sizes, (mean - half).tolist(), (mean + half).tolist(), strict=True)
-            band = None if values else Band(list(ends))
+            band = () if values else tuple(ends)
             points = list(zip(sizes, mean.tolist(), strict=True))
             beyond = [(float(n), float(self.limit[m] + self.slope[m] / n)) for n in more]
             values.append(Line(name, points, model=name, band=band, beyond=beyond))

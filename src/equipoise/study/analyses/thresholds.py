@@ -59,7 +59,6 @@ from equipoise.types.arrays import (
     wrong_type,
 )
 from equipoise.types.findings import (
-    Band,
     Cell,
     Column,
     Finding,
@@ -553,7 +552,7 @@ class Threshold:
                 Line(
                     "share of positives",
                     [(at, share) for at, share, *_ in labelled],
-                    band=Band([(at, low, high) for at, _, low, high in labelled]),
+                    band=[(at, low, high) for at, _, low, high in labelled],
                 ),
                 Line(self.rule.words.fit, steps(fit), dots=False, dashed=True),
             ),

@@ -22,9 +22,8 @@ Examples
 'For 1 of 2 items (50%) the annotations leave open which class is r'
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -32,7 +31,6 @@ import numpy as np
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import Floats, Ints, positions, short_repr
 from equipoise.types.findings import (
-    Bar,
     Cell,
     Chart,
     Column,
@@ -245,7 +243,8 @@ class TaskCertainty:
             alternative=f"Histogram of the certainty of {items}.",
             x="certainty of an item",
             y="items",
-            bars=_bars(self.counts),
+            edges=EDGES,
+            bars=self.counts,
             marks=[(SURE, sure)],
         )
         if self.curve:
@@ -295,11 +294,6 @@ class TaskCertainty:
             note=NOTE,
             task=self.task,
         )
-
-
-def _bars(counts: Sequence[int]) -> list[Bar]:
-    ends = zip(pairwise(EDGES), counts, strict=True)
-    return [Bar("", float(total), ends=(low, high)) for (low, high), total in ends]
 
 
 def certainty(annotations: Annotations, plausibilities: Plausibilities) -> TaskCertainty:

@@ -36,7 +36,7 @@ from equipoise.truth.agreement.coefficients import (
 from equipoise.truth.agreement.readings import reading_agreement
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import Floats, InputError, Ints, choice, nearest, short_repr
-from equipoise.types.findings.record import plain
+from equipoise.types.findings import plain
 from equipoise.types.notices import Notice, Value, notice
 from equipoise.types.numbers import UNDEFINED
 from equipoise.types.votes import gold_rows, vote_counts

@@ -29,7 +29,7 @@ class _Named:
 
 @dataclass(frozen=True, slots=True)
 class Dot:
-    """A row of a dot plot: a value, its interval, perhaps a narrower range, and a remark.
+    """A row of a dot plot: a value, its interval and a remark.
 
     Attributes
     ----------
@@ -39,8 +39,6 @@ class Dot:
         The model that colours it; empty for none.
     series
         Which of several values of one label it is, such as ``hard`` and ``soft``.
-    inner
-        Ends of a narrower range, such as the middle half of the resamples.
     remark
         A few words at the end of the row.
     hollow, strong
@@ -54,7 +52,6 @@ class Dot:
     high: float = float("nan")
     model: str = ""
     series: str = ""
-    inner: tuple[float, float] | None = None
     remark: str = ""
     hollow: bool = False
     strong: bool = False
@@ -66,7 +63,7 @@ class Dots(_Named):
 
     `zero` draws a line at zero, `zero_title` is what it means; `margin` draws another that far
     below (or above) it and tints what lies between; `reference` is a line at another value;
-    `band` shades a range; `logarithmic` is the kind of axis.
+    `logarithmic` is the kind of axis.
     """
 
     axis: str
@@ -75,29 +72,21 @@ class Dots(_Named):
     zero_title: str = ""
     margin: float | None = None
     reference: float | None = None
-    band: tuple[float, float] | None = None
     logarithmic: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Band:
-    """Where a line may lie: x, low and high of its points."""
-
-    points: Sequence[tuple[float, float, float]]
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
     """A line of a line chart.
 
-    `dots` marks its points, `dashed` sets it apart, `beyond` goes on from it past the data,
-    dashed.
+    `band` is where it may lie: x, low and high of its points. `dots` marks its points, `dashed`
+    sets it apart, `beyond` goes on from it past the data, dashed.
     """
 
     name: str
     points: Sequence[tuple[float, float]]
     model: str = ""
-    band: Band | None = None
+    band: Sequence[tuple[float, float, float]] = ()
     dots: bool = True
     dashed: bool = False
     beyond: Sequence[tuple[float, float]] = ()
@@ -123,21 +112,19 @@ def distinct_lines(curves: Iterable[tuple[str, Sequence[tuple[float, float]]]]) 
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
-    """A bar: its words under the axis, its length, and the model that colours it.
+class Point:
+    """A single mark on a plane; one that is not `labelled` has its name in its title alone."""
 
-    A bar over a range has its ends in place of words.
-    """
-
-    label: str
-    value: float
+    name: str
+    x: float
+    y: float
     model: str = ""
-    ends: tuple[float, float] | None = None
+    labelled: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lines(_Named):
-    """Lines over steps or numbers.
+    """A plane: lines over steps or numbers, and single points.
 
     Attributes
     ----------
@@ -146,7 +133,7 @@ class Lines(_Named):
     ticks
         Words at places of the x axis; empty writes numbers.
     bars
-        Bars under the lines, at the places of their order, with what they show.
+        Numbers under the axis, one for each tick; `bar_title` is what they are.
     marks
         Vertical lines with words, such as a threshold.
     diagonal
@@ -158,8 +145,10 @@ class Lines(_Named):
     downward
         Whether small values stand at the top, as ranks do.
     points
-        Single marks beside the lines, such as readers beside curves; those with room have
-        their names beside them, the others in their titles.
+        Single marks beside the lines, such as readers beside curves, or without any; those
+        with room have their names beside them, the others in their titles.
+    square
+        Whether both axes have one scale and no numbers, as a map of points needs.
     front
         Names of the best line and the worst: these alone stand out and are named, at their
         last points, and the x axis is all of `x_range`.
@@ -167,9 +156,9 @@ class Lines(_Named):
 
     x: str
     y: str
-    lines: Sequence[Line]
+    lines: Sequence[Line] = ()
     ticks: Sequence[tuple[float, str]] = ()
-    bars: Sequence[Bar] = ()
+    bars: Sequence[float] = ()
     bar_title: str = ""
     marks: Sequence[tuple[float, str]] = ()
     diagonal: bool = False
@@ -177,7 +166,8 @@ class Lines(_Named):
     y_range: tuple[float, float] | None = None
     logarithmic: bool = False
     downward: bool = False
-    points: "Sequence[Point]" = ()
+    points: Sequence[Point] = ()
+    square: bool = field(default=False, metadata=MAYBE)
     front: tuple[str, ...] = field(default=(), metadata=MAYBE)
 
 
@@ -195,6 +185,8 @@ class Heat(_Named):
         Whether the rows are models.
     texts
         Words in the cells; empty writes the values where there is room.
+    strong
+        Which cells stand out, shape (rows, columns), and what that means.
     """
 
     rows: Sequence[str]
@@ -205,53 +197,19 @@ class Heat(_Named):
     x: str = ""
     y: str = ""
     texts: Sequence[Sequence[str]] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Matrix(_Named):
-    """Every pair of models: by how much the row leads the column, and whether that is shown.
-
-    `leads` is positive where the row is better; `low` and `high` are the ends of its interval,
-    `separated` marks pairs that are surely apart; all have shape (models, models).
-    """
-
-    models: Sequence[str]
-    leads: Matrix2D
-    low: Matrix2D
-    high: Matrix2D
-    separated: NDArray[np.bool_]
+    strong: NDArray[np.bool_] | None = None
+    strong_title: str = field(default="", metadata=MAYBE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Histogram(_Named):
-    """Bars side by side; bars with ends stand over a numeric axis."""
+    """Bars side by side over a numeric axis, each between two `edges`."""
 
     x: str
     y: str
-    bars: Sequence[Bar]
+    edges: Sequence[float]
+    bars: Sequence[float]
     marks: Sequence[tuple[float, str]] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Point:
-    """A point of a scatter plot."""
-
-    name: str
-    x: float
-    y: float
-    model: str = ""
-    labelled: bool = True
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scatter(_Named):
-    """Points on a plane; `square` keeps both axes on one scale, as a map needs."""
-
-    x: str
-    y: str
-    points: Sequence[Point]
-    square: bool = False
-    diagonal: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -263,36 +221,14 @@ class Slopes(_Named):
     rows: Sequence[tuple[str, float, float]]
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
-    """One item close up.
-
-    Attributes
-    ----------
-    name
-        The item.
-    shares
-        What the annotators say: a share for each class.
-    marks
-        What models say: model and its share or position, from 0 to 1.
-    remark
-        A few words at the end of the row.
-    """
-
-    name: str
-    shares: Sequence[float] = ()
-    marks: Sequence[tuple[str, float]] = ()
-    remark: str = ""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cases(_Named):
-    """Items close up, one row each: a bar of votes by class and the marks of the models."""
+    """Items close up: a share for each class, (items, classes), and a few words at the end."""
 
     classes: Sequence[str]
-    rows: Sequence[Case]
-    axis: str = ""
-    ordered: bool = False
+    items: Sequence[str]
+    shares: Sequence[Sequence[float]]
+    remarks: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -501,16 +437,5 @@ class Gallery(_Named):
 
 
 Chart = (
-    Dots
-    | Lines
-    | Heat
-    | Matrix
-    | Histogram
-    | Scatter
-    | Slopes
-    | Cases
-    | Standings
-    | Strips
-    | Worklist
-    | Gallery
+    Dots | Lines | Heat | Histogram | Slopes | Cases | Standings | Strips | Worklist | Gallery
 )

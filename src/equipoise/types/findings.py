@@ -1,4 +1,9 @@
-"""The record: findings, their tables, and the report that holds them.
+"""Finding: what an analysis says, as data that every surface renders.
+
+A finding is a sentence, tables, charts, how it was done and what it rests on, made by the
+analysis next to its numbers. Terminal, text files, methods, JSON and page are renderings of it;
+none of them knows which analysis a finding came from. A `Report` is what one command has to
+say: findings in their order, and what the reader needs to know about all of them.
 
 JSON: findings for programs, numbers at full precision, undefined as null.
 
@@ -21,10 +26,79 @@ from numpy.typing import ArrayLike
 
 from equipoise.types import numbers
 from equipoise.types.arrays import InputError
-from equipoise.types.findings.charts import Chart
+from equipoise.types.charts import (
+    Cases,
+    Chart,
+    Dispute,
+    Dot,
+    Dots,
+    Gallery,
+    Heat,
+    Histogram,
+    Line,
+    Lines,
+    Pattern,
+    Picture,
+    Point,
+    Slopes,
+    Standing,
+    Standings,
+    Strip,
+    Strips,
+    Suspect,
+    Worklist,
+    distinct_lines,
+)
 from equipoise.types.notices import Notice, worded
 from equipoise.types.numbers import UNDEFINED
 from equipoise.types.words import capital, hint
+
+__all__ = [
+    "ENTRIES",
+    "WRITERS",
+    "Card",
+    "Cases",
+    "Cell",
+    "Chart",
+    "Column",
+    "Dispute",
+    "Dot",
+    "Dots",
+    "Finding",
+    "Gallery",
+    "Heat",
+    "Histogram",
+    "JsonValue",
+    "Kind",
+    "Line",
+    "Lines",
+    "Pattern",
+    "Picture",
+    "Point",
+    "Report",
+    "Row",
+    "Slopes",
+    "Standing",
+    "Standings",
+    "Strip",
+    "Strips",
+    "Suspect",
+    "Table",
+    "Worklist",
+    "as_json",
+    "bibtex",
+    "cell",
+    "cite",
+    "cited",
+    "columns",
+    "distinct_lines",
+    "finding_json",
+    "largest_by",
+    "left_out",
+    "plain",
+    "rows_of",
+    "spanned",
+]
 
 Kind = Literal[
     "text", "model", "names", "number", "change", "percent", "count", "rank", "p", "figures",
