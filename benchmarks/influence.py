@@ -54,8 +54,8 @@ def two_way():
 
 
 def items_alone():
-    """The same for items like these and these annotators: `influence_covariance`, twice."""
-    from equipoise.metrics import influence_covariance, named
+    """The same for items like these and these annotators: two metrics' derivatives."""
+    from equipoise.metrics import named
 
     votes, score = study()
     share = votes.mean(axis=1)
@@ -63,7 +63,7 @@ def items_alone():
 
     def both(number):
         for metric in chosen:
-            influence_covariance(share[:number], score[:number], metric=metric)
+            metric.influence(metric.prepare(score[:number])[0], share[:number])
 
     both(10_000)
     report(lambda: both(ITEMS))

@@ -20,7 +20,7 @@ from equipoise.clean.detector import choose
 from equipoise.cli.truth import known_truth
 from equipoise.datasets import CATALOGUE as DATASETS
 from equipoise.metrics import CATALOGUE as METRICS
-from equipoise.metrics import by_topic, item_scores, named, require_known, worst_items
+from equipoise.metrics import by_topic, item_scores, named, require_known
 from equipoise.study.analyses.catalogue import ANALYSES, Analysis
 from equipoise.truth import CATALOGUE, MODELS, model_title
 from equipoise.truth.choosing import companions, fitted, model, recommended, suitable
@@ -224,7 +224,6 @@ def test_a_guest_metric_is_one_file_and_one_line(guest, equipoise, tmp_path, mon
     assert [metric.name for metric in by_topic()["Manners"]] == ["kindness"]
     require_known("kindness")
     assert item_scores("kindness", [0, 1], [0.1, 0.2]).tolist() == pytest.approx([0.9, 0.2])
-    assert worst_items("kindness", [0, 1], [0.1, 0.2], ["a", "b"], 1)[0].item == "b"
     listed = flat(equipoise("evaluate", "--list-metrics"))
     assert "Manners kindness: Mean probability of what an annotator says. (higher" in listed
     assert "Manners: kindness." in flat(equipoise("evaluate", "--help"))

@@ -101,7 +101,7 @@ def test_distances_equal_their_definitions(data):
     apart = np.abs(truth - predicted).sum(axis=1) / 2
     assert metrics.total_variation(truth, predicted) == pytest.approx(apart.mean())
     square = [jensenshannon(a, b, base=2) ** 2 for a, b in zip(truth, predicted, strict=True)]
-    found = metrics.jensen_shannon_per_item(truth, predicted)
+    found = metrics.item_scores("jensen_shannon", truth, predicted)
     np.testing.assert_allclose(found, square, atol=1e-7)
 
 

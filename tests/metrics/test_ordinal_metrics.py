@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 from sklearn.metrics import accuracy_score, cohen_kappa_score, log_loss
 
 from equipoise import metrics
-from equipoise.metrics import Copies, ItemScore, item_scores, named, worst_items
+from equipoise.metrics import Copies, item_scores, named
 from equipoise.types.arrays import InputError
 from tests.strategies import classified
 
@@ -108,8 +108,7 @@ def test_costs_follow_their_definitions():
             each = [row @ matrix[:, d] for row, d in zip(soft, chosen, strict=True)]
             made = metrics.CATALOGUE["expected_cost"](cost=asked, decision=how)
             assert_allclose(made(soft, MODEL), np.mean(each), **CLOSE)
-            found = metrics.expected_cost_per_item(soft, MODEL, cost=asked, decision=how)
-            assert_allclose(found, each, **CLOSE)
+            assert_allclose(made.per_item(soft, MODEL), each, **CLOSE)
             constant = min((soft @ matrix)[:, d].mean() for d in range(4))
             relative = metrics.normalised_expected_cost(soft, MODEL, cost=asked, decision=how)
             assert_allclose(relative, np.mean(each) / constant, **CLOSE)
@@ -173,17 +172,11 @@ def test_the_published_scale_is_twenty_times_the_mean_height():
     assert_allclose(paper, 20 * 3 * mean)
 
 
-def test_item_scores_average_to_the_metric_and_name_the_worst():
+def test_item_scores_average_to_the_metric():
     for name in [*RULES, "mean_absolute_error", "expected_cost:cost=quadratic", "accuracy"]:
         each = item_scores(name, TRUTH, MODEL)
         assert each.shape == (60,)
         assert_allclose(each.mean(), named(name)(np.eye(4)[TRUTH], MODEL), **CLOSE)
-    certain = [[1, 0], [0, 1], [1, 0], [0.5, 0.5]]
-    found = worst_items("log_score", [1, 1, 1, 0], certain, ["d", "c", "b", "a"], most=3)
-    assert found[:2] == [ItemScore("b", math.inf), ItemScore("d", math.inf)]
-    assert found[2].item == "a"
-    wrong = worst_items("accuracy", [1, 1, 1, 0], certain, ["d", "c", "b", "a"], most=2)
-    assert wrong == [ItemScore("b", 0.0), ItemScore("d", 0.0)]
 
 
 SQUARE = [[0, 1], [1, 0]]
@@ -212,8 +205,6 @@ BAD = [
     (lambda: named("expected_cost:costs=linear"), "parameters costs"),
     (lambda: item_scores("quadratic_weighted_kappa", [0], SQUARE[:1]), "mean over items"),
     (lambda: item_scores("log_score:hard=1", [0], SQUARE[:1]), "parameters hard"),
-    (lambda: worst_items("log_score", [0], SQUARE[:1], ["a", "b"]), "2 names, expected 1"),
-    (lambda: worst_items("log_score", [0], SQUARE[:1], ["a"], most=0), "most: 0"),
 ]
 
 

@@ -209,7 +209,7 @@ def test_streamed_ratings_are_those_of_the_whole_file(values, ending, size):
     assert_allclose(found.mean, expected.mean, rtol=1e-12, atol=1e-14)
     rated = np.unique(whole.value[whole.in_task("p")])
     step = np.diff(rated).min(initial=np.inf)
-    assert made.ratings.step == (step if len(rated) > 1 else 0.0)
+    assert made.step == (step if len(rated) > 1 else 0.0)
     assert made.notices == tuple(one for one in whole.notices if one.code != "repeats_kept")
 
 
@@ -399,10 +399,10 @@ def test_the_smallest_difference_stays_when_ratings_are_forgotten(tmp_path):
     path.write_text("item,label\n" + "".join(f"a,{one}\n" for one in values))
     with patch.object(streaming, "DISTINCT", 8):
         made = streamed(stream_ratings, path, 2)
-    assert made.ratings.step == 0.25
-    assert made.ratings.number == [52]
-    assert_allclose(made.ratings.mean, np.mean(values), rtol=1e-14)
-    assert_allclose(made.ratings.squares, np.var(values) * 52, rtol=1e-13)
+    assert made.step == 0.25
+    assert made.number == [52]
+    assert_allclose(made.mean, np.mean(values), rtol=1e-14)
+    assert_allclose(made.squares, np.var(values) * 52, rtol=1e-13)
 
 
 @example(offset=1e9)

@@ -91,8 +91,8 @@ def panel(seed=3, items=120, people=6, habit=0.0, group=None):
 def vote_differences(cast, scores):
     """By how much the first model's Brier score of every vote is better."""
     by_label = [
-        metrics.brier_score_per_item(np.full(len(cast), k), scores[1])
-        - metrics.brier_score_per_item(np.full(len(cast), k), scores[0])
+        metrics.item_scores("brier_score", np.full(len(cast), k), scores[1])
+        - metrics.item_scores("brier_score", np.full(len(cast), k), scores[0])
         for k in (0, 1)
     ]
     return np.where(cast == 1, by_label[1][:, None], by_label[0][:, None])

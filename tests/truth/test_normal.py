@@ -16,7 +16,6 @@ from equipoise import Annotations, InputError, evaluate, read_annotations
 from equipoise.truth.ratings import (
     Moments,
     NormalPrior,
-    Ratings,
     _loss,
     empirical_prior,
     normal,
@@ -49,7 +48,8 @@ def simulated(items=400, most=6, seed=0):
 def summary(values):
     step = np.diff(np.unique(np.concatenate(values))).min(initial=1.0)
     each = [(len(own), np.mean(own), np.var(own) * len(own)) for own in values]
-    return Ratings(*np.array(each).T, step)
+    names = tuple(f"i{k}" for k in range(len(values)))
+    return Moments(names, *np.array(each).T, step)
 
 
 @pytest.mark.parametrize("own, threshold", [([2.0, 3.5], 2.0), ([0.0], 1.5)])
@@ -189,7 +189,7 @@ def test_real_ratings():
 
 def test_moments_are_all_it_needs():
     values = simulated(40)[0]
-    made = Moments(tuple(f"i{k}" for k in range(40)), summary(values), "size")
+    made = replace(summary(values), task="size")
     for prior in (PRIOR, None):
         whole = normal(table(values), threshold=5.0, prior=prior)
         other = normal_of_moments(made, threshold=5.0, prior=prior)
@@ -201,9 +201,9 @@ def test_moments_are_all_it_needs():
     with pytest.raises(InputError, match="threshold: nan, expected a finite number"):
         normal_of_moments(made, threshold=np.nan)
     with pytest.raises(InputError, match="moments, items: 'a' more than once"):
-        Moments(("a", "a"), summary(values[:2]))
+        replace(summary(values[:2]), items=("a", "a"))
     with pytest.raises(InputError, match="expected a positive number, a mean and squares"):
-        Moments(("a",), summary(values[:2]))
+        replace(summary(values[:2]), items=("a",))
 
 
 def test_what_it_cannot_take_is_refused_with_a_reason():

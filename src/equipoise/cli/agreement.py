@@ -83,19 +83,21 @@ def agreement(options: Options) -> None:
 
 def _summaries(table: Annotations, options: Options) -> "list[AgreementTable]":
     """The agreement on one task, or on all, under a bar."""
-    from equipoise.truth.agreement.table import AgreementHow, agreement_table
+    from equipoise.truth.agreement import agreement_table
 
     tasks = table.tasks if options.task is None else (options.task,)
-    how: AgreementHow = {
-        "level": options.alpha_level,
-        "weights": options.weights,
-        "replicates": options.replicates or REPLICATES,
-        "seed": options.seed,
-    }
     tables = []
     with progress("agreement") as tell:
         for done, task in enumerate(tasks, start=1):
-            tables.append(agreement_table(table, task=task, **how))
+            agreement = agreement_table(
+                table,
+                task=task,
+                level=options.alpha_level,
+                weights=options.weights,
+                replicates=options.replicates or REPLICATES,
+                seed=options.seed,
+            )
+            tables.append(agreement)
             tell(done, len(tasks))
     return tables
 

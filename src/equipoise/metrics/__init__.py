@@ -8,11 +8,9 @@ and recall is part of the word, as ``precision_at_50``.
 
 import inspect
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from difflib import get_close_matches
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import Any
 
 from equipoise.metrics import (
     benefit,
@@ -35,14 +33,12 @@ from equipoise.metrics._metric import (
     Prepared,
     Truth,
     hard_labels_rule,
-    influence_covariance,
 )
 from equipoise.metrics._ranking import tied_share
 from equipoise.metrics.benefit import (
     DecisionCurve,
     decision_curve,
     net_benefit,
-    net_benefit_per_item,
 )
 from equipoise.metrics.calibration import (
     Reliability,
@@ -60,33 +56,23 @@ from equipoise.metrics.confusion import (
     ppv,
     sensitivity,
     soft_agreement,
-    soft_agreement_per_item,
     specificity,
 )
 from equipoise.metrics.decisions import (
     accuracy,
-    accuracy_per_item,
     expected_cost,
-    expected_cost_per_item,
     mean_absolute_error,
-    mean_absolute_error_per_item,
     normalised_expected_cost,
     quadratic_weighted_kappa,
 )
 from equipoise.metrics.distributions import (
     brier_score,
-    brier_score_per_item,
     entropy_correlation,
     jensen_shannon,
-    jensen_shannon_per_item,
     log_score,
-    log_score_per_item,
     ranked_probability_score,
-    ranked_probability_score_per_item,
     squared_absolute_rps,
-    squared_absolute_rps_per_item,
     total_variation,
-    total_variation_per_item,
 )
 from equipoise.metrics.draws import (
     average_overlap,
@@ -126,7 +112,7 @@ from equipoise.metrics.selective import (
     excess_risk_coverage_area,
     risk_coverage_area,
 )
-from equipoise.types.arrays import InputError, PerItem, listed, nearest, quoted, require_whole
+from equipoise.types.arrays import InputError, PerItem, listed, nearest, quoted
 from equipoise.types.words import Hint, Option, hint, joined
 
 __all__ = [
@@ -137,7 +123,6 @@ __all__ = [
     "Copies",
     "DecisionCurve",
     "Influence",
-    "ItemScore",
     "Metric",
     "Order",
     "Prepared",
@@ -146,7 +131,6 @@ __all__ = [
     "accuracy",
     "accuracy_coverage_area",
     "accuracy_coverage_curve",
-    "accuracy_per_item",
     "auroc",
     "auroc_across_readers",
     "auroc_one_vs_one",
@@ -156,7 +140,6 @@ __all__ = [
     "average_precision",
     "balanced_accuracy",
     "brier_score",
-    "brier_score_per_item",
     "by_topic",
     "cohen_kappa",
     "conditioned",
@@ -167,24 +150,18 @@ __all__ = [
     "excess_risk_coverage_area",
     "expected_calibration_error",
     "expected_cost",
-    "expected_cost_per_item",
     "f1",
     "hard_labels_rule",
-    "influence_covariance",
     "item_scores",
     "jensen_shannon",
-    "jensen_shannon_per_item",
     "kendall_tau",
     "kendall_tau_per_item",
     "log_score",
-    "log_score_per_item",
     "maximum_calibration_error",
     "mcc",
     "mean_absolute_error",
-    "mean_absolute_error_per_item",
     "named",
     "net_benefit",
-    "net_benefit_per_item",
     "normalised_expected_cost",
     "npv",
     "overlap",
@@ -195,7 +172,6 @@ __all__ = [
     "precision_recall_curve",
     "quadratic_weighted_kappa",
     "ranked_probability_score",
-    "ranked_probability_score_per_item",
     "recall_at_k",
     "reliability_curve",
     "require_known",
@@ -208,22 +184,18 @@ __all__ = [
     "set_accuracy",
     "set_accuracy_per_item",
     "soft_agreement",
-    "soft_agreement_per_item",
     "spearman_footrule",
     "spearman_footrule_per_item",
     "specificity",
     "specificity_at_sensitivity",
     "squared_absolute_rps",
-    "squared_absolute_rps_per_item",
     "tied_share",
     "title",
     "titled",
     "topk_accuracy",
     "topk_accuracy_per_item",
     "total_variation",
-    "total_variation_per_item",
     "typed",
-    "worst_items",
 ]
 
 CATALOGUE: Mapping[str, Callable[..., Metric]] = {
@@ -446,13 +418,6 @@ def _value(text: str) -> int | float | str:
     return float(text) if re.fullmatch(r"\d*\.\d+", text) else text
 
 
-class ItemScore(NamedTuple):
-    """One item and its score."""
-
-    item: str
-    score: float
-
-
 def item_scores(name: str, y_true: Any, probabilities: Any) -> PerItem:
     """Score of every item by a metric that is a mean over items, shape (items,).
 
@@ -468,43 +433,14 @@ def item_scores(name: str, y_true: Any, probabilities: Any) -> PerItem:
     >>> item_scores("ranked_probability_score", [0, 2], [[0, 1, 0], [0.5, 0, 0.5]])
     array([0.5 , 0.25])
     """
-    score = _per_item(name).per_item
-    assert score is not None
-    return score(y_true, probabilities)
-
-
-def _per_item(name: str) -> Metric:
-    """A metric that is a mean over items, by its name."""
     means = [candidate for candidate, make in CATALOGUE.items() if make().per_item is not None]
     word = parsed(name)[0]
     if word not in means:
         expected = "a metric that is a mean over items"
         raise InputError("item scores", f"{name!r}", expected, nearest(word, means))
-    return named(name)
-
-
-def worst_items(
-    name: str, y_true: Any, probabilities: Any, items: Sequence[str], most: int = 10
-) -> list[ItemScore]:
-    """Items on which a model does worst, the worst first, equal ones by name.
-
-    Scores that agree to 12 decimals are equal; undefined ones are left out.
-
-    Examples
-    --------
-    >>> worst_items("brier_score", [0, 1, 1], [0.1, 0.2, 0.9], ["a", "b", "c"], most=1)
-    [ItemScore(item='b', score=1.28)]
-    """
-    require_whole("worst items, most", most, least=1, do="say how many")
-    scores = item_scores(name, y_true, probabilities)
-    if len(items) != len(scores):
-        raise InputError(
-            "worst items", f"{len(items)} names", f"{len(scores)}, one per item", "align them"
-        )
-    badness = np.round(-scores if _per_item(name).better == "higher" else scores, 12)
-    defined = [i for i, undefined in enumerate(np.isnan(scores)) if not undefined]
-    ranked = sorted(defined, key=lambda i: (-badness[i], str(items[i])))
-    return [ItemScore(str(items[i]), float(scores[i])) for i in ranked[:most]]
+    score = named(name).per_item
+    assert score is not None
+    return score(y_true, probabilities)
 
 
 def __dir__() -> list[str]:

@@ -380,6 +380,13 @@ class Metric:
         return float(self.score(truth, self.prepare(prediction), once)[0])
 
 
+def plain_value(metric: Metric, checked: tuple[Floats, Floats], weights: Any = None) -> float:
+    """Value of a plain call: checked labels and predictions, weights as they were handed in."""
+    labels, predicted = checked
+    weight: Any = checked_weights(weights, len(labels)).weight[:, None]
+    return float(metric.score(labels, metric.prepare(predicted), weight)[0])
+
+
 def average_classes(values: Floats, mass: Floats, average: str) -> PerReplicate:
     """Average one-vs-rest values over classes; both (classes, replicates).
 
@@ -405,49 +412,6 @@ def parameters(name: str, defaults: dict[str, Any], values: dict[str, Any]) -> s
     """
     changed = [f"{key}={values[key]}" for key in defaults if values[key] != defaults[key]]
     return ":".join([name, *changed])
-
-
-def influence_covariance(
-    y_true: Any, y_scores: Any, *, metric: Metric, group: Any = None
-) -> tuple[Floats, Floats]:
-    """Values (models,) and covariance (models, models) of a metric by influence functions.
-
-    Parameters
-    ----------
-    y_true
-        Labels in [0, 1], shape (items,).
-    y_scores
-        Scores, shape (models, items), or (items,) for one model.
-    metric
-        A metric with an influence function, such as ``named("auroc")``.
-    group
-        Group of each item, shape (items,), when items of a group depend on each other.
-
-    Examples
-    --------
-    >>> from equipoise.metrics import named
-    >>> labels, scores = [1, 0.75, 0.25, 0.5, 0], [0.9, 0.8, 0.7, 0.6, 0.5]
-    >>> values, covariance = influence_covariance(labels, scores, metric=named("auroc"))
-    >>> values, np.sqrt(np.diag(covariance))
-    (array([0.9]), array([0.103]))
-    """
-    if metric.influence is None:
-        raise InputError(
-            f"metric {metric.name}",
-            "no influence function",
-            "auroc or average_precision in their default forms",
-            "resample items instead",
-        )
-    unit = None if group is None else np.unique(np.asarray(group), return_inverse=True)[1]
-    values, gradients = [], []
-    for scores in np.atleast_2d(np.asarray(y_scores, dtype=np.float64)):
-        labels, checked = checked_labels(y_true, scores)
-        value, g, _ = metric.influence(metric.prepare(checked)[0], labels)
-        values.append(value)
-        gradients.append(g if unit is None else np.bincount(unit, g))
-    slopes = np.stack(gradients)
-    units = slopes.shape[1]
-    return np.array(values), slopes @ slopes.T * (units / max(units - 1, 1))
 
 
 def hard_labels_rule(kinds: Iterable[str], *, classes: int, ties: str = "half") -> str:

@@ -32,18 +32,19 @@ Examples
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from equipoise.metrics._metric import Metric, Topic, checked_weights, parameters
+from equipoise.metrics._metric import Metric, Topic, parameters
 from equipoise.metrics.distributions import (
     checked_distributions,
     expected_loss,
     mean_of_items,
+    plain_score,
 )
-from equipoise.types.arrays import Floats, InputError, PerItem, require_number
+from equipoise.types.arrays import Floats, InputError, require_number
 from equipoise.types.numbers import exact_percent, number
 
 _TIE = 1e-12
@@ -63,21 +64,7 @@ def net_benefit(
     y_true: Any, probabilities: Any, *, threshold: float = 0.1, weights: Any = None
 ) -> float:
     """True positives per item, less false ones at the odds of the threshold."""
-    values = net_benefit_per_item(y_true, probabilities, threshold=threshold)
-    return _mean(values, checked_weights(weights, len(values)).weight)
-
-
-def net_benefit_per_item(y_true: Any, probabilities: Any, *, threshold: float = 0.1) -> PerItem:
-    """What acting on each item is worth, shape (items,).
-
-    Examples
-    --------
-    >>> net_benefit_per_item([1, 0, 0], [0.9, 0.6, 0.1], threshold=0.5)
-    array([ 1., -1.,  0.])
-    """
-    labels, predicted = checked_distributions(y_true, probabilities)
-    gains = _gains(predicted, _checked(threshold), yes_no=predicted.shape[1] == 2)
-    return expected_loss(labels.T, gains)
+    return plain_score(net_benefit_metric(threshold=threshold), y_true, probabilities, weights)
 
 
 def net_benefit_metric(*, threshold: float = 0.1) -> Metric:
@@ -106,7 +93,6 @@ def net_benefit_metric(*, threshold: float = 0.1) -> Metric:
             family=f"net benefit at {at!r}",
             better="higher",
             bounds=(-at / (1 - at), 1.0),
-            per_item=partial(net_benefit_per_item, threshold=at),
             topic=Topic.POINTS,
             bind=made,
             column=1 if alone else None,
@@ -161,17 +147,11 @@ def decision_curve(
         raise InputError("probabilities", got, expected, "draw one curve per class")
     wanted = _THRESHOLDS if thresholds is None else np.asarray(thresholds, dtype=np.float64)
     at = np.array([_checked(float(threshold)) for threshold in np.atleast_1d(wanted)])
-    weight = checked_weights(weights, len(labels)).weight
-    positive = _mean(labels[:, 1], weight)
-    gains = [_gains(predicted, t, yes_no=True) for t in at]
-    values = [_mean(expected_loss(labels.T, gain), weight) for gain in gains]
-    treat_all = positive - (1 - positive) * at / (1 - at)
-    return DecisionCurve(at, np.array(values), treat_all, np.zeros(len(at)))
-
-
-def _mean(values: PerItem, weight: PerItem) -> float:
-    total = weight.sum()
-    return float(values @ weight / total) if total > 0 else float("nan")
+    values, treat_all = (
+        [plain_score(net_benefit_metric(threshold=t), labels, p, weights) for t in at]
+        for p in (predicted, np.tile([0.0, 1.0], (len(labels), 1)))
+    )
+    return DecisionCurve(at, np.array(values), np.array(treat_all), np.zeros(len(at)))
 
 
 def _checked(threshold: float) -> float:

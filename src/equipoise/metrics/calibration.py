@@ -60,8 +60,8 @@ import numpy as np
 
 from equipoise.metrics._metric import Block, Metric, Prepared, Topic, fixed_block, parameters
 from equipoise.metrics.decisions import decide
-from equipoise.metrics.distributions import checked_distributions, expected_loss
-from equipoise.types.arrays import Bools, Floats, InputError, Ints, PerReplicate, choice
+from equipoise.metrics.distributions import checked_distributions, expected_loss, plain_score
+from equipoise.types.arrays import Bools, Floats, Ints, PerReplicate, choice, require_whole
 
 _WHICH = ("top", "classwise")
 _BINNING = ("width", "mass")
@@ -78,9 +78,8 @@ def expected_calibration_error(
     which: str = "top",
 ) -> float:
     """Mean gap between predictions and labels over bins; lower is better."""
-    labels, predicted = checked_distributions(y_true, probabilities)
     metric = expected_calibration_error_metric(bins=bins, binning=binning, which=which)
-    return metric(labels, predicted)
+    return plain_score(metric, y_true, probabilities)
 
 
 def expected_calibration_error_metric(
@@ -107,9 +106,9 @@ def maximum_calibration_error(
     min_items: int = 1,
 ) -> float:
     """Largest gap between predictions and labels over bins; lower is better."""
-    labels, predicted = checked_distributions(y_true, probabilities)
     how = Binning(bins, binning, which, min_items)
-    return maximum_calibration_error_metric(**how._asdict())(labels, predicted)
+    metric = maximum_calibration_error_metric(**how._asdict())
+    return plain_score(metric, y_true, probabilities)
 
 
 def maximum_calibration_error_metric(
@@ -232,24 +231,10 @@ class Binning(NamedTuple):
 
     def checked(self, name: str) -> "Binning":
         """Refuse what cannot be."""
-        few = isinstance(self.min_items, int) and not isinstance(self.min_items, bool)
-        if not (few and self.min_items >= 1):
-            raise InputError(
-                f"{name}, min_items",
-                f"{self.min_items}",
-                "a whole number of at least 1",
-                "10 is usual",
-            )
+        require_whole(f"{name}, min_items", self.min_items, least=1, do="10 is usual")
         choice(f"{name}, binning", self.binning, _BINNING)
         choice(f"{name}, which", self.which, _WHICH)
-        whole = isinstance(self.bins, int) and not isinstance(self.bins, bool)
-        if not (whole and 1 <= self.bins <= _MOST_BINS):
-            raise InputError(
-                f"{name}, bins",
-                f"{self.bins}",
-                f"a whole number from 1 to {_MOST_BINS:,}",
-                "15 is usual",
-            )
+        require_whole(f"{name}, bins", self.bins, least=1, most=_MOST_BINS, do="15 is usual")
         return self
 
     @property

@@ -144,7 +144,7 @@ from equipoise.metrics.decisions import (
     from_table,
     kappa,
     kappa_gradient,
-    plain_table,
+    plain_decision,
 )
 from equipoise.metrics.distributions import mean_of_items, over_classes
 from equipoise.types.arrays import (
@@ -163,12 +163,14 @@ _NOTHING = 1e-12  # a share of items below which a class is not there
 
 def confusion_matrix(y_true: Any, y_pred: Any, *, weights: Any = None) -> Floats:
     """Expected counts of true and decided classes, shape (true, decided)."""
-    return np.asarray(plain_table(y_true, y_pred, weights)[..., 0])
+    labels, predicted = checked_decisions(y_true, y_pred)
+    weight = checked_weights(weights, len(labels)).weight
+    return np.asarray((labels * weight[:, None]).T @ decide(predicted))
 
 
 def balanced_accuracy(y_true: Any, y_pred: Any, *, weights: Any = None) -> float:
     """Mean over classes of the share decided right; nan when a class has no label mass."""
-    return float(_balanced(plain_table(y_true, y_pred, weights))[0])
+    return plain_decision(balanced_accuracy_metric(), y_true, y_pred, weights)
 
 
 def balanced_accuracy_metric() -> Metric:
@@ -195,7 +197,7 @@ def _balanced_gradient(table: Floats) -> Floats:
 
 def mcc(y_true: Any, y_pred: Any, *, weights: Any = None) -> float:
     """Correlation of labels and decisions; nan when either is all one class."""
-    return float(_correlation(plain_table(y_true, y_pred, weights))[0])
+    return plain_decision(mcc_metric(), y_true, y_pred, weights)
 
 
 def mcc_metric() -> Metric:
@@ -232,7 +234,7 @@ def _correlation_gradient(table: Floats) -> Floats:
 
 def cohen_kappa(y_true: Any, y_pred: Any, *, weights: Any = None) -> float:
     """Agreement with the consensus beyond chance; nan when everything is one class."""
-    return float(_cohen(plain_table(y_true, y_pred, weights))[0])
+    return plain_decision(cohen_kappa_metric(), y_true, y_pred, weights)
 
 
 def cohen_kappa_metric() -> Metric:
@@ -247,6 +249,7 @@ _cohen_gradient = by_cost(kappa_gradient, partial(cost_matrix, "zero_one"))
 
 
 _LEAST = 1e-12  # of all items: less than that is nothing to divide by
+_Scope = int | str  # the column of one class, or an average; empty for the usual
 
 
 @dataclass(frozen=True, slots=True)
@@ -344,7 +347,7 @@ def sensitivity(
     weights: Any = None,
 ) -> float:  # fmt: skip
     """Share of the positive label mass that is decided positive; nan without any."""
-    return _plain_ratio("sensitivity", y_true, y_pred, _Scope(positive, average), weights)
+    return _plain_ratio("sensitivity", y_true, y_pred, (positive, average), weights)
 
 
 def specificity(
@@ -352,7 +355,7 @@ def specificity(
     weights: Any = None,
 ) -> float:  # fmt: skip
     """Share of the negative label mass that is decided negative; nan without any."""
-    return _plain_ratio("specificity", y_true, y_pred, _Scope(positive, average), weights)
+    return _plain_ratio("specificity", y_true, y_pred, (positive, average), weights)
 
 
 def ppv(
@@ -360,7 +363,7 @@ def ppv(
     weights: Any = None,
 ) -> float:  # fmt: skip
     """Positive label mass among what is decided positive; nan where nothing is."""
-    return _plain_ratio("ppv", y_true, y_pred, _Scope(positive, average), weights)
+    return _plain_ratio("ppv", y_true, y_pred, (positive, average), weights)
 
 
 def npv(
@@ -368,7 +371,7 @@ def npv(
     weights: Any = None,
 ) -> float:  # fmt: skip
     """Negative label mass among what is decided negative; nan where nothing is."""
-    return _plain_ratio("npv", y_true, y_pred, _Scope(positive, average), weights)
+    return _plain_ratio("npv", y_true, y_pred, (positive, average), weights)
 
 
 def f1(
@@ -376,56 +379,42 @@ def f1(
     weights: Any = None,
 ) -> float:  # fmt: skip
     """Harmonic mean of sensitivity and PPV; nan without a positive label or decision."""
-    return _plain_ratio("f1", y_true, y_pred, _Scope(positive, average), weights)
+    return _plain_ratio("f1", y_true, y_pred, (positive, average), weights)
 
 
-@dataclass(frozen=True, slots=True)
-class _Scope:
-    """Which classes count: the column of one, or an average; neither is the usual."""
-
-    column: int | None
-    average: str
-
-    def of(self, where: str, classes: int) -> "_Scope":
-        """The same of so many classes: of two, usually the second; of more, all alike."""
-        if self.column is None:
-            usual = _Scope(1, "") if classes == 2 else _Scope(None, "macro")
-            return self if self.average else usual
-        if not 0 <= self.column < classes:
-            expected = f"the number of a column, 0 to {classes - 1}"
-            raise InputError(f"{where}, positive", f"{self.column}", expected, "correct it")
-        return self
-
-
-def _plain_ratio(name: str, y_true: Any, y_pred: Any, scope: _Scope, weights: Any) -> float:
-    column = scope.column
+def _plain_ratio(
+    name: str, y_true: Any, y_pred: Any, which: tuple[int | None, str], weights: Any
+) -> float:
+    column, average = which
     if column is not None and (isinstance(column, bool) or not isinstance(column, int)):
         expected = "the number of a column"
         raise InputError(f"{name}, positive", f"{column!r}", expected, "count from 0")
-    _check(name, "" if column is None else column, scope.average)
-    table = plain_table(y_true, y_pred, weights)
-    return float(_averaged(_RATIOS[name], table, scope)[0])
+    metric = _ratio_metric(name, positive="" if column is None else column, average=average)
+    return plain_decision(metric, y_true, y_pred, weights)
 
 
-def _check(name: str, positive: str | int, average: str) -> None:
-    choice(f"{name}, average", average or "macro", AVERAGES)
-    if average and positive != "":
-        got, do = f"positive {positive} and average {average}", "leave one of them out"
-        raise InputError(name, got, "one class, or an average over all", do)
+def _scope_of(name: str, scope: _Scope, classes: int) -> _Scope:
+    """Which of so many classes count: of two, usually the second; of more, all alike."""
+    if scope == "":
+        return 1 if classes == 2 else "macro"
+    if isinstance(scope, int) and not 0 <= scope < classes:
+        expected = f"the number of a column, 0 to {classes - 1}"
+        raise InputError(f"{name}, positive", f"{scope}", expected, "correct it")
+    return scope
 
 
 def _averaged(ratio: _Ratio, table: Floats, scope: _Scope) -> PerReplicate:
-    scope, values = scope.of(ratio.name, len(table)), ratio.values(table)
-    if scope.column is not None:
-        return np.asarray(values[scope.column])
-    return average_classes(values, table.sum(axis=1), scope.average)
+    scope, values = _scope_of(ratio.name, scope, len(table)), ratio.values(table)
+    if isinstance(scope, int):
+        return np.asarray(values[scope])
+    return average_classes(values, table.sum(axis=1), scope)
 
 
 def _gradient(ratio: _Ratio, table: Floats, scope: _Scope) -> Floats:
-    scope, slopes = scope.of(ratio.name, len(table)), ratio.slopes(table)
-    if scope.column is not None:
-        return np.asarray(slopes[scope.column])
-    if scope.average == "macro":
+    scope, slopes = _scope_of(ratio.name, scope, len(table)), ratio.slopes(table)
+    if isinstance(scope, int):
+        return np.asarray(slopes[scope])
+    if scope == "macro":
         return np.asarray(slopes.mean(axis=0))
     values, mass = ratio.values(table), table.sum(axis=1)
     rows = (values - mass @ values)[:, None]  # the weight of a class moves with its row
@@ -434,24 +423,26 @@ def _gradient(ratio: _Ratio, table: Floats, scope: _Scope) -> Floats:
 
 def _ratio_metric(name: str, /, *, positive: str | int = "", average: str = "") -> Metric:
     """The metric for any question: a number as ``positive`` is a column until it is bound."""
-    _check(name, positive, average)
+    choice(f"{name}, average", average or "macro", AVERAGES)
+    if average and positive != "":
+        got, do = f"positive {positive} and average {average}", "leave one of them out"
+        raise InputError(name, got, "one class, or an average over all", do)
 
     def bind(classes: tuple[str, ...]) -> Metric:
-        scope, wanted = _Scope(None, average or "macro"), str(positive)
-        if len(classes) == 1:  # yes or no: its columns are no and yes
-            scope = _Scope(None, average) if average else _Scope(1, "")
+        wanted = str(positive)  # the columns of yes or no are no and yes
+        scope: _Scope = average or (1 if len(classes) == 1 else "macro")
         if wanted and wanted not in classes:
             got, expected = f"positive {wanted!r}", f"a scored class ({listed(classes)})"
             ask = hint("leave it out, or ask about that class with {}", ONE_CLASS)
             do = nearest(wanted, list(classes)) if len(classes) > 1 else ask
             raise InputError(f"metric {name}", got, expected, do)
         if wanted and len(classes) > 1:
-            scope = _Scope(classes.index(wanted), "")
+            scope = classes.index(wanted)
         bound = _scoped(name, positive, average, scope)
-        return replace(bound, bind=bind, column=scope.column)
+        return replace(bound, bind=bind, column=scope if isinstance(scope, int) else None)
 
-    column = positive if isinstance(positive, int) else None
-    return replace(_scoped(name, positive, average, _Scope(column, average)), bind=bind)
+    unbound = positive if isinstance(positive, int) else average
+    return replace(_scoped(name, positive, average, unbound), bind=bind)
 
 
 sensitivity_metric = partial(_ratio_metric, "sensitivity")
@@ -463,7 +454,7 @@ f1_metric = partial(_ratio_metric, "f1")
 
 def _scoped(name: str, positive: str | int, average: str, scope: _Scope) -> Metric:
     """The metric of certain classes."""
-    ratio, is_bound = _RATIOS[name], positive == "" or scope.column is not None
+    ratio, is_bound = _RATIOS[name], positive == "" or isinstance(scope, int)
 
     def finish(table: Floats) -> PerReplicate:
         if not is_bound:
@@ -497,21 +488,7 @@ _TIE = 1e-12  # a share of votes up to which classes are tied
 
 def soft_agreement(y_true: Any, y_pred: Any, *, weights: Any = None) -> float:
     """Mean votes of the decision relative to those of the class with most; higher is better."""
-    values = soft_agreement_per_item(y_true, y_pred)
-    weight = checked_weights(weights, len(values)).weight
-    return float(values @ weight / weight.sum()) if weight.sum() > 0 else float("nan")
-
-
-def soft_agreement_per_item(y_true: Any, y_pred: Any) -> PerItem:
-    """Soft agreement of every item, shape (items,).
-
-    Examples
-    --------
-    >>> soft_agreement_per_item([[0.6, 0.4, 0.0], [0.5, 0.5, 0.0]], [1, 1])
-    array([0.667, 1.   ])
-    """
-    labels, predicted = checked_decisions(y_true, y_pred)
-    return _agreement(labels.T, decide(predicted))
+    return plain_decision(soft_agreement_metric(), y_true, y_pred, weights)
 
 
 def soft_agreement_metric() -> Metric:
@@ -520,12 +497,17 @@ def soft_agreement_metric() -> Metric:
         "Votes for the decided class relative to those of the class with most: 1 for whoever "
         "follows the majority."
     )
+
+    def per_item(y_true: Any, y_pred: Any) -> PerItem:
+        labels, predicted = checked_decisions(y_true, y_pred)
+        return _agreement(labels.T, decide(predicted))
+
     metric = mean_of_items("soft_agreement", "soft agreement", text, decide, _agreement)
     return replace(
         metric,
         better="higher",
         influence=_agreement_influence,
-        per_item=soft_agreement_per_item,
+        per_item=per_item,
         topic=Topic.DECISIONS,
         decides=True,
         references=("guillot2020",),

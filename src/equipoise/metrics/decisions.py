@@ -88,8 +88,8 @@ from equipoise.metrics._metric import (
     Metric,
     Prepared,
     Topic,
-    checked_weights,
     parameters,
+    plain_value,
 )
 from equipoise.metrics.distributions import checked_distributions, expected_loss
 from equipoise.types.arrays import (
@@ -138,21 +138,7 @@ def _shared(chosen: Bools) -> Floats:
 
 def accuracy(y_true: Any, probabilities: Any, *, weights: Any = None) -> float:
     """Share of votes that agree with the decision."""
-    table = plain_table(y_true, probabilities, weights)
-    return float(mean_cost(table, np.eye(len(table)))[0])
-
-
-def accuracy_per_item(y_true: Any, probabilities: Any) -> PerItem:
-    """Share of each item's votes that agree with the decision, shape (items,).
-
-    Examples
-    --------
-    >>> accuracy_per_item([[1, 0], [0.25, 0.75]], [[0.9, 0.1], [0.6, 0.4]])
-    array([1.  , 0.25])
-    >>> accuracy_per_item([0, 2, 1], [0, 1, 1])
-    array([1., 0., 1.])
-    """
-    return _plain_per_item(y_true, probabilities, np.eye, decide)
+    return plain_decision(accuracy_metric(), y_true, probabilities, weights)
 
 
 def accuracy_metric() -> Metric:
@@ -163,19 +149,7 @@ def accuracy_metric() -> Metric:
 
 def mean_absolute_error(y_true: Any, probabilities: Any, *, weights: Any = None) -> float:
     """Mean distance in grades between decision and votes; lower is better."""
-    table = plain_table(y_true, probabilities, weights)
-    return float(mean_cost(table, grades_apart(len(table)))[0])
-
-
-def mean_absolute_error_per_item(y_true: Any, probabilities: Any) -> PerItem:
-    """Distance in grades of every item, shape (items,).
-
-    Examples
-    --------
-    >>> mean_absolute_error_per_item([[0.5, 0, 0.5], [0, 0, 1]], [[0, 1, 0], [1, 0, 0]])
-    array([1., 2.])
-    """
-    return _plain_per_item(y_true, probabilities, grades_apart, decide)
+    return plain_decision(mean_absolute_error_metric(), y_true, probabilities, weights)
 
 
 def mean_absolute_error_metric() -> Metric:
@@ -205,24 +179,8 @@ def expected_cost(
     decision
         ``largest`` probability, or ``least_cost`` in expectation.
     """
-    checked = _checked_cost(cost)
-    table = plain_table(y_true, probabilities, weights, _deciding(checked, decision))
-    return float(mean_cost(table, cost_matrix(checked, len(table)))[0])
-
-
-def expected_cost_per_item(
-    y_true: Any, probabilities: Any, *, cost: Any = "zero_one", decision: str = "largest"
-) -> PerItem:
-    """Cost of the decision for every item, shape (items,).
-
-    Examples
-    --------
-    >>> expected_cost_per_item([0, 2], [[0.9, 0.1, 0.0], [0.4, 0.35, 0.25]], cost="linear")
-    array([0., 1.])
-    """
-    checked = _checked_cost(cost)
-    costs, choose = partial(cost_matrix, checked), _deciding(checked, decision)
-    return _plain_per_item(y_true, probabilities, costs, choose)
+    metric = expected_cost_metric(cost=cost, decision=decision)
+    return plain_decision(metric, y_true, probabilities, weights)
 
 
 def expected_cost_metric(*, cost: Any = "zero_one", decision: str = "largest") -> Metric:
@@ -247,9 +205,8 @@ def normalised_expected_cost(
 
     The parameters are those of `expected_cost`.
     """
-    checked = _checked_cost(cost)
-    table = plain_table(y_true, probabilities, weights, _deciding(checked, decision))
-    return float(_relative(checked, table)[0])
+    metric = normalised_expected_cost_metric(cost=cost, decision=decision)
+    return plain_decision(metric, y_true, probabilities, weights)
 
 
 def normalised_expected_cost_metric(
@@ -297,9 +254,8 @@ def quadratic_weighted_kappa(
 
     A distance in grades counts by its ``cost``, ``quadratic`` or ``linear``.
     """
-    choice(f"{_KAPPA}, cost", cost, _ORDINAL[::-1])
-    table = plain_table(y_true, probabilities, weights)
-    return float(kappa(table, cost_matrix(cost, len(table)))[0])
+    metric = quadratic_weighted_kappa_metric(cost=cost)
+    return plain_decision(metric, y_true, probabilities, weights)
 
 
 def quadratic_weighted_kappa_metric(*, cost: str = "quadratic") -> Metric:
@@ -388,12 +344,14 @@ def _mean_metric(
     name: str, title: str, definition: str, costs: Costs, choose: _Decide
 ) -> Metric:
     """A metric that is the mean cost of decisions; ``costs(classes)`` is its matrix."""
+
+    def per_item(y_true: Any, probabilities: Any) -> PerItem:
+        labels, predicted = checked_decisions(y_true, probabilities)
+        return expected_loss(labels.T, choose(predicted) @ costs(labels.shape[1]).T)
+
     finish, gradient = by_cost(mean_cost, costs), by_cost(lambda _, matrix: matrix, costs)
-    return replace(
-        from_table(name, title, definition, finish, gradient, choose),
-        better="lower",
-        per_item=partial(_plain_per_item, costs=costs, choose=choose),
-    )
+    metric = from_table(name, title, definition, finish, gradient, choose)
+    return replace(metric, better="lower", per_item=per_item)
 
 
 def _costly(metric: Metric, cost: _Cost, decision: str) -> Metric:
@@ -501,19 +459,9 @@ def checked_decisions(y_true: Any, predicted: Any) -> tuple[Floats, Floats]:
     return checked_distributions(y_true, np.eye(classes)[codes.astype(np.intp)])
 
 
-def plain_table(
-    y_true: Any, probabilities: Any, weights: Any, choose: _Decide = decide
-) -> Floats:
-    """Confusion table of a plain call, shape (true, decided, 1)."""
-    labels, predicted = checked_decisions(y_true, probabilities)
-    weight = checked_weights(weights, len(labels)).weight
-    return ((labels * weight[:, None]).T @ choose(predicted))[..., None]
-
-
-def _plain_per_item(y_true: Any, probabilities: Any, costs: Costs, choose: _Decide) -> PerItem:
-    """What the decision costs every item of a plain call, shape (items,)."""
-    labels, predicted = checked_decisions(y_true, probabilities)
-    return expected_loss(labels.T, choose(predicted) @ costs(labels.shape[1]).T)
+def plain_decision(metric: Metric, y_true: Any, predicted: Any, weights: Any = None) -> float:
+    """Value of a plain call of a metric of decisions."""
+    return plain_value(metric, checked_decisions(y_true, predicted), weights)
 
 
 def _checked_cost(cost: Any) -> _Cost:

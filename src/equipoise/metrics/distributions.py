@@ -97,7 +97,7 @@ Examples
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -111,8 +111,8 @@ from equipoise.metrics._metric import (
     Prepared,
     Topic,
     checked_labels,
-    checked_weights,
     parameters,
+    plain_value,
 )
 from equipoise.types.arrays import (
     Floats,
@@ -128,24 +128,24 @@ _STEP = 1e-6  # of a derivative
 _LEAST = 1e-9  # of the squares of entropies, relative: below, they do not vary
 
 _PerItemScore = Callable[[Floats, Prepared], Floats]
+_Ways = tuple[Callable[[Floats], Floats], _PerItemScore]
 
 
 def brier_score(
     y_true: Any, probabilities: Any, *, soft: str = "expected", weights: Any = None
 ) -> float:
     """Mean squared distance between predicted and observed classes; lower is better."""
-    return _weighted_mean(brier_score_per_item(y_true, probabilities, soft=soft), weights)
+    return plain_score(brier_score_metric(soft=soft), y_true, probabilities, weights)
 
 
-def brier_score_per_item(y_true: Any, probabilities: Any, *, soft: str = "expected") -> PerItem:
-    """Brier score of every item, shape (items,).
-
-    Examples
-    --------
-    >>> brier_score_per_item([0, 1], [[1.0, 0.0], [1.0, 0.0]])
-    array([0., 2.])
-    """
-    return RULES["brier_score"].per_item(y_true, probabilities, soft)
+def brier_score_metric(*, soft: str = "expected") -> Metric:
+    """Brier score for the engine."""
+    text = (
+        "Squared distance between predicted probabilities and the class, summed over classes."
+    )
+    ways = (_brier_losses, _brier_distance)
+    metric = _of_votes("brier_score", "Brier score", text, ways, soft)
+    return replace(metric, bounds=(0.0, 2.0), references=("brier1950",))
 
 
 def _brier_losses(predicted: Floats) -> Floats:
@@ -161,18 +161,18 @@ def log_score(
     y_true: Any, probabilities: Any, *, soft: str = "expected", weights: Any = None
 ) -> float:
     """Mean negative log probability of what was observed; lower is better."""
-    return _weighted_mean(log_score_per_item(y_true, probabilities, soft=soft), weights)
+    return plain_score(log_score_metric(soft=soft), y_true, probabilities, weights)
 
 
-def log_score_per_item(y_true: Any, probabilities: Any, *, soft: str = "expected") -> PerItem:
-    """Log score of every item, shape (items,).
-
-    Examples
-    --------
-    >>> log_score_per_item([0, 1], [[1.0, 0.0], [1.0, 0.0]])
-    array([ 0., inf])
-    """
-    return RULES["log_score"].per_item(y_true, probabilities, soft)
+def log_score_metric(*, soft: str = "expected") -> Metric:
+    """Log score for the engine."""
+    text = (
+        "Negative logarithm of the probability given to the class, in nats; infinite where a "
+        "class that was chosen has no probability."
+    )
+    metric = _of_votes("log_score", "log score", text, (_log_losses, _log_distance), soft)
+    infinite = "probability 0 to what the labels say of at least one item"
+    return replace(metric, bounds=(0.0, math.inf), infinite=infinite)
 
 
 def _log_losses(predicted: Floats) -> Floats:
@@ -188,21 +188,19 @@ def ranked_probability_score(
     y_true: Any, probabilities: Any, *, soft: str = "expected", weights: Any = None
 ) -> float:
     """Mean squared distance between cumulative distributions; lower is better."""
-    per_item = ranked_probability_score_per_item(y_true, probabilities, soft=soft)
-    return _weighted_mean(per_item, weights)
+    metric = ranked_probability_score_metric(soft=soft)
+    return plain_score(metric, y_true, probabilities, weights)
 
 
-def ranked_probability_score_per_item(
-    y_true: Any, probabilities: Any, *, soft: str = "expected"
-) -> PerItem:
-    """Ranked probability score of every item, shape (items,).
-
-    Examples
-    --------
-    >>> ranked_probability_score_per_item([0, 2], [[0, 1, 0], [0.5, 0, 0.5]])
-    array([0.5 , 0.25])
-    """
-    return RULES["ranked_probability_score"].per_item(y_true, probabilities, soft)
+def ranked_probability_score_metric(*, soft: str = "expected") -> Metric:
+    """Ranked probability score for the engine."""
+    name, title = "ranked_probability_score", "ranked probability score"
+    text = (
+        "Squared distance between the predicted chance of at most each grade and what the "
+        "grade says, averaged over the cuts between grades."
+    )
+    metric = _of_votes(name, title, text, (_ranked_losses, _ranked_distance), soft)
+    return replace(metric, ordered=True, topic=Topic.GRADES, references=("galdran2023",))
 
 
 def _ranked_losses(predicted: Floats) -> Floats:
@@ -218,21 +216,20 @@ def squared_absolute_rps(
     y_true: Any, probabilities: Any, *, soft: str = "expected", weights: Any = None
 ) -> float:
     """Mean squared absolute RPS; lower is better, but it is not proper."""
-    per_item = squared_absolute_rps_per_item(y_true, probabilities, soft=soft)
-    return _weighted_mean(per_item, weights)
+    return plain_score(squared_absolute_rps_metric(soft=soft), y_true, probabilities, weights)
 
 
-def squared_absolute_rps_per_item(
-    y_true: Any, probabilities: Any, *, soft: str = "expected"
-) -> PerItem:
-    """Squared absolute RPS of every item, shape (items,).
-
-    Examples
-    --------
-    >>> squared_absolute_rps_per_item([0, 1], [[0, 1, 0], [0.3, 0.4, 0.3]])
-    array([0.25, 0.09])
-    """
-    return RULES["squared_absolute_rps"].per_item(y_true, probabilities, soft)
+def squared_absolute_rps_metric(*, soft: str = "expected") -> Metric:
+    """Squared absolute RPS for the engine."""
+    name, title = "squared_absolute_rps", "squared absolute RPS"
+    text = (
+        "Squared mean distance between the predicted chance of at most each grade and what the "
+        "grade says. Not proper: with the truth (.2, .6, .2) it is .124 for saying the truth "
+        "and .100 for saying (0, 1, 0)."
+    )
+    metric = _of_votes(name, title, text, (_squared_losses, _squared_distance), soft)
+    metric = replace(metric, ordered=True, topic=Topic.GRADES, references=("galdran2023",))
+    return replace(metric, proper=False)
 
 
 def _squared_losses(predicted: Floats) -> Floats:
@@ -254,20 +251,13 @@ def _cut_gaps(predicted: Floats) -> list[Floats]:
 
 def total_variation(y_true: Any, probabilities: Any, *, weights: Any = None) -> float:
     """Mean total variation distance to the label distributions; lower is better."""
-    return _weighted_mean(total_variation_per_item(y_true, probabilities), weights)
-
-
-def total_variation_per_item(y_true: Any, probabilities: Any) -> PerItem:
-    """Total variation of every item, shape (items,)."""
-    labels, predicted = checked_distributions(y_true, probabilities)
-    return _variation(labels.T, predicted)
+    return plain_score(total_variation_metric(), y_true, probabilities, weights)
 
 
 def total_variation_metric() -> Metric:
     """Total variation for the engine."""
     text = "Half the summed distance between predicted and label distribution."
-    metric = mean_of_items("total_variation", "total variation", text, itself, _variation)
-    return replace(metric, per_item=total_variation_per_item)
+    return mean_of_items("total_variation", "total variation", text, itself, _variation)
 
 
 def _variation(labels: Floats, predicted: Floats) -> Floats:
@@ -276,21 +266,14 @@ def _variation(labels: Floats, predicted: Floats) -> Floats:
 
 def jensen_shannon(y_true: Any, probabilities: Any, *, weights: Any = None) -> float:
     """Mean Jensen-Shannon divergence in bits; lower is better."""
-    return _weighted_mean(jensen_shannon_per_item(y_true, probabilities), weights)
-
-
-def jensen_shannon_per_item(y_true: Any, probabilities: Any) -> PerItem:
-    """Jensen-Shannon divergence of every item in bits, shape (items,)."""
-    labels, predicted = checked_distributions(y_true, probabilities)
-    return _divergence(labels.T, predicted)
+    return plain_score(jensen_shannon_metric(), y_true, probabilities, weights)
 
 
 def jensen_shannon_metric() -> Metric:
     """Jensen-Shannon divergence for the engine."""
     text = "Divergence between predicted and label distribution in bits, 0 to 1."
     title = "Jensen-Shannon divergence"
-    metric = mean_of_items("jensen_shannon", title, text, itself, _divergence)
-    return replace(metric, per_item=jensen_shannon_per_item)
+    return mean_of_items("jensen_shannon", title, text, itself, _divergence)
 
 
 def _divergence(labels: Floats, predicted: Floats) -> Floats:
@@ -301,7 +284,7 @@ def _divergence(labels: Floats, predicted: Floats) -> Floats:
 
 def entropy_correlation(y_true: Any, probabilities: Any) -> float:
     """Correlation of the model's entropy with the annotators'; higher is better."""
-    return entropy_correlation_metric()(*checked_distributions(y_true, probabilities))
+    return plain_score(entropy_correlation_metric(), y_true, probabilities)
 
 
 def entropy_correlation_metric() -> Metric:
@@ -345,119 +328,39 @@ def _correlation(sums: Floats) -> PerReplicate:
     return np.where(defined, np.clip(across / below, -1.0, 1.0), np.nan)
 
 
-@dataclass(frozen=True, slots=True)
-class ScoreRule:
-    """What sets one score of distributions apart from the others.
+def _of_votes(name: str, title: str, definition: str, ways: _Ways, soft: str) -> Metric:
+    """A proper score of votes, averaged over them or of their distribution as it is.
 
-    Attributes
+    Parameters
     ----------
-    name, title, definition, bounds, ordered, proper, topic, infinite, references
-        As in `Metric`; lower is better for all of them.
-    losses
+    ways
         ``losses(predicted)`` takes (items, classes) and returns, in the same shape, the score
-        if the truth were each class.
-    distance
-        ``distance(labels, predicted)`` scores a label distribution as it is; labels are
-        (classes, items, ...), the result (items, ...).
+        if the truth were each class; ``distance(labels, predicted)`` scores a label
+        distribution as it is: labels are (classes, items, ...), the result (items, ...).
+    soft
+        ``expected`` or ``plug_in``.
     """
-
-    name: str
-    title: str
-    definition: str
-    bounds: tuple[float, float]
-    losses: Callable[[Floats], Floats]
-    distance: _PerItemScore
-    ordered: bool = False
-    proper: bool = True
-    topic: str = Topic.PROPER
-    infinite: str = ""
-    references: tuple[str, ...] = ()
-
-    def _parts(self, soft: str) -> tuple[Callable[[Floats], Floats], _PerItemScore]:
-        """What is prepared of a prediction, and the score of an item, for a kind of label."""
-        choice(f"{self.name}, soft", soft, _SOFT)
-        return (self.losses, expected_loss) if soft == "expected" else (itself, self.distance)
-
-    def per_item(self, y_true: Any, probabilities: Any, soft: str) -> PerItem:
-        """Score of every item, shape (items,)."""
-        prepare, score = self._parts(soft)
-        labels, predicted = checked_distributions(y_true, probabilities)
-        return np.asarray(score(labels.T, prepare(predicted)))
-
-    def metric(self, *, soft: str = "expected") -> Metric:
-        """Make the metric for the engine."""
-        prepare, score = self._parts(soft)
-        how = "averaged over votes" if soft == "expected" else "taken to the shares of votes"
-        text = f"{self.definition} With several votes it is {how}."
-        return replace(
-            mean_of_items(self.name, self.title, text, prepare, score),
-            name=parameters(self.name, {"soft": "expected"}, {"soft": soft}),
-            family=f"{self.name} {soft}",
-            bounds=self.bounds,
-            ordered=self.ordered,
-            per_item=partial(self.per_item, soft=soft),
-            topic=self.topic,
-            proper=self.proper,
-            infinite=self.infinite,
-            references=self.references,
-        )
-
-
-RULES: Mapping[str, ScoreRule] = {
-    rule.name: rule
-    for rule in (
-        ScoreRule(
-            name="ranked_probability_score",
-            title="ranked probability score",
-            definition="Squared distance between the predicted chance of at most each grade "
-            "and what the grade says, averaged over the cuts between grades.",
-            bounds=(0.0, 1.0),
-            losses=_ranked_losses,
-            distance=_ranked_distance,
-            ordered=True,
-            topic=Topic.GRADES,
-            references=("galdran2023",),
-        ),
-        ScoreRule(
-            name="squared_absolute_rps",
-            title="squared absolute RPS",
-            definition="Squared mean distance between the predicted chance of at most each "
-            "grade and what the grade says. Not proper: with the truth (.2, .6, .2) it is .124 "
-            "for saying the truth and .100 for saying (0, 1, 0).",
-            bounds=(0.0, 1.0),
-            losses=_squared_losses,
-            distance=_squared_distance,
-            ordered=True,
-            proper=False,
-            topic=Topic.GRADES,
-            references=("galdran2023",),
-        ),
-        ScoreRule(
-            name="brier_score",
-            title="Brier score",
-            definition="Squared distance between predicted probabilities and the class, summed "
-            "over classes.",
-            bounds=(0.0, 2.0),
-            losses=_brier_losses,
-            distance=_brier_distance,
-            references=("brier1950",),
-        ),
-        ScoreRule(
-            name="log_score",
-            title="log score",
-            definition="Negative logarithm of the probability given to the class, in nats; "
-            "infinite where a class that was chosen has no probability.",
-            bounds=(0.0, math.inf),
-            losses=_log_losses,
-            distance=_log_distance,
-            infinite="probability 0 to what the labels say of at least one item",
-        ),
+    prepare: Callable[[Floats], Prepared] = ways[0]
+    score: _PerItemScore = expected_loss
+    how = "averaged over votes"
+    if choice(f"{name}, soft", soft, _SOFT) == "plug_in":
+        how, prepare, score = "taken to the shares of votes", itself, ways[1]
+    text = f"{definition} With several votes it is {how}."
+    return replace(
+        mean_of_items(name, title, text, prepare, score),
+        name=parameters(name, {"soft": "expected"}, {"soft": soft}),
+        family=f"{name} {soft}",
+        topic=Topic.PROPER,
+        proper=True,
     )
+
+
+RULES: Mapping[str, Callable[..., Metric]] = {
+    "ranked_probability_score": ranked_probability_score_metric,
+    "squared_absolute_rps": squared_absolute_rps_metric,
+    "brier_score": brier_score_metric,
+    "log_score": log_score_metric,
 }
-brier_score_metric = RULES["brier_score"].metric
-log_score_metric = RULES["log_score"].metric
-ranked_probability_score_metric = RULES["ranked_probability_score"].metric
-squared_absolute_rps_metric = RULES["squared_absolute_rps"].metric
 
 
 def mean_of_items(
@@ -484,8 +387,25 @@ def mean_of_items(
         needs="probabilities",
         labels="distribution",
         influence=mean_influence(score),
+        per_item=partial(_scores, prepare, score),
         topic=Topic.DISTANCE,
     )
+
+
+def _scores(
+    prepare: Callable[[Floats], Prepared],
+    score: _PerItemScore,
+    y_true: Any,
+    probabilities: Any,
+) -> PerItem:
+    """Score of every item of a plain call, shape (items,)."""
+    labels, predicted = checked_distributions(y_true, probabilities)
+    return np.asarray(score(labels.T, prepare(predicted)))
+
+
+def plain_score(metric: Metric, y_true: Any, probabilities: Any, weights: Any = None) -> float:
+    """Value of a plain call of a metric of distributions."""
+    return plain_value(metric, checked_distributions(y_true, probabilities), weights)
 
 
 def checked_distributions(y_true: Any, probabilities: Any) -> tuple[Floats, Floats]:
@@ -515,15 +435,6 @@ def checked_distributions(y_true: Any, probabilities: Any) -> tuple[Floats, Floa
         )
     require_simplex(predicted, where="probabilities")
     return labels, predicted
-
-
-def _weighted_mean(values: PerItem, weights: Any) -> float:
-    """Mean over items; `weights` as everywhere, nan without any weight."""
-    weight = checked_weights(weights, len(values)).weight
-    total = weight.sum()
-    if not total > 0:
-        return float("nan")
-    return float((np.where(weight > 0, values, 0.0) * weight).sum() / total)
 
 
 def mean_sums(score: _PerItemScore) -> Callable[[Prepared, Block], Floats]:

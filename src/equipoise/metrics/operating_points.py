@@ -103,6 +103,7 @@ from equipoise.metrics._metric import (
     checked_scores,
     checked_weights,
     parameters,
+    plain_value,
 )
 from equipoise.metrics._ranking import Runs, prepare, repeat_truth, run_starts, sort_items
 from equipoise.types.arrays import Floats, InputError, PerItem, PerReplicate, require_number
@@ -160,9 +161,8 @@ def sensitivity_at_specificity(
     y_true: Any, y_score: Any, *, specificity: float = 0.9, weights: Any = None
 ) -> float:
     """Largest sensitivity at a specificity of at least the given one."""
-    return _plain_point(
-        _Point("sensitivity", "specificity", specificity), y_true, y_score, weights
-    )
+    metric = sensitivity_at_specificity_metric(specificity=specificity)
+    return plain_value(metric, checked_labels(y_true, y_score), weights)
 
 
 def sensitivity_at_specificity_metric(*, specificity: float = 0.9) -> Metric:
@@ -174,9 +174,8 @@ def specificity_at_sensitivity(
     y_true: Any, y_score: Any, *, sensitivity: float = 0.9, weights: Any = None
 ) -> float:
     """Largest specificity at a sensitivity of at least the given one."""
-    return _plain_point(
-        _Point("specificity", "sensitivity", sensitivity), y_true, y_score, weights
-    )
+    metric = specificity_at_sensitivity_metric(sensitivity=sensitivity)
+    return plain_value(metric, checked_labels(y_true, y_score), weights)
 
 
 def specificity_at_sensitivity_metric(*, sensitivity: float = 0.9) -> Metric:
@@ -221,16 +220,13 @@ def _hits_and_misses(
     return (up, down) if downward else (down[::-1], up[::-1])
 
 
-class _Called(NamedTuple):
-    """How far down runs are called: `full` runs, a `part` of the next, and their hit rate."""
+def _called(
+    hits: Floats, misses: Floats, allowed: float
+) -> tuple[PerReplicate, Any, PerReplicate]:
+    """Call runs until the misses are an allowed share; nan without hits or misses.
 
-    value: PerReplicate
-    full: Any
-    part: Floats
-
-
-def _called(hits: Floats, misses: Floats, allowed: float) -> _Called:
-    """Call runs until the misses are an allowed share; nan without hits or misses."""
+    Returns the hit rate, how many runs are called in full, and what part of the next.
+    """
     total = hits.sum(axis=0), misses.sum(axis=0)
     defined = (total[0] > 0) & (total[1] > 0)
     missed = np.cumsum(misses, axis=0)
@@ -245,20 +241,7 @@ def _called(hits: Floats, misses: Floats, allowed: float) -> _Called:
     hit = np.vstack([np.zeros(len(column)), np.cumsum(hits, axis=0)])
     hit_mass = hit[full, column] + part * hits[there, column]
     value = np.where(defined, hit_mass / np.where(defined, total[0], 1.0), np.nan)
-    return _Called(np.clip(value, 0.0, 1.0), full, part)
-
-
-def _plain_point(point: _Point, y_true: Any, y_score: Any, weights: Any) -> float:
-    point = point.checked()
-    labels, scores = checked_labels(y_true, y_score)
-    if scores.ndim == 2:
-        columns = zip(labels.T, scores.T, strict=True)
-        return float(np.mean([_plain_point(point, p, s, weights) for p, s in columns]))
-    weight = checked_weights(weights, len(labels)).weight[:, None]
-    runs = _hits_and_misses(
-        sort_items(scores), labels[:, None], weight, downward=point.downward
-    )
-    return float(_called(*runs, 1 - point.rate).value[0])
+    return np.clip(value, 0.0, 1.0), full, part
 
 
 def _point_metric(point: _Point) -> Metric:
@@ -294,7 +277,7 @@ def _reduction(point: _Point) -> Callable[[Prepared, Block], Floats]:
             positive = repeat_truth(truth.positive, counts.shape[1])
             runs = _hits_and_misses(order, positive, counts, downward=point.downward)
             mass = np.einsum("ir,ir->r", positive, counts)
-            out.append(np.stack([mass, _called(*runs, 1 - point.rate).value]))
+            out.append(np.stack([mass, _called(*runs, 1 - point.rate)[0]]))
         return np.stack(out)
 
     return reduce
@@ -304,16 +287,15 @@ def _point_influence(point: _Point, order: Order, positive: PerItem) -> Influenc
     """Value and derivatives; the slope of the curve is that of a line across it."""
     once, allowed = np.ones((len(positive), 1)), 1 - point.rate
     runs = _hits_and_misses(order, positive[:, None], once, downward=point.downward)
-    reached = _called(*runs, allowed)
-    value = float(reached.value[0])
+    rate, full, part = _called(*runs, allowed)
+    value = float(rate[0])
     if math.isnan(value):
         nothing = np.full(len(positive), np.nan)
         return Influence(value, nothing, nothing)
     hits, misses = float(runs[0].sum()), float(runs[1].sum())
     taken = np.zeros(len(runs[0]))
-    taken[: reached.full[0]] = 1.0
-    if reached.full[0] < len(taken):
-        taken[reached.full[0]] = reached.part[0]
+    taken[: full[0]] = 1.0
+    taken[full[0] : full[0] + 1] = part
     line = Runs(order.items, run_starts(order))
     called = line.spread(taken if point.downward else taken[::-1])
     slope = _slope(*runs, allowed, math.sqrt(allowed * (1 - allowed) / misses))
@@ -326,7 +308,7 @@ def _point_influence(point: _Point, order: Order, positive: PerItem) -> Influenc
 def _slope(hits: Floats, misses: Floats, allowed: float, width: float) -> float:
     """Rise of hits per miss, both as rates, across the curve at an allowed share of misses."""
     low, high = max(allowed - width, 0.0), min(allowed + width, 1.0)
-    ends = [float(_called(hits, misses, share).value[0]) for share in (low, high)]
+    ends = [float(_called(hits, misses, share)[0][0]) for share in (low, high)]
     return (ends[1] - ends[0]) / (high - low)
 
 

@@ -36,11 +36,10 @@ Examples
 0.866
 """
 
-import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -50,23 +49,23 @@ from equipoise.metrics._metric import (
     Prepared,
     Topic,
     checked_weights,
+    fixed_block,
     parameters,
 )
 from equipoise.metrics._ranking import Runs
 from equipoise.metrics.decisions import (
-    by_cost,
-    cost_matrix,
+    accuracy_metric,
     decide,
-    grades_apart,
-    kappa,
-    mean_cost,
+    expected_cost_metric,
+    mean_absolute_error_metric,
+    quadratic_weighted_kappa_metric,
 )
 from equipoise.metrics.distributions import (
     RULES,
-    ScoreRule,
     checked_distributions,
     expected_loss,
     itself,
+    plain_score,
 )
 from equipoise.types.arrays import (
     Floats,
@@ -82,26 +81,10 @@ _SCALES = ("mean", "paper")
 _EQUAL = 12  # decimals to which scores must differ to stand apart
 
 
-class _Height(NamedTuple):
-    """What is recomputed on the items that are left.
-
-    `value` takes confusion tables (true, decided, ...); `paper` is the same as published.
-    """
-
-    value: Callable[[Floats], PerReplicate]
-    paper: Callable[[Floats], PerReplicate]
-    better: Literal["higher", "lower"]
-    bounds: tuple[float, float]
-    ordered: bool = True
-
-
-_kappa = by_cost(kappa, partial(cost_matrix, "quadratic"))
-_cost = by_cost(mean_cost, partial(cost_matrix, "linear"))
-_grades, _right = by_cost(mean_cost, grades_apart), by_cost(mean_cost, np.eye)
-_HEIGHTS: Mapping[str, _Height] = {
-    "quadratic_weighted_kappa": _Height(_kappa, _kappa, "higher", (-1.0, 1.0)),
-    "expected_cost": _Height(_cost, _grades, "lower", (0.0, 1.0)),
-    "accuracy": _Height(_right, _right, "higher", (0.0, 1.0), ordered=False),
+_HEIGHTS: Mapping[str, Metric] = {
+    "quadratic_weighted_kappa": quadratic_weighted_kappa_metric(),
+    "expected_cost": expected_cost_metric(cost="linear"),
+    "accuracy": accuracy_metric(),
 }
 
 
@@ -144,13 +127,15 @@ class Retained:
         require_whole("retained samples, points", self.points, least=2, do="try 41")
 
     @property
-    def rule(self) -> ScoreRule:
+    def rule(self) -> Metric:
         """The score that sorts the items."""
-        return RULES[self.score]
+        return RULES[self.score]()
 
     @property
-    def height(self) -> _Height:
-        """What is recomputed."""
+    def height(self) -> Metric:
+        """What is recomputed; the published cost is in grades."""
+        if self.scale == "paper" and self.metric == "expected_cost":
+            return mean_absolute_error_metric()
         return _HEIGHTS[self.metric]
 
     @property
@@ -162,24 +147,16 @@ class Retained:
     def bounds(self) -> tuple[float, float]:
         """Smallest and largest area."""
         low, high = self.height.bounds
-        if self.scale == "mean":
-            return low, high
-        top = math.inf if self.metric == "expected_cost" else high * self.width
-        return low * self.width, top
+        return low * self.width, high * self.width
 
     @property
     def width(self) -> float:
         """How wide the axis is: 1, or the percent removed."""
         return 100 * self.max_removed if self.scale == "paper" else 1.0
 
-    def heights(self, tables: Floats) -> Floats:
-        """The metric at every cut, (points, replicates), of (true, decided, points, ...)."""
-        height = self.height
-        return height.paper(tables) if self.scale == "paper" else height.value(tables)
-
     def area(self, tables: Floats) -> PerReplicate:
         """Mean height by the trapezoid rule, or the area over the percent axis."""
-        heights = self.heights(tables)
+        heights = self.height.finish(tables)
         mean = ((heights[1:] + heights[:-1]) / 2).mean(axis=0)
         return np.asarray(mean * self.width)
 
@@ -205,7 +182,7 @@ class Retained:
 
     def scored(self, labels: Floats, predicted: Floats) -> Floats:
         """Score of each item, (items, ...), for labels (classes, items, ...)."""
-        return np.round(expected_loss(labels, self.rule.losses(predicted)), _EQUAL)
+        return np.round(expected_loss(labels, self.rule.prepare(predicted)), _EQUAL)
 
 
 def _cut_tables(
@@ -258,8 +235,10 @@ def retained_samples_curve(
         ``mean``, or ``paper`` for the expected cost in grades, not divided by K - 1.
     """
     curve = Retained(**how)
-    tables = _plain_tables(curve, y_true, probabilities, weights)
-    return curve.removed, curve.heights(tables)[:, 0]
+    labels, predicted = checked_distributions(y_true, probabilities)
+    weight: Any = checked_weights(weights, len(labels)).weight[:, None]
+    tables = curve.reduce(predicted, fixed_block(labels, weight))
+    return curve.removed, curve.height.finish(tables)[:, 0]
 
 
 def retained_samples_area(
@@ -273,7 +252,8 @@ def retained_samples_area(
         As in `retained_samples_curve`; ``scale="paper"`` gives the published number.
     """
     curve = Retained(**how)
-    return float(curve.area(_plain_tables(curve, y_true, probabilities, weights))[0])
+    metric = retained_samples_area_metric(**asdict(curve))
+    return plain_score(metric, y_true, probabilities, weights)
 
 
 def retained_samples_area_metric(
@@ -307,11 +287,3 @@ def retained_samples_area_metric(
         topic=Topic.RETAINED,
         references=("galdran2023",),
     )
-
-
-def _plain_tables(curve: Retained, y_true: Any, probabilities: Any, weights: Any) -> Floats:
-    """Confusion tables at every cut of a plain call, (true, decided, points, 1)."""
-    labels, predicted = checked_distributions(y_true, probabilities)
-    weight = checked_weights(weights, len(labels)).weight
-    line = Runs.of(-curve.scored(labels.T, predicted))
-    return _cut_tables(line, labels, decide(predicted), weight, curve.removed)[..., None]

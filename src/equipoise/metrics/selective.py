@@ -79,9 +79,13 @@ from equipoise.metrics._metric import (
 from equipoise.metrics._ranking import Runs, sort_items
 from equipoise.metrics._ranking import reduce as ranked_sums
 from equipoise.metrics.decisions import decide
-from equipoise.metrics.distributions import checked_distributions, expected_loss
+from equipoise.metrics.distributions import (
+    checked_distributions,
+    expected_loss,
+    plain_score,
+)
 from equipoise.metrics.ranking import auroc_metric
-from equipoise.types.arrays import Floats, InputError, PerItem, PerReplicate
+from equipoise.types.arrays import Floats, PerItem, PerReplicate, require_whole
 
 STEPS = 20
 _EQUAL = 12  # decimals to which confidences must differ to stand apart
@@ -95,10 +99,13 @@ class _Decided(NamedTuple):
     confidence: PerItem
     classes: Floats
 
-    def errors(self, block: Block) -> Floats:
-        """By how much every item is wrong, (items,) or (items, replicates)."""
-        labels = np.stack([truth.positive for truth in block.classes])
+    def errors(self, labels: Floats) -> Floats:
+        """By how much every item is wrong, (items, ...), for labels (classes, items, ...)."""
         return np.asarray(np.clip(1 - expected_loss(labels, self.classes), 0.0, 1.0))
+
+    def errors_in(self, block: Block) -> Floats:
+        """The same of a block, (items,) or (items, replicates)."""
+        return self.errors(np.stack([truth.positive for truth in block.classes]))
 
 
 def _decided(probabilities: Floats) -> _Decided:
@@ -141,7 +148,7 @@ def _table(most: int) -> Any:
 
 def _areas(prepared: _Decided, block: Block) -> Floats:
     """AURC, and that of the best order: (2, replicates)."""
-    counts, errors = block.counts.astype(np.float64), prepared.errors(block)
+    counts, errors = block.counts.astype(np.float64), prepared.errors_in(block)
     harmonic = _table(int(counts.sum(axis=0).max(initial=0)))
     area = _Stages.of(Runs.of(prepared.confidence), errors, counts).area(harmonic)
     if errors.ndim == 1:
@@ -157,7 +164,7 @@ def _areas(prepared: _Decided, block: Block) -> Floats:
 
 def _heights(prepared: _Decided, block: Block, steps: int) -> Floats:
     """Accuracy at every coverage, (steps, replicates)."""
-    runs, errors = Runs.of(prepared.confidence), prepared.errors(block)
+    runs, errors = Runs.of(prepared.confidence), prepared.errors_in(block)
     stages = _Stages.of(runs, errors, block.counts.astype(np.float64))
     ends = np.concatenate([np.zeros((1, stages.size.shape[1])), stages.before + stages.size])
     wrong = np.concatenate([np.zeros((1, ends.shape[1])), stages.error_before + stages.error])
@@ -212,7 +219,7 @@ def _from_next(values: PerItem) -> PerItem:
 def _area_influence(
     prepared: _Decided, labels: Floats, *, sign: float = 1.0, excess: bool = False
 ) -> Influence:
-    errors = np.clip(1 - (prepared.classes * labels).sum(axis=1), 0.0, 1.0)
+    errors = prepared.errors(labels.T)
     value, items, slopes = _area_slopes(Runs.of(prepared.confidence), errors)
     if excess:
         best = _area_slopes(Runs.of(-errors), errors)
@@ -227,7 +234,7 @@ def _height_influence(prepared: _Decided, labels: Floats, *, steps: int) -> Infl
 
     s_i is the share of item i that is kept, e_c the error near the cut.
     """
-    errors = np.clip(1 - (prepared.classes * labels).sum(axis=1), 0.0, 1.0)
+    errors = prepared.errors(labels.T)
     runs, number = Runs.of(prepared.confidence), len(errors)
     size, error, before, error_before = (
         part[:, 0] for part in _Stages.of(runs, errors, np.ones((number, 1)))
@@ -253,7 +260,7 @@ def _height_influence(prepared: _Decided, labels: Floats, *, steps: int) -> Infl
 def _error_influence(prepared: _Decided, labels: Floats) -> Influence:
     whole = auroc_metric()
     assert whole.influence is not None
-    errors = np.clip(1 - (prepared.classes * labels).sum(axis=1), 0.0, 1.0)
+    errors = prepared.errors(labels.T)
     value, items, slopes = whole.influence(sort_items(-prepared.confidence), errors)
     return Influence(value, items, -slopes[:, None] * prepared.classes)
 
@@ -263,7 +270,7 @@ def _error_influence(prepared: _Decided, labels: Floats) -> Influence:
 
 def error_detection_auroc(y_true: Any, probabilities: Any) -> float:
     """AUROC of low confidence against being wrong; higher is better."""
-    return error_detection_auroc_metric()(*checked_distributions(y_true, probabilities))
+    return plain_score(error_detection_auroc_metric(), y_true, probabilities)
 
 
 def error_detection_auroc_metric() -> Metric:
@@ -271,7 +278,7 @@ def error_detection_auroc_metric() -> Metric:
     whole = auroc_metric()
 
     def reduce(prepared: _Decided, block: Block) -> Floats:
-        errors = np.ascontiguousarray(prepared.errors(block))
+        errors = np.ascontiguousarray(prepared.errors_in(block))
         order = sort_items(-prepared.confidence)
         return ranked_sums((order,), Block((Truth(errors),), block.counts))
 
@@ -295,7 +302,7 @@ def error_detection_auroc_metric() -> Metric:
 
 def risk_coverage_area(y_true: Any, probabilities: Any) -> float:
     """Mean error among the most confident items, over all coverages; lower is better."""
-    return risk_coverage_area_metric()(*checked_distributions(y_true, probabilities))
+    return plain_score(risk_coverage_area_metric(), y_true, probabilities)
 
 
 def risk_coverage_area_metric() -> Metric:
@@ -320,7 +327,7 @@ def risk_coverage_area_metric() -> Metric:
 
 def excess_risk_coverage_area(y_true: Any, probabilities: Any) -> float:
     """AURC less that of the best order of the same items; lower is better."""
-    return excess_risk_coverage_area_metric()(*checked_distributions(y_true, probabilities))
+    return plain_score(excess_risk_coverage_area_metric(), y_true, probabilities)
 
 
 def excess_risk_coverage_area_metric() -> Metric:
@@ -346,8 +353,7 @@ def accuracy_coverage_area(y_true: Any, probabilities: Any, *, steps: int = 0) -
     steps
         Number of coverages, evenly spread up to all items; 0 is every number of items.
     """
-    whole = accuracy_coverage_area_metric(steps=steps)
-    return whole(*checked_distributions(y_true, probabilities))
+    return plain_score(accuracy_coverage_area_metric(steps=steps), y_true, probabilities)
 
 
 def accuracy_coverage_area_metric(*, steps: int = 0) -> Metric:
@@ -386,11 +392,5 @@ def accuracy_coverage_curve(
 
 
 def _checked_steps(name: str, steps: int, *, least: int) -> None:
-    whole = isinstance(steps, int) and not isinstance(steps, bool)
-    if not (whole and least <= steps <= _MOST_STEPS):
-        raise InputError(
-            f"{name}, steps",
-            f"{steps}",
-            f"a whole number from {least} to {_MOST_STEPS:,}",
-            "20 are steps of 5 %",
-        )
+    do = "20 are steps of 5 %"
+    require_whole(f"{name}, steps", steps, least=least, most=_MOST_STEPS, do=do)

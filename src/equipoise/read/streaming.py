@@ -57,7 +57,7 @@ from equipoise.read.tidy import (
     optional_columns,
     tidy_annotations,
 )
-from equipoise.truth.ratings import Moments, Ratings
+from equipoise.truth.ratings import Moments
 from equipoise.types.annotations import Annotations, Kind
 from equipoise.types.arrays import Bools, Floats, InputError, Ints, name_order, unknown_name
 from equipoise.types.notices import Notice, notice
@@ -660,8 +660,8 @@ class _RatingSums:
         items = tuple(names.names[place] for place in there.tolist())
         lost = int((self.blank_items & (self.first == _NEVER)).sum())
         notices = (blank_labels(self.blank, lost),) if self.blank else ()
-        summed = Ratings(number, mean, squares, step)
-        return Moments(items, summed, self.task, (*source.notices, *notices))
+        notices = (*source.notices, *notices)
+        return Moments(items, number, mean, squares, step, self.task, notices)
 
     def _joined(self, code: Ints, raw: Ints, size: int) -> tuple[Floats, Floats, Floats]:
         """Join the sums of items that have one name."""

@@ -18,7 +18,7 @@ array([[0.5, 0.5]])
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import NamedTuple
+from functools import partial
 
 import numpy as np
 
@@ -64,7 +64,7 @@ def annotator_bootstrap(
     whole = model(annotations, task=task)
     random = np.random.default_rng(seed)
     panels = [people[random.integers(0, len(people), len(people))] for _ in range(draws)]
-    refits = current().map(_Refit(model, annotations, task, whole.items).fitted, panels)
+    refits = current().map(partial(_refit, model, annotations, task, whole.items), panels)
     stuck = sum(not converged for _, _, converged in refits)
     values = np.repeat(whole.mean[None], draws, axis=0)
     for number in reversed(range(draws)):
@@ -91,33 +91,29 @@ def annotator_bootstrap(
     )
 
 
-class _Refit(NamedTuple):
-    """All that refits are made of; may be sent to other processes."""
+def _refit(
+    model: Callable[..., Plausibilities],
+    annotations: Annotations,
+    task: str,
+    items: tuple[str, ...],
+    chosen: Ints,
+) -> tuple[Ints, Floats, bool]:
+    """Fit a drawn panel; say that it was one if the model cannot take it.
 
-    model: Callable[..., Plausibilities]
-    annotations: Annotations
-    task: str
-    items: tuple[str, ...]
-
-    def fitted(self, chosen: Ints) -> tuple[Ints, Floats, bool]:
-        """Fit a drawn panel; say that it was one if the model cannot take it.
-
-        Returns the places of its items among all, their distributions, and whether it
-        converged.
-        """
-        try:
-            part = self.model(_panel(self.annotations, chosen, self.task), task=self.task)
-        except InputError as error:
-            raise InputError(
-                f"annotator_bootstrap, a drawn panel: {error.where}",
-                error.got,
-                error.expected,
-                "the model needs more than some panels of these annotators give; choose "
-                "another",
-            ) from error
-        place = {name: number for number, name in enumerate(self.items)}
-        places = np.array([place[name] for name in part.items], dtype=np.intp)
-        return places, part.mean, part.diagnostics.get("converged") is not False
+    Returns the places of its items among all, their distributions, and whether it converged.
+    """
+    try:
+        part = model(_panel(annotations, chosen, task), task=task)
+    except InputError as error:
+        raise InputError(
+            f"annotator_bootstrap, a drawn panel: {error.where}",
+            error.got,
+            error.expected,
+            "the model needs more than some panels of these annotators give; choose another",
+        ) from error
+    place = {name: number for number, name in enumerate(items)}
+    places = np.array([place[name] for name in part.items], dtype=np.intp)
+    return places, part.mean, part.diagnostics.get("converged") is not False
 
 
 def _panel(annotations: Annotations, chosen: Ints, task: str) -> Annotations:

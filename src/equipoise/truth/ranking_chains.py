@@ -35,8 +35,9 @@ Examples
 """
 
 from dataclasses import dataclass
+from functools import partial
 from hashlib import blake2b
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -118,7 +119,7 @@ def plackett_luce(
     _check(reliability, how)
     readings = collect_readings(annotations, task, model="plackett_luce")
     shapes = _prior(readings, prior)
-    drawn = _run(readings, (*shapes, reliability), how)
+    mass, rest, rate_sum = _run(readings, (*shapes, reliability), how)
     facts = {
         "reliability": reliability,
         "prior": prior,
@@ -127,10 +128,14 @@ def plackett_luce(
         "burn_in": how.burn_in,
         "thin": how.thin,
     }
-    diagnostics, notices = _health(readings, drawn, shapes)
+    diagnostics, notices = _health(readings, mass)
+    diagnostics |= {
+        "rate_sum": rate_sum,
+        "rate_sum_prior": shapes[0] * np.diff(readings.start) + shapes[1],
+    }
     return readings.plausibilities(
-        drawn.mass,
-        drawn.rest,
+        mass,
+        rest,
         model="plackett_luce",
         method=f"Plackett-Luce (reliability {reliability:g}, prior {prior})",
         parameters=facts,
@@ -174,38 +179,13 @@ def _prior(readings: Readings, prior: str | float) -> tuple[float, Floats]:
     return alpha, np.asarray(rest, dtype=np.float64)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Drawn:
-    """Masses (draws, entries), rest (draws, cases), and mean sum of rates (cases,)."""
+def _run(
+    readings: Readings, model: tuple[float, Floats, float], how: Chain
+) -> tuple[Floats, Floats, Floats]:
+    """Run all chains, a chunk of cases at a time, on the engine in use.
 
-    mass: Floats
-    rest: Floats
-    rate_sum: Floats
-
-
-class _Chains(NamedTuple):
-    """All that chains are made of; may be sent to other processes."""
-
-    cases: tuple[Ints, Floats, Ints, Any, Any]
-    waits: Any
-    ties: Any
-    how: Chain
-
-    def run(self, first: int) -> tuple[Floats, Floats]:
-        """Masses and rest (draws, entries) of some cases, and mean sums of their rates."""
-        from equipoise.kernels.plackett_luce import chains
-
-        start = self.cases[0]
-        stop = min(first + _CHUNK, len(start) - 1)
-        part = np.empty((self.how.draws, start[stop] - start[first]))
-        sums = np.empty(len(start) - 1)
-        steps = (first, stop, self.how.burn_in, self.how.thin)
-        chains(steps, self.cases, self.waits, self.ties, (part, sums))
-        return part, sums[first:stop].copy()
-
-
-def _run(readings: Readings, model: tuple[float, Floats, float], how: Chain) -> _Drawn:
-    """Run all chains, a chunk of cases at a time, on the engine in use."""
+    Returns masses (draws, entries), rest (draws, cases), and mean sums of rates (cases,).
+    """
     alpha, rest, reliability = model
     taken = stages(readings, reliability)
     number = len(readings.items)
@@ -214,23 +194,33 @@ def _run(readings: Readings, model: tuple[float, Floats, float], how: Chain) -> 
     _require_weight(np.add.reduceat(shape, start[:-1]), readings.items)
     cases = (start, shape, _streams(readings, how.seed), taken.case_wait, taken.case_tie)
     starts = range(0, number, _CHUNK)
-    parts = current(how.workers).map(_Chains(cases, taken.waits, taken.ties, how).run, starts)
-    drawn = _Drawn(
-        np.empty((how.draws, len(readings.label))),
-        np.empty((how.draws, number)),
-        np.empty(number),
-    )
+    work = partial(_run_chunk, cases, taken.waits, taken.ties, how)
+    parts = current(how.workers).map(work, starts)
+    mass, other = np.empty((how.draws, len(readings.label))), np.empty((how.draws, number))
+    rate_sum = np.empty(number)
     for first in reversed(starts):
         part, sums = parts.pop()  # and let go of it: all draws are held once
         stop = first + len(sums)
-        drawn.rate_sum[first:stop] = sums
+        rate_sum[first:stop] = sums
         last = start[first + 1 : stop + 1] - start[first] - 1
-        drawn.rest[:, first:stop] = part[:, last]
-        drawn.mass[:, readings.start[first] : readings.start[stop]] = np.delete(
-            part, last, axis=1
-        )
-    drawn.mass.flags.writeable = drawn.rest.flags.writeable = False
-    return drawn
+        other[:, first:stop] = part[:, last]
+        mass[:, readings.start[first] : readings.start[stop]] = np.delete(part, last, axis=1)
+    mass.flags.writeable = other.flags.writeable = False
+    return mass, other, rate_sum
+
+
+def _run_chunk(
+    cases: tuple[Ints, Floats, Ints, Any, Any], waits: Any, ties: Any, how: Chain, first: int
+) -> tuple[Floats, Floats]:
+    """Masses and rest (draws, entries) of some cases, and mean sums of their rates."""
+    from equipoise.kernels.plackett_luce import chains
+
+    start = cases[0]
+    stop = min(first + _CHUNK, len(start) - 1)
+    part = np.empty((how.draws, start[stop] - start[first]))
+    sums = np.empty(len(start) - 1)
+    chains((first, stop, how.burn_in, how.thin), cases, waits, ties, (part, sums))
+    return part, sums[first:stop].copy()
 
 
 def _require_weight(total: Floats, items: tuple[str, ...]) -> None:
@@ -264,14 +254,10 @@ def _leading(readings: Readings, mass: Floats) -> Ints:
     return np.asarray(order[readings.start[:-1]])
 
 
-def _health(
-    readings: Readings, drawn: _Drawn, prior: tuple[float, Floats]
-) -> tuple[dict[str, Any], tuple[Notice, ...]]:
+def _health(readings: Readings, mass: Floats) -> tuple[dict[str, Any], tuple[Notice, ...]]:
     """What the chains say about themselves, and what of it the user should know."""
-    draws = len(drawn.mass)
-    leading = drawn.mass[:, _leading(readings, drawn.mass)]
-    size = effective_size(leading)
-    r_hat = split_r_hat(leading)
+    draws, leading = len(mass), mass[:, _leading(readings, mass)]
+    size, r_hat = effective_size(leading), split_r_hat(leading)
     notices: tuple[Notice, ...] = ()
     longer: dict[str, Value] = {"more": _DRAWS, "burn_in": _BURN_IN}
     if size.min() < max(_SLOW * draws, min(draws, _FEWEST)) and draws > 1:
@@ -280,13 +266,7 @@ def _health(
     if draws >= 4 and np.nanmax(r_hat, initial=1.0) > _UNMIXED:
         values = {"r_hat": float(np.nanmax(r_hat)), **longer}
         notices += (Notice("chains_not_mixed", _UNMIXED_TEXT, (), values),)
-    return {
-        "effective_size": size,
-        "r_hat": r_hat,
-        "draws": draws,
-        "rate_sum": drawn.rate_sum,
-        "rate_sum_prior": prior[0] * np.diff(readings.start) + prior[1],
-    }, notices
+    return {"effective_size": size, "r_hat": r_hat, "draws": draws}, notices
 
 
 def effective_size(draws: Floats) -> Floats:

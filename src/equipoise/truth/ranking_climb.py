@@ -49,7 +49,7 @@ from equipoise.truth.model import CLASSES, AggregationModel, unused_confidence
 from equipoise.truth.rankings import Readings, collect_readings
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import Floats, InputError, Ints
-from equipoise.types.notices import Notice, notice
+from equipoise.types.notices import notice
 from equipoise.types.plausibilities import Plausibilities
 
 _LARGEST = 8  # a block of n classes has 2^n subsets
@@ -81,9 +81,22 @@ def plackett_luce_ml(
             "leave them at their defaults",
         )
     readings = collect_readings(annotations, task, model="plackett_luce_ml")
-    state = _fit_mm(_stages(readings), readings, count, stop)
-    return _plausibilities(
-        readings, state, count, unused_confidence(annotations, "Plackett-Luce")
+    rates, steps = _fit_mm(_stages(readings), readings, count, stop)
+    notices = unused_confidence(annotations, "Plackett-Luce")
+    if not steps["converged"]:
+        text = "Plackett-Luce did not converge in {steps:count} steps: raise them" + (
+            "." if count else ", or give a prior above 0; without one it need not."
+        )
+        notices = (*notices, notice("not_converged", text, steps=steps["iterations"]))
+    entries = len(readings.label)
+    return readings.plausibilities(
+        rates[None, :entries],
+        rates[None, entries:],
+        model="plackett_luce_ml",
+        method=f"Plackett-Luce by maximum likelihood (prior {count:g})",
+        parameters={"prior": count},
+        diagnostics=steps,
+        notices=notices,
     )
 
 
@@ -147,18 +160,13 @@ def _stages(readings: Readings) -> _Stages:
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _State:
-    """Rates after the last step, and how the steps went."""
+def _fit_mm(
+    stages: _Stages, readings: Readings, prior: float, stop: Fit
+) -> tuple[Floats, dict[str, Any]]:
+    """Rates after minorise-maximise steps of all cases at once, and how the steps went.
 
-    rates: Floats
-    trace: tuple[float, ...]
-    moved: Floats
-    converged: bool
-
-
-def _fit_mm(stages: _Stages, readings: Readings, prior: float, stop: Fit) -> _State:
-    """Minorise-maximise steps of all cases at once, from the pseudo-counts and mentions."""
+    The start is from the pseudo-counts and mentions.
+    """
     cases, classes = len(readings.items), len(readings.classes)
     extra = np.full(len(stages.owner), prior)
     extra[len(readings.label) :] *= classes - np.diff(readings.start)
@@ -177,7 +185,12 @@ def _fit_mm(stages: _Stages, readings: Readings, prior: float, stop: Fit) -> _St
     moved = np.zeros(cases)
     np.maximum.at(moved, stages.owner, change)
     trace.append(_expect(stages, rates)[0] + _log_prior(extra, rates))
-    return _State(rates, tuple(trace), moved, bool(change.max() <= stop.tolerance))
+    return rates, {
+        "converged": bool(change.max() <= stop.tolerance),
+        "iterations": len(trace) - 1,
+        "trace": tuple(trace),
+        "last_change": moved,
+    }
 
 
 def _log_prior(extra: Floats, rates: Floats) -> float:
@@ -200,50 +213,19 @@ def _expect(stages: _Stages, rates: Floats) -> tuple[float, Floats]:
     return total, exposure + stages.later.T @ whole
 
 
-def _plausibilities(
-    readings: Readings, state: _State, prior: float, notices: tuple[Notice, ...]
-) -> Plausibilities:
-    entries = len(readings.label)
-    if not state.converged:
-        text = "Plackett-Luce did not converge in {steps:count} steps: raise them" + (
-            "." if prior else ", or give a prior above 0; without one it need not."
-        )
-        notices = (*notices, notice("not_converged", text, steps=len(state.trace) - 1))
-    return readings.plausibilities(
-        state.rates[None, :entries],
-        state.rates[None, entries:],
-        model="plackett_luce_ml",
-        method=f"Plackett-Luce by maximum likelihood (prior {prior:g})",
-        parameters={"prior": prior},
-        diagnostics={
-            "converged": state.converged,
-            "iterations": len(state.trace) - 1,
-            "trace": state.trace,
-            "last_change": state.moved,
-        },
-        notices=notices,
-    )
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Layer:
-    """Subsets of one size: their codes, their members, and the codes without each of them."""
-
-    subset: Ints
-    member: Ints
-    without: Ints
-
-
 @cache
-def _layers(size: int) -> tuple[_Layer, ...]:
-    """Group the subsets of a block by their size, from one class to all."""
+def _layers(size: int) -> tuple[tuple[Ints, Ints, Ints], ...]:
+    """Subsets of a block by their size, from one class to all.
+
+    Of each size their codes, their members, and the codes without each member.
+    """
     codes = np.arange(1 << size)
     inside = (codes[:, None] >> np.arange(size)) & 1
     layers = []
     for number in range(1, size + 1):
         subset = codes[inside.sum(axis=1) == number]
         member = np.stack([np.flatnonzero(inside[code]) for code in subset])
-        layers.append(_Layer(subset, member, subset[:, None] ^ (1 << member)))
+        layers.append((subset, member, subset[:, None] ^ (1 << member)))
     return tuple(layers)
 
 
@@ -269,28 +251,27 @@ def exposures(rates: Floats, later: Floats) -> tuple[Floats, Floats, Floats]:
     (array([-0.693]), array([[0.25]]), array([0.25]))
     """
     size = rates.shape[1]
-    layers = _layers(size)
     pace = np.zeros((len(rates), 1 << size))
     chance = np.zeros((len(rates), 1 << size))
     chance[:, 0] = 1.0
-    for layer in layers:
-        member_rates = rates[:, layer.member]
-        pace[:, layer.subset] = later[:, None] + member_rates.sum(axis=2)
-        step = member_rates / pace[:, layer.subset, None]
-        chance[:, layer.subset] = (step * chance[:, layer.without]).sum(axis=2)
+    for subset, member, without in _layers(size):
+        member_rates = rates[:, member]
+        pace[:, subset] = later[:, None] + member_rates.sum(axis=2)
+        step = member_rates / pace[:, subset, None]
+        chance[:, subset] = (step * chance[:, without]).sum(axis=2)
     reach = np.zeros((len(rates), 1 << size))
     reach[:, -1] = 1.0
     inside = np.zeros(rates.shape)
     whole = np.zeros(len(rates))
-    for layer in reversed(layers):
-        visit = reach[:, layer.subset] * chance[:, layer.subset] / chance[:, -1:]
-        wait = visit / pace[:, layer.subset]
+    for subset, member, without in reversed(_layers(size)):
+        visit = reach[:, subset] * chance[:, subset] / chance[:, -1:]
+        wait = visit / pace[:, subset]
         whole += wait.sum(axis=1)
-        flow = rates[:, layer.member] / pace[:, layer.subset, None]
-        flow = flow * reach[:, layer.subset, None]
-        for row in range(len(layer.subset)):
-            inside[:, layer.member[row]] += wait[:, row, None]
-            reach[:, layer.without[row]] += flow[:, row]
+        flow = rates[:, member] / pace[:, subset, None]
+        flow = flow * reach[:, subset, None]
+        for row in range(len(subset)):
+            inside[:, member[row]] += wait[:, row, None]
+            reach[:, without[row]] += flow[:, row]
     return np.log(chance[:, -1]), inside, whole
 
 

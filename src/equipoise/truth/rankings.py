@@ -1,6 +1,8 @@
 """Ranking stages: partial rankings case by case, and taken apart, for Plackett-Luce."""
 
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -84,19 +86,13 @@ def collect_readings(
         reading, block = annotations.reading[rows], dense_blocks(annotations, rows)
     item, times = annotations.item[rows], _times(annotations, rows, reading)
     order = np.lexsort((label, block, reading, item))
-    cases: _Cases = {}
-    current: list[list[int]] = []
-    last, before = (-1, -1, -1), 0.0
     columns = [column[order].tolist() for column in (item, reading, block, label, times)]
-    for i, r, b, k, copies in zip(*columns, strict=True):
-        if (i, r) != last[:2]:
-            _close(cases, last[0], current, before)
-            current = []
-        if (i, r, b) != last:
-            current.append([])
-        current[-1].append(k)
-        last, before = (i, r, b), copies
-    _close(cases, last[0], current, before)
+    cases: _Cases = {}
+    for (i, _), entries in groupby(zip(*columns, strict=True), key=itemgetter(0, 1)):
+        named = [tuple(same) for _, same in groupby(entries, key=itemgetter(2))]
+        key = tuple(tuple(entry[3] for entry in same) for same in named)
+        case = cases.setdefault(i, {})
+        case[key] = case.get(key, 0.0) + named[-1][-1][4]
     return _flat(annotations, task, cases)
 
 
@@ -125,14 +121,6 @@ def _times(annotations: Annotations, rows: Ints, reading: Ints) -> Floats:
             "give every row of a reading the same weight and count",
         )
     return times
-
-
-def _close(cases: _Cases, item: int, blocks: list[list[int]], copies: float) -> None:
-    """Count one finished reading."""
-    if blocks:
-        key = tuple(tuple(block) for block in blocks)
-        case = cases.setdefault(item, {})
-        case[key] = case.get(key, 0.0) + copies
 
 
 def _flat(annotations: Annotations, task: str, cases: _Cases) -> Readings:

@@ -37,7 +37,7 @@ array([[0.13, 0.87],
        [0.5 , 0.5 ]])
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -83,19 +83,6 @@ class NormalPrior:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Ratings:
-    """Number, mean and sum of squares around it of each item's ratings, shape (items,).
-
-    `step` is the smallest difference between two unequal ratings, 0 when all are equal.
-    """
-
-    number: Floats
-    mean: Floats
-    squares: Floats
-    step: float
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class Moments:
     """Ratings of named items, summed up: all that the normal model needs of them.
 
@@ -103,8 +90,10 @@ class Moments:
     ----------
     items
         Names of the items.
-    ratings
-        Number, mean and squares of their ratings.
+    number, mean, squares
+        Number and mean of the ratings of each, and sum of squares around it, shape (items,).
+    step
+        The smallest difference between two unequal ratings, 0 when all are equal.
     task
         Which question was asked; empty when there is only one.
     notices
@@ -112,16 +101,18 @@ class Moments:
     """
 
     items: tuple[str, ...]
-    ratings: Ratings
+    number: Floats
+    mean: Floats
+    squares: Floats
+    step: float
     task: str = ""
     notices: tuple[Notice, ...] = ()
 
     def __post_init__(self) -> None:
         require_unique(self.items, where="moments, items")
-        size, ratings = (len(self.items),), self.ratings
-        parts = (ratings.number, ratings.mean, ratings.squares)
+        size, parts = (len(self.items),), (self.number, self.mean, self.squares)
         fits = bool(self.items) and all(part.shape == size for part in parts)
-        if not fits or not np.isfinite(parts).all() or ratings.number.min() <= 0:
+        if not fits or not np.isfinite(parts).all() or self.number.min() <= 0:
             raise InputError(
                 "moments",
                 f"{len(self.items)} items, {[part.shape for part in parts]} numbers",
@@ -166,19 +157,18 @@ def normal_of_moments(
 
     Examples
     --------
-    >>> two = Moments(("a", "b"), Ratings(np.array([2.0, 1.0]), np.array([4.0, 1.0]),
-    ...     np.array([2.0, 0.0]), 2.0))
+    >>> two = Moments(("a", "b"), np.array([2.0, 1.0]), np.array([4.0, 1.0]),
+    ...     np.array([2.0, 0.0]), 2.0)
     >>> normal_of_moments(two, threshold=2.0, prior=NormalPrior(mean=3.0)).mean.round(2)
     array([[0.13, 0.87],
            [0.5 , 0.5 ]])
     """
     _check_threshold(threshold)
-    items, data = moments.items, moments.ratings
+    items, chosen = moments.items, prior
     notices: tuple[Notice, ...] = ()
-    chosen = prior
     if chosen is None:
-        chosen, notices = empirical_prior(data)
-    law = _posterior(data, chosen, float(threshold))
+        chosen, notices = empirical_prior(moments)
+    law = _posterior(moments, chosen, float(threshold))
     start = np.arange(0, 2 * len(items) + 1, 2)
     mass, rest = law.mean(start)
     return Plausibilities(
@@ -260,10 +250,10 @@ def _moments(annotations: Annotations, task: str) -> Moments:
     gaps = np.diff(ordered)[ordered[1:] > ordered[:-1]]
     names = tuple(annotations.items[i] for i in rated)
     step = float(gaps.min()) if len(gaps) else 0.0
-    return Moments(names, Ratings(number, mean, squares, step), task)
+    return Moments(names, number, mean, squares, step, task)
 
 
-def _posterior(data: Ratings, prior: NormalPrior, threshold: float) -> NormalPosterior:
+def _posterior(data: Moments, prior: NormalPrior, threshold: float) -> NormalPosterior:
     """Conjugate update of every item."""
     worth = prior.worth + data.number
     apart = prior.worth * data.number / worth * (data.mean - prior.mean) ** 2
@@ -276,7 +266,7 @@ def _posterior(data: Ratings, prior: NormalPrior, threshold: float) -> NormalPos
     )
 
 
-def _loss(point: Floats, data: Ratings) -> tuple[float, Floats]:
+def _loss(point: Floats, data: Moments) -> tuple[float, Floats]:
     """Negative log marginal and its slope in (m, log k, log a, log(b / a))."""
     from scipy.special import digamma, gammaln
 
@@ -304,7 +294,7 @@ def _loss(point: Floats, data: Ratings) -> tuple[float, Floats]:
     return -float(losses.sum()), -np.array(slope)
 
 
-def empirical_prior(data: Ratings) -> tuple[NormalPrior, tuple[Notice, ...]]:
+def empirical_prior(data: Moments) -> tuple[NormalPrior, tuple[Notice, ...]]:
     """Find the prior that makes all ratings likeliest, and what to tell the user of it."""
     from scipy.optimize import minimize
 
@@ -327,8 +317,11 @@ def empirical_prior(data: Ratings) -> tuple[NormalPrior, tuple[Notice, ...]]:
             "a scatter between 1e-100 and 1e100",
             "rescale the ratings",
         )
-    scaled = Ratings(
-        data.number, (data.mean - centre) / unit, data.squares / unit**2, data.step / unit
+    scaled = replace(
+        data,
+        mean=(data.mean - centre) / unit,
+        squares=data.squares / unit**2,
+        step=data.step / unit,
     )
     least = np.log(scaled.step**2 / 12)
     start = np.array([0.0, 0.0, np.log(2.0), max(np.log(within / unit**2 + 1e-12), least)])

@@ -367,16 +367,15 @@ def krippendorff_alpha_of_moments(
     `equipoise.read.stream_ratings` returns such moments. Weights would be parts of ratings
     there, and are refused.
     """
-    ratings = moments.ratings
-    odd = np.flatnonzero(np.abs(ratings.number - np.round(ratings.number)) > 1e-9)
+    odd = np.flatnonzero(np.abs(moments.number - np.round(moments.number)) > 1e-9)
     if len(odd):
         where = f"krippendorff_alpha_of_moments, item {moments.items[odd[0]]!r}"
         do = "leave the column of weights out: a rating is an opinion or it is not"
-        raise InputError(where, f"{ratings.number[odd[0]]:g} ratings", "whole ratings", do)
+        raise InputError(where, f"{moments.number[odd[0]]:g} ratings", "whole ratings", do)
     plan = Resampling(kind="items", items=moments.items, replicates=replicates, seed=seed)
-    use = ratings.number >= 2
+    use = moments.number >= 2
     number, mean, squares = (
-        np.where(use, part, 0.0) for part in (ratings.number, ratings.mean, ratings.squares)
+        np.where(use, part, 0.0) for part in (moments.number, moments.mean, moments.squares)
     )
     return over_items(_alpha_of_moments(number, mean, squares), use, plan)
 

@@ -5,8 +5,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from equipoise.truth.agreement.coefficients import TENTATIVE
-from equipoise.truth.agreement.table import AgreementTable, ShownPairs
+from equipoise.truth.agreement.coefficients import TENTATIVE, Pairs
+from equipoise.truth.agreement.table import (
+    AgreementTable,
+    closest_and_furthest,
+    pair_rows,
+    shown_pairs,
+)
 from equipoise.types.findings import Cell, Column, Dot, Dots, Finding, Heat, Table, columns
 from equipoise.types.numbers import count, estimate, number, percent
 
@@ -66,7 +71,7 @@ def known(table: AgreementTable) -> tuple[str, ...]:
 def findings(table: AgreementTable) -> tuple[Finding, ...]:
     """Coefficients, annotators and pairs, each by itself."""
     parts = [_coefficients(table), _people(table)]
-    if table.annotators or table.shown is not None:
+    if table.annotators or table.pairs is not None:
         parts.append(_pairs(table))
     return tuple(finding.under(task=table.task) for finding in parts)
 
@@ -192,18 +197,19 @@ def _spread(table: AgreementTable) -> str:
 
 
 def _pairs(table: AgreementTable) -> Finding:
-    key, title, pairs = "agreement_pairs", "Which annotators agree with whom?", table.shown
-    if pairs is None or np.isnan(pairs.matrix.kappa).all():
+    key, title, pairs = "agreement_pairs", "Which annotators agree with whom?", table.pairs
+    if pairs is None or np.isnan(shown_pairs(pairs).kappa).all():
         why = NO_KAPPA.get(table.kind, "No pair of annotators has a kappa.")
         return Finding(key=key, title=title, sentence=why, brief=False)
-    rows, ends = pairs.rows(), pairs.end_rows()
+    closest, furthest = closest_and_furthest(pairs)
+    rows, ends = pair_rows(pairs), [*closest, *furthest]
     caption = "Cohen's kappa of all pairs"
     if rows == ends:
         caption = "Pairs that agree most, then those that agree least"
     sentence = ", ".join(
-        f"{pair.first} and {pair.second}{how} ({number(pair.kappa)}, {pair.words}, sharing "
-        f"{count(pair.items, 'item')})"
-        for how, end in ((" agree most", pairs.closest), (" least", pairs.furthest))
+        f"{pair['first']} and {pair['second']}{how} ({number(pair['kappa'])}, {pair['words']}, "
+        f"sharing {count(pair['items'], 'item')})"
+        for how, end in ((" agree most", closest), (" least", furthest))
         for pair in end[:1]
     )
     listed = Table(
@@ -224,8 +230,8 @@ def _pairs(table: AgreementTable) -> Finding:
     )
 
 
-def _heat(pairs: ShownPairs, weighted: str) -> Heat:
-    names, kappa, total = pairs.matrix.annotators, pairs.matrix.kappa, pairs.people
+def _heat(pairs: Pairs, weighted: str) -> Heat:
+    (names, kappa, _), total = shown_pairs(pairs), len(pairs.annotators)
     shown = len(names)
     some = f", the {shown} annotators with most votes of {total:,}" if shown < total else ""
     texts = [["" if v != v else number(v, 2) for v in line] for line in kappa.tolist()]

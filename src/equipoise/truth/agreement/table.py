@@ -19,7 +19,7 @@ Examples
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -35,14 +35,14 @@ from equipoise.truth.agreement.coefficients import (
 )
 from equipoise.truth.agreement.readings import reading_agreement
 from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import Floats, InputError, Ints, choice, nearest, short_repr
+from equipoise.types.arrays import Floats, Ints, choice, short_repr
 from equipoise.types.findings import plain
 from equipoise.types.notices import Notice, Value, notice
 from equipoise.types.numbers import UNDEFINED
 from equipoise.types.votes import gold_rows, vote_counts
 
 if TYPE_CHECKING:
-    from equipoise.types.findings import Finding, Row
+    from equipoise.types.findings import Finding
 
 MOST_PEOPLE, MOST_CELLS = 1000, 2**26  # annotators in the matrix of pairs; numbers it takes
 MOST_WORK = 4 * 10**9  # products for the interval of the mean kappa
@@ -53,6 +53,7 @@ EXTREME, LISTED = 5, 60  # pairs named at each end; pairs beyond which only thos
 FEW_SHARED, FEW_ITEMS = 10, 20  # below which a kappa is noise, and an interval rough
 HIGH, LOW = 0.8, 0.4  # percent agreement and alpha, between which prevalence explains
 APART = 0.1  # between alpha and Fleiss' kappa
+PairRow = dict[str, Any]  # first, second, kappa, words, items
 PLAIN = "not corrected for chance"
 NAMES = {
     "alpha": "Krippendorff's alpha",
@@ -62,7 +63,6 @@ NAMES = {
     "others": "Names the others' first choice",
     "readings": "Reading agreement, leave one out",
 }
-STORED = ("task", "kind", "level", "weights", "items", "votes", "scope")
 
 
 class Coefficient(NamedTuple):
@@ -100,61 +100,49 @@ class Person(NamedTuple):
     alpha_without: float
 
 
-class Pair(NamedTuple):
-    """Two annotators, the kappa between them, the items they share, and its word."""
-
-    first: str
-    second: str
-    kappa: float
-    items: int
-    words: str
-
-
-class ShownPairs(NamedTuple):
-    """How many annotators there are, the matrix of those with most votes, and both ends."""
-
-    people: int
-    matrix: Pairs
-    closest: tuple[Pair, ...]
-    furthest: tuple[Pair, ...]
-
-    @classmethod
-    def of(cls, pairs: Pairs, shown: int = SHOWN) -> "ShownPairs":
-        """Take at most so many annotators into the matrix, the highest mean kappa first."""
-        a, b = np.triu_indices(len(pairs.annotators), 1)
-        kappa = pairs.kappa[a, b]
-        defined = np.isfinite(kappa)
-        many = defined & (pairs.items[a, b] >= FEW_SHARED)
-        use = np.flatnonzero(many if many.any() else defined)
-        falling = use[np.argsort(-kappa[use], kind="stable")]
-        half = min(EXTREME, (len(falling) + 1) // 2)
-        ends = (falling[:half], falling[::-1][: min(EXTREME, len(falling) - half)])
-        mean = np.nan_to_num(pairs.mean_of_each[:shown], nan=-2.0)
-        order = np.argsort(-mean, kind="stable")
-        grid = np.ix_(order, order)
-        names = tuple(pairs.annotators[a] for a in order)
-        matrix = Pairs(names, pairs.kappa[grid], pairs.items[grid])
-        named = (tuple(_pair(pairs, a[p], b[p]) for p in end) for end in ends)
-        return cls(len(pairs.annotators), matrix, *named)
-
-    def rows(self) -> "list[Row]":
-        """All pairs of few annotators, else those at both ends."""
-        size = len(self.matrix.annotators)
-        if self.people > size or size * (size - 1) // 2 > LISTED:
-            return self.end_rows()
-        all_pairs = (_pair(self.matrix, i, j) for i in range(size) for j in range(i + 1, size))
-        order = ("first", "second", "kappa", "words", "items")
-        return [{key: getattr(pair, key) for key in order} for pair in all_pairs]
-
-    def end_rows(self) -> "list[Row]":
-        """The pairs that agree most, then those that agree least."""
-        return [pair._asdict() for pair in (*self.closest, *self.furthest)]
+def shown_pairs(pairs: Pairs) -> Pairs:
+    """The matrix of those with most votes, the highest mean kappa first."""
+    mean = np.nan_to_num(pairs.mean_of_each[:SHOWN], nan=-2.0)
+    order = np.argsort(-mean, kind="stable")
+    grid = np.ix_(order, order)
+    names = tuple(pairs.annotators[a] for a in order)
+    return Pairs(names, pairs.kappa[grid], pairs.items[grid])
 
 
-def _pair(pairs: Pairs, a: int, b: int) -> Pair:
+def closest_and_furthest(pairs: Pairs) -> tuple[list[PairRow], list[PairRow]]:
+    """The pairs that agree most, and those that agree least, the furthest first."""
+    a, b = np.triu_indices(len(pairs.annotators), 1)
+    kappa = pairs.kappa[a, b]
+    defined = np.isfinite(kappa)
+    many = defined & (pairs.items[a, b] >= FEW_SHARED)
+    use = np.flatnonzero(many if many.any() else defined)
+    falling = use[np.argsort(-kappa[use], kind="stable")]
+    half = min(EXTREME, (len(falling) + 1) // 2)
+    ends = (falling[:half], falling[::-1][: min(EXTREME, len(falling) - half)])
+    closest, furthest = ([_pair(pairs, a[p], b[p]) for p in end] for end in ends)
+    return closest, furthest
+
+
+def pair_rows(pairs: Pairs) -> list[PairRow]:
+    """All pairs of few annotators, else those at both ends."""
+    size = len(pairs.annotators)
+    if size > SHOWN or size * (size - 1) // 2 > LISTED:
+        return [row for end in closest_and_furthest(pairs) for row in end]
+    matrix = shown_pairs(pairs)
+    return [_pair(matrix, i, j) for i in range(size) for j in range(i + 1, size)]
+
+
+def _pair(pairs: Pairs, a: int, b: int) -> PairRow:
     """A cell of the matrix."""
     kappa, names = float(pairs.kappa[a, b]), pairs.annotators
-    return Pair(names[a], names[b], kappa, int(pairs.items[a, b]), landis_koch(kappa))
+    items, words = int(pairs.items[a, b]), landis_koch(kappa)
+    return {
+        "first": names[a],
+        "second": names[b],
+        "kappa": kappa,
+        "words": words,
+        "items": items,
+    }
 
 
 class AgreementTable(NamedTuple):
@@ -162,7 +150,7 @@ class AgreementTable(NamedTuple):
 
     `items` and `votes` are without gold rows (readings where labels are ranked), `annotators`
     those who voted, most votes first, `pairs` None without single labels by known annotators,
-    `scope` what the intervals speak for, and `shown` what is shown of the pairs.
+    and `scope` what the intervals speak for.
     """
 
     task: str
@@ -176,60 +164,20 @@ class AgreementTable(NamedTuple):
     pairs: Pairs | None
     cautions: tuple[Notice, ...]
     scope: str
-    shown: ShownPairs | None = None
 
     def __repr__(self) -> str:
         return short_repr(self)
 
     def as_json(self) -> dict[str, object]:
-        """For a run, and for people who asked for JSON; undefined is None."""
-        pairs = self.shown
+        """For people who asked for JSON; undefined is None."""
         return {
-            **{name: getattr(self, name) for name in STORED},
+            **dict(zip(self._fields[:6], self, strict=False)),
+            "scope": self.scope,
             "cautions": [str(caution) for caution in self.cautions],
             "coefficients": [plain(coefficient.row()) for coefficient in self.coefficients],
             "annotators": [plain(person._asdict()) for person in self.annotators],
-            "pairs": pairs
-            and {
-                "people": pairs.people,
-                "annotators": list(pairs.matrix.annotators),
-                "kappa": plain(pairs.matrix.kappa.tolist()),
-                "items": pairs.matrix.items.tolist(),
-                "closest": [pair._asdict() for pair in pairs.closest],
-                "furthest": [pair._asdict() for pair in pairs.furthest],
-            },
+            "pairs": None if self.pairs is None else _pairs_as_json(self.pairs),
         }
-
-    @classmethod
-    def from_json(cls, stored: Mapping[str, Any]) -> "AgreementTable":
-        """Take what a run holds, which knows coefficients by how their names begin."""
-
-        def numbers(row: Mapping[str, Any]) -> dict[str, Any]:
-            return {name: np.nan if value is None else value for name, value in row.items()}
-
-        def which(name: str) -> str:
-            return next((m for m, start in NAMES.items() if name.startswith(start)), "")
-
-        pairs, shown = stored["pairs"], None
-        if pairs is not None:
-            kappa, items = (np.array(pairs[name], dtype=float) for name in ("kappa", "items"))
-            matrix = Pairs(tuple(pairs["annotators"]), kappa, items)
-            ends = (tuple(Pair(**p) for p in pairs[end]) for end in ("closest", "furthest"))
-            shown = ShownPairs(pairs["people"], matrix, *ends)
-        texts = [
-            Notice("recorded", "{text}", (), {"text": text}) for text in stored["cautions"]
-        ]
-        rows = [
-            Coefficient(**numbers(c), measure=which(c["name"])) for c in stored["coefficients"]
-        ]
-        return cls(
-            **{name: stored[name] for name in STORED},
-            coefficients=tuple(rows),
-            annotators=tuple(Person(**numbers(row)) for row in stored["annotators"]),
-            pairs=None,
-            cautions=tuple(texts),
-            shown=shown,
-        )
 
     @property
     def known(self) -> tuple[str, ...]:
@@ -251,17 +199,27 @@ class AgreementTable(NamedTuple):
         return joined(self)
 
 
-class AgreementHow(TypedDict, total=False):
-    """Keywords of `agreement_table`."""
-
-    level: str | None
-    weights: str
-    replicates: int
-    seed: int
+def _pairs_as_json(pairs: Pairs) -> dict[str, object]:
+    """The matrix that is shown, and both ends of all."""
+    matrix, (closest, furthest) = shown_pairs(pairs), closest_and_furthest(pairs)
+    return {
+        "people": len(pairs.annotators),
+        "annotators": list(matrix.annotators),
+        "kappa": plain(matrix.kappa.tolist()),
+        "items": matrix.items.tolist(),
+        "closest": closest,
+        "furthest": furthest,
+    }
 
 
 def agreement_table(
-    annotations: Annotations, *, task: str = "", **how: Unpack[AgreementHow]
+    annotations: Annotations,
+    *,
+    task: str = "",
+    level: str | None = None,
+    weights: str = "none",
+    replicates: int = 1000,
+    seed: int = 0,
 ) -> AgreementTable:
     """Compute all there is to say about the agreement on one task.
 
@@ -269,28 +227,21 @@ def agreement_table(
     ----------
     task
         Which question.
-    **how
-        ``level`` of alpha (by default what the kind of the annotations says), ``weights`` of
-        Cohen's kappa (``none``), ``replicates`` (1,000) over items or groups, and their
-        ``seed`` (0).
+    level, weights
+        Level of alpha, by default what the kind of the annotations says; weights of Cohen's
+        kappa.
+    replicates, seed
+        Resamples of items or groups, and their seed.
     """
-    keywords = tuple(AgreementHow.__annotations__)
-    for name in how:
-        if name not in keywords:
-            where, expected = (
-                f"agreement_table, keyword {name!r}",
-                f"one of {', '.join(keywords)}",
-            )
-            raise InputError(where, "unknown", expected, nearest(name, keywords))
-    level = how.get("level") or measure.default_level(annotations.kind)
-    drawn = how.get("replicates", 1000), how.get("seed", 0)
     opinions = _TaskOpinions(
         annotations,
         task,
-        resample(annotations, "items", replicates=drawn[0], seed=drawn[1]),
+        resample(annotations, "items", replicates=replicates, seed=seed),
         measure.opinions(annotations, task),
-        choice("agreement_table, level", level, LEVELS),
-        choice("agreement_table, weights", how.get("weights", "none"), WEIGHTS),
+        choice(
+            "agreement_table, level", level or measure.default_level(annotations.kind), LEVELS
+        ),
+        choice("agreement_table, weights", weights, WEIGHTS),
     )
     rows = tuple(opinions.coefficients())
     return AgreementTable(
@@ -305,15 +256,13 @@ def agreement_table(
         pairs=opinions.pairs,
         cautions=tuple(_cautions(opinions, {row.measure: row for row in rows})),
         scope=opinions.plan.scope,
-        shown=None if opinions.pairs is None else ShownPairs.of(opinions.pairs),
     )
 
 
 def agreement_summaries(annotations: Annotations) -> tuple[AgreementTable, ...]:
     """What an evaluation tells of its annotators: the agreement on every task that has one.
 
-    There is none for anonymous votes, for items of a single group, and for gold rankings. The
-    more tasks there are, the fewer annotators stand in each matrix of pairs.
+    There is none for anonymous votes, for items of a single group, and for gold rankings.
     """
     gold, group = gold_rows(annotations), annotations.group
     tasks = [task for task in annotations.tasks if (annotations.in_task(task) & ~gold).any()]
@@ -321,9 +270,7 @@ def agreement_summaries(annotations: Annotations) -> tuple[AgreementTable, ...]:
     ranked = annotations.is_gold is not None and annotations.rank is not None
     if annotations.annotators is None or lone or ranked:
         return ()
-    most = max(12, int(SHOWN / max(len(tasks), 1) ** 0.5))
-    tables = (agreement_table(annotations, task=task) for task in tasks)
-    return tuple(t._replace(shown=t.pairs and ShownPairs.of(t.pairs, most)) for t in tables)
+    return tuple(agreement_table(annotations, task=task) for task in tasks)
 
 
 @dataclass(frozen=True, eq=False)
