@@ -11,12 +11,8 @@ with the distance of `equipoise.clean.similarity`; this is how SelfClean ranks n
 [@groger2024]. A group of more than k copies is then connected, though not every pair of it is
 named.
 
-With ``transforms`` a pair is as close as its closest view: each image is embedded in the eight
-symmetries of the square (turned by quarters, and mirrored), and the distance is the smallest
-between a view of one image and the other image as it is. That needs the images and an encoder,
-whose embeddings then take the place of those of the collection. `EmbeddingDistance.background`
-has the scores of pairs drawn from all, as close as their closest views too, which is what the
-cut is fitted to.
+`EmbeddingDistance.background` has the scores of pairs drawn from all, which is what the cut is
+fitted to.
 
 **pHash**: how many bits of two images' perceptual hashes agree. The hash has 64 bits: which of
 the 8 x 8 lowest frequencies of the cosine transform of the image, in grey at 32 x 32, lie above
@@ -42,23 +38,20 @@ by cosine; a copy that was turned or mirrored is not proposed.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from functools import cache, lru_cache
-from pathlib import Path
+from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.clean.collection import Collection, ImageSource, ImageView, Pixels
-from equipoise.clean.detector import Detector, Need, Progress, name_order, tell
-from equipoise.clean.pairs import Pairs
-from equipoise.clean.similarity import EXACT_UP_TO, Directions, Search, neighbours
+from equipoise.clean.collection import Collection, ImageSource, Pairs, Pixels
+from equipoise.clean.detector import Detector, Progress, name_order, tell
+from equipoise.clean.similarity import Directions, neighbours
 from equipoise.types.arrays import Floats, InputError, Ints, require_whole
 from equipoise.types.predictions import Predictions
 
 Nearest = Callable[[Ints], Ints]  # places in some order to (items, k) places in that order
-VIEWS = tuple((turns, mirrored) for mirrored in (False, True) for turns in range(4))
-DRAWN, DRAWN_TURNED = 100_000, 20_000  # pairs of a background, upright and in eight views
+DRAWN = 100_000  # pairs of a background
 CELLS = 2**24  # of the distances at a time
 Hashes = NDArray[np.uint8]  # (items, bytes)
 REMEMBERED = 4096  # images at most that are kept in memory
@@ -92,12 +85,6 @@ class EmbeddingDistance(Detector):
     ----------
     k
         How many neighbours each item proposes where no pairs are given.
-    transforms
-        Whether turned and mirrored copies count too.
-    encoder
-        What embeds the views of images, as `equipoise.clean.encoders.choose_encoder` names it.
-    cache
-        Folder that keeps the embeddings of views; the scores are the same without.
 
     Examples
     --------
@@ -116,18 +103,9 @@ class EmbeddingDistance(Detector):
     bounded = True
     references = ("groger2024",)
     k: int = 5
-    transforms: bool = False
-    encoder: str = "default"
-    cache: Path | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         require_whole(f"detector {self.name}, k", self.k, least=1, do="try 5")
-
-    def missing(self, data: Collection) -> tuple[Need, ...]:
-        """What a collection lacks: embeddings, or images where these are turned."""
-        if self.transforms:
-            return ("images",) if data.images is None else ()
-        return super().missing(data)
 
     def score(
         self, data: Collection, *, seed: int = 0, progress: Progress | None = None
@@ -135,78 +113,25 @@ class EmbeddingDistance(Detector):
         """One minus the distance, for the pairs given or for those proposed."""
         del seed
         self.check(data)
-
-        @cache
-        def views() -> tuple[Floats, ...]:
-            return self._views(data, progress)
+        assert data.embeddings is not None
+        rows = data.embeddings
 
         def nearest(order: Ints) -> Ints:
-            return self._nearest_of_views(tuple(view[order] for view in views()), progress)
+            return neighbours(rows[order], self.k, progress=progress)[1]
 
         pairs = pairs_to_score(data, nearest, f"detector {self.name}")
-        distances = _closest_distances(views(), pairs.first, pairs.second)
+        distances = Directions.of(rows).distance(pairs.first, pairs.second)
         return self.of_items(pairs.names(data.items), 1 - distances)
 
-    def background(self, data: Collection, *, size: int | None = None, seed: int = 0) -> Floats:
+    def background(self, data: Collection, *, size: int = DRAWN, seed: int = 0) -> Floats:
         """Scores of pairs drawn from all pairs of a collection, for the cut as published."""
         self.check(data)
-        drawn = size or (DRAWN_TURNED if self.transforms else DRAWN)
+        assert data.embeddings is not None
         random = np.random.default_rng(seed)
-        first = random.integers(0, len(data), drawn)
-        other = (first + random.integers(1, len(data), drawn)) % len(data)
+        first = random.integers(0, len(data), size)
+        other = (first + random.integers(1, len(data), size)) % len(data)
         order = name_order(data.items)
-        return 1 - _closest_distances(self._views(data, None), order[first], order[other])
-
-    def _views(self, data: Collection, progress: Progress | None) -> tuple[Floats, ...]:
-        """Embeddings of every view of the items, those of the items as they are first."""
-        if not self.transforms:
-            assert data.embeddings is not None
-            return (data.embeddings,)
-        from equipoise.clean.encoders import GivenEmbeddings, choose_encoder, embed
-
-        assert data.images is not None
-        encoder, upright = choose_encoder(self.encoder), np.arange(len(data))
-        if isinstance(encoder, GivenEmbeddings):
-            raise InputError(
-                f"detector {self.name}, encoder",
-                f"{self.encoder!r}, embeddings of images as they are",
-                "an encoder that can embed turned images",
-                "name one, such as 'default' or a file that ends in .onnx",
-            )
-        return tuple(
-            embed(
-                ImageView(data.images, upright, turns, mirrored),
-                encoder,
-                cache=self.cache,
-                progress=progress,
-            ).values
-            for turns, mirrored in VIEWS
-        )
-
-    def _nearest_of_views(self, views: tuple[Floats, ...], progress: Progress | None) -> Ints:
-        """The k nearest of every item, of every view, side by side."""
-        upright, items = views[0], len(views[0])
-        places = [neighbours(upright, self.k, progress=progress)[1]]
-        everybody = np.arange(items)
-        for turned in views[1:]:
-            points = Directions.of(np.concatenate((turned, upright)))
-            k = min(self.k + 1, items)  # an image may be the nearest to its own view
-            near = Search(points, np.arange(2 * items), exact=items <= EXACT_UP_TO).nearest_of(
-                everybody + items, everybody, k
-            )
-            places.append(near[1] - items)
-        return np.concatenate(places, axis=1)
-
-
-def _closest_distances(views: tuple[Floats, ...], first: Ints, second: Ints) -> Floats:
-    """Smallest distance of each pair between a view of one and the other as it is."""
-    items = len(views[0])
-    best = Directions.of(views[0]).distance(first, second)
-    for turned in views[1:]:
-        points = Directions.of(np.concatenate((turned, views[0])))
-        for turned_item, other in ((first, second), (second, first)):
-            np.minimum(best, points.distance(turned_item, other + items), out=best)
-    return best
+        return 1 - Directions.of(data.embeddings).distance(order[first], order[other])
 
 
 @dataclass(frozen=True)

@@ -57,7 +57,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from equipoise.clean.collection import Collection
-from equipoise.clean.detector import Detector, Progress, labelled_items
+from equipoise.clean.detector import Detector, LabelDetector, Progress
 from equipoise.clean.similarity import Directions, Search
 from equipoise.types.arrays import Floats, InputError, Ints
 from equipoise.types.predictions import Predictions
@@ -318,7 +318,7 @@ class SelfCleanOffTopic(Detector):
 
 
 @dataclass(frozen=True)
-class SelfCleanLabelErrors(Detector):
+class SelfCleanLabelErrors(LabelDetector):
     """Squared distances to the own and to another label, compared.
 
     Examples
@@ -335,32 +335,25 @@ class SelfCleanLabelErrors(Detector):
 
     name = "selfclean_label_errors"
     title = "SelfClean"
-    task = "label_errors"
-    needs = ("embeddings", "labels")
     bounded = True
     references = ("groger2024",)
 
-    def score(
-        self, data: Collection, *, seed: int = 0, progress: Progress | None = None
-    ) -> Predictions:
+    def suspicion(
+        self, rows: Floats, labels: Ints, *, seed: int = 0, progress: Progress | None = None
+    ) -> Floats:
         """One minus the share of the other label in the sum of squares."""
         del seed
-        self.check(data)
-        data = labelled_items(data)
-        assert data.embeddings is not None
-        assert data.labels is not None
-        if len(np.unique(data.labels)) < 2:
+        if len(np.unique(labels)) < 2:
             raise InputError(
                 f"detector {self.name}",
                 "one class",
                 "labels of two classes or more",
                 "give labels that can be confused",
             )
-        points = Directions.of(data.embeddings)
-        same, other = _nearest_by_label(points, data.labels, progress=progress)
+        same, other = _nearest_by_label(Directions.of(rows), labels, progress=progress)
         total = same**2 + other**2
-        values = np.divide(same**2, total, out=np.full(len(total), 0.5), where=total > 0)
-        return self.of_items(data.items, values)
+        half = np.full(len(total), 0.5)
+        return np.asarray(np.divide(same**2, total, out=half, where=total > 0))
 
 
 def _nearest_by_label(
