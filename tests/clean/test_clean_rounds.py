@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from equipoise.clean import Collection, pair_name
-from equipoise.clean import rounds_search as search
+from equipoise.clean import similarity as search
 from equipoise.clean.rounds import (
     JUDGES,
     DuplicateRounds,
@@ -64,7 +64,6 @@ def test_the_same_questions_as_the_slow_twin(world, patience, cells):
     rows, groups = world
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(search, "CELLS", cells)
-        patch.setattr(search, "BLOCK", cells)
         rounds = DuplicateRounds.start(collection(rows), patience=patience)
         place = {name: number for number, name in enumerate(rounds.items)}
         rounds, history = judged(rounds, lambda a, b: groups[place[a]] == groups[place[b]])

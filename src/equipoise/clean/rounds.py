@@ -66,7 +66,8 @@ import numpy as np
 
 from equipoise.clean.collection import SEPARATOR, Collection, Pairs, Task, pair_name
 from equipoise.clean.detector import NEEDED, Progress, name_order
-from equipoise.clean.rounds_search import Clusters, ClusterSearch
+from equipoise.clean.rounds_search import Clusters, questions
+from equipoise.clean.similarity import Directions
 from equipoise.read.files import AnyPath
 from equipoise.truth import MODELS
 from equipoise.types.annotations import Annotations
@@ -329,7 +330,7 @@ class DuplicateRounds:
 
     items: tuple[str, ...]
     embeddings: Floats
-    search: ClusterSearch
+    points: Directions
     clusters: Clusters
     rounds: tuple[Round, ...]
     judging: Judging
@@ -369,7 +370,7 @@ class DuplicateRounds:
         return cls(
             items=tuple(collection.items[place] for place in order),
             embeddings=embeddings,
-            search=ClusterSearch.of(embeddings),
+            points=Directions.of(embeddings),
             clusters=Clusters.single(len(order)),
             rounds=(),
             judging=judging,
@@ -517,7 +518,7 @@ class DuplicateRounds:
 
     def with_next_round(self, progress: Progress | None = None) -> "DuplicateRounds":
         """The next round, if there is anything to ask."""
-        pairs, distances = self.search.questions(self.clusters, self.patience, progress)
+        pairs, distances = questions(self.points, self.clusters, self.patience, progress)
         if not len(pairs):
             return self
         return replace(self, rounds=(*self.rounds, Round(pairs, distances)))
@@ -561,8 +562,10 @@ class DuplicateRounds:
             labels[number][place, vote.annotator] = label
         if self.finished:
             return self
-        said = tuple((*whose, label) for whose, label in sorted(labels[-1].items()))
-        return replace(self, rounds=(*self.rounds[:-1], replace(self.rounds[-1], votes=said)))
+        votes_now = tuple((*whose, label) for whose, label in sorted(labels[-1].items()))
+        return replace(
+            self, rounds=(*self.rounds[:-1], replace(self.rounds[-1], votes=votes_now))
+        )
 
     def _unknown_pair(self, name: str, where: str) -> InputError:
         """A pair that nobody asked for, or that is none."""

@@ -20,8 +20,7 @@ their median (imagehash). With H the Hamming distance,
 
 .. math:: s_{ij} = 1 - H(h_i, h_j) / 64
 
-Proposed are the ``k`` whose hashes are nearest, of equals those whose names come first. Hashes
-are compared some rows at a time: memory grows with the number of images, not with its square.
+Proposed are the ``k`` whose hashes are nearest, of equals those whose names come first.
 
 **SSIM**: how alike two images are in brightness, contrast and structure, window by window. The
 mean over all windows of 7 x 7 pixels (scikit-image takes odd windows; CleanPatrick says 8 x 8)
@@ -52,7 +51,6 @@ from equipoise.types.predictions import Predictions
 
 Nearest = Callable[[Ints], Ints]  # places in some order to (items, k) places in that order
 DRAWN = 100_000  # pairs of a background
-CELLS = 2**24  # of the distances at a time
 Hashes = NDArray[np.uint8]  # (items, bytes)
 REMEMBERED = 4096  # images at most that are kept in memory
 THUMBNAIL = 8
@@ -169,7 +167,7 @@ class PHash(Detector):
         assert data.images is not None
         hashes = self._hashes(data.images, _wanted(data), progress)
         pairs = pairs_to_score(
-            data, lambda order: _nearest(hashes[order], self.k), f"detector {self.name}"
+            data, lambda order: nearest_hashes(hashes[order], self.k), f"detector {self.name}"
         )
         apart = np.bitwise_count(hashes[pairs.first] ^ hashes[pairs.second])
         distance = apart.sum(axis=1, dtype=np.int64)
@@ -195,23 +193,13 @@ def _wanted(data: Collection) -> Ints:
     return np.unique(np.concatenate([data.pairs.first, data.pairs.second]))
 
 
-def _nearest(hashes: Hashes, k: int) -> Ints:
-    """Places of the k nearest others by Hamming distance, ties by place, shape (items, k)."""
-    items, k = len(hashes), min(k, len(hashes) - 1)
-    step = max(1, CELLS // (items * hashes.shape[1]))
-    places = np.empty((items, k), dtype=np.int64)
-    for start in range(0, items, step):
-        part = hashes[start : start + step]
-        apart = np.zeros((len(part), items), dtype=np.uint16)
-        for byte in range(hashes.shape[1]):
-            apart += np.bitwise_count(part[:, byte, None] ^ hashes[:, byte])
-        apart[np.arange(len(part)), start + np.arange(len(part))] = np.iinfo(np.uint16).max
-        least = np.partition(apart, k - 1, axis=1)[:, k - 1]
-        for row, (distances, limit) in enumerate(zip(apart, least, strict=True)):
-            near = np.flatnonzero(distances <= limit)
-            order = np.argsort(distances[near], kind="stable")[:k]
-            places[start + row] = near[order]
-    return places
+def nearest_hashes(hashes: Hashes, k: int) -> Ints:
+    """Places of the k nearest others by Hamming distance, ties by place, shape (items, k).
+
+    Bits are signs: the distance of two such embeddings is the share of bits that differ.
+    """
+    signs = 2.0 * np.unpackbits(hashes, axis=1) - 1
+    return neighbours(signs, k)[1]
 
 
 @dataclass(frozen=True)
