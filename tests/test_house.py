@@ -42,7 +42,7 @@ OTHER_NUMBERS = {
 }
 CATALOGUES = {  # one file for each entry, which the catalogue alone imports
     "truth/__init__.py", "study/analyses/catalogue.py", "report/answer/report.py",
-    "clean/detectors/__init__.py", "clean/encoders/__init__.py", "clean/studies/__init__.py",
+    "clean/detectors/__init__.py", "clean/studies/__init__.py",
     "cli/verbs.py", "datasets/__init__.py",
     "inference/__init__.py", "metrics/__init__.py", "report/page/charts.py",
     "datasets/reproduce/__init__.py", "uq/training/methods/__init__.py",

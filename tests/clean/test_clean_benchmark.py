@@ -25,6 +25,7 @@ from equipoise.clean.benchmark_findings import (
     benchmark_run,
     verdict,
 )
+from equipoise.clean.collection import split_pair
 from equipoise.clean.detector_benchmark import (
     Benchmark,
     _in_components,
@@ -34,7 +35,6 @@ from equipoise.clean.detector_benchmark import (
     lasting,
     versions,
 )
-from equipoise.clean.pairs import split_pair
 from equipoise.metrics import auroc
 from equipoise.report.run import Run
 from tests.clean_sample import FAKES, Column, Forest, clean_study, votes
@@ -498,11 +498,7 @@ def test_versions_of_what_decides_are_recorded(done, report):
 
 
 def test_a_fit_that_is_shared_is_charged_to_each(study, monkeypatch):
-    from equipoise.clean.detectors import classifier_based as shared
-    from equipoise.clean.detectors.classifier_based import (
-        ConfidentLearningMargin,
-        ConfidentLearningSelfConfidence,
-    )
+    from equipoise.clean.detectors import label_errors as shared
 
     monkeypatch.setattr(shared, "_results", OrderedDict())
     plain, fits = shared.held_out, []
@@ -513,7 +509,7 @@ def test_a_fit_that_is_shared_is_charged_to_each(study, monkeypatch):
         yield from plain(*args, **words)
 
     monkeypatch.setattr(shared, "held_out", slow)
-    both = (ConfidentLearningMargin(), ConfidentLearningSelfConfidence())
+    both = [shared.ConfidentLearning(ranking=ranking) for ranking in ("margin", "joint")]
     made = Benchmark(study, both, seeds=1, **FEW).run()
     assert len(fits) == 1 and min(made.tasks[0].seconds.values()) >= 0.2
 

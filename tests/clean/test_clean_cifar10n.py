@@ -7,9 +7,14 @@ import numpy as np
 import pytest
 
 from equipoise import InputError, evaluate
-from equipoise.clean import DETECTORS, cifar10n_label_errors
+from equipoise.clean import DETECTORS
 from equipoise.clean.detector import choose
-from equipoise.clean.studies.cifar10n import disagreement, load_cifar10n, wrong_labels
+from equipoise.clean.studies import cifar10n_label_errors as cifar10n
+from equipoise.clean.studies.cifar10n_label_errors import (
+    disagreement,
+    load_cifar10n,
+    wrong_labels,
+)
 
 needs_data = pytest.mark.skipif(
     "EQUIPOISE_DATA" not in os.environ,
@@ -73,10 +78,10 @@ def test_the_published_table_answers_disagreement(monkeypatch):
         embeddings=data.embeddings[some], clean=data.clean[some],
         aggregate=data.aggregate[some], slots=data.slots[some],
     )  # fmt: skip
-    quick = cifar10n_label_errors.METHODS[1:]
-    monkeypatch.setattr(cifar10n_label_errors, "METHODS", quick)
+    quick = cifar10n.METHODS[1:]
+    monkeypatch.setattr(cifar10n, "METHODS", quick)
     told = []
-    found = cifar10n_label_errors.reproduce(lambda *done: told.append(done), data=fewer)
+    found = cifar10n.reproduce(lambda *done: told.append(done), data=fewer)
     assert told == [(step, 2 * len(quick)) for step in range(2 * len(quick))]
     assert found.notes[0].startswith("The published table answers question B: disagreement")
     assert len(found.rows) == 2 * len(quick) and found.figures == 4

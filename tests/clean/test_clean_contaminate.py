@@ -6,10 +6,9 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from equipoise.clean.collection import Collection
+from equipoise.clean.collection import Collection, split_pair
 from equipoise.clean.encoders import GreyPixels
 from equipoise.clean.images import ArrayImages
-from equipoise.clean.pairs import split_pair
 from equipoise.clean.pictures import ALTERATIONS, MADE_UP, Alteration, alter
 from equipoise.clean.planting import Copies, Flips, OffTopic, contaminate
 from equipoise.types.arrays import InputError

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
+from equipoise.clean.collection import duplicate_groups, leakage
 from equipoise.clean.cut import LAWS, automatic_cut, contamination
-from equipoise.clean.pairs import duplicate_groups, leakage
 from equipoise.types.arrays import InputError
 from tests.oracles import cleaning
 

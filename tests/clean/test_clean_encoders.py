@@ -10,16 +10,9 @@ import numpy as np
 import pytest
 
 from equipoise.clean import detector as detector_module
-from equipoise.clean.encoders import (
-    EfficientNetLite,
-    GivenEmbeddings,
-    GreyPixels,
-    OnnxFile,
-    TimmModel,
-    choose_encoder,
-    embed,
-)
+from equipoise.clean.encoders import GivenEmbeddings, GreyPixels, choose_encoder, embed
 from equipoise.clean.images import ArrayImages
+from equipoise.clean.networks import EfficientNetLite, OnnxFile, TimmModel
 from equipoise.types.arrays import InputError
 
 IMAGES = ArrayImages(np.random.default_rng(0).integers(0, 256, (150, 20, 20, 3), np.uint8))

@@ -10,17 +10,21 @@ from sklearn.mixture import GaussianMixture
 
 from equipoise import InputError
 from equipoise.clean import Collection
-from equipoise.clean.detectors import classifier_based as _out_of_sample
-from equipoise.clean.detectors.classifier_based import (
+from equipoise.clean.detectors import label_errors as _out_of_sample
+from equipoise.clean.detectors.label_errors import (
+    RANKINGS,
     Bhn,
-    ConfidentLearningJoint,
-    ConfidentLearningMargin,
-    ConfidentLearningSelfConfidence,
+    ConfidentLearning,
+    Fine,
+    KnnDisagreement,
+    NoiseRank,
     _folds,
+    confident_joint,
     held_out,
+    margin,
     out_of_sample,
+    self_confidence,
 )
-from equipoise.clean.detectors.label_geometry import Fine, KnnDisagreement, NoiseRank
 from tests.oracles import detectors as slow
 
 CLASSES = ("a", "b", "c", "d")
@@ -57,10 +61,10 @@ def test_noise_rank_and_neighbours_are_their_definitions(seed):
 def test_the_confident_joint_comes_first(seed):
     chances, labels = probabilities(seed)
     off = np.array(slow.confident_joint(chances, labels))
-    found = ConfidentLearningJoint().suspicion(chances, labels)
-    margin = ConfidentLearningMargin().suspicion(chances, labels)
+    found = confident_joint(chances, labels)
+    half = margin(chances, labels)
     assert (found >= 0.5).tolist() == off.tolist()
-    assert found == pytest.approx((off + margin) / 2)
+    assert found == pytest.approx((off + half) / 2)
 
 
 def test_the_confident_joint_is_that_of_cleanlab():
@@ -69,15 +73,15 @@ def test_the_confident_joint_is_that_of_cleanlab():
         chances, labels = probabilities(seed, items=300)
         chances = chances[:, :3] / chances[:, :3].sum(axis=1, keepdims=True)
         joint = count.compute_confident_joint(labels, chances, calibrate=False)
-        found = ConfidentLearningJoint().suspicion(chances, labels)
+        found = confident_joint(chances, labels)
         assert (found >= 0.5).sum() == joint.sum() - np.trace(joint)
 
 
 def test_self_confidence_and_margin_by_hand():
     chances, labels = np.array([[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]]), np.array([0, 1])
-    own = ConfidentLearningSelfConfidence().suspicion(chances, labels)
-    margin = ConfidentLearningMargin().suspicion(chances, labels)
-    assert own == pytest.approx([0.3, 0.7]) and margin == pytest.approx([0.25, 0.65])
+    own = self_confidence(chances, labels)
+    assert own == pytest.approx([0.3, 0.7])
+    assert margin(chances, labels) == pytest.approx([0.25, 0.65])
 
 
 @settings(max_examples=20, deadline=None)
@@ -95,7 +99,7 @@ def test_nobody_is_predicted_by_what_saw_its_label():
     """A label that changes leaves the item's own probabilities as they were."""
     data = collection(3)
     labels = np.array(data.labels)
-    how = ConfidentLearningMargin()
+    how = ConfidentLearning()
     for places, predict in held_out(data.embeddings, labels, how, 4):
         apart = np.setdiff1d(np.arange(len(labels)), places)
         direct = _out_of_sample._trained_classifier(
@@ -110,7 +114,7 @@ def test_a_class_with_one_member_never_supports_its_label():
     labels = np.array(collection(1).labels)
     labels[4] = 3
     data = replace(collection(1), labels=labels)
-    found = ConfidentLearningSelfConfidence().score(data).values
+    found = ConfidentLearning().score(data).values
     assert found[4] == 1 and found.max() == 1 and (found == 1).sum() == 1
 
 
@@ -120,33 +124,34 @@ def test_three_rankings_share_one_fit(monkeypatch):
     monkeypatch.setattr(
         _out_of_sample, "_trained_classifier", lambda *words: calls.append(1) or trained(*words)
     )
-    for kind in (
-        ConfidentLearningSelfConfidence, ConfidentLearningMargin, ConfidentLearningJoint,
-    ):  # fmt: skip
-        kind().score(data, seed=12345)
+    for ranking in RANKINGS:
+        ConfidentLearning(ranking=ranking).score(data, seed=12345)
     assert len(calls) == 5
-    ConfidentLearningMargin().score(data, seed=12346)
+    ConfidentLearning().score(data, seed=12346)
     other = replace(data, labels=(np.array(data.labels) + 1) % 3)
-    ConfidentLearningMargin().score(other, seed=12345)
+    ConfidentLearning().score(other, seed=12345)
     assert len(calls) == 15
 
 
 def test_kept_results_cannot_be_changed():
-    data, how = collection(9), ConfidentLearningMargin()
-    first = out_of_sample(data, how, 0)
-    first[:] = 0
-    assert out_of_sample(data, how, 0).sum() == pytest.approx(len(data))
+    data, how = collection(9), ConfidentLearning()
+    first = out_of_sample(data.embeddings, data.labels, how, 0)
+    with pytest.raises(ValueError, match="read-only"):
+        first[:] = 0
+    assert first.sum() == pytest.approx(len(data))
 
 
 def test_adaboost_is_another_classifier():
     data = collection(2)
-    one = ConfidentLearningSelfConfidence(classifier="adaboost", stumps=5).score(data).values
-    assert not np.allclose(one, ConfidentLearningSelfConfidence().score(data).values)
+    one = ConfidentLearning(classifier="adaboost", stumps=5).score(data).values
+    assert not np.allclose(one, ConfidentLearning().score(data).values)
     with pytest.raises(InputError, match="classifier"):
-        ConfidentLearningSelfConfidence(classifier="adabost")
+        ConfidentLearning(classifier="adabost")
+    with pytest.raises(InputError, match="ranking"):
+        ConfidentLearning(ranking="marjin")
 
 
-@pytest.mark.parametrize("kind", [ConfidentLearningMargin, Bhn])
+@pytest.mark.parametrize("kind", [ConfidentLearning, Bhn])
 def test_one_class_is_refused(kind):
     known = np.full(40, -1)
     known[:5] = 0
@@ -193,7 +198,7 @@ def test_bhn_is_a_conformal_p_value_per_fold():
     rows, labels, right = ordered.embeddings, ordered.labels, ordered.known
     unsure, clean = np.flatnonzero(right == -1), np.flatnonzero(right != -1)
     of_known = np.zeros(len(clean))
-    for places, predict in held_out(rows[unsure], labels[unsure], ConfidentLearningMargin(), 2):
+    for places, predict in held_out(rows[unsure], labels[unsure], ConfidentLearning(), 2):
         here = unsure[places]
         nulls = 1 - predict(rows[clean])[np.arange(len(clean)), right[clean]]
         tested = 1 - predict(rows[here])[np.arange(len(here)), labels[here]]

@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from equipoise.clean import DETECTORS
-from equipoise.clean.detector import choose, load_detector
+from equipoise.clean import DETECTORS, Collection
+from equipoise.clean.detector import choose, load_detector, scores_of
 from equipoise.types.arrays import InputError
 from tests.cli_sample import caller
 
@@ -14,7 +14,7 @@ OWN = """
 from dataclasses import dataclass
 from typing import ClassVar
 from equipoise.clean import Detector
-from equipoise.clean.detectors.outliers import KnnDistance
+from equipoise.clean.detectors.label_errors import KnnDisagreement
 
 @dataclass(frozen=True)
 class Mine(Detector):
@@ -84,6 +84,36 @@ def test_a_file_that_is_not_there_is_refused(tmp_path):
         load_detector(str(tmp_path / "gone.py"))
     with pytest.raises(InputError, match=r"path\.py"):
         load_detector("knn_distance")
+
+
+BROKEN = [
+    ("raise SystemExit(3)", "SystemExit: 3 (mine.py, line 16)"),
+    ("1 / 0", "ZeroDivisionError: division by zero (mine.py, line 16)"),
+    ("return data.embeddings[:, 0]", "ndarray"),
+    ("return self.of_items(('nobody',), [1.0])", "a score of 'nobody'"),
+    ("return self.of_items(data.items, data.embeddings[:, 0] * np.nan)", "nan"),
+    ("object.__setattr__(self, 'bounded', True); "
+     "return self.of_items(data.items, 9 + 0 * data.embeddings[:, 0])", "beyond 0 and 1"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("line", "got"), BROKEN)
+def test_what_a_detector_of_your_own_does_wrong_is_said_with_its_file(file, line, got):
+    last = "return self.of_items(data.items, data.embeddings[:, self.feature])"
+    detector = load_detector(str(file("import numpy as np" + OWN.replace(last, line))))
+    rows = Collection(items=("a", "b", "c"), embeddings=np.eye(3))
+    with pytest.raises(InputError) as refused:
+        scores_of(detector, rows)
+    assert got in str(refused.value)
+    if "nan" not in got:
+        assert "mine.py" in refused.value.where and refused.value.do
+
+
+def test_what_a_detector_of_your_own_prints_stands_in_no_result(file, capsys):
+    detector = load_detector(str(file(OWN.replace("return self", "print(7); return self"))))
+    scores_of(detector, Collection(items=("a", "b"), embeddings=np.eye(2)))
+    seen = capsys.readouterr()
+    assert seen.out == "" and seen.err == "7\n"
 
 
 def test_a_scan_ranks_with_a_detector_of_your_own(file, tmp_path, monkeypatch, capsys):

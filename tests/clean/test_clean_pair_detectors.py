@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from equipoise import InputError
-from equipoise.clean import Collection, Pairs
-from equipoise.clean.detectors import duplicates as phash_module
-from equipoise.clean.detectors.duplicates import PHash, Ssim, _nearest
+from equipoise.clean import Collection, Pairs, similarity
+from equipoise.clean.detectors.duplicates import PHash, Ssim, nearest_hashes
 from equipoise.clean.images import ArrayImages
 from equipoise.metrics import auroc
 
@@ -90,9 +89,9 @@ def test_nearest_hashes_are_those_of_a_full_search(monkeypatch):
     apart = (bits[:, None] != bits[None]).sum(axis=2)
     np.fill_diagonal(apart, 999)
     slowly = [sorted(range(50), key=lambda j: (apart[i, j], j))[:4] for i in range(50)]
-    assert _nearest(hashes, 4).tolist() == slowly
-    monkeypatch.setattr(phash_module, "CELLS", 1000)
-    assert _nearest(hashes, 4).tolist() == slowly
+    assert nearest_hashes(hashes, 4).tolist() == slowly
+    monkeypatch.setattr(similarity, "CELLS", 1000)
+    assert nearest_hashes(hashes, 4).tolist() == slowly
 
 
 def test_images_of_unlike_sizes_are_compared_at_the_smaller():

@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from equipoise import Annotations
 from equipoise.clean import Collection, pair_name
-from equipoise.clean import rounds_search as search
+from equipoise.clean import similarity as search
 from equipoise.clean.rounds import (
     JUDGES,
     DuplicateRounds,
@@ -59,15 +58,12 @@ def worlds(draw, least=1, most=14):
     return np.array(rows, float), groups
 
 
-@given(worlds(), st.integers(1, 3), st.sampled_from([1, 2, 8]), st.sampled_from([1, 64]))
+@given(worlds(), st.integers(1, 3), st.sampled_from([1, 64]))
 @settings(max_examples=150, deadline=None)
-def test_the_same_questions_as_the_slow_twin(world, patience, length, cells):
+def test_the_same_questions_as_the_slow_twin(world, patience, cells):
     rows, groups = world
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(search, "LIST", length)
         patch.setattr(search, "CELLS", cells)
-        patch.setattr(search, "MOST_ROWS", cells)
-        patch.setattr(search, "BLOCK", cells)
         rounds = DuplicateRounds.start(collection(rows), patience=patience)
         place = {name: number for number, name in enumerate(rounds.items)}
         rounds, history = judged(rounds, lambda a, b: groups[place[a]] == groups[place[b]])
@@ -337,17 +333,6 @@ def test_a_model_learns_from_earlier_rounds():
     assert third.rounds[1].answers[0] == 1
 
 
-def test_annotations_are_votes():
-    said = Annotations(
-        kind="binary", items=("a | b", "c | d"), classes=("no", "yes"),
-        item=np.array([0, 1]), label=np.array([1, 0]),
-    )  # fmt: skip
-    after = four().answered(said)
-    assert after.groups == (("a", "b"),)
-    with pytest.raises(InputError, match="single yes/no votes"):
-        four().answered(replace(said, count=np.array([2, 1])))
-
-
 @pytest.mark.parametrize(
     ("said", "message"),
     [
@@ -468,7 +453,7 @@ def test_killed_before_any_file_it_ends_the_same(tmp_path, monkeypatch):
 
         def dying(path, text, left=left):
             if left[0] == 0:
-                path.with_name(f".{path.name}.part").write_bytes(text[: len(text) // 2])
+                path.with_name(f".{path.name}.part").write_text(text[: len(text) // 2])
                 raise KeyboardInterrupt
             left[0] -= 1
             write(path, text)
@@ -485,18 +470,15 @@ def test_killed_before_any_file_it_ends_the_same(tmp_path, monkeypatch):
         assert bytes_of(place) == bytes_of(tmp_path / "whole"), last
         if left[0] > 0:
             break
-    assert killed > 5
+    assert killed > 3
 
 
 def test_other_embeddings_and_other_folders_are_refused(tmp_path):
     world, _ = odd_world()
     DuplicateRounds.start(world).save(tmp_path / "one")
-    assert DuplicateRounds.load(tmp_path / "one", world).names
     moved = replace(world, embeddings=world.embeddings + 1e-6)
     for other in (moved, world.subset(np.arange(5))):
         with pytest.raises(InputError, match="other items, or the same with other embeddings"):
-            DuplicateRounds.load(tmp_path / "one", other)
-        with pytest.raises(InputError, match="other items"):
             DuplicateRounds.start(other).save(tmp_path / "one")
     with pytest.raises(InputError, match="other settings"):
         DuplicateRounds.start(world, patience=2).save(tmp_path / "one")
@@ -508,18 +490,31 @@ def test_other_embeddings_and_other_folders_are_refused(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "text"),
+    ("before", "after"),
     [
-        ("rounds.json", '{"version": 7}'),
-        ("items.csv", "name\n1\n"),
-        ("round-01.pairs.csv", "first,second,distance\na,b,0.1\n"),
-        ("round-01.votes.csv", "pair,annotator,label\na | b,ann,yes\n"),
-        ("round-01.answers.csv", "pair,answer\n"),
+        ('"version": 2', '"version": 7'),
+        ('"plain"', '"pla1n"'),
+        ('"patience": 1', '"patience": 2'),
+        ('"first": [0', '"first": [1'),
+        ('"seal": "', '"was": "'),
+        ("{", "["),
     ],
 )
-def test_a_folder_that_was_changed_is_refused(tmp_path, name, text):
+def test_a_folder_that_was_changed_is_refused(tmp_path, before, after):
     world, _ = odd_world()
     DuplicateRounds.start(world).save(tmp_path / "one")
-    (tmp_path / "one" / name).write_text(text)
-    with pytest.raises(InputError, match=r"expected .*; .*again"):
+    path = tmp_path / "one/rounds.json"
+    assert before in path.read_text()
+    path.write_text(path.read_text().replace(before, after))
+    with pytest.raises(InputError, match=r"expected .*; .*"):
         DuplicateRounds.load(tmp_path / "one")
+
+
+def test_embeddings_of_other_items_and_names_that_are_no_text_are_refused(tmp_path):
+    world, _ = odd_world()
+    DuplicateRounds.start(world).save(tmp_path / "one")
+    np.save(tmp_path / "one/embeddings.npy", np.ones((6, 5)))
+    with pytest.raises(InputError, match="rows for 7 items"):
+        DuplicateRounds.load(tmp_path / "one")
+    with pytest.raises(InputError, match="no text"):
+        DuplicateRounds.start(collection(np.eye(2), ["a", "\ud800"]))

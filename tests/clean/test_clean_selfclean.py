@@ -1,9 +1,7 @@
 """Neighbours, linkage and the SelfClean detectors against their slow twins, and their laws."""
 
 import os
-from dataclasses import replace
 from pathlib import Path
-from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -22,7 +20,6 @@ from equipoise.clean.detectors.selfclean import (
     off_topic_areas,
     single_linkage,
 )
-from equipoise.clean.encoders import GreyPixels
 from equipoise.clean.similarity import Directions, neighbours
 from equipoise.types.arrays import InputError
 from tests.oracles import cleaning
@@ -256,22 +253,6 @@ def test_pairs_that_are_given_are_scored_and_others_proposed():
     assert abs(background.mean() - (1 - upper.mean())) < 0.02
 
 
-def test_turned_and_mirrored_copies_are_found_with_images_and_an_encoder():
-    from equipoise.clean.images import ArrayImages
-
-    random = np.random.default_rng(0)
-    pictures = random.integers(0, 256, (12, 16, 16, 3), dtype=np.uint8)
-    pictures[1] = np.rot90(pictures[0])
-    pictures[3] = np.rot90(pictures[2], 3)[:, ::-1]
-    names = tuple(map(str, range(12)))
-    seen = Collection(items=names, images=ArrayImages(pictures))
-    turned = EmbeddingDistance(k=1, transforms=True, encoder="pixels").score(seen)
-    scores = dict(zip(turned.items, turned.values, strict=True))
-    assert sorted(scores, key=scores.get)[-2:] in (["0 | 1", "2 | 3"], ["2 | 3", "0 | 1"])
-    assert min(scores["0 | 1"], scores["2 | 3"]) > 0.999
-    assert sorted(scores.values())[-3] < 0.9
-
-
 def test_the_order_of_items_changes_neither_the_proposed_pairs_nor_the_background():
     rows = np.repeat(np.random.default_rng(0).normal(size=(5, 4)), 12, axis=0)
     whole = data(rows)
@@ -281,53 +262,6 @@ def test_the_order_of_items_changes_neither_the_proposed_pairs_nor_the_backgroun
     assert_array_equal(one.values, other.values)
     drawn = [EmbeddingDistance().background(each, size=50) for each in (whole, shuffled)]
     assert_array_equal(*drawn)
-
-
-class _Counted(GreyPixels):
-    """Counts the images that it encodes."""
-
-    seen: ClassVar[list[int]] = []
-
-    def encode(self, images, places):
-        self.seen.extend(places)
-        return super().encode(images, places)
-
-
-def test_views_are_embedded_once_and_the_cut_knows_them(tmp_path, monkeypatch):
-    from equipoise.clean import encoders
-    from equipoise.clean.images import ArrayImages
-    from equipoise.clean.scanning import ScanPlan, scan
-
-    monkeypatch.setattr(encoders, "choose_encoder", lambda _: _Counted(8))
-    _Counted.seen.clear()
-    pixels = np.random.default_rng(0).integers(0, 256, (30, 12, 12, 3), dtype=np.uint8)
-    images = ArrayImages(pixels)
-    seen = Collection(items=tuple(f"{n:02}" for n in range(30)), images=images,
-                      embeddings=GreyPixels(8).encode(images, range(30)))  # fmt: skip
-    how = ScanPlan(turned=True, cut=True, check=False, cache=tmp_path)
-    found = scan(seen, how)
-    assert len(_Counted.seen) == 8 * 30
-    assert scan(seen, how) == found and len(_Counted.seen) == 8 * 30
-    assert scan(seen, replace(how, cache=None)) == found
-    assert len(_Counted.seen) == 2 * 8 * 30
-    turned = EmbeddingDistance(transforms=True, cache=tmp_path)
-    every = turned.score(replace(seen, pairs=Pairs(*np.triu_indices(30, 1)))).values
-    drawn = turned.background(seen)
-    assert set(drawn) <= set(every)
-    assert drawn.mean() > EmbeddingDistance().background(seen).mean() + 0.01
-    assert turned == EmbeddingDistance(transforms=True) and "cache" not in turned.settings
-
-
-def test_turned_copies_cannot_be_seen_in_embeddings(tmp_path):
-    from equipoise.clean.images import ArrayImages
-
-    with pytest.raises(InputError, match="no images"):
-        EmbeddingDistance(transforms=True).score(data(scattered(10)))
-    np.savez(tmp_path / "given.npz", embeddings=scattered(10), items=np.arange(10).astype(str))
-    pictures = ArrayImages(np.zeros((10, 4, 4, 3), dtype=np.uint8))
-    seen = Collection(items=tuple(map(str, range(10))), images=pictures)
-    with pytest.raises(InputError, match="turned images"):
-        EmbeddingDistance(transforms=True, encoder=str(tmp_path / "given.npz")).score(seen)
 
 
 def test_the_detectors_are_in_the_catalogue_and_bounded():

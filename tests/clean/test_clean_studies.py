@@ -8,10 +8,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from equipoise.clean.collection import TASKS
+from equipoise.clean.collection import TASKS, pair_name
 from equipoise.clean.encoders import GreyPixels
 from equipoise.clean.images import ArrayImages
-from equipoise.clean.pairs import pair_name
 from equipoise.clean.studies import STUDIES
 from equipoise.clean.studies.cleanpatrick import load_cleanpatrick
 from equipoise.clean.studies.demo import load_demo

@@ -22,6 +22,7 @@ CORE = {  # what cleaning may import from: rooms with their modules of public na
         "options",
         "parquet",
         "tables",
+        "user_code",
         "writing",
     },
     "metrics": set(),

@@ -140,11 +140,11 @@ class _Encoder:
 
 
 def _scan(folder: Path) -> object:
-    from equipoise.clean.scan_findings import load_scan
+    from equipoise.clean.scan_findings import load_scan, scan_json, scan_report
     from equipoise.report.page import render
 
-    record = load_scan(folder)
-    return json.dumps(record.as_json()), render(record.report)
+    scan = load_scan(folder)
+    return json.dumps(scan_json(scan)), render(scan_report(scan))
 
 
 def _benchmark(folder: Path) -> object:
@@ -160,7 +160,7 @@ def _rounds(folder: Path) -> object:
     from equipoise.clean.rounds import DuplicateRounds, pair_rows
 
     state = DuplicateRounds.load(folder)
-    votes = [dict(one.votes) for one in state.rounds]
+    votes = [one.votes for one in state.rounds]
     state.report()
     return state.fingerprint, state.patience, state.judging, votes, pair_rows(state)
 
@@ -174,7 +174,7 @@ def _votes(folder: Path) -> object:
 
 
 def _features(folder: Path) -> object:
-    from equipoise.clean.features import read_features
+    from equipoise.clean.reading import read_features
 
     made = read_features(folder / "features.npz")
     return made.items, made.embeddings.tobytes(), made.labels, made.split

@@ -16,7 +16,7 @@ MODULES = {
 HARMLESS = {"pickle.UnpicklingError", "urllib.parse.unquote"}
 CONNECTS = {"scale/engine/_clusters.py"}  # to the address that the user typed
 SENDS_WORK = {"scale/engine/_worker.py"}  # to workers that the user started or named
-OWN_CODE = {"clean/detector.py"}  # a detector that the user names is run
+OWN_CODE = {"read/user_code.py"}  # a detector that the user names is run
 
 
 def dotted(node):

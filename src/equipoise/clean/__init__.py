@@ -9,10 +9,17 @@ when they are first asked for.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from equipoise.clean.collection import TASKS, Collection, ImageSource, JudgedCollection
+from equipoise.clean.collection import (
+    TASKS,
+    Collection,
+    ImageSource,
+    JudgedCollection,
+    Pairs,
+    pair_name,
+    split_pair,
+)
 from equipoise.clean.detector import Detector, load_detector
 from equipoise.clean.detectors import DETECTORS
-from equipoise.clean.pairs import Pairs, pair_name, split_pair
 
 if TYPE_CHECKING:
     from equipoise.clean.detector_benchmark import Benchmark, BenchmarkResult

@@ -57,12 +57,6 @@ BINS = 20  # of items, by the probability that they are a problem, that experts 
 SOURCES = ("groger2025",)
 PACKAGES = ("sklearn", "pyod", "faiss", "torch")  # that decide what detectors find
 Stage = Callable[[str], Progress]
-NO_AUDIT = InputError(
-    "audit",
-    "no audited sample of what nobody judged",
-    "labels of a random sample of the items, or pairs, that were never candidates",
-    "label some and give them to equipoise audit",
-)
 MARK = "benchmark.json"
 REPLACED = (
     "The result in {folder} of {detectors} on {tasks} was replaced by that of {now} on "
@@ -253,7 +247,7 @@ def _population_in_words(compared: TaskBenchmark, nouns: Nouns) -> str:
 
 def _leaderboard(compared: TaskBenchmark, board: Finding) -> Finding:
     """The standings of a task with all metrics of all detectors, and what chance reaches."""
-    done, front = compared.evaluation, _ranking(compared)
+    done = compared.evaluation
     shares = " and ".join(
         f"{percent(compared.prevalence(labels))} by {words}"
         for labels, words in (("hard", "majority"), ("soft", "votes"))
@@ -272,53 +266,10 @@ def _leaderboard(compared: TaskBenchmark, board: Finding) -> Finding:
             replace(chart, foot=foot) if isinstance(chart, Standings) else chart
             for chart in board.charts
         ),
-        tables=(
-            *(_score_table(compared, labels, front) for labels in reversed(LABELS)),
-            *board.tables,
-        ),
         note=f"Problems are {shares}, which is the level of chance for average precision and "
         "P@k; for AUROC it is 0.5. A detector is called no better than chance where its "
         f"interval reaches down to that.{units}",
         nav="Detectors",
-    )
-
-
-def _score_table(compared: TaskBenchmark, labels: str, front: RankedModels) -> Table:
-    def cells(metric: str, value: float, low: float, high: float) -> dict[str, float]:
-        return {metric: value, f"{metric}_low": low, f"{metric}_high": high}
-
-    rows: list[dict[str, str | float]] = []
-    for name in front.models:
-        row: dict[str, str | float] = {"task": compared.task, "detector": name}
-        for metric in compared.evaluation.metrics:
-            estimate = compared.evaluation.estimate(name, metric.name, labels=labels)
-            row |= cells(
-                metric.name, estimate.value, *estimate.interval(compared.evaluation.level)
-            )
-        rows.append(row | {"seeds": compared.seeds[name]})
-    chance: dict[str, str | float] = {"task": compared.task, "detector": "chance", "seeds": ""}
-    for metric in compared.evaluation.metrics:
-        chance |= cells(metric.name, *[compared.chance(metric.name, labels)] * 3)
-    several = any(size > 1 for size in compared.seeds.values())
-    return Table(
-        name=f"{compared.task}-scores-{labels}",
-        caption=f"{TITLES[compared.task]}, {'soft' if labels == 'soft' else 'majority'} "
-        "labels, best first, with intervals",
-        columns=(
-            Column("detector", "detector", "model"),
-            *(
-                Column(
-                    metric.name,
-                    metric.title,
-                    "number",
-                    (f"{metric.name}_low", f"{metric.name}_high"),
-                    brief=place < 4,
-                )
-                for place, metric in enumerate(compared.evaluation.metrics)
-            ),
-            *([Column("seeds", "seeds", "count", brief=False)] if several else []),
-        ),
-        rows=[*rows, chance],
     )
 
 
@@ -338,9 +289,7 @@ def _task_report(compared: TaskBenchmark, wanted: AnswerContent, stage: Stage | 
         else part
         for part in report.findings
     ]
-    title = "How many problems were never candidates?"
-    audit = replace(left_out("audit", title, NO_AUDIT), evidence=True)
-    return replace(report, findings=(*shown, *_expert_threshold(compared), audit))
+    return replace(report, findings=(*shown, *_expert_threshold(compared)))
 
 
 def _expert_threshold(compared: TaskBenchmark) -> tuple[Finding, ...]:

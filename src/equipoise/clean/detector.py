@@ -3,24 +3,26 @@
 A detector is a frozen dataclass whose fields are its hyper-parameters; `score` returns
 `Predictions`, so that the metrics, intervals and verdicts for models are those for detectors.
 Higher is more suspicious. A detector of pairs scores the pairs of the collection, or proposes
-its own where there are none.
+its own where there are none. A detector of the user's own is called by `scores_of` behind the
+boundary of `equipoise.read.user_code`.
 """
 
-import hashlib
-import sys
+import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
-from importlib.util import find_spec, module_from_spec, spec_from_file_location
-from inspect import isabstract
-from pathlib import Path
-from types import ModuleType
-from typing import ClassVar, Literal
+from dataclasses import dataclass, fields, is_dataclass
+from importlib.util import find_spec
+from typing import Literal
 
 import numpy as np
 
-from equipoise.clean.collection import MISSING, TASKS, Collection, Task
-from equipoise.scale.engine import send_by_code
+from equipoise.clean.collection import MISSING, TASKS, Collection, Task, split_pair
+from equipoise.read.user_code import (
+    call_user_code,
+    load_user_object,
+    new_user_object,
+    path_and_name,
+)
 from equipoise.types.arrays import Floats, InputError, Ints, nearest
 from equipoise.types.predictions import Predictions
 
@@ -44,7 +46,6 @@ class LeftOut:
     detector: str = ""
 
 
-@dataclass(frozen=True)
 class Detector(ABC):
     """A method that says how suspicious every item, or every pair of items, is.
 
@@ -64,14 +65,14 @@ class Detector(ABC):
         Keys of its sources in the bibliography.
     """
 
-    name: ClassVar[str]
-    title: ClassVar[str]
-    task: ClassVar[Task]
-    needs: ClassVar[tuple[Need, ...]]
-    packages: ClassVar[tuple[str, ...]] = ()
-    seeded: ClassVar[bool] = False
-    bounded: ClassVar[bool] = False
-    references: ClassVar[tuple[str, ...]] = ()
+    name: str
+    title: str
+    task: Task
+    needs: tuple[Need, ...]
+    packages: tuple[str, ...] = ()
+    seeded: bool = False
+    bounded: bool = False
+    references: tuple[str, ...] = ()
 
     @abstractmethod
     def score(
@@ -93,13 +94,55 @@ class Detector(ABC):
     @property
     def settings(self) -> dict[str, object]:
         """Hyper-parameters by name, without fields that change no score (``compare=False``)."""
+        if not is_dataclass(self):
+            return {}
         return {
-            field.name: getattr(self, field.name) for field in fields(self) if field.compare
+            field.name: getattr(self, field.name)
+            for field in fields(self)
+            if field.compare and field.name not in Detector.__annotations__
         }
 
     def of_items(self, items: Sequence[str], values: Floats) -> Predictions:
         """Scores of some items, as `Predictions` of this detector."""
         return Predictions(self.name, tuple(items), np.asarray(values, float), task=self.task)
+
+
+def scores_of(
+    detector: Detector, data: Collection, seed: int = 0, progress: Progress | None = None
+) -> Predictions:
+    """Scores of a detector, of the package or of the user's own, which is then checked."""
+    if type(detector).__module__.startswith("equipoise."):
+        return detector.score(data, seed=seed, progress=progress)
+    where = f"detector {detector.name} of {_file_of(detector)}"
+    scores = call_user_code(
+        detector.score,
+        data,
+        seed=seed,
+        progress=progress,
+        where=where,
+        expected="a score for every item, or pair",
+    )
+    if not isinstance(scores, Predictions) or scores.classes:
+        got = "class probabilities" if isinstance(scores, Predictions) else type(scores)
+        do = "return self.of_items(items, values)"
+        raise InputError(where, f"{got}", "Predictions, one score per item or pair", do)
+    there, pairs = set(data.items), detector.task == "near_duplicates"
+    for name in scores.items:
+        if not there.issuperset(split_pair(name) if pairs else (name,)):
+            what = "pairs of items" if pairs else "items"
+            do = f"score {'data.pairs.names(data.items)' if pairs else 'data.items'}"
+            raise InputError(where, f"a score of {name!r}", f"{what} of the collection", do)
+    if detector.bounded and not ((scores.values >= 0) & (scores.values <= 1)).all():
+        do = "scale them, or leave out bounded = True"
+        raise InputError(where, "scores beyond 0 and 1", "scores in [0, 1]", do)
+    return scores
+
+
+def _file_of(detector: Detector) -> str:
+    try:
+        return inspect.getfile(type(detector))
+    except (OSError, TypeError):
+        return "a class in no file"
 
 
 def labelled_items(data: Collection) -> Collection:
@@ -111,27 +154,28 @@ def labelled_items(data: Collection) -> Collection:
     return data if len(rows) == len(data) else data.subset(rows)
 
 
-@dataclass(frozen=True)
 class LabelDetector(Detector):
-    """A detector of label errors that chance has no part in."""
+    """A detector of label errors, of the items that have a label, in the order of names."""
 
     task = "label_errors"
     needs = ("embeddings", "labels")
 
     @abstractmethod
-    def suspicion(self, rows: Floats, labels: Ints, progress: Progress | None) -> Floats:
-        """Scores of items that have a label and stand in the order of their names, (items,)."""
+    def suspicion(
+        self, rows: Floats, labels: Ints, *, seed: int = 0, progress: Progress | None = None
+    ) -> Floats:
+        """Scores of labelled items that stand in the order of their names, shape (items,)."""
 
     def score(
         self, data: Collection, *, seed: int = 0, progress: Progress | None = None
     ) -> Predictions:
         """How suspicious the label of every item is that has one."""
-        del seed
         self.check(data)
         seen = labelled_items(data)
         assert seen.embeddings is not None and seen.labels is not None
         order = name_order(seen.items)
-        values = self.suspicion(seen.embeddings[order], seen.labels[order], progress)
+        rows, labels = seen.embeddings[order], seen.labels[order]
+        values = self.suspicion(rows, labels, seed=seed, progress=progress)
         return self.of_items(seen.items, back_in_place(values, order))
 
 
@@ -189,7 +233,7 @@ def choose(names: Sequence[str], catalogue: Sequence[Detector]) -> tuple[Detecto
     by_name = {detector.name: detector for detector in catalogue}
     chosen = []
     for name in names:
-        if _path_and_name(name) is not None:
+        if path_and_name(name) is not None:
             chosen.append(load_detector(name))
         elif name in by_name:
             chosen.append(by_name[name])
@@ -212,87 +256,12 @@ def load_detector(spec: str) -> Detector:
         ``path.py:Name`` of a class, which is made without arguments, or of one that is made;
         or ``path.py`` where the file has one detector.
     """
-    place = _path_and_name(spec)
     where = f"detector {spec}"
-    if place is None:
-        raise InputError(where, "no file of Python", "path.py:Name or path.py", "check it")
-    path, name = place
-    if not path.is_file():
-        raise InputError(where, f"no file {path}", "a file of Python", "check the path")
-    detectors = _detectors_in(_run_as_module(path, where))
-    if name is None and len(detectors) == 1:
-        (name,) = detectors
-    if name not in detectors:
-        raise InputError(
-            where,
-            f"no detector {name}" if name else f"{len(detectors) or 'no'} detectors",
-            f"one of {', '.join(detectors)}" if detectors else "a class that extends Detector",
-            f"write {path}:{nearest(name or '', detectors) or next(iter(detectors))}"
-            if detectors
-            else "see equipoise.clean.Detector",
-        )
-    return _checked_detector(detectors[name], where)
-
-
-def _path_and_name(spec: str) -> tuple[Path, str | None] | None:
-    """The file and the name in it; None where no file is named."""
-    path, colon, name = spec.rpartition(":")
-    if colon and path.endswith(".py") and name.isidentifier():
-        return Path(path), name
-    return (Path(spec), None) if spec.endswith(".py") else None
-
-
-def _run_as_module(path: Path, where: str) -> ModuleType:
-    """Run a file as a module of its own; it stays known, as dataclasses ask."""
-    called = f"_own_{path.stem}_{hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:8]}"
-    spec = spec_from_file_location(called, path.resolve())
-    assert spec is not None and spec.loader is not None
-    module = module_from_spec(spec)
-    sys.modules[called] = module
-    try:
-        spec.loader.exec_module(module)
-    except (Exception, SystemExit) as error:
-        del sys.modules[called]
-        raise InputError(
-            where,
-            f"{type(error).__name__}: {error}",
-            "a file that runs",
-            f"try python {path}",
-        ) from error
-    send_by_code(module)
-    return module
-
-
-def _detectors_in(module: ModuleType) -> dict[str, "Detector | type[Detector]"]:
-    """Detectors that a module itself defines, by name."""
-    detectors: dict[str, Detector | type[Detector]] = {}
-    for name, value in vars(module).items():
-        is_class = (
-            isinstance(value, type) and issubclass(value, Detector) and not isabstract(value)
-        )
-        if isinstance(value, Detector) or (is_class and value.__module__ == module.__name__):
-            detectors[name] = value
-    return detectors
-
-
-def _checked_detector(detector: "Detector | type[Detector]", where: str) -> Detector:
-    """A detector that is whole."""
-    for need in ("name", "title", "task", "needs"):
-        if not hasattr(detector, need):
-            do = f"write {need}: ClassVar = ... in the class"
-            raise InputError(where, f"no {need}", "name, title, task and needs", do)
+    detector: Detector = new_user_object(
+        load_user_object(spec, Detector, "detector"), where, ("name", "title", "task", "needs")
+    )
     if detector.task not in TASKS:
         raise InputError(
             where, f"task {detector.task!r}", f"one of {', '.join(TASKS)}", "choose"
         )
-    if isinstance(detector, Detector):
-        return detector
-    try:
-        return detector()
-    except TypeError as error:
-        raise InputError(
-            where,
-            str(error),
-            "a class that can be made without arguments",
-            "give every hyper-parameter a usual value",
-        ) from error
+    return detector

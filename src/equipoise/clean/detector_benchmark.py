@@ -33,10 +33,16 @@ from types import ModuleType
 
 import numpy as np
 
-from equipoise.clean.collection import TASKS, Collection, JudgedCollection, Task
-from equipoise.clean.detector import Detector, LeftOut
+from equipoise.clean.collection import (
+    TASKS,
+    Collection,
+    JudgedCollection,
+    Task,
+    components,
+    split_pair,
+)
+from equipoise.clean.detector import Detector, LeftOut, scores_of
 from equipoise.clean.detectors import DETECTORS
-from equipoise.clean.pairs import components, split_pair
 from equipoise.metrics import parsed
 from equipoise.read.files import file_sha256
 from equipoise.scale.cells import Arrays, Cell, Outcome, Progress, digest, run_cells
@@ -330,7 +336,7 @@ def _cells(
 
 def _score_cell(detector: Detector, data: Collection, seed: int, tell: Progress) -> Arrays:
     detector.check(data)
-    predictions = detector.score(data, seed=seed, progress=tell)
+    predictions = scores_of(detector, data, seed, tell)
     return {"items": np.array(predictions.items), "values": predictions.values}
 
 

@@ -32,9 +32,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from equipoise.clean.collection import ImageSource, Pixels
+from equipoise.clean.collection import SEPARATOR, ImageSource, Pixels
 from equipoise.clean.detector import Progress, require_packages, tell
-from equipoise.clean.pairs import SEPARATOR
 from equipoise.read.files import AnyPath, file_sha256
 from equipoise.types.arrays import InputError, short_repr
 

@@ -32,11 +32,11 @@ from equipoise.clean.collection import (
     Collection,
     ImageSource,
     JudgedCollection,
+    Pairs,
     Task,
     known_truth,
 )
 from equipoise.clean.encoders import Encoder, GreyPixels
-from equipoise.clean.pairs import Pairs
 from equipoise.clean.pictures import (
     ALTERATIONS,
     MADE_UP,

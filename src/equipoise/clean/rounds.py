@@ -55,20 +55,19 @@ default: groups that were joined do not come apart again), as ``yes``, or is put
 """
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
-from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 import numpy as np
 
-from equipoise.clean.collection import Collection, Task
+from equipoise.clean.collection import SEPARATOR, Collection, Pairs, Task, pair_name
 from equipoise.clean.detector import NEEDED, Progress, name_order
-from equipoise.clean.pairs import SEPARATOR, Pairs, pair_name
-from equipoise.clean.rounds_search import Clusters, ClusterSearch
+from equipoise.clean.rounds_search import Clusters, questions
+from equipoise.clean.similarity import Directions
 from equipoise.read.files import AnyPath
 from equipoise.truth import MODELS
 from equipoise.types.annotations import Annotations
@@ -112,7 +111,7 @@ SPELT = {YES: "yes", NO: "no", OPEN: "unsure"}
 TASK: Task = "near_duplicates"
 UNNAMED = "unnamed"  # the annotator of votes without one
 TIED = 1e-9  # from the threshold
-RoundVotes = Mapping[tuple[int, str], int]  # (pair, annotator): label
+RoundVotes = tuple[tuple[int, str, int], ...]  # pair, annotator and label, in their order
 NEVER_ASKED = (
     "{votes:count} votes are left out, as their pairs were not asked in these rounds, such as "
     "{pair}."
@@ -147,8 +146,8 @@ class Judging:
 
     Examples
     --------
-    >>> rounds = [{(0, "ann"): YES, (0, "bob"): YES, (1, "ann"): NO, (1, "bob"): YES}]
-    >>> Judging().answers(rounds, 2)
+    >>> votes = ((0, "ann", YES), (0, "bob", YES), (1, "ann", NO), (1, "bob", YES))
+    >>> Judging().answers([votes], 2)
     array([ 1, -1])
     """
 
@@ -164,7 +163,7 @@ class Judging:
         require_number("rounds, threshold", self.threshold, above=0, below=1, do=do)
         require_whole("rounds, votes", self.votes, least=1, do="ask for one vote or more")
 
-    def answers(self, rounds: "list[RoundVotes]", pairs: int) -> Ints:
+    def answers(self, rounds: list[RoundVotes], pairs: int) -> Ints:
         """Yes, no or undecided for each pair of the last round, shape (pairs,)."""
         if not pairs:
             return np.zeros(0, dtype=np.int64)
@@ -172,13 +171,13 @@ class Judging:
         yes = np.where(chance > self.threshold + TIED, YES, OPEN)
         return np.where(chance < self.threshold - TIED, NO, yes)
 
-    def _probabilities(self, rounds: "list[RoundVotes]", pairs: int) -> Floats:
+    def _probabilities(self, rounds: list[RoundVotes], pairs: int) -> Floats:
         """Probability of yes of each pair of the last round; nan where nobody is sure."""
         chance = np.full(pairs, np.nan)
         sure = [
             (number, pair, who, label)
             for number, votes in enumerate(rounds)
-            for (pair, who), label in votes.items()
+            for pair, who, label in votes
             if label != OPEN
         ]
         if any(number == len(rounds) - 1 for number, *_ in sure):
@@ -208,26 +207,6 @@ def _annotations(sure: list[tuple[int, int, str, int]]) -> Annotations:
     )
 
 
-def as_pair_votes(votes: "Annotations | Iterable[PairVote]") -> Iterator[PairVote]:
-    """Votes one by one; of annotations the second class is yes."""
-    if not isinstance(votes, Annotations):
-        yield from votes
-        return
-    odd = votes.kind != "binary" or votes.count is not None or votes.is_gold is not None
-    if odd or votes.label is None:
-        raise InputError(
-            "votes on pairs",
-            f"{votes.kind} annotations, or counts, or gold",
-            "a row for each yes or no of an annotator",
-            "give single yes/no votes",
-        )
-    names = votes.annotators
-    who = np.zeros(len(votes), dtype=int) if votes.annotator is None else votes.annotator
-    for row, (item, label) in enumerate(zip(votes.item, votes.label, strict=True)):
-        annotator = UNNAMED if names is None else names[who[row]]
-        yield PairVote(votes.items[item], annotator, SPELT[int(label)], f"row {row}")
-
-
 def label_code(vote: PairVote) -> int:
     """The code of a label, or a refusal that says which there are."""
     code = LABELS.get(vote.label.strip().lower())
@@ -249,7 +228,7 @@ def read_pair_votes(path: AnyPath) -> list[PairVote]:
     that nobody answered yet, so ``pairs.csv`` can be filled in and given back. Where there is a
     column ``task``, as the page of a scan writes it, votes on other tasks are passed over.
     """
-    from equipoise.clean.features import texts
+    from equipoise.clean.reading import texts
     from equipoise.read.delimited import ENDINGS, read_delimited
     from equipoise.read.files import content, unknown_ending
 
@@ -296,19 +275,19 @@ class Round:
     pairs, distances
         What is asked, nearest first, and how far apart the two items are, shape (pairs,).
     votes
-        What was said: label by pair and annotator.
+        What was said: pair, annotator and label.
     answers
         1 for yes, 0 for no, -1 for undecided, shape (pairs,); None while the round is open.
     """
 
     pairs: Pairs
     distances: Floats
-    votes: RoundVotes = field(default_factory=lambda: MappingProxyType({}))
+    votes: RoundVotes = ()
     answers: Ints | None = None
 
     def counts(self) -> Ints:
         """How many votes each pair has, shape (pairs,)."""
-        voted = np.fromiter((pair for pair, _ in self.votes), np.int64, len(self.votes))
+        voted = np.fromiter((pair for pair, *_ in self.votes), np.int64, len(self.votes))
         return np.bincount(voted, minlength=len(self.pairs))
 
     def confirmed(self, judging: Judging) -> Bools:
@@ -351,7 +330,7 @@ class DuplicateRounds:
 
     items: tuple[str, ...]
     embeddings: Floats
-    search: ClusterSearch
+    points: Directions
     clusters: Clusters
     rounds: tuple[Round, ...]
     judging: Judging
@@ -372,29 +351,14 @@ class DuplicateRounds:
         progress: Progress | None = None,
     ) -> "DuplicateRounds":
         """Ask for the nearest neighbour of every item."""
-        how = Judging() if judging is None else judging
-        state = cls.before_first_round(
-            collection, judging=how, patience=patience, progress=progress
-        )
-        return state.with_next_round()
+        state = cls.before_first_round(collection, judging or Judging(), patience)
+        return state.with_next_round(progress)
 
     @classmethod
     def before_first_round(
-        cls,
-        collection: Collection,
-        *,
-        judging: Judging,
-        patience: int = 1,
-        near: Ints | None = None,
-        progress: Progress | None = None,
+        cls, collection: Collection, judging: Judging, patience: int
     ) -> "DuplicateRounds":
-        """The state before the first round.
-
-        Parameters
-        ----------
-        near
-            Lists of neighbours that were made before, by places among the sorted names.
-        """
+        """The state before the first round."""
         require_whole("rounds, patience", patience, least=1, do="take 1, or a few")
         if collection.embeddings is None:
             what, do = NEEDED["embeddings"]
@@ -406,7 +370,7 @@ class DuplicateRounds:
         return cls(
             items=tuple(collection.items[place] for place in order),
             embeddings=embeddings,
-            search=ClusterSearch.of(embeddings, near, progress),
+            points=Directions.of(embeddings),
             clusters=Clusters.single(len(order)),
             rounds=(),
             judging=judging,
@@ -415,11 +379,11 @@ class DuplicateRounds:
         )
 
     @classmethod
-    def load(cls, folder: Path, collection: Collection | None = None) -> "DuplicateRounds":
+    def load(cls, folder: Path) -> "DuplicateRounds":
         """Take rounds up again where they stopped; see `equipoise.clean.rounds_record`."""
         from equipoise.clean.rounds_record import load
 
-        return load(folder, collection)
+        return load(folder)
 
     def save(self, folder: Path) -> Path:
         """Write the rounds to a folder, or what is new to the folder that they came from."""
@@ -500,13 +464,13 @@ class DuplicateRounds:
         groups = len(np.unique(self.clusters.labels))
         return len(self.items) + (self.patience - 1) * groups
 
-    def answered(self, votes: Annotations | Iterable[PairVote]) -> "DuplicateRounds":
+    def answered(self, votes: Iterable[PairVote]) -> "DuplicateRounds":
         """Take votes in, and go on to the next round once no pair needs more.
 
         Votes that are known already change nothing; others on pairs of rounds that are closed
         are refused.
         """
-        return self._with_votes(as_pair_votes(votes)).closed_if_complete()
+        return self._with_votes(votes).closed_if_complete()
 
     def without_unasked(
         self, votes: Iterable[PairVote]
@@ -552,19 +516,12 @@ class DuplicateRounds:
         clusters = self.clusters.after(last.pairs, last.confirmed(self.judging), self.patience)
         return replace(self, rounds=(*self.rounds[:-1], last), clusters=clusters)
 
-    def with_next_round(self) -> "DuplicateRounds":
+    def with_next_round(self, progress: Progress | None = None) -> "DuplicateRounds":
         """The next round, if there is anything to ask."""
-        pairs, distances = self.search.questions(self.clusters, self.patience)
-        return self.with_round(pairs, distances) if len(pairs) else self
-
-    def with_round(self, pairs: Pairs, distances: Floats) -> "DuplicateRounds":
-        """A round with these pairs."""
+        pairs, distances = questions(self.points, self.clusters, self.patience, progress)
+        if not len(pairs):
+            return self
         return replace(self, rounds=(*self.rounds, Round(pairs, distances)))
-
-    def with_votes(self, votes: Mapping[tuple[int, str], int]) -> "DuplicateRounds":
-        """The open round with these votes and no others."""
-        last = replace(self.rounds[-1], votes=MappingProxyType(dict(votes)))
-        return replace(self, rounds=(*self.rounds[:-1], last))
 
     def _votes(self) -> list[RoundVotes]:
         return [round_.votes for round_ in self.rounds]
@@ -579,7 +536,10 @@ class DuplicateRounds:
 
     def _with_votes(self, votes: Iterable[PairVote]) -> "DuplicateRounds":
         """The open round with more votes."""
-        labels, places = [dict(round_.votes) for round_ in self.rounds], self._places()
+        places = self._places()
+        labels = [
+            {(pair, who): label for pair, who, label in round_.votes} for round_ in self.rounds
+        ]
         for vote in votes:
             label = label_code(vote)
             where = vote.place or "votes on pairs"
@@ -600,7 +560,12 @@ class DuplicateRounds:
                     "leave it out, or start again with all votes",
                 )
             labels[number][place, vote.annotator] = label
-        return self if self.finished else self.with_votes(labels[-1])
+        if self.finished:
+            return self
+        votes_now = tuple((*whose, label) for whose, label in sorted(labels[-1].items()))
+        return replace(
+            self, rounds=(*self.rounds[:-1], replace(self.rounds[-1], votes=votes_now))
+        )
 
     def _unknown_pair(self, name: str, where: str) -> InputError:
         """A pair that nobody asked for, or that is none."""
@@ -643,10 +608,10 @@ def _conflict(vote: PairVote, before: str, where: str) -> InputError:
 
 def _check_names(items: Iterable[str]) -> None:
     for name in items:
-        if SEPARATOR in name:
+        if SEPARATOR in name or name.encode(errors="replace").decode() != name:
             raise InputError(
                 f"rounds, item {name!r}",
-                f"{SEPARATOR!r} in its name",
+                f"{SEPARATOR!r} in its name" if SEPARATOR in name else "a name that is no text",
                 "names that make the names of pairs unique",
                 "rename the item",
             )

@@ -3,50 +3,44 @@
 The folder holds their state, from which they go on after any interruption:
 
 ``rounds.json``
-    What they are about: settings, and a hash of the items and embeddings.
-``items.csv``, ``embeddings.npy``, ``neighbours.npy``
-    The items in the order of their names, where their images are, their embeddings, and the
-    places of their nearest neighbours.
-``round-01.pairs.csv``, ``round-01.votes.csv``, ``round-01.answers.csv``, ...
-    What was asked in a round, what was said, and what that comes to once the round is closed.
+    Settings, the items in the order of their names, where their images are, a hash of items and
+    embeddings, and of every round what was asked, what was said, and what that comes to once it
+    is closed; sealed.
+``embeddings.npy``
+    The embeddings of the items.
 
-The folder is put in its place whole when the rounds start. Later each file is written in one
-step, and what it says follows from the files before it: pairs from the answers of the round
-before, answers from votes. Whichever file an interruption finds missing is therefore made
-again, with the same bytes; nothing is ever half there.
+The folder is put in its place whole when the rounds start; later ``rounds.json`` is replaced in
+one step. What follows from it, such as the pairs of the next round, is made again, with the
+same bytes, where an interruption came before it was written.
 
 The finding compares what was found with the bounds of the lemma of `equipoise.clean.rounds`.
 """
 
-import csv
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, replace
-from io import BytesIO, StringIO
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from equipoise.clean.collection import Collection
-from equipoise.clean.pairs import Pairs
-from equipoise.clean.rounds import LABELS, NO, OPEN, SPELT, YES, DuplicateRounds, Judging, Round
+from equipoise.clean.rounds import NO, OPEN, YES, DuplicateRounds, Judging, Round
 from equipoise.clean.rounds_search import Clusters
-from equipoise.clean.similarity import EXACT_UP_TO
-from equipoise.read.codec import read
+from equipoise.read import codec
 from equipoise.read.files import content, read_array, read_json
 from equipoise.read.writing import write_folder, write_text
 from equipoise.truth import MODELS, model_title
-from equipoise.types.arrays import Floats, InputError, Ints, listed
+from equipoise.types.arrays import InputError, listed
 from equipoise.types.findings import Column, Finding, Line, Lines, Row, Table, cite, columns
 from equipoise.types.notices import Notice, notice
 from equipoise.types.numbers import count, number
-from equipoise.types.words import counted, csv_text, unguarded_all
+from equipoise.types.words import counted
 
 MARK = "rounds.json"
-VERSION = 1
-OURS = ("items.csv", "embeddings", "neighbours.npy", "round-", "pairs.csv")
-ANSWERS = {**SPELT, OPEN: "undecided"}
+VERSION = 2
+OURS = (MARK, "embeddings", "pairs.csv")
 AGAIN = "use the folder as it was written, or start again"  # one that was changed by hand
 KEY = "duplicate_rounds"
 SOURCES = ("groger2025", "boruvka1926")
@@ -55,21 +49,26 @@ SHOWN = 12  # groups that a terminal shows
 
 def save(state: DuplicateRounds, folder: Path) -> Path:
     """Write a state; in a folder that holds an earlier one of these rounds, what is new."""
+    text = _text(state)
     if not (folder / MARK).exists():
         check_start(folder)
-        return write_folder(folder, {**_beginning(state), **_files_of_rounds(state)}, mark=MARK)
-    facts = _read_facts(folder)
-    if facts.get("fingerprint") != state.fingerprint:
-        raise _other_items(folder)
-    if facts != json.loads(_header(state)):
+        out = BytesIO()
+        np.save(out, state.embeddings, allow_pickle=False)
+        return write_folder(folder, {"embeddings.npy": out.getvalue(), MARK: text}, mark=MARK)
+    there, ours = _read_facts(folder), json.loads(text)
+    if there["fingerprint"] != ours["fingerprint"]:
+        raise InputError(
+            f"{folder}", "rounds about other items, or the same with other embeddings",
+            "the items and embeddings that the rounds were started with",
+            "give the same features, or images and encoder, or start rounds in a new folder",
+        )  # fmt: skip
+    if any(there[name] != ours[name] for name in ("patience", "judging")):
         raise InputError(
             f"{folder}", "rounds with other settings", "the same settings",
             "name another folder",
         )  # fmt: skip
-    for name, text in _files_of_rounds(state).items():
-        path = folder / name
-        if not path.exists() or path.read_bytes() != text:
-            write_text(path, text)
+    if there != ours:
+        write_text(folder / MARK, text)
     return folder
 
 
@@ -89,131 +88,51 @@ def check_start(folder: Path) -> None:
         )  # fmt: skip
 
 
-def load(folder: Path, collection: Collection | None = None) -> DuplicateRounds:
-    """Take a state up again.
-
-    Parameters
-    ----------
-    collection
-        The items, where they should be those that the rounds were started with; refused when
-        they, or their embeddings, are others.
-    """
-    facts = _read_facts(folder)
-    items, paths = _read_items(folder)
+def load(folder: Path) -> DuplicateRounds:
+    """Take a state up again, and what follows from it."""
+    facts, where = _read_facts(folder), f"{folder / MARK}"
     embeddings = read_array(content(folder / "embeddings.npy"))
-    near = read_array(content(folder / "neighbours.npy"))
-    _check_arrays(folder, len(items), embeddings, near)
+    items = codec.read_value(tuple[str, ...], facts["items"], f"{where}, items")
+    if embeddings.ndim != 2 or len(embeddings) != len(items):
+        raise InputError(
+            f"{folder}", f"embeddings of {embeddings.shape}", f"rows for {len(items)} items",
+            AGAIN,
+        )  # fmt: skip
     begun = DuplicateRounds.before_first_round(
         Collection(items=items, embeddings=embeddings),
-        judging=read(Judging, facts.get("judging"), f"{folder / MARK}, judging"),
-        patience=_whole(facts.get("patience"), folder / MARK),
-        near=near,
+        codec.read(Judging, facts["judging"], f"{where}, judging"),
+        codec.read_value(int, facts["patience"], f"{where}, patience"),
     )
+    paths = codec.read_value(tuple[str, ...], facts["paths"], f"{where}, paths")
     state = replace(begun, paths=paths)
-    if state.fingerprint != facts.get("fingerprint"):
+    if state.fingerprint != facts["fingerprint"]:
         raise InputError(
             f"{folder}", "items or embeddings that are not those of its rounds",
             "those that the rounds were started with", AGAIN,
         )  # fmt: skip
-    if collection is not None:
-        _check_same(folder, collection, state)
-    return _replayed(folder, state)
-
-
-def _replayed(folder: Path, state: DuplicateRounds) -> DuplicateRounds:
-    """The state after all rounds of a folder, and what follows from them."""
-    places = {name: place for place, name in enumerate(state.items)}
-    while (path := _path(folder, len(state.rounds) + 1, "pairs")).exists():
-        state = state.with_round(*_read_pairs(path, places))
-        names = {name: place for place, name in enumerate(state.names)}
-        votes = _path(folder, len(state.rounds), "votes")
-        if votes.exists():
-            state = state.with_votes(_read_votes(votes, names))
-        answers = _path(folder, len(state.rounds), "answers")
-        if not answers.exists():
+    for round_ in codec.read_value(tuple[Round, ...], facts["rounds"], f"{where}, rounds"):
+        state = replace(state, rounds=(*state.rounds, round_))
+        if round_.answers is None:
             return state.closed_if_complete()
-        state = state.with_answers(_read_answers(answers, names))
+        state = state.with_answers(round_.answers.astype(np.int64))
     return state.with_next_round()
 
 
-def _path(folder: Path, number: int, what: str) -> Path:
-    return folder / f"round-{number:02d}.{what}.csv"
-
-
-def _beginning(state: DuplicateRounds) -> dict[str, bytes]:
-    """The files that never change."""
-    paths = state.paths or [""] * len(state.items)
-    rows = zip(state.items, paths, strict=True)
-    return {
-        "items.csv": _csv(("item", "path"), rows),
-        "embeddings.npy": _npy(state.embeddings),
-        "neighbours.npy": _npy(state.search.near.astype(np.int32)),
-        MARK: _header(state),
-    }
-
-
-def _header(state: DuplicateRounds) -> bytes:
+def _text(state: DuplicateRounds) -> str:
     facts = {
         "version": VERSION,
-        "items": len(state.items),
         "fingerprint": state.fingerprint,
         "patience": state.patience,
-        "judging": asdict(state.judging),
+        "judging": state.judging,
+        "items": state.items,
+        "paths": state.paths,
+        "rounds": state.rounds,
     }
-    return (json.dumps(facts, indent=1, ensure_ascii=False) + "\n").encode()
+    return json.dumps(codec.sealed(codec.encode(facts)), ensure_ascii=False) + "\n"
 
 
-def _files_of_rounds(state: DuplicateRounds) -> dict[str, bytes]:
-    """The files of all rounds, in the order in which they come to be."""
-    files = {}
-    for place, round_ in enumerate(state.rounds, start=1):
-        names = round_.pairs.names(state.items)
-        for what, text in _round_files(state, round_, names).items():
-            files[_path(Path(), place, what).name] = text
-    return files
-
-
-def _round_files(
-    state: DuplicateRounds, round_: Round, names: Sequence[str]
-) -> dict[str, bytes]:
-    both = zip(round_.pairs.first, round_.pairs.second, round_.distances.tolist(), strict=True)
-    rows_of_pairs = ((state.items[a], state.items[b], repr(far)) for a, b, far in both)
-    files = {"pairs": _csv(("first", "second", "distance"), rows_of_pairs)}
-    if round_.votes:
-        votes = sorted(round_.votes.items())
-        rows = ((names[pair], who, SPELT[label]) for (pair, who), label in votes)
-        files["votes"] = _csv(("pair", "annotator", "label"), rows)
-    if round_.answers is not None:
-        answers = zip(names, (ANSWERS[code] for code in round_.answers.tolist()), strict=True)
-        files["answers"] = _csv(("pair", "answer"), answers)
-    return files
-
-
-def _csv(head: Sequence[str], rows: Iterable[Sequence[str]]) -> bytes:
-    """Text that is read back as it was, whatever stands in the names."""
-    return csv_text(head, rows).encode("utf-8", "surrogatepass")
-
-
-def _read_csv(path: Path, head: Sequence[str]) -> list[list[str]]:
-    try:
-        text = content(path).data.decode("utf-8", "surrogatepass")
-        lines = csv.reader(StringIO(text, newline=""), strict=True)
-        rows = [unguarded_all(row) for row in lines]
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise InputError(f"{path}", f"damaged ({error})", "a table of text", AGAIN) from error
-    if rows[:1] != [list(head)] or any(len(row) != len(head) for row in rows):
-        raise InputError(f"{path}", "other columns", f"{', '.join(head)}", AGAIN)
-    return rows[1:]
-
-
-def _npy(array: Floats | Ints) -> bytes:
-    out = BytesIO()
-    np.save(out, array, allow_pickle=False)
-    return out.getvalue()
-
-
-def _read_facts(folder: Path) -> Mapping[str, object]:
-    """What ``rounds.json`` says."""
+def _read_facts(folder: Path) -> Mapping[str, Any]:
+    """What ``rounds.json`` says, as it was written."""
     path = folder / MARK
     if not path.is_file():
         raise InputError(
@@ -228,88 +147,10 @@ def _read_facts(folder: Path) -> Mapping[str, object]:
             f"{path}", "another kind of record", f"rounds of version {VERSION}",
             "start again with this version of equipoise",
         )  # fmt: skip
+    if "seal" not in facts:
+        raise InputError(f"{path}", "no seal", "the file as it was written", AGAIN)
+    codec.check_seal(facts, f"{path}", AGAIN)
     return facts
-
-
-def _read_items(folder: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    rows = _read_csv(folder / "items.csv", ("item", "path"))
-    paths = tuple(row[1] for row in rows)
-    return tuple(row[0] for row in rows), paths if any(paths) else ()
-
-
-def _check_arrays(folder: Path, items: int, embeddings: Floats, near: Ints) -> None:
-    fits = (
-        near.ndim == 2
-        and len(near) == items
-        and (not near.size or (near.min() >= 0 and near.max() < items))
-    )
-    if not fits or embeddings.ndim != 2 or len(embeddings) != items:
-        raise InputError(
-            f"{folder}", f"arrays of {embeddings.shape} and {near.shape}",
-            f"rows for {items} items", AGAIN,
-        )  # fmt: skip
-
-
-def _check_same(folder: Path, collection: Collection, state: DuplicateRounds) -> None:
-    same = len(collection) == len(state.items)
-    near, judging = state.search.near, state.judging
-    if (
-        not same
-        or DuplicateRounds.before_first_round(
-            collection, near=near, judging=judging
-        ).fingerprint
-        != state.fingerprint
-    ):
-        raise _other_items(folder)
-
-
-def _other_items(folder: Path) -> InputError:
-    return InputError(
-        f"{folder}", "rounds about other items, or the same with other embeddings",
-        "the items and embeddings that the rounds were started with",
-        "give the same features, or images and encoder, or start rounds in a new folder",
-    )  # fmt: skip
-
-
-def _whole(value: object, path: Path) -> int:
-    if not isinstance(value, int):
-        raise InputError(f"{path}, patience", f"{value!r}", "a whole number", AGAIN)
-    return value
-
-
-@contextmanager
-def _as_written(path: Path, expected: str) -> Iterator[None]:
-    """Refuse a file that holds what no round writes."""
-    try:
-        yield
-    except (KeyError, ValueError) as error:
-        raise InputError(f"{path}", f"{error}", expected, AGAIN) from error
-
-
-def _read_pairs(path: Path, places: Mapping[str, int]) -> tuple[Pairs, Floats]:
-    rows = _read_csv(path, ("first", "second", "distance"))
-    with _as_written(path, "items of items.csv, numbers"):
-        first = np.array([places[row[0]] for row in rows], dtype=np.int64)
-        second = np.array([places[row[1]] for row in rows], dtype=np.int64)
-        return Pairs(first, second), np.array([float(row[2]) for row in rows])
-
-
-def _read_votes(path: Path, names: Mapping[str, int]) -> dict[tuple[int, str], int]:
-    rows = _read_csv(path, ("pair", "annotator", "label"))
-    with _as_written(path, "pairs of its round"):
-        return {(names[pair], who): LABELS[label] for pair, who, label in rows}
-
-
-def _read_answers(path: Path, names: Mapping[str, int]) -> Ints:
-    rows = _read_csv(path, ("pair", "answer"))
-    codes = {word: code for code, word in ANSWERS.items()}
-    with _as_written(path, "pairs of its round"):
-        answers = {names[pair]: codes[answer] for pair, answer in rows}
-    if len(answers) != len(names):
-        raise InputError(
-            f"{path}", f"answers on {len(answers)} pairs", f"{len(names)} pairs", AGAIN
-        )
-    return np.array([answers[place] for place in range(len(names))], dtype=np.int64)
 
 
 def finding(state: DuplicateRounds) -> Finding:
@@ -411,12 +252,6 @@ def _notices(state: DuplicateRounds) -> Iterator[Notice]:
             "{rule}.",
             pairs=undecided,
             rule=state.judging.undecided,
-        )
-    if len(state.items) > EXACT_UP_TO:
-        yield notice(
-            "approximate_neighbours",
-            "Neighbours of {items:count} items come from an index, which may miss a few.",
-            items=len(state.items),
         )
 
 

@@ -11,21 +11,22 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 
-from equipoise.clean.collection import TITLES, Collection, Task
+from equipoise.clean.collection import TITLES, Collection, Leak, Task
 from equipoise.clean.detectors import DETECTORS
-from equipoise.clean.pairs import Leak
 from equipoise.clean.scanning import (
     NEIGHBOURS,
+    SCHEMA,
     Cells,
     Planted,
     Scan,
     Suspicion,
     TaskScan,
 )
+from equipoise.metrics import title as metric_title
 from equipoise.read import codec
 from equipoise.read.files import content, read_json
 from equipoise.read.writing import write_folder
@@ -45,7 +46,6 @@ from equipoise.types.findings import (
     Table,
     as_json,
 )
-from equipoise.types.notices import Notice
 from equipoise.types.numbers import count, estimate, percent
 from equipoise.types.words import capital, counted, joined
 
@@ -56,7 +56,6 @@ ROOM = 2_000_000  # bytes of all pictures inside a page
 SHRINKING = (1.0, 0.75, 0.5)  # until they fit
 THUMBNAILS = "thumbnails"
 MARK = "scan.json"
-SCHEMA = 2
 AGAIN = "run equipoise clean scan again"
 NAV: Mapping[Task, str] = {
     "off_topic": "Off-topic",
@@ -88,6 +87,22 @@ PLANTED: Mapping[Task, tuple[str, str]] = {
     "near_duplicates": ("planted copy", "pair"),
     "label_errors": ("changed label", "image"),
 }
+LIST = (  # columns of lists, shown where a list has them
+    Column("rank", "rank", "count"),
+    Column("item", "item"),
+    Column("first", "first"),
+    Column("second", "second"),
+    Column("score", "score", "number"),
+    Column("label", "label"),
+    Column("suggested", "looks like"),
+    Column("first_label", "first label", brief=False),
+    Column("second_label", "second label", brief=False),
+    Column("part", "part", brief=False),
+    Column("first_part", "first part", brief=False),
+    Column("second_part", "second part", brief=False),
+    Column("group", "group", "count"),
+    Column("cut", "beyond the cut"),
+)
 EVALUATED = "equipoise evaluate -a votes.csv -p scores.csv --on-missing drop"
 JUDGED = (
     "Your eyes: judge the first of each list on the page (y problem, n fine) and download the "
@@ -105,79 +120,41 @@ EASIER = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScanRecord:
-    """Everything one scan found, and where it comes from.
+def with_pictures_inside(scan: Scan, folder: Path) -> Scan:
+    """The same with the pictures of a folder in place of the ways to them."""
+    addresses = {
+        name: address((folder / way).read_bytes())
+        if way.startswith(f"{THUMBNAILS}/") and (folder / way).is_file()
+        else way
+        for name, way in scan.pictures.items()
+    }
+    return replace(scan, pictures=addresses)
 
-    Attributes
-    ----------
-    scan
-        What was found.
-    name
-        What was looked through, as it was typed.
-    rejected
-        Files that could not be used, and why.
-    pictures
-        A picture of each item that is shown: its address, see `pictures`.
-    settings
-        What was asked: name and value.
-    notices
-        What the reader should know of how it was read.
-    command
-        What was typed.
-    equipoise, schema
-        The version that wrote it, and the form in which.
-    """
 
-    scan: Scan
-    name: str
-    rejected: tuple[tuple[str, str], ...] = ()
-    pictures: Mapping[str, str] = field(default_factory=dict)
-    settings: tuple[tuple[str, str], ...] = ()
-    notices: tuple[Notice, ...] = ()
-    command: str = ""
-    equipoise: str = ""
-    schema: int = SCHEMA
+def scan_json(scan: Scan) -> dict[str, JsonValue]:
+    """The answer, every line of every list, and each finding."""
+    report = scan_report(scan)
+    return {
+        "answer": "" if report.card is None else str(report.card.answer),
+        **as_json(report),
+        "rows": [row for task in scan.tasks for row in list_rows(task)],
+    }
 
-    @property
-    def report(self) -> Report:
-        """What is said of it."""
-        return scan_report(self)
 
-    def with_pictures_inside(self, folder: Path) -> "ScanRecord":
-        """The same with the pictures of a folder in place of the ways to them."""
-        addresses = {
-            name: address((folder / way).read_bytes())
-            if way.startswith(f"{THUMBNAILS}/") and (folder / way).is_file()
-            else way
-            for name, way in self.pictures.items()
-        }
-        return replace(self, pictures=addresses)
-
-    def as_json(self) -> dict[str, JsonValue]:
-        """The answer, every line of every list, and each finding."""
-        report = self.report
-        return {
-            "answer": "" if report.card is None else str(report.card.answer),
-            **as_json(report),
-            "rows": [row for task in self.scan.tasks for row in list_rows(task)],
-        }
-
-    def save(self, folder: Path, thumbnails: Mapping[str, bytes] | None = None) -> list[str]:
-        """Write the folder; returns the names of its files."""
-        files: dict[str, str | bytes] = {**report_files(self.report), **(thumbnails or {})}
-        for task in self.scan.tasks:
-            columns_without_task = [
-                {k: v for k, v in row.items() if k != "task"} for row in list_rows(task)
-            ]
-            files[f"{task.task}.csv"] = as_csv(columns_without_task)
-        files["scores.csv"] = as_csv(score_rows(self.scan))
-        held = {**codec.encode(replace(self, equipoise=version("equipoise")))}
-        held["files"] = sorted([*files, MARK])
-        text = json.dumps(codec.sealed(held), indent=1, ensure_ascii=False, allow_nan=False)
-        files[MARK] = text + "\n"
-        write_folder(folder, files, mark=MARK)
-        return sorted(files)
+def save_scan(
+    scan: Scan, folder: Path, thumbnails: Mapping[str, bytes] | None = None
+) -> list[str]:
+    """Write the folder; returns the names of its files."""
+    files: dict[str, str | bytes] = {**report_files(scan_report(scan)), **(thumbnails or {})}
+    for task in scan.tasks:
+        files[f"{task.task}.csv"] = as_csv([line.cells() for line in task.suspects])
+    files["scores.csv"] = as_csv(score_rows(scan))
+    held = codec.encode(replace(scan, equipoise=version("equipoise")))
+    held["files"] = sorted([*files, MARK])
+    text = json.dumps(codec.sealed(held), indent=1, ensure_ascii=False, allow_nan=False)
+    files[MARK] = text + "\n"
+    write_folder(folder, files, mark=MARK)
+    return sorted(files)
 
 
 # ---- pictures ------------------------------------------------------------------------------
@@ -263,12 +240,11 @@ def score_rows(scan: Scan) -> list[dict[str, str | float]]:
 # ---- the report ----------------------------------------------------------------------------
 
 
-def scan_report(record: ScanRecord) -> Report:
+def scan_report(scan: Scan) -> Report:
     """Everything a scan says."""
-    scan = record.scan
     key = _run_key(scan)
-    findings = [_task_finding(task, record, key) for task in scan.tasks]
-    findings += [*_leakage(scan), *_planted_finding(scan), *_rejected(record.rejected)]
+    findings = [_task_finding(task, scan, key) for task in scan.tasks]
+    findings += [*_leakage(scan), *_planted_finding(scan), *_rejected(scan.rejected)]
     findings += [
         Finding(
             key=missing.task,
@@ -281,23 +257,22 @@ def scan_report(record: ScanRecord) -> Report:
     facts = [counted(scan.items, "image")]
     facts += [counted(len(scan.classes), "class")] if scan.labelled else ["no labels"]
     return Report(
-        title=f"Scan of {record.name}",
+        title=f"Scan of {scan.name}",
         findings=tuple(findings),
         known=tuple(facts),
-        settings=record.settings,
-        notices=(*record.notices, *scan.notices),
+        settings=scan.settings,
+        notices=scan.notices,
         methods=(
             "Images were looked through for problems with equipoise, one detector per kind of "
             "problem, each of which ranks all images or pairs [@groger2025]",
         ),
         references=("groger2025",),
-        card=_card(record),
-        command=record.command,
+        card=_card(scan),
+        command=scan.command,
     )
 
 
-def _card(record: ScanRecord) -> Card:
-    scan = record.scan
+def _card(scan: Scan) -> Card:
     if not scan.tasks:
         why = scan.left_out[0].reason if scan.left_out else "nothing to look at"
         return Card(answer=f"Nothing was looked for: {why}.")
@@ -315,8 +290,8 @@ def _card(record: ScanRecord) -> Card:
     return Card(
         answer=answer,
         lede=f"Look first at {'; '.join(first)}." if first else "",
-        holds_for=_holds_for(record),
-        settled_by=JUDGED if record.pictures else "Your eyes: look at the first of each list.",
+        holds_for=_holds_for(scan),
+        settled_by=JUDGED if scan.pictures else "Your eyes: look at the first of each list.",
         caveat=_caveat(scan),
     )
 
@@ -355,11 +330,11 @@ def _estimated(task: TaskScan) -> int:
     return round(task.share.value * task.scored)
 
 
-def _holds_for(record: ScanRecord) -> str:
-    encoder = dict(record.settings).get("encoder", "")
-    images = counted(record.scan.items, "image")
+def _holds_for(scan: Scan) -> str:
+    encoder = dict(scan.settings).get("encoder", "")
+    images = counted(scan.items, "image")
     images += f" as {encoder} sees them" if encoder else ""
-    bad = len(record.rejected)
+    bad = len(scan.rejected)
     images += f"; {counted(bad, 'file')} could not be used" if bad else ""
     return f"{images}."
 
@@ -388,7 +363,7 @@ def _leaks_in_words(leaks: Sequence[Leak]) -> str:
 # ---- one kind of problem -------------------------------------------------------------------
 
 
-def _task_finding(task: TaskScan, record: ScanRecord, key: str) -> Finding:
+def _task_finding(task: TaskScan, scan: Scan, key: str) -> Finding:
     question, yes, no = ASKED[task.task]
     shown = task.suspects[:SHOWN]
     gallery = Gallery(
@@ -401,15 +376,15 @@ def _task_finding(task: TaskScan, record: ScanRecord, key: str) -> Finding:
         yes=yes,
         no=no,
         run=key,
-        rows=[_suspect(line, record.pictures) for line in shown],
+        rows=[_suspect(line, scan.pictures) for line in shown],
     )
     return Finding(
         key=task.task,
         title=QUESTIONS[task.task],
         sentence=_sentence(task),
         more=tuple(_more(task)),
-        charts=(gallery,) if record.pictures else (),
-        tables=tuple(_tables(task, open_=not record.pictures)),
+        charts=(gallery,) if scan.pictures else (),
+        tables=tuple(_tables(task, open_=not scan.pictures)),
         note=_note(task),
         methods=_methods(task),
         references=_sources(task),
@@ -515,25 +490,14 @@ def _more(task: TaskScan) -> Iterator[str]:
 
 
 def _tables(task: TaskScan, *, open_: bool) -> Iterator[Table]:
-    pairs = task.task == "near_duplicates"
-    names = ("first", "second") if pairs else ("item",)
     lines = list_rows(task)
     keys = tuple(dict.fromkeys(name for row in lines for name in row))
-    columns = [Column("rank", "rank", "count"), *(Column(name, name) for name in names)]
-    columns.append(Column("score", "score", "number"))
-    heads = {
-        "label": "label", "suggested": "looks like", "first_label": "first label",
-        "second_label": "second label", "part": "part", "first_part": "first part",
-        "second_part": "second part",
-    }  # fmt: skip
-    columns += [
-        Column(name, head, brief=not pairs and name != "part")
-        for name, head in heads.items()
-        if name in keys
+    hidden = {"group": not task.groups, "cut": task.cut is None}
+    columns = [
+        replace(column, words={"": "none"})
+        for column in LIST
+        if column.key in keys and not hidden.get(column.key)
     ]
-    columns += [Column("group", "group", "count")] if task.groups else []
-    columns += [Column("cut", "beyond the cut")] if task.cut is not None else []
-    columns = [replace(column, words={"": "none"}) for column in columns]
     listed: list[Row] = [
         {name: "" if row.get(name) is None else row[name] for name in keys} for row in lines
     ]  # no label, no suggestion, no group: empty in a file
@@ -640,7 +604,9 @@ def _planted_finding(scan: Scan) -> list[Finding]:
         for check in scan.planted
         for part in check.metrics
     ]  # fmt: skip
-    words = {part.metric: part.title for check in scan.planted for part in check.metrics}
+    words = {
+        row.metric: metric_title(row.metric) for part in scan.planted for row in part.metrics
+    }
     table = Table(
         name="planted",
         caption="Rankings of planted problems, with 95% intervals",
@@ -697,7 +663,7 @@ def _rejected(rejected: Sequence[tuple[str, str]]) -> list[Finding]:
     ]
 
 
-def load_scan(folder: Path) -> ScanRecord:
+def load_scan(folder: Path) -> Scan:
     """Read a scan."""
     path = folder / MARK if folder.is_dir() else folder
     try:
@@ -706,6 +672,6 @@ def load_scan(folder: Path) -> ScanRecord:
         raise InputError(f"{path}", "not a scan", "JSON of a scan", AGAIN) from error
     if not isinstance(held, dict) or held.get("schema") != SCHEMA:
         raise InputError(f"{path}", "another schema", f"schema {SCHEMA}", AGAIN)
-    record = codec.read(ScanRecord, held, MARK)
+    record = codec.read(Scan, held, MARK)
     codec.check_seal(held, f"{path}", AGAIN)
     return record

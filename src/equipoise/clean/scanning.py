@@ -16,23 +16,31 @@ how many real problems it finds.
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
-from tempfile import TemporaryDirectory
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from equipoise.clean.collection import MISSING, TASKS, TITLES, Collection, Task
+from equipoise.clean.collection import (
+    MISSING,
+    TASKS,
+    TITLES,
+    Collection,
+    Leak,
+    Task,
+    duplicate_groups,
+    leakage,
+    pair_name,
+    split_pair,
+)
 from equipoise.clean.cut import Cut, Share, automatic_cut, contamination
-from equipoise.clean.detector import Detector, LeftOut, Progress, choose
+from equipoise.clean.detector import Detector, LeftOut, Progress, choose, scores_of
 from equipoise.clean.detectors import DETECTORS
 from equipoise.clean.detectors.duplicates import EmbeddingDistance
-from equipoise.clean.pairs import Leak, duplicate_groups, leakage, pair_name, split_pair
 from equipoise.clean.planting import Copies, Flips, OffTopic, contaminate
 from equipoise.clean.similarity import neighbours
-from equipoise.study import evaluate
+from equipoise.study import Row, evaluate
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import Floats, InputError, Ints
 from equipoise.types.notices import Notice
@@ -46,6 +54,7 @@ if TYPE_CHECKING:
 Stage = Callable[[str], Progress]  # names a step, gives what is told how far it is
 Cells = dict[str, str | float | int | bool | None]  # of a line, as files have it
 USUAL = ("selfclean_off_topic", "embedding_distance", "selfclean_label_errors")
+SCHEMA = 3  # of a scan that is kept
 MOST = 1000  # suspects of a list; all beyond the cut are in it
 NEIGHBOURS = 10  # whose labels suggest one
 SAME = 1 - 1e-6  # the score from which on the two of a pair are the same to a detector
@@ -59,17 +68,6 @@ SHARE, FEWEST, MOST_PLANTED = (
 )  # planted problems of a kind: share of the items, and ends
 REACH = 1.2  # how far down the list is looked, in numbers of planted problems
 METRICS = ("auroc", "average_precision")
-
-
-@dataclass(frozen=True, slots=True)
-class PlantedMetric:
-    """One number of a ranking of planted problems, with its interval."""
-
-    metric: str
-    title: str
-    value: float
-    low: float
-    high: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +87,7 @@ class Planted:
     planted: int
     found: int
     within: int
-    metrics: tuple[PlantedMetric, ...]
+    metrics: tuple[Row, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,15 +103,10 @@ class ScanPlan:
     cut, alpha, q
         Whether to cut each list automatically, and the share of the scores that are taken for
         problems and the rate of false alarms of `equipoise.clean.cut`.
-    turned
-        Whether copies that are turned or mirrored count as duplicates; needs images.
     check
         Whether to plant problems and see how the rankings do.
-    encoder, encoder_name
-        What makes embeddings of planted and turned images, and its words; None where only
-        embeddings are known.
-    cache
-        Folder that keeps the embeddings of turned images; None keeps them until the end.
+    encoder
+        What makes embeddings of planted images; None where only embeddings are known.
     """
 
     detectors: tuple[Detector, ...] = ()
@@ -121,24 +114,9 @@ class ScanPlan:
     cut: bool = False
     alpha: float = 0.01
     q: float = 0.05
-    turned: bool = False
     check: bool = True
     seed: int = 0
     encoder: "Encoder | None" = None
-    encoder_name: str = "default"
-    cache: Path | None = None
-
-    def chosen_detectors(self) -> tuple[Detector, ...]:
-        """The detectors, those of duplicates looking at turned images where asked for."""
-        detectors = self.detectors or choose(USUAL, DETECTORS)
-        if not self.turned:
-            return detectors
-        return tuple(
-            replace(detector, transforms=True, encoder=self.encoder_name, cache=self.cache)
-            if isinstance(detector, EmbeddingDistance)
-            else detector
-            for detector in detectors
-        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -253,7 +231,23 @@ class TaskScan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scan:
-    """Ranked lists by task, what was left out, and how planted problems were found."""
+    """Ranked lists by task, what was left out, how planted problems were found, and where from.
+
+    Attributes
+    ----------
+    name
+        What was looked through, as it was typed.
+    rejected
+        Files that could not be used, and why.
+    pictures
+        A picture of each item that is shown: its address, see `equipoise.clean.scan_findings`.
+    settings
+        What was asked: name and value.
+    command
+        What was typed.
+    equipoise, schema
+        The version that wrote it, and the form in which.
+    """
 
     items: int
     labelled: int
@@ -265,6 +259,13 @@ class Scan:
     unchecked: str
     seed: int
     notices: tuple[Notice, ...] = ()
+    name: str = "the data"
+    rejected: tuple[tuple[str, str], ...] = ()
+    pictures: Mapping[str, str] = field(default_factory=dict)
+    settings: tuple[tuple[str, str], ...] = ()
+    command: str = ""
+    equipoise: str = ""
+    schema: int = SCHEMA
 
     def of(self, task: Task) -> TaskScan | None:
         """What was found of one kind; None where it was left out."""
@@ -280,22 +281,14 @@ def scan(data: Collection, plan: ScanPlan | None = None, stage: Stage | None = N
         Called with the name of each step, gives what is told how far the step is.
     """
     how, tell = plan or ScanPlan(), stage or (lambda _: lambda *__: None)
-    if not how.turned or how.cache is not None:
-        return _run_scan(data, how, tell)
-    with TemporaryDirectory(prefix="equipoise-") as folder:  # each view is embedded once
-        return _run_scan(data, replace(how, cache=Path(folder)), tell)
-
-
-def _run_scan(data: Collection, how: ScanPlan, tell: Stage) -> Scan:
-    """Rank, cut, and check with planted problems."""
     chosen, left_out = _runnable_detectors(
-        data, how.chosen_detectors(), named=bool(how.detectors)
+        data, how.detectors or choose(USUAL, DETECTORS), named=bool(how.detectors)
     )
     scans: list[TaskScan] = []
     doubtful: set[str] = set()
     for detector in chosen:
         try:
-            scores = detector.score(data, seed=how.seed, progress=tell(detector.title))
+            scores = scores_of(detector, data, how.seed, tell(detector.title))
         except InputError as error:
             left_out.append(LeftOut(detector.task, _reason(error)))
             continue
@@ -583,27 +576,22 @@ def _check_detector(
 ) -> Planted:
     """What one detector makes of the planted problems."""
     truth = study.truths[detector.task]
-    judged = detector.score(study.collection_for(detector.task), seed=seed, progress=tell)
+    judged = scores_of(detector, study.collection_for(detector.task), seed, tell)
     assert truth.label is not None
     bad = {truth.items[i] for i in truth.item[truth.label == 1]}
     within = math.ceil(REACH * len(bad))
     names = [*METRICS, f"precision_at_{len(bad)}"]
     scored = evaluate(_scores_of_judged(judged, truth), truth, metrics=names)
-    titles = {metric.name: metric.title for metric in scored.metrics}
-    rows = [row for row in scored.table() if row.labels == "hard"]
     whole = judged
     if detector.task == "near_duplicates":  # among all pairs, not only those that were judged
-        whole = detector.score(study.collection, seed=seed, progress=tell)
+        whole = scores_of(detector, study.collection, seed, tell)
     return Planted(
         task=detector.task,
         detector=detector.name,
         planted=len(bad),
         found=round(_expected_hits(whole, bad, within)),
         within=within,
-        metrics=tuple(
-            PlantedMetric(row.metric, titles[row.metric], row.value, row.low, row.high)
-            for row in rows
-        ),
+        metrics=tuple(row for row in scored.table() if row.labels == "hard"),
     )
 
 

@@ -305,25 +305,38 @@ class Search:
         return far, other
 
     def _nearest_by_comparison(
-        self, members: Ints, queries: Ints, k: int, progress: Progress | None
+        self,
+        members: Ints,
+        queries: Ints,
+        k: int,
+        progress: Progress | None,
+        group: Ints | None = None,
     ) -> Found:
-        """The k nearest members by comparing all."""
+        """The k nearest members by comparing all; of another group, where groups are given.
+
+        Infinite, and -1, where there are none.
+        """
         products = _Products(self.points, self.rows[members])
         column = np.full(len(self.rows), -1)
         column[members] = np.arange(len(members))
         shape = (len(queries), k)
-        distances, places = np.empty(shape), np.empty(shape, dtype=np.int64)
+        distances, places = np.full(shape, np.inf), np.full(shape, -1)
         for part in _blocks(len(queries), len(members)):
             rows = queries[part]
             itself = np.flatnonzero(column[rows] >= 0)
 
             def mark_absent(cosine: Floats, rows: Ints = rows, itself: Ints = itself) -> None:
-                cosine[itself, column[rows[itself]]] = ABSENT
+                if group is None:
+                    cosine[itself, column[rows[itself]]] = ABSENT
+                else:
+                    cosine[group[rows][:, None] == group[members]] = ABSENT
 
             row, near = products.nearest(self.rows[rows], k, mark_absent)
             other = members[near]
             far = self.points.distance(self.rows[rows[row]], self.rows[other])
-            distances[part], places[part] = _k_nearest(row, far, other, k, len(rows))
+            some, place = np.unique(row, return_inverse=True)
+            nearest = _k_nearest(place, far, other, k, len(some))
+            distances[part][some], places[part][some] = nearest
             tell(progress, min(part.stop, len(queries)), len(queries))
         return distances, places
 
@@ -337,7 +350,9 @@ class Search:
         groups that have it and of those that have not: any two groups differ in some digit.
         """
         if self.is_exact:
-            return self._nearest_elsewhere_by_comparison(group, queries, progress)
+            everybody = np.arange(len(self.rows))
+            far, near = self._nearest_by_comparison(everybody, queries, 1, progress, group)
+            return far[:, 0], near[:, 0]
         code = np.unique(group, return_inverse=True)[1].ravel()
         digits = max(1, int(code.max()).bit_length())
         tasks = [(digit, side) for digit in range(digits) for side in (0, 1)]
@@ -358,43 +373,6 @@ class Search:
             better = (far < best[asking]) | ((far == best[asking]) & (other < where[asking]))
             best[asking[better]], where[asking[better]] = far[better], other[better]
             tell(progress, (number + 1) * len(queries) // len(tasks), len(queries))
-        return best, where
-
-    def _nearest_elsewhere_by_comparison(
-        self, group: Ints, queries: Ints, progress: Progress | None
-    ) -> Found:
-        """The nearest of another group by comparing all; rows stand by group meanwhile."""
-        order = np.argsort(group, kind="stable")
-        products = _Products(self.points, self.rows[order])
-        names, start = np.unique(group[order], return_index=True)
-        stop = np.append(start[1:], len(order))
-        order_of_queries = np.argsort(group[queries], kind="stable")
-        best, where = np.full(len(queries), np.inf), np.full(len(queries), -1)
-        for part in _blocks(len(queries), len(order)):
-            queried = queries[order_of_queries[part]]
-            present, begin = np.unique(group[queried], return_index=True)
-            same = [
-                (slice(low, high), slice(start[name], stop[name]))
-                for name, low, high in zip(
-                    np.searchsorted(names, present),
-                    begin,
-                    [*begin[1:], len(queried)],
-                    strict=True,
-                )
-            ]
-
-            def mark_absent(cosine: Floats, same: list[tuple[slice, slice]] = same) -> None:
-                for block in same:
-                    cosine[block] = ABSENT
-
-            row, other = products.nearest(self.rows[queried], 1, mark_absent)
-            near = order[other]
-            far = self.points.distance(self.rows[queried[row]], self.rows[near])
-            pick = np.lexsort((near, far, row))
-            rows, head = np.unique(row[pick], return_index=True)
-            best[order_of_queries[part][rows]] = far[pick[head]]
-            where[order_of_queries[part][rows]] = near[pick[head]]
-            tell(progress, min(part.stop, len(queries)), len(queries))
         return best, where
 
     def farthest(self, queries: Ints) -> Floats:

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from equipoise.clean.detector import Progress
     from equipoise.clean.encoders import Encoder
     from equipoise.clean.reading import CollectionRead
-    from equipoise.clean.scan_findings import ScanRecord
     from equipoise.clean.scanning import Scan
 
 LINES, LEAST_ROWS = 40, 2  # of a screen, and of a list on it
@@ -40,7 +39,7 @@ def check_outside(out: Path, source: Path, do: str) -> None:
 
 @verb(
     *("source", "label_table", "split", "encoder", "cache", "detectors", "cut", "longest"),
-    *("turned", "no_check", "alpha", "q", "seed", "thumbnails", "out", "overwrite", "as_json"),
+    *("no_check", "alpha", "q", "seed", "thumbnails", "out", "overwrite", "as_json"),
     arguments=("source",),
     required=("source",),
     texts={
@@ -66,6 +65,7 @@ def scan(options: Options) -> None:
     """
     from equipoise.clean.detector import choose
     from equipoise.clean.detectors import DETECTORS
+    from equipoise.clean.scan_findings import save_scan, scan_json
     from equipoise.clean.scanning import ScanPlan
     from equipoise.clean.scanning import scan as look_through
 
@@ -81,22 +81,19 @@ def scan(options: Options) -> None:
         check=not options.no_check,
         seed=options.seed,
         encoder=encoder,
-        turned=options.turned,
-        encoder_name=options.encoder or USUAL_ENCODER,
-        cache=_cache(options),
     )
     with _Steps() as steps:
         scanned = look_through(reading.collection, how, steps)
-    record, thumbnails = _recorded(scanned, reading, options)
-    note((*reading.notices, *scanned.notices))
+    scanned, thumbnails = _with_origin(scanned, reading, options)
+    note(scanned.notices)
     files: list[str] = []
     if options.out is not None:
         with progress("writing"):
-            files = record.save(options.out, thumbnails)
+            files = save_scan(scanned, options.out, thumbnails)
     if options.as_json:
-        print_json(record.as_json())
+        print_json(scan_json(scanned))
     else:
-        _show(record, files=_said(options.out, files))
+        _show(scanned, files=_said(options.out, files))
 
 
 def _check_out(options: Options) -> None:
@@ -148,11 +145,11 @@ def _read(options: Options) -> "tuple[CollectionRead, Encoder | None]":
     return replace(reading, collection=data), encoder if data.images is not None else None
 
 
-def _recorded(
+def _with_origin(
     scanned: "Scan", reading: "CollectionRead", options: Options
-) -> "tuple[ScanRecord, dict[str, bytes]]":
-    """The record of a scan, and the pictures that lie beside its page."""
-    from equipoise.clean.scan_findings import ScanRecord, pictures
+) -> "tuple[Scan, dict[str, bytes]]":
+    """A scan with where it comes from, and the pictures that lie beside its page."""
+    from equipoise.clean.scan_findings import pictures
 
     assert options.source is not None
     shown: dict[str, str] = {}
@@ -161,17 +158,17 @@ def _recorded(
         with progress("pictures"):
             beside = options.thumbnails == "beside"
             shown, thumbnails = pictures(reading.collection, scanned, beside=beside)
-    record = ScanRecord(
-        scan=scanned,
+    whole = replace(
+        scanned,
         name=options.source.name or str(options.source),
         rejected=tuple(
             (refusal.where, f"{refusal.got}; {refusal.do}") for refusal in reading.rejected
         ),
         pictures=shown,
         settings=_settings(reading, options),
-        notices=reading.notices,
+        notices=(*reading.notices, *scanned.notices),
     )
-    return record, thumbnails
+    return whole, thumbnails
 
 
 def _settings(reading: "CollectionRead", options: Options) -> tuple[tuple[str, str], ...]:
@@ -191,14 +188,15 @@ def _settings(reading: "CollectionRead", options: Options) -> tuple[tuple[str, s
     )
 
 
-def _show(record: "ScanRecord", files: Sequence[str]) -> None:
+def _show(scanned: "Scan", files: Sequence[str]) -> None:
     """The answer, the first lines of each list, and where the rest is, in forty lines."""
     from rich.text import Text
 
     from equipoise.clean.collection import TASKS
+    from equipoise.clean.scan_findings import scan_report
     from equipoise.report.terminal import answer_lines, fact_lines, list_lines
 
-    console, report = output(), record.report
+    console, report = output(), scan_report(scanned)
     lines = list(answer_lines(report, console.width))
     for part in report.findings:
         if part.left_out:

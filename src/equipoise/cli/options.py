@@ -301,10 +301,6 @@ class Options:
     longest: Annotated[int, row(
         ASKED, "Lines of each list; all beyond the cut are in it.", "--most", least=1,
     )] = 1000  # fmt: skip
-    turned: Annotated[bool, row(
-        ASKED, "Count copies that are turned or mirrored as duplicates; every image is then "
-        "embedded eight times.",
-    )] = False  # fmt: skip
     no_check: Annotated[bool, row(
         ASKED, "Plant no problems to see how the rankings would do.",
     )] = False  # fmt: skip

@@ -52,12 +52,17 @@ def report(options: Options) -> None:
     home = run if run.is_dir() else run.parent
     page = out or home / "report.html"
     if _is_scan(run):
-        from equipoise.clean.scan_findings import load_scan
+        from equipoise.clean.scan_findings import (
+            load_scan,
+            scan_json,
+            scan_report,
+            with_pictures_inside,
+        )
 
         scan = load_scan(run)
         away = page.absolute().parent != home.absolute()
-        shown = scan.with_pictures_inside(home).report if away else scan.report
-        facts: dict[str, Any] = scan.as_json()
+        shown = scan_report(with_pictures_inside(scan, home) if away else scan)
+        facts: dict[str, Any] = scan_json(scan)
     else:
         loaded = Run.load(run)
         shown, facts = loaded.report, run_json(loaded)
@@ -126,9 +131,9 @@ def _export(run: Path, folder: Path, *, overwrite: bool) -> None:
 def _said(run: Path) -> "Report":
     """What a run or a scan says."""
     if _is_scan(run):
-        from equipoise.clean.scan_findings import load_scan
+        from equipoise.clean.scan_findings import load_scan, scan_report
 
-        return load_scan(run).report
+        return scan_report(load_scan(run))
     from equipoise.report.run import Run
 
     return Run.load(run).report

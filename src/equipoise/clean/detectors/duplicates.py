@@ -11,12 +11,8 @@ with the distance of `equipoise.clean.similarity`; this is how SelfClean ranks n
 [@groger2024]. A group of more than k copies is then connected, though not every pair of it is
 named.
 
-With ``transforms`` a pair is as close as its closest view: each image is embedded in the eight
-symmetries of the square (turned by quarters, and mirrored), and the distance is the smallest
-between a view of one image and the other image as it is. That needs the images and an encoder,
-whose embeddings then take the place of those of the collection. `EmbeddingDistance.background`
-has the scores of pairs drawn from all, as close as their closest views too, which is what the
-cut is fitted to.
+`EmbeddingDistance.background` has the scores of pairs drawn from all, which is what the cut is
+fitted to.
 
 **pHash**: how many bits of two images' perceptual hashes agree. The hash has 64 bits: which of
 the 8 x 8 lowest frequencies of the cosine transform of the image, in grey at 32 x 32, lie above
@@ -24,8 +20,7 @@ their median (imagehash). With H the Hamming distance,
 
 .. math:: s_{ij} = 1 - H(h_i, h_j) / 64
 
-Proposed are the ``k`` whose hashes are nearest, of equals those whose names come first. Hashes
-are compared some rows at a time: memory grows with the number of images, not with its square.
+Proposed are the ``k`` whose hashes are nearest, of equals those whose names come first.
 
 **SSIM**: how alike two images are in brightness, contrast and structure, window by window. The
 mean over all windows of 7 x 7 pixels (scikit-image takes odd windows; CleanPatrick says 8 x 8)
@@ -42,24 +37,20 @@ by cosine; a copy that was turned or mirrored is not proposed.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from functools import cache, lru_cache
-from pathlib import Path
+from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.clean.collection import Collection, ImageSource, ImageView, Pixels
-from equipoise.clean.detector import Detector, Need, Progress, name_order, tell
-from equipoise.clean.pairs import Pairs
-from equipoise.clean.similarity import EXACT_UP_TO, Directions, Search, neighbours
+from equipoise.clean.collection import Collection, ImageSource, Pairs, Pixels
+from equipoise.clean.detector import Detector, Progress, name_order, tell
+from equipoise.clean.similarity import Directions, neighbours
 from equipoise.types.arrays import Floats, InputError, Ints, require_whole
 from equipoise.types.predictions import Predictions
 
 Nearest = Callable[[Ints], Ints]  # places in some order to (items, k) places in that order
-VIEWS = tuple((turns, mirrored) for mirrored in (False, True) for turns in range(4))
-DRAWN, DRAWN_TURNED = 100_000, 20_000  # pairs of a background, upright and in eight views
-CELLS = 2**24  # of the distances at a time
+DRAWN = 100_000  # pairs of a background
 Hashes = NDArray[np.uint8]  # (items, bytes)
 REMEMBERED = 4096  # images at most that are kept in memory
 THUMBNAIL = 8
@@ -92,12 +83,6 @@ class EmbeddingDistance(Detector):
     ----------
     k
         How many neighbours each item proposes where no pairs are given.
-    transforms
-        Whether turned and mirrored copies count too.
-    encoder
-        What embeds the views of images, as `equipoise.clean.encoders.choose_encoder` names it.
-    cache
-        Folder that keeps the embeddings of views; the scores are the same without.
 
     Examples
     --------
@@ -116,18 +101,9 @@ class EmbeddingDistance(Detector):
     bounded = True
     references = ("groger2024",)
     k: int = 5
-    transforms: bool = False
-    encoder: str = "default"
-    cache: Path | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         require_whole(f"detector {self.name}, k", self.k, least=1, do="try 5")
-
-    def missing(self, data: Collection) -> tuple[Need, ...]:
-        """What a collection lacks: embeddings, or images where these are turned."""
-        if self.transforms:
-            return ("images",) if data.images is None else ()
-        return super().missing(data)
 
     def score(
         self, data: Collection, *, seed: int = 0, progress: Progress | None = None
@@ -135,78 +111,25 @@ class EmbeddingDistance(Detector):
         """One minus the distance, for the pairs given or for those proposed."""
         del seed
         self.check(data)
-
-        @cache
-        def views() -> tuple[Floats, ...]:
-            return self._views(data, progress)
+        assert data.embeddings is not None
+        rows = data.embeddings
 
         def nearest(order: Ints) -> Ints:
-            return self._nearest_of_views(tuple(view[order] for view in views()), progress)
+            return neighbours(rows[order], self.k, progress=progress)[1]
 
         pairs = pairs_to_score(data, nearest, f"detector {self.name}")
-        distances = _closest_distances(views(), pairs.first, pairs.second)
+        distances = Directions.of(rows).distance(pairs.first, pairs.second)
         return self.of_items(pairs.names(data.items), 1 - distances)
 
-    def background(self, data: Collection, *, size: int | None = None, seed: int = 0) -> Floats:
+    def background(self, data: Collection, *, size: int = DRAWN, seed: int = 0) -> Floats:
         """Scores of pairs drawn from all pairs of a collection, for the cut as published."""
         self.check(data)
-        drawn = size or (DRAWN_TURNED if self.transforms else DRAWN)
+        assert data.embeddings is not None
         random = np.random.default_rng(seed)
-        first = random.integers(0, len(data), drawn)
-        other = (first + random.integers(1, len(data), drawn)) % len(data)
+        first = random.integers(0, len(data), size)
+        other = (first + random.integers(1, len(data), size)) % len(data)
         order = name_order(data.items)
-        return 1 - _closest_distances(self._views(data, None), order[first], order[other])
-
-    def _views(self, data: Collection, progress: Progress | None) -> tuple[Floats, ...]:
-        """Embeddings of every view of the items, those of the items as they are first."""
-        if not self.transforms:
-            assert data.embeddings is not None
-            return (data.embeddings,)
-        from equipoise.clean.encoders import GivenEmbeddings, choose_encoder, embed
-
-        assert data.images is not None
-        encoder, upright = choose_encoder(self.encoder), np.arange(len(data))
-        if isinstance(encoder, GivenEmbeddings):
-            raise InputError(
-                f"detector {self.name}, encoder",
-                f"{self.encoder!r}, embeddings of images as they are",
-                "an encoder that can embed turned images",
-                "name one, such as 'default' or a file that ends in .onnx",
-            )
-        return tuple(
-            embed(
-                ImageView(data.images, upright, turns, mirrored),
-                encoder,
-                cache=self.cache,
-                progress=progress,
-            ).values
-            for turns, mirrored in VIEWS
-        )
-
-    def _nearest_of_views(self, views: tuple[Floats, ...], progress: Progress | None) -> Ints:
-        """The k nearest of every item, of every view, side by side."""
-        upright, items = views[0], len(views[0])
-        places = [neighbours(upright, self.k, progress=progress)[1]]
-        everybody = np.arange(items)
-        for turned in views[1:]:
-            points = Directions.of(np.concatenate((turned, upright)))
-            k = min(self.k + 1, items)  # an image may be the nearest to its own view
-            near = Search(points, np.arange(2 * items), exact=items <= EXACT_UP_TO).nearest_of(
-                everybody + items, everybody, k
-            )
-            places.append(near[1] - items)
-        return np.concatenate(places, axis=1)
-
-
-def _closest_distances(views: tuple[Floats, ...], first: Ints, second: Ints) -> Floats:
-    """Smallest distance of each pair between a view of one and the other as it is."""
-    items = len(views[0])
-    best = Directions.of(views[0]).distance(first, second)
-    for turned in views[1:]:
-        points = Directions.of(np.concatenate((turned, views[0])))
-        for turned_item, other in ((first, second), (second, first)):
-            np.minimum(best, points.distance(turned_item, other + items), out=best)
-    return best
+        return 1 - Directions.of(data.embeddings).distance(order[first], order[other])
 
 
 @dataclass(frozen=True)
@@ -244,7 +167,7 @@ class PHash(Detector):
         assert data.images is not None
         hashes = self._hashes(data.images, _wanted(data), progress)
         pairs = pairs_to_score(
-            data, lambda order: _nearest(hashes[order], self.k), f"detector {self.name}"
+            data, lambda order: nearest_hashes(hashes[order], self.k), f"detector {self.name}"
         )
         apart = np.bitwise_count(hashes[pairs.first] ^ hashes[pairs.second])
         distance = apart.sum(axis=1, dtype=np.int64)
@@ -270,23 +193,13 @@ def _wanted(data: Collection) -> Ints:
     return np.unique(np.concatenate([data.pairs.first, data.pairs.second]))
 
 
-def _nearest(hashes: Hashes, k: int) -> Ints:
-    """Places of the k nearest others by Hamming distance, ties by place, shape (items, k)."""
-    items, k = len(hashes), min(k, len(hashes) - 1)
-    step = max(1, CELLS // (items * hashes.shape[1]))
-    places = np.empty((items, k), dtype=np.int64)
-    for start in range(0, items, step):
-        part = hashes[start : start + step]
-        apart = np.zeros((len(part), items), dtype=np.uint16)
-        for byte in range(hashes.shape[1]):
-            apart += np.bitwise_count(part[:, byte, None] ^ hashes[:, byte])
-        apart[np.arange(len(part)), start + np.arange(len(part))] = np.iinfo(np.uint16).max
-        least = np.partition(apart, k - 1, axis=1)[:, k - 1]
-        for row, (distances, limit) in enumerate(zip(apart, least, strict=True)):
-            near = np.flatnonzero(distances <= limit)
-            order = np.argsort(distances[near], kind="stable")[:k]
-            places[start + row] = near[order]
-    return places
+def nearest_hashes(hashes: Hashes, k: int) -> Ints:
+    """Places of the k nearest others by Hamming distance, ties by place, shape (items, k).
+
+    Bits are signs: the distance of two such embeddings is the share of bits that differ.
+    """
+    signs = 2.0 * np.unpackbits(hashes, axis=1) - 1
+    return neighbours(signs, k)[1]
 
 
 @dataclass(frozen=True)

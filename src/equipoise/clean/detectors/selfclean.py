@@ -56,8 +56,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from equipoise.clean.collection import Collection
-from equipoise.clean.detector import Detector, Progress, labelled_items
+from equipoise.clean.collection import Collection, components
+from equipoise.clean.detector import Detector, LabelDetector, Progress
 from equipoise.clean.similarity import Directions, Search
 from equipoise.types.arrays import Floats, InputError, Ints
 from equipoise.types.predictions import Predictions
@@ -95,6 +95,7 @@ def single_linkage(
     first, other, length = _spanning_tree(search, progress)
     copies = np.setdiff1d(np.arange(len(points)), points.first)
     return _tree_of_edges(
+        len(points),
         np.concatenate((copies, points.first[first])),
         np.concatenate((points.first[points.entry[copies]], points.first[other])),
         np.concatenate((np.zeros(len(copies)), length)),
@@ -140,7 +141,7 @@ class _Edges:
 
 
 def _spanning_tree(search: Search, progress: Progress | None) -> tuple[Ints, Ints, Floats]:
-    """Edges of a minimum spanning tree: two rows and the distance of each."""
+    """Edges that hold a minimum spanning tree: two rows and the distance of each."""
     rows = len(search.rows)
     k = min(LISTED, rows - 1)
     far, near = search.nearest(k, np.arange(rows), progress)
@@ -158,16 +159,13 @@ def _spanning_tree(search: Search, progress: Progress | None) -> tuple[Ints, Int
         best, number = edges.shortest(part)
         best[np.bincount(part).argmax()] = np.inf  # its edge may not be the shortest
         chosen = np.unique(number[np.isfinite(best)])
-        chosen = chosen[np.argsort(edges.length[chosen], kind="stable")]
-        part, used = _merge_parts(part, edges.first[chosen], edges.second[chosen])
-        parts_of_tree.append(
-            (edges.first[chosen][used], edges.second[chosen][used], edges.length[chosen][used])
-        )
-    if not parts_of_tree:
-        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0)
-    first, other, length = (
-        np.concatenate(arrays) for arrays in zip(*parts_of_tree, strict=True)
-    )
+        first, other = edges.first[chosen], edges.second[chosen]
+        joined = components(part[first], part[other], len(best))
+        part = np.unique(joined[part], return_inverse=True)[1].ravel()
+        parts_of_tree.append((first, other, edges.length[chosen]))
+    nothing = np.empty(0, dtype=np.int64)
+    columns = zip((nothing, nothing, np.empty(0)), *parts_of_tree, strict=True)
+    first, other, length = (np.concatenate(column) for column in columns)
     return first, other, length
 
 
@@ -191,21 +189,6 @@ def _search_used_up_rows(search: Search, edges: _Edges, part: Ints) -> None:
         edges.add(asking, other, far)
 
 
-def _merge_parts(part: Ints, first: Ints, other: Ints) -> tuple[Ints, Ints]:
-    """Parts after edges joined them, and which edges joined two that were apart."""
-    root = list(range(int(part.max()) + 1))
-    used = []
-    for number, (a, b) in enumerate(
-        zip(part[first].tolist(), part[other].tolist(), strict=True)
-    ):
-        a, b = _root(root, a), _root(root, b)
-        if a != b:
-            root[max(a, b)] = min(a, b)
-            used.append(number)
-    top = np.array([_root(root, number) for number in range(len(root))])
-    return np.unique(top[part], return_inverse=True)[1].ravel(), np.array(used, dtype=np.int64)
-
-
 def _root(above: list[int], node: int) -> int:
     """The node at the top, halving the way for those who come after."""
     while above[node] != node:
@@ -214,22 +197,24 @@ def _root(above: list[int], node: int) -> int:
     return node
 
 
-def _tree_of_edges(first: Ints, other: Ints, length: Floats) -> _Tree:
-    """The tree in which the edges join items, the shortest first."""
-    items = len(first) + 1
+def _tree_of_edges(items: int, first: Ints, other: Ints, length: Floats) -> _Tree:
+    """The tree in which the edges join items, the shortest first; some may close a circle."""
     order = np.argsort(length, kind="stable")
     above, node = list(range(items)), list(range(items))
     parent = np.arange(2 * items - 1)
-    size = [1] * items
-    for number, (a, b) in enumerate(
-        zip(first[order].tolist(), other[order].tolist(), strict=True)
+    size, height = [1] * items, [0.0] * items
+    for a, b, far in zip(
+        first[order].tolist(), other[order].tolist(), length[order].tolist(), strict=True
     ):
         a, b = _root(above, a), _root(above, b)
-        parent[node[a]] = parent[node[b]] = items + number
+        if a == b:
+            continue
+        parent[node[a]] = parent[node[b]] = len(size)
         size.append(size[node[a]] + size[node[b]])
+        height.append(far)
         above[b] = a
-        node[a] = items + number
-    return _Tree(parent, np.concatenate((np.zeros(items), length[order])), np.array(size))
+        node[a] = len(size) - 1
+    return _Tree(parent, np.array(height), np.array(size))
 
 
 def off_topic_areas(tree: _Tree, points: Directions) -> Floats:
@@ -318,7 +303,7 @@ class SelfCleanOffTopic(Detector):
 
 
 @dataclass(frozen=True)
-class SelfCleanLabelErrors(Detector):
+class SelfCleanLabelErrors(LabelDetector):
     """Squared distances to the own and to another label, compared.
 
     Examples
@@ -335,32 +320,25 @@ class SelfCleanLabelErrors(Detector):
 
     name = "selfclean_label_errors"
     title = "SelfClean"
-    task = "label_errors"
-    needs = ("embeddings", "labels")
     bounded = True
     references = ("groger2024",)
 
-    def score(
-        self, data: Collection, *, seed: int = 0, progress: Progress | None = None
-    ) -> Predictions:
+    def suspicion(
+        self, rows: Floats, labels: Ints, *, seed: int = 0, progress: Progress | None = None
+    ) -> Floats:
         """One minus the share of the other label in the sum of squares."""
         del seed
-        self.check(data)
-        data = labelled_items(data)
-        assert data.embeddings is not None
-        assert data.labels is not None
-        if len(np.unique(data.labels)) < 2:
+        if len(np.unique(labels)) < 2:
             raise InputError(
                 f"detector {self.name}",
                 "one class",
                 "labels of two classes or more",
                 "give labels that can be confused",
             )
-        points = Directions.of(data.embeddings)
-        same, other = _nearest_by_label(points, data.labels, progress=progress)
+        same, other = _nearest_by_label(Directions.of(rows), labels, progress=progress)
         total = same**2 + other**2
-        values = np.divide(same**2, total, out=np.full(len(total), 0.5), where=total > 0)
-        return self.of_items(data.items, values)
+        half = np.full(len(total), 0.5)
+        return np.asarray(np.divide(same**2, total, out=half, where=total > 0))
 
 
 def _nearest_by_label(

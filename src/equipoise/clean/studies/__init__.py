@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from equipoise.clean.collection import JudgedCollection
-from equipoise.clean.studies.cifar10n import disagreement, wrong_labels
+from equipoise.clean.studies.cifar10n_label_errors import disagreement, wrong_labels
 from equipoise.clean.studies.cleanpatrick import load_cleanpatrick
 from equipoise.clean.studies.demo import load_demo
 

@@ -25,12 +25,17 @@ from pathlib import Path, PurePosixPath
 
 import numpy as np
 
-from equipoise.clean.collection import MISSING, Collection, JudgedCollection, Task
+from equipoise.clean.collection import (
+    MISSING,
+    Collection,
+    JudgedCollection,
+    Task,
+    duplicate_groups,
+    pair_name,
+)
 from equipoise.clean.detector import Progress
 from equipoise.clean.encoders import Encoder
-from equipoise.clean.features import ids, read_table, words
-from equipoise.clean.pairs import duplicate_groups, pair_name
-from equipoise.clean.reading import read_collection
+from equipoise.clean.reading import ids, read_collection, read_table, words
 from equipoise.datasets import Source
 from equipoise.read.files import AnyPath
 from equipoise.read.tables import Table

@@ -15,7 +15,7 @@ __all__ = ["CATALOGUE", "Reproduction", "Tell", "describe", "recompute", "sign_t
 CATALOGUE: Mapping[str, str] = {
     "chexpert-leaderboard": "equipoise.datasets.reproduce.chexpert_leaderboard",
     "cifar10h-certainty": "equipoise.datasets.reproduce.cifar10h_certainty",
-    "cifar10n-label-errors": "equipoise.clean.cifar10n_label_errors",
+    "cifar10n-label-errors": "equipoise.clean.studies.cifar10n_label_errors",
     "dermatology-ddx": "equipoise.datasets.reproduce.dermatology_ddx",
 }
 Key = tuple[str, ...]

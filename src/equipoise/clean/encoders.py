@@ -18,6 +18,8 @@ folder per fingerprint of an encoder, of shards that are written whole and never
 shard is named by the hash of what it holds, so that one that was cut off or damaged is noticed,
 removed and made again. An embedding is kept by the content of its image: the same image in
 another folder is not encoded again, nor one that is there twice.
+
+`choose_encoder` takes the words of the command line; networks are `equipoise.clean.networks`.
 """
 
 import hashlib
@@ -320,3 +322,41 @@ def _read_shard(path: Path) -> tuple[Any, Floats] | None:
         return None
     fits = keys.ndim == 2 and keys.dtype == np.uint8 and values.ndim == 2
     return (keys, values) if fits and len(keys) == len(values) else None
+
+
+def choose_encoder(name: str) -> Encoder:
+    """An encoder by its words.
+
+    ``default`` is ``lite0``; ``lite0`` and ``lite2`` are EfficientNet-Lite at 128 pixels,
+    ``lite0:224`` at 224; a path that ends in ``.onnx`` is that file; ``timm:NAME`` a model of
+    timm; ``pixels`` the image itself, small and grey. A file of embeddings (``.npz``,
+    ``.npy``, ``.csv``, ``.parquet``) is put to the images by its ids.
+
+    Examples
+    --------
+    >>> choose_encoder("lite2:224")
+    EfficientNetLite(version='lite2', size=224)
+    """
+    from equipoise.clean.networks import VERSIONS, EfficientNetLite, OnnxFile, TimmModel
+    from equipoise.clean.reading import ENDINGS, read_features
+
+    word, _, rest = name.partition(":")
+    if name.lower().endswith(".onnx"):
+        return OnnxFile(Path(name))
+    if word == "timm" and rest:
+        return TimmModel(rest)
+    if Path(name).suffix.lower() in ENDINGS:
+        table = read_features(name)
+        assert table.embeddings is not None
+        return GivenEmbeddings(table.embeddings, table.items)
+    if name == "pixels":
+        return GreyPixels()
+    version = "lite0" if word == "default" else word
+    if version in VERSIONS and (not rest or rest.isdecimal()):
+        return EfficientNetLite(version, int(rest)) if rest else EfficientNetLite(version)
+    raise InputError(
+        "encoder",
+        f"{name!r}",
+        "default, lite0, lite2, lite0:224, FILE.onnx, timm:NAME, pixels or FILE.npz",
+        "choose one of these",
+    )

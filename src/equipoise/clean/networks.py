@@ -32,7 +32,7 @@ import numpy as np
 
 from equipoise.clean.collection import ImageSource
 from equipoise.clean.detector import require_packages
-from equipoise.clean.encoders.encoder import (
+from equipoise.clean.encoders import (
     IMAGENET_MEAN,
     IMAGENET_SD,
     Encoder,

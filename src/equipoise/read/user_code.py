@@ -1,0 +1,143 @@
+"""User code: a file of Python that the user names, as mine.py:Mine, and calls of what it holds.
+
+Such code does what it likes: it prints, stops the program, raises anything, returns anything.
+So it is loaded and called behind one boundary. What it prints goes to the error stream, where
+no result stands; whatever it raises, SystemExit too, becomes an error in four parts that names
+the file and the line. Who calls it checks what it returns.
+
+>>> def mine(items):
+...     raise ValueError("no items")
+>>> try:
+...     call_user_code(mine, [], where="mine.py:mine", expected="scores")
+... except InputError as error:
+...     print(error.where, "expected", error.expected)
+mine.py:mine expected scores
+"""
+
+import hashlib
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import redirect_stdout
+from importlib.util import module_from_spec, spec_from_file_location
+from inspect import isabstract
+from pathlib import Path
+from traceback import extract_tb
+from types import ModuleType
+from typing import Any
+
+from equipoise.scale.engine import send_by_code
+from equipoise.types.arrays import InputError, nearest
+
+
+def path_and_name(spec: str) -> tuple[Path, str | None] | None:
+    """The file and the name in it; None where no file of Python is named.
+
+    Examples
+    --------
+    >>> path_and_name("mine.py:Mine"), path_and_name("knn_distance")
+    ((...Path('mine.py'), 'Mine'), None)
+    """
+    path, colon, name = spec.rpartition(":")
+    if colon and path.endswith(".py") and name.isidentifier():
+        return Path(path), name
+    return (Path(spec), None) if spec.endswith(".py") else None
+
+
+def call_user_code(
+    function: Callable[..., Any], *arguments: Any, where: str, expected: str, **keywords: Any
+) -> Any:
+    """Call what a user wrote; whatever goes wrong there is an error that says in which line.
+
+    Parameters
+    ----------
+    where
+        What is called, with its file.
+    expected
+        What it should have done.
+    """
+    try:
+        with redirect_stdout(sys.stderr):
+            return function(*arguments, **keywords)
+    except InputError:
+        raise
+    except (Exception, SystemExit) as error:
+        last = extract_tb(error.__traceback__)[-1]
+        place = f" ({Path(last.filename).name}, line {last.lineno})"
+        got = f"{type(error).__name__}: {error}{place if last.filename != __file__ else ''}"
+        raise InputError(where, got, expected, "correct the file, or leave it out") from error
+
+
+def load_user_object(spec: str, kind: type, what: str) -> Any:
+    """What a file of the user defines of some kind: a class, or a value that is there.
+
+    Parameters
+    ----------
+    spec
+        ``path.py:Name``, or ``path.py`` where the file has one.
+    kind, what
+        The class of which it must be, or extend, and its noun.
+    """
+    place, where = path_and_name(spec), f"{what} {spec}"
+    if place is None:
+        raise InputError(where, "no file of Python", "path.py:Name or path.py", "check it")
+    path, name = place
+    if not path.is_file():
+        raise InputError(where, f"no file {path}", "a file of Python", "check the path")
+    objects = _objects_in(_run_as_module(path, where), kind)
+    if name is None and len(objects) == 1:
+        (name,) = objects
+    if name not in objects:
+        raise InputError(
+            where,
+            f"no {what} {name}" if name else f"{len(objects) or 'no'} {what}s",
+            f"one of {', '.join(objects)}"
+            if objects
+            else f"a class that extends {kind.__name__}",
+            f"write {path}:{nearest(name or '', objects) or next(iter(objects))}"
+            if objects
+            else f"see {kind.__module__}.{kind.__name__}",
+        )
+    return objects[name]
+
+
+def new_user_object(value: Any, where: str, facts: Sequence[str] = ()) -> Any:
+    """A user's object with its facts; one of a class is created without arguments."""
+    for fact in facts:
+        if not hasattr(value, fact):
+            do = f"write {fact} = ... in the class"
+            raise InputError(where, f"no {fact}", ", ".join(facts), do)
+    if not isinstance(value, type):
+        return value
+    return call_user_code(
+        value, where=where, expected="a class that can be made without arguments"
+    )
+
+
+def _run_as_module(path: Path, where: str) -> ModuleType:
+    """Run a file as a module of its own; it stays known, as dataclasses ask."""
+    called = f"_own_{path.stem}_{hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:8]}"
+    spec = spec_from_file_location(called, path.resolve())
+    assert spec is not None and spec.loader is not None
+    module = module_from_spec(spec)
+    sys.modules[called] = module
+    try:
+        load = spec.loader
+        call_user_code(
+            lambda: load.exec_module(module), where=where, expected="a file that runs"
+        )
+    except BaseException:
+        del sys.modules[called]
+        raise
+    send_by_code(module)
+    return module
+
+
+def _objects_in(module: ModuleType, kind: type) -> dict[str, Any]:
+    """Objects of a kind, and classes of it that a module itself defines, by name."""
+    objects = {}
+    for name, value in vars(module).items():
+        is_class = isinstance(value, type) and issubclass(value, kind)
+        local = is_class and value.__module__ == module.__name__ and not isabstract(value)
+        if isinstance(value, kind) or local:
+            objects[name] = value
+    return objects
