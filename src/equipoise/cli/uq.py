@@ -101,9 +101,8 @@ def benchmark(options: Options) -> None:
     """Which uncertainty method suits my images? Trains all of them and compares.
 
     Every method, network and seed is a file in the folder, so a benchmark that was stopped goes
-    on with the same command. Needs `pip install "equipoise[torch]"`; on a machine that has only
-    numpy and torch, `python -m equipoise.uq.training` trains, and `equipoise uq evaluate
-    FOLDER` judges elsewhere.
+    on with the same command, on another machine, too. Needs `pip install "equipoise[torch]"`;
+    `equipoise uq evaluate FOLDER` judges anywhere.
 
     Example: equipoise uq benchmark --data demo --out uncertainty
 
@@ -145,7 +144,7 @@ def _trained(options: Options, folder: Path) -> "Outcome":
 
     from equipoise.scale.engine import current
     from equipoise.uq.training.data import LabelPolicy
-    from equipoise.uq.training.grid import progress_line, train_grid
+    from equipoise.uq.training.grid import progress_line, run_grid
     from equipoise.uq.training.methods import METHODS
     from equipoise.uq.training.plan import (
         Machine,
@@ -175,7 +174,7 @@ def _trained(options: Options, folder: Path) -> "Outcome":
     minutes = inf if options.minutes is None else options.minutes
     machine = Machine(device=options.device, workers=current().workers, minutes=minutes)
     with progress_line(sys.stderr) as tell:
-        return train_grid(plan, setup, folder, machine, tell)
+        return run_grid(plan, setup, folder, machine, tell)
 
 
 def _files(folder: Path, done: "Outcome") -> "Files":

@@ -26,7 +26,7 @@ import json
 import math
 import struct
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
@@ -39,9 +39,10 @@ from numpy.typing import NDArray
 from torch import nn
 
 from equipoise.read import codec
-from equipoise.read.files import content, read_json, require_file
-from equipoise.read.writing import whole_file
+from equipoise.read.files import content, read_arrays, read_json, require_file
+from equipoise.read.writing import whole_file, write_text
 from equipoise.types.arrays import InputError
+from equipoise.types.numbers import number
 from equipoise.uq.training.corruptions import (
     Severity,
     assigned,
@@ -49,6 +50,7 @@ from equipoise.uq.training.corruptions import (
     corrupt_all,
     macro_auroc,
 )
+from equipoise.uq.training.data import ImageData
 from equipoise.uq.training.methods.method import Clock, Forecast, Method
 from equipoise.uq.training.networks import architecture_of
 from equipoise.uq.training.plan import (
@@ -59,8 +61,6 @@ from equipoise.uq.training.plan import (
     Plan,
     Recipe,
     Setup,
-    Sources,
-    write_text,
 )
 from equipoise.uq.training.resident import Batch, DeviceData, seeded
 
@@ -68,16 +68,16 @@ _TRAIN, _VALIDATE = 1, 2  # streams of random numbers
 _AT_ONCE = 16  # batches that are gathered and augmented together
 
 
-class Epoch(NamedTuple):
-    """What is told after an epoch."""
+class Progress(NamedTuple):
+    """How far something is; `left` is the seconds that are left, nan where nobody knows."""
 
     done: int
-    most: int
-    loss: float
-    auroc: float
+    total: int
+    left: float = math.nan
+    text: str = ""
 
 
-TellEpoch = Callable[[Epoch], None]
+Tell = Callable[[Progress], None]
 
 
 class OutOfTimeError(Exception):
@@ -135,7 +135,7 @@ class Trainer:
     fingerprint: str = ""
     checkpoint_seconds: float = 0.0
     deadline: float = math.inf
-    tell: TellEpoch = lambda _: None
+    tell: Tell = lambda _: None
 
     def train(self, model: nn.Module, data: DeviceData) -> Course:
         """Train to the end and leave the model with the weights to keep."""
@@ -159,7 +159,8 @@ class Trainer:
             if self.checkpoint is not None and time.time() - written >= self.checkpoint_seconds:
                 self._write(model, optimiser, course)
                 written = time.time()
-            self.tell(Epoch(course.epochs, most, loss, auroc))
+            text = f"epoch {course.epochs}, AUROC {number(auroc)}"
+            self.tell(Progress(course.epochs, most, text=text))
         if further:  # the last weights stay, not the best
             course.auroc = self._validate(model, data, course.epochs)
         elif course.state:
@@ -312,15 +313,52 @@ class Job(NamedTuple):
 class Bench:
     """Data on a device and the steps of a grid."""
 
-    def __init__(self, job: Job, sources: Sources) -> None:
+    def __init__(self, job: Job, sources: Sequence[ImageData]) -> None:
         self.plan, self.setup, self.folder, self.machine, self.deadline = job
-        self.sources, self.data = sources, sources.data
-        self.there = DeviceData(self.data, self.setup.policy, self.machine.device)
-        if self.there.device.type == "cuda":
+        self.data, self.other = sources[0], sources[1] if len(sources) > 1 else None
+        self.configuration = self.setup.configuration(sources)
+
+    @cached_property
+    def there(self) -> DeviceData:
+        """The data on the device."""
+        there = DeviceData(self.data, self.setup.policy, self.machine.device)
+        if there.device.type == "cuda":
             torch.backends.cudnn.benchmark = True
             torch.set_float32_matmul_precision("high")
+        return there
 
-    def train_baseline(self, cell: Cell, tell: TellEpoch) -> None:
+    def claim(self) -> None:
+        """Check that all fits, claim the folder, and leave there what all cells share.
+
+        Among it copies of images that take long to read, for workers.
+        """
+        self.plan.check(self.data)
+        self.folder.claim(self.configuration)
+        names = (self.setup.source, self.setup.ood)
+        for name, data, copy in zip(
+            names, (self.data, self.other), self.folder.copies, strict=True
+        ):
+            copy.parent.mkdir(exist_ok=True)
+            if data is not None and Path(str(name)).suffix != ".npz" and not copy.exists():
+                data.save(copy)
+        self._save_labels()
+
+    def is_done(self, cell: Cell) -> bool:
+        """Whether a cell is done; not where its file is broken; another's is refused."""
+        path = self.folder.run(cell)
+        try:
+            fingerprint = json.loads(str(read_arrays(path)["meta"])).get("fingerprint")
+        except (ValueError, KeyError, AttributeError, RecursionError):  # not whole
+            return False
+        if fingerprint != self._fingerprint(cell):
+            raise InputError(
+                f"{path}", f"a run of another configuration ({fingerprint})",
+                "one of this configuration",
+                "name another folder, or remove the file to make it anew",
+            )  # fmt: skip
+        return True
+
+    def train_baseline(self, cell: Cell, tell: Tell) -> None:
         """Train a baseline and keep its weights."""
         model, trained = self._trained(cell, [], tell)
         write_whole(
@@ -333,8 +371,9 @@ class Bench:
         )  # fmt: skip
         self.folder.checkpoint(cell).unlink(missing_ok=True)
 
-    def calibrate(self) -> None:
+    def calibrate(self, tell: Tell) -> None:
         """Find the severities of corruptions by the mean AUROC of the reference baselines."""
+        del tell
         models = [self._load(cell)[0].eval() for cell in self.plan.references()]
         labels = self.there.val_labels
 
@@ -347,7 +386,7 @@ class Bench:
         text = json.dumps([asdict(severity) for severity in severities], indent=1)
         write_text(self.folder.corruptions, text)
 
-    def finish(self, cell: Cell, tell: TellEpoch) -> None:
+    def finish(self, cell: Cell, tell: Tell) -> None:
         """Train a cell (or take over what it stands on), predict, and write its file."""
         method, baselines = self.setup.method(cell.method), self.setup.stands_on(cell)
         stands_on = [self._load(baseline) for baseline in baselines]
@@ -368,6 +407,9 @@ class Bench:
         }  # fmt: skip
         _save_arrays(self.folder.run(cell), {"meta": np.array(json.dumps(meta)), **arrays})
         self.folder.checkpoint(cell).unlink(missing_ok=True)
+        for baseline in baselines:
+            if baseline.seed not in self.plan.seeds:  # of no use to another cell
+                self.folder.weights(baseline).unlink(missing_ok=True)
 
     def _cost(
         self, stands_on: list[dict[str, Any]], trained: Course, settle_seconds: float
@@ -385,7 +427,7 @@ class Bench:
         }  # fmt: skip
 
     def _fingerprint(self, cell: Cell) -> str:
-        return self.setup.fingerprint(cell, self.sources)
+        return self.setup.fingerprint(cell, self.configuration)
 
     def _peak(self) -> int | None:
         """The most GPU memory taken since the training began, in bytes; unknown on a CPU.
@@ -412,7 +454,7 @@ class Bench:
         return model, saved
 
     def _trained(
-        self, cell: Cell, states: list[dict[str, torch.Tensor]], tell: TellEpoch
+        self, cell: Cell, states: list[dict[str, torch.Tensor]], tell: Tell
     ) -> tuple[nn.Module, Course]:
         """A model, trained unless it only takes over baselines."""
         if self.there.device.type == "cuda":
@@ -452,8 +494,8 @@ class Bench:
 
     def _strange_facts(self) -> dict[str, Any]:
         """What the images out of distribution are."""
-        if self.sources.ood is not None:
-            return {"data": self.sources.ood.name, "fingerprint": self.sources.fingerprints[1]}
+        if self.other is not None:
+            return {"data": self.other.name, "fingerprint": self.configuration["ood"]}
         severities = [asdict(severity) for severity in read_severities(self.folder.corruptions)]
         return {"drop": self.setup.drop, "corruptions": severities}
 
@@ -474,7 +516,7 @@ class Bench:
     def parts(self) -> dict[str, torch.Tensor]:
         """Images of every part that is predicted, clean and strange."""
         clean = {part: self.data.part(part).images for part in ("val", "test")}
-        if (other := self.sources.ood) is not None:
+        if (other := self.other) is not None:
             strange = {"ood": other.part("test").images, "val_ood": other.part("val").images}
         else:
             chosen = read_severities(self.folder.corruptions)
@@ -486,6 +528,26 @@ class Bench:
         return {
             part: self.there.images(images) for part, images in {**clean, **strange}.items()
         }
+
+    def _save_labels(self) -> None:
+        """Write the labels of every part, and which corruption an image not as usual has."""
+        arrays: dict[str, NDArray[Any]] = {"classes": np.array(self.data.classes)}
+        parts = {"val": self.data.part("val"), "test": self.data.part("test")}
+        for name, clean in (("ood", "test"), ("val_ood", "val")):
+            if self.other is None:
+                parts[name] = parts[clean]
+                items = len(parts[name].items)
+                arrays[f"{name}_corruptions"] = assigned(items, seed=SEEDS[name])
+                continue
+            part = self.other.part(clean)
+            blank = np.full((len(part.items), len(self.data.classes)), np.nan, np.float32)
+            same = self.other.classes == self.data.classes
+            parts[name] = part if same else part._replace(labels=blank)
+        for name, whole in parts.items():
+            arrays[f"{name}_labels"] = whole.labels
+            arrays[f"{name}_items"] = np.array(whole.items)
+            arrays[f"{name}_groups"] = np.array(whole.patients)
+        _save_arrays(self.folder.labels, arrays)
 
 
 def _forecast_arrays(forecast: Forecast) -> dict[str, NDArray[Any]]:
@@ -521,23 +583,3 @@ def _save_arrays(path: Path, arrays: dict[str, NDArray[Any]]) -> None:
     """Write a compressed ``.npz``, whole or not at all."""
     with whole_file(path) as out:
         np.savez_compressed(out, allow_pickle=False, **arrays)
-
-
-def save_labels(sources: Sources, folder: Folder) -> None:
-    """Write the labels of every part, and which corruption an image out of distribution has."""
-    data, other = sources.data, sources.ood
-    arrays: dict[str, NDArray[Any]] = {"classes": np.array(data.classes)}
-    parts = {"val": data.part("val"), "test": data.part("test")}
-    for name, clean in (("ood", "test"), ("val_ood", "val")):
-        if other is None:
-            parts[name] = parts[clean]
-            arrays[f"{name}_corruptions"] = assigned(len(parts[name].items), seed=SEEDS[name])
-            continue
-        part = other.part(clean)
-        blank = np.full((len(part.items), len(data.classes)), np.nan, np.float32)
-        parts[name] = part if other.classes == data.classes else part._replace(labels=blank)
-    for name, whole in parts.items():
-        arrays[f"{name}_labels"] = whole.labels
-        arrays[f"{name}_items"] = np.array(whole.items)
-        arrays[f"{name}_groups"] = np.array(whole.patients)
-    _save_arrays(folder.labels, arrays)
