@@ -159,9 +159,9 @@ def test_a_score_that_is_the_epistemic_part_stands_in_its_place():
     assert [r.score for r in rows(found, task="ood", method="ddu")] == ["PU", "AU", "EU"]
     assert [r.score for r in rows(found, task="ood", method="own")] == ["PU", "own"]
     (gap,) = [r for r in found.parts if r.task == "ood"]
-    assert gap.method == "ddu" and gap.low > 0
+    assert gap.method == "ddu" and gap.gap_low > 0
     (one,) = found.correlations
-    assert np.isfinite(one.value) and np.isnan(one.null)
+    assert np.isfinite(one.value) and np.isnan(one.reference)
     told = next(n for n in found.notices if n.code == "one_member")
     assert told.values["methods"] == ("own",)
     assert render(found.report())

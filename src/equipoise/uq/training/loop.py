@@ -27,7 +27,7 @@ import math
 import struct
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
 from pickle import UnpicklingError
@@ -542,11 +542,11 @@ class Bench:
             part = self.other.part(clean)
             blank = np.full((len(part.items), len(self.data.classes)), np.nan, np.float32)
             same = self.other.classes == self.data.classes
-            parts[name] = part if same else part._replace(labels=blank)
+            parts[name] = part if same else replace(part, labels=blank)
         for name, whole in parts.items():
             arrays[f"{name}_labels"] = whole.labels
             arrays[f"{name}_items"] = np.array(whole.items)
-            arrays[f"{name}_groups"] = np.array(whole.patients)
+            arrays[f"{name}_groups"] = np.array(whole.groups)
         _save_arrays(self.folder.labels, arrays)
 
 

@@ -53,30 +53,26 @@ class Network(nn.Module):
         return self.body(images)
 
 
-class _Residual(nn.Module):
-    """What a module makes of its input, added to the input."""
+class _BasicBlock(nn.Module):
+    """Two 3 x 3 convolutions around which the input is added."""
 
-    def __init__(self, *body: nn.Module, shortcut: nn.Module | None = None) -> None:
+    def __init__(self, before: int, after: int, stride: int) -> None:
         super().__init__()
-        self.body, self.shortcut = nn.Sequential(*body), shortcut or nn.Identity()
+        self.body = nn.Sequential(
+            nn.Conv2d(before, after, 3, stride, 1, bias=False), nn.BatchNorm2d(after),
+            nn.ReLU(),
+            nn.Conv2d(after, after, 3, 1, 1, bias=False), nn.BatchNorm2d(after),
+        )  # fmt: skip
+        self.relu = nn.ReLU()
+        self.shortcut: nn.Module = nn.Identity()
+        if stride != 1 or before != after:
+            self.shortcut = nn.Sequential(
+                nn.Conv2d(before, after, 1, stride, bias=False), nn.BatchNorm2d(after)
+            )
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """One residual step."""
-        return self.body(x) + self.shortcut(x)
-
-
-def _basic_block(before: int, after: int, stride: int) -> list[nn.Module]:
-    """Two 3 x 3 convolutions around which the input is added."""
-    body = (
-        nn.Conv2d(before, after, 3, stride, 1, bias=False), nn.BatchNorm2d(after), nn.ReLU(),
-        nn.Conv2d(after, after, 3, 1, 1, bias=False), nn.BatchNorm2d(after),
-    )  # fmt: skip
-    shortcut = None
-    if stride != 1 or before != after:
-        shortcut = nn.Sequential(
-            nn.Conv2d(before, after, 1, stride, bias=False), nn.BatchNorm2d(after)
-        )
-    return [_Residual(*body, shortcut=shortcut), nn.ReLU()]
+        return self.relu(self.body(x) + self.shortcut(x))
 
 
 class Attention(nn.Module):
@@ -104,12 +100,19 @@ class Attention(nn.Module):
         return self.join(functional.scaled_dot_product_attention(*self.split(x)))
 
 
-def _transformer_block(dim: int, heads: int) -> list[nn.Module]:
+class _TransformerBlock(nn.Module):
     """Attention and a two-layer perceptron, each on the normed input and added to it."""
-    norms = nn.LayerNorm(dim), nn.LayerNorm(dim)
-    attention = Attention(dim, heads)
-    perceptron = nn.Linear(dim, 4 * dim), nn.GELU(), nn.Linear(4 * dim, dim)
-    return [_Residual(norms[0], attention), _Residual(norms[1], *perceptron)]
+
+    def __init__(self, dim: int, heads: int) -> None:
+        super().__init__()
+        self.norm1, self.norm2 = nn.LayerNorm(dim), nn.LayerNorm(dim)
+        self.attention: nn.Module = Attention(dim, heads)
+        self.mlp = nn.Sequential(nn.Linear(dim, 4 * dim), nn.GELU(), nn.Linear(4 * dim, dim))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """One transformer step."""
+        x = x + self.attention(self.norm1(x))
+        return x + self.mlp(self.norm2(x))
 
 
 class _Transformer(nn.Module):
@@ -122,8 +125,8 @@ class _Transformer(nn.Module):
         self.patches = nn.Conv2d(shape.channels, dim, sizes.patch, sizes.patch)
         self.token = nn.Parameter(torch.zeros(1, 1, dim))
         self.position = nn.Parameter(torch.zeros(1, tokens + 1, dim))
-        blocks = [_transformer_block(dim, sizes.heads) for _ in range(sizes.depth)]
-        self.blocks = nn.Sequential(*(part for block in blocks for part in block))
+        blocks = [_TransformerBlock(dim, sizes.heads) for _ in range(sizes.depth)]
+        self.blocks = nn.Sequential(*blocks)
         self.norm = nn.LayerNorm(dim)
         for module in self.modules():
             if isinstance(module, nn.Linear):
@@ -170,7 +173,7 @@ class ResNet:
         for stage in range(4):
             for block in range(self.blocks):
                 stride = 2 if stage and not block else 1
-                parts += _basic_block(before, width * 2**stage, stride)
+                parts.append(_BasicBlock(before, width * 2**stage, stride))
                 before = width * 2**stage
         body = nn.Sequential(*parts, nn.AdaptiveAvgPool2d(1), nn.Flatten())
         for module in body.modules():
