@@ -120,6 +120,8 @@ def benchmark(options: Options) -> None:
     check_report_folder(options, MARK)
     folder = options.out or FOLDER
     done = _trained(options, folder)
+    for reason in done.renewed.values():
+        typer.echo(f"{reason}. It was made anew.", err=True)
     if done.failed:
         name, reason = next(iter(done.failed.items()))
         do = "mend it and run the same command again; what is done is kept"

@@ -36,7 +36,8 @@ from typing import Any
 
 import numpy as np
 
-from equipoise.read.files import content, read_array, read_arrays, read_json
+from equipoise.read import codec
+from equipoise.read.files import content, read_array, read_arrays
 from equipoise.types.arrays import (
     Floats,
     InputError,
@@ -54,7 +55,7 @@ from equipoise.uq.decomposition import (
     decompose,
     mean_probabilities,
 )
-from equipoise.uq.training.corruptions import Severity
+from equipoise.uq.training.corruptions import Severity, read_severities, severities_in
 from equipoise.uq.training.data import Part
 
 PARTS = ("test", "val", "ood", "val_ood")
@@ -323,7 +324,6 @@ COSTS = {
     "peak_bytes": "memory",
     "workers": "workers",
 }
-GOAL, NEAR = 0.2, 0.01  # the fall aimed at where files do not say, and how near is there
 EPISTEMIC = {"ddu": "EU"}  # whose own score is the epistemic part, in files that do not say
 SUFFIXES = (".npz", ".npy")
 
@@ -389,25 +389,11 @@ def read_study(
 
 def _corruptions(run: Path, labels: Path) -> tuple[Severity, ...]:
     """What a run, or a file beside the labels, says about how other images were made."""
-    facts = _facts_in(_arrays(run, "probs")).get("ood") or {}
+    facts = _facts_in(_arrays(run, "probs")).get("ood")
+    if isinstance(facts, Mapping) and facts.get("corruptions"):
+        return severities_in(facts["corruptions"], f"{run.name}, meta")
     beside = labels.with_name(CORRUPTIONS)
-    rows, where = facts.get("corruptions"), f"{run.name}, meta"
-    try:
-        if not rows and beside.is_file():
-            where = beside.name
-            rows = read_json(content(beside))
-        return tuple(_corruption(row, float(facts.get("drop", GOAL))) for row in rows or ())
-    except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError):
-        do = "leave the file out, or run the benchmark again"
-        raise InputError(where, "no corruptions that can be read", "JSON", do) from None
-
-
-def _corruption(row: Mapping[str, Any], goal: float) -> Severity:
-    auroc, clean = float(row["auroc"]), float(row["clean"])
-    fall = float(row.get("fall", 1 - auroc / clean))
-    reached = bool(row.get("reached", fall >= goal - NEAR))
-    severity = float(row["severity"])
-    return Severity(str(row["corruption"]), severity, auroc, clean, fall, reached, goal)
+    return read_severities(content(beside)) if beside.is_file() else ()
 
 
 def read_run(path: Path, decomposition: str = "information", ood: Path | None = None) -> Run:
@@ -487,10 +473,18 @@ def _arrays(path: Path, alone: str) -> dict[str, Any]:
         raise InputError(path.name, f"a file {path.suffix or 'without ending'}", ".npz", do)
     try:
         file = content(path)
-        return {alone: read_array(file)} if path.suffix.lower() == ".npy" else read_arrays(file)
+        if path.suffix.lower() == ".npy":
+            return {alone: read_array(file)}
+        arrays = read_arrays(file)
     except InputError as error:
         do = "save it anew; objects in it (pickles) are refused"
         raise InputError(path.name, "no arrays that can be read", "an .npz file", do) from error
+    facts = _facts_in(arrays)
+    if "seal" in facts:  # as those of a benchmark
+        others = {name: array for name, array in arrays.items() if name != "meta"}
+        do = "remove it and run the benchmark again, which makes it anew"
+        codec.check_sealed(facts, others, path.name, do)
+    return arrays
 
 
 def _run_of(path: Path, arrays: Mapping[str, Any]) -> Run:

@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import NamedTuple, TextIO
+from typing import TextIO
 
 import numpy as np
 import torch
@@ -39,14 +39,6 @@ _WIDTH = 24  # of the bar in a line of progress
 _TERMINAL_SECONDS, _LINE_SECONDS = 0.1, 20.0  # between two lines that are written
 
 
-class Step(NamedTuple):
-    """Something to do, its name, and the names of the steps that it stands on."""
-
-    name: str
-    needs: tuple[str, ...]
-    run: Callable[[Tell], None]
-
-
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What became of a grid.
@@ -57,12 +49,15 @@ class Outcome:
         Cells whose files are there, and those that are not yet.
     failed
         Reasons by the name of the step.
+    renewed
+        Why cells were made anew whose files were there.
     """
 
     folder: Path
     done: tuple[Cell, ...]
     missing: tuple[Cell, ...]
     failed: dict[str, str]
+    renewed: dict[str, str]
     seconds: float
 
 
@@ -90,6 +85,7 @@ def run_grid(
     bench = Bench(job, setup.read())
     bench.claim()
     todo = [cell for cell in plan.cells() if not bench.is_done(cell)]
+    renewed = dict(bench.renewed)
     workers = max(1, min(machine.workers or (_GPU_WORKERS if gpu else 1), len(todo)))
     bench.machine = replace(machine, workers=workers)
     if not current().is_local or tasks_of.apart():
@@ -101,7 +97,7 @@ def run_grid(
         failed = _in_order(bench, todo, tell)
     done = tuple(cell for cell in plan.cells() if cell not in todo or bench.is_done(cell))
     missing = tuple(cell for cell in todo if cell not in done)
-    return Outcome(out, done, missing, failed, time.time() - started)
+    return Outcome(out, done, missing, failed, renewed, time.time() - started)
 
 
 def _in_order(bench: Bench, cells: Sequence[Cell], tell: Tell) -> dict[str, str]:
@@ -111,21 +107,24 @@ def _in_order(bench: Bench, cells: Sequence[Cell], tell: Tell) -> dict[str, str]
     torch.set_num_threads(1 if bench.setup.small else max(1, threads // workers))
     steps, failed, started = _steps(bench, cells), {}, time.time()
     try:
-        for done, step in enumerate(steps):
-            if time.time() >= bench.deadline:
-                break
+        for done, (name, run) in enumerate(steps.items()):
 
-            def report(epoch: Progress, done: int = done, step: Step = step) -> None:
+            def report(epoch: Progress, done: int = done, name: str = name) -> None:
                 worth = done + 0.8 * epoch.done / epoch.total
                 left = (time.time() - started) * (len(steps) / max(worth, 1e-9) - 1)
-                text = f"{step.name} {epoch.text}".strip()
+                text = f"{name} {epoch.text}".strip()
                 tell(Progress(done, len(steps), left if worth >= 1 else math.nan, text))
 
+            report(Progress(0, 1))
             try:
-                report(Progress(0, 1))
-                _do(step, failed, report)
+                bench.require_time()
+                run(report)
             except OutOfTimeError:
                 break
+            except InputError as error:
+                failed[name] = str(error)
+            except Exception as error:
+                failed[name] = f"{type(error).__name__}: {error}"
         else:
             tell(Progress(len(steps), len(steps), 0.0))
     finally:
@@ -133,44 +132,22 @@ def _in_order(bench: Bench, cells: Sequence[Cell], tell: Tell) -> dict[str, str]
     return failed
 
 
-def _do(step: Step, failed: dict[str, str], tell: Tell) -> None:
-    """Do a step, unless something that it stands on failed."""
-    lost = next((name for name in step.needs if name in failed), None)
-    if lost is not None:
-        failed.setdefault(step.name, f"needs {lost}, which failed")
-        return
-    try:
-        step.run(tell)
-    except OutOfTimeError:
-        raise
-    except InputError as error:
-        failed[step.name] = str(error)
-    except Exception as error:
-        failed[step.name] = f"{type(error).__name__}: {error}"
+def _steps(bench: Bench, cells: Sequence[Cell]) -> dict[str, Callable[[Tell], None]]:
+    """What cells still need, by name, in an order in which it can be done.
 
-
-def _steps(bench: Bench, cells: Sequence[Cell]) -> list[Step]:
-    """What cells still need, in an order in which it can be done."""
-    steps: dict[str, Step] = {}
-
-    def trained(baselines: Sequence[Cell]) -> tuple[str, ...]:
-        """Train baselines whose weights are not there; their names."""
+    What stands on something that failed fails, too, as that is not there.
+    """
+    parts = [(bench.setup.stands_on(cell), cell.name, partial(bench.finish, cell))
+             for cell in cells]  # fmt: skip
+    if cells and bench.setup.ood is None and not bench.folder.corruptions.exists():
+        parts.insert(0, (bench.plan.references(), "severities", bench.calibrate))
+    steps: dict[str, Callable[[Tell], None]] = {}
+    for baselines, name, run in parts:
         for cell in baselines:
             if not bench.folder.weights(cell).exists():
-                steps[f"train {cell.name}"] = Step(
-                    cell.name, (), partial(bench.train_baseline, cell)
-                )
-        return tuple(cell.name for cell in baselines)
-
-    severities: tuple[str, ...] = ()
-    if cells and bench.setup.ood is None and not bench.folder.corruptions.exists():
-        severities = ("severities",)
-        references = trained(bench.plan.references())
-        steps["severities"] = Step("severities", references, bench.calibrate)
-    for cell in cells:
-        needs = severities + trained(bench.setup.stands_on(cell))
-        steps[cell.name] = Step(cell.name, needs, partial(bench.finish, cell))
-    return list(steps.values())
+                steps[f"training {cell.name}"] = partial(bench.train_baseline, cell)
+        steps[name] = run
+    return steps
 
 
 def _on_workers(job: Job, cells: Sequence[Cell], tell: Tell) -> dict[str, str]:
@@ -249,7 +226,9 @@ def _make_cells(
 @lru_cache(1)
 def _bench(job: Job) -> Bench:
     """The bench of a worker, which reads the images once."""
-    return Bench(job, job.setup.read(job.folder))
+    bench = Bench(job, job.setup.read(job.folder))
+    bench.folder.claim(bench.configuration)  # refuses copies of images that changed
+    return bench
 
 
 @contextmanager

@@ -24,6 +24,7 @@ from pathlib import Path
 from types import NoneType
 from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
+from equipoise.read import codec
 from equipoise.read.files import content, read_json
 from equipoise.read.writing import write_text
 from equipoise.types.arrays import (
@@ -332,11 +333,11 @@ class Folder(NamedTuple):
 
     def weights(self, cell: Cell) -> Path:
         """Weights of a trained baseline."""
-        return self.root / "weights" / f"{cell.name}.pt"
+        return self.root / "weights" / f"{cell.name}.npz"
 
     def checkpoint(self, cell: Cell) -> Path:
         """State of a training under way."""
-        return self.root / "checkpoints" / f"{cell.name}.pt"
+        return self.root / "checkpoints" / f"{cell.name}.npz"
 
     @property
     def copies(self) -> list[Path]:
@@ -360,44 +361,31 @@ class Folder(NamedTuple):
 
     def claim(self, configuration: dict[str, Any]) -> None:
         """Make the folder, or refuse one of another configuration."""
-        path = self.configuration
-        text = json.dumps(configuration, indent=1, sort_keys=True)
-        if path.exists():
-            saved = _read_json(path)
-            differences = _differences(saved, json.loads(text))
-            if differences:
-                raise InputError(
-                    f"{self.root}", f"a grid of another configuration ({differences})",
-                    "a new folder, or the same configuration", "name another folder",
-                )  # fmt: skip
+        path, now = self.configuration, json.loads(json.dumps(codec.sealed(configuration)))
+        if not path.exists():
+            self.root.mkdir(parents=True, exist_ok=True)
+            write_text(path, json.dumps(now, indent=1, sort_keys=True))
             return
-        self.root.mkdir(parents=True, exist_ok=True)
-        write_text(path, text)
-
-
-def _read_json(path: Path) -> dict[str, Any]:
-    try:
-        saved = read_json(content(path))
-    except InputError:
-        saved = None
-    if not isinstance(saved, dict):
-        raise InputError(
-            f"{path}", "no configuration that can be read", "the one that a grid wrote there",
-            "remove the file: every finished cell knows its own configuration",
-        )  # fmt: skip
-    return saved
+        do = "remove the file: every finished cell knows its own configuration"
+        try:
+            saved = read_json(content(path))
+            codec.check_sealed(saved, None, f"{path}", do)
+        except InputError as error:
+            got = f"no configuration that can be read ({error.got})"
+            raise InputError(f"{path}", got, "the one that a grid wrote there", do) from error
+        differences = "; ".join(
+            f"{name:.40} was {saved.get(name)!s:.80}, is {now.get(name)!s:.80}"
+            for name in sorted({*saved, *now} - {"seal"})
+            if saved.get(name) != now.get(name)
+        )
+        if differences:
+            raise InputError(
+                f"{self.root}", f"a grid of another configuration ({differences})",
+                "a new folder, or the same configuration", "name another folder",
+            )  # fmt: skip
 
 
 def _shape(data: ImageData) -> str:
     """Size of images, in words."""
     channels, height, width = data.shape
     return f"{height} x {width} pixels, {count(channels, 'channel')}"
-
-
-def _differences(before: dict[str, Any], now: dict[str, Any]) -> str:
-    """What differs between two configurations, in words."""
-    return "; ".join(
-        f"{name:.40} was {before.get(name)!s:.80}, is {now.get(name)!s:.80}"
-        for name in sorted({*before, *now})
-        if before.get(name) != now.get(name)
-    )
