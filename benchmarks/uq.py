@@ -21,12 +21,12 @@ from equipoise.uq import decompose, evaluate_uncertainty
 from equipoise.uq.predictions import (
     MethodRuns,
     Outputs,
-    PartLabels,
     Prediction,
     Run,
     part_labels,
 )
 from equipoise.uq.tasks import ask, label_values, scores_of, six_tasks
+from equipoise.uq.training.data import Part
 
 MEMBERS, IMAGES, LABELS = 25, 100_000, 14
 GOAL_SECONDS, GOAL_GB = 5.0, 2.0
@@ -46,7 +46,7 @@ def six(probs, truth):
     """Parts and tasks, every score, without intervals; other images are the test images."""
     said = Outputs.of(Prediction(probs))
     test = part_labels(truth)
-    known = {"test": test, "ood": PartLabels(test.items)}
+    known = {"test": test, "ood": Part(test.items)}
     names = tuple(map(str, range(LABELS)))
     run = Run("m", "", "", {"test": said, "ood": said})
     study = MethodRuns(names, known, (run,))

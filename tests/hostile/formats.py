@@ -208,9 +208,10 @@ def _grid(folder: Path) -> object:
 
 
 def _corruptions(folder: Path) -> object:
-    from equipoise.uq.training.loop import read_severities
+    from equipoise.read.files import content
+    from equipoise.uq.training.corruptions import read_severities
 
-    return read_severities(folder / "corruptions.json")
+    return read_severities(content(folder / "corruptions.json"))
 
 
 def _checkpoint(folder: Path) -> object:
@@ -218,7 +219,7 @@ def _checkpoint(folder: Path) -> object:
 
     from equipoise.uq.training.loop import read_whole
 
-    kept = read_whole(folder / "cell.pt", "abc", torch.device("cpu"))
+    kept = read_whole(folder / "cell.npz", "abc", torch.device("cpu"))
     return {name: str(value) for name, value in kept.items()}
 
 
@@ -254,9 +255,9 @@ FORMATS = (
     Format("uq", _uq, "*.[nj]*"),
     Format("images", _images),
     Format("pictures", _picture_folder),
-    Format("grid", _grid),
-    Format("corruptions", _corruptions),
-    Format("checkpoint", _checkpoint),
+    Format("grid", _grid, sealed=True),
+    Format("corruptions", _corruptions, sealed=True),
+    Format("checkpoint", _checkpoint, sealed=True),
     Format("dataset", _dataset, "*/*", sealed=True),
 )
 
@@ -360,6 +361,7 @@ def _trained(home: Path) -> None:
     import torch
     from PIL import Image
 
+    from equipoise.read import codec
     from equipoise.uq.training.data import demo_images
     from equipoise.uq.training.loop import write_whole
 
@@ -371,15 +373,16 @@ def _trained(home: Path) -> None:
         {"corruption": "blur", "severity": 1.0, "auroc": 0.7, "clean": 0.9, "reached": True}
     ]
     text = json.dumps([{**one, "fall": 0.2} for one in rows])
-    for place in ("corruptions", "uq"):
-        (home / place / "corruptions.json").write_text(text)
+    (home / "uq" / "corruptions.json").write_text(text)
+    facts = codec.sealed({"schema": 1, "corruptions": json.loads(text)})
+    (home / "corruptions" / "corruptions.json").write_text(json.dumps(facts))
     meta = {"schema": 1, "method": "full", "architecture": "net", "seed": 0, "epochs": 3}
     meta["ood"] = {"drop": 0.2, "corruptions": json.loads(text)}
     random = np.random.default_rng(1)
     parts = {f"{part}_logits": random.random((2, 20, 2)) for part in ("test", "ood")}
     np.savez(home / "uq" / "full.npz", meta=np.array(json.dumps(meta)), **parts)
-    kept = {"fingerprint": "abc", "model": {"weight": torch.zeros(2)}, "epoch": 1}
-    write_whole(home / "checkpoint" / "cell.pt", kept)
+    kept = {"model": {"weight": torch.zeros(2)}, "epoch": 1}
+    write_whole(home / "checkpoint" / "cell.npz", "abc", kept)
     lines = ["path,patient,split,x"]
     for number in range(6):
         lines.append(

@@ -12,7 +12,7 @@ from equipoise.cli import app
 from equipoise.report.page import render
 from equipoise.types.arrays import InputError
 from equipoise.uq import Beta, Prediction, evaluate_uncertainty, uncertainty_report
-from equipoise.uq.predictions import Files, find_files, read_study
+from equipoise.uq.predictions import find_files, read_study
 from equipoise.uq.tasks import label_values, macro
 
 ITEMS, CLASSES = 160, 3
@@ -146,17 +146,17 @@ def test_seeds_are_one_competitor():
 
 def test_parts_are_compared_with_each_other_and_with_constant_noise(result):
     own = [row for row in result.parts if row.method == "good" and row.task == "ood"]
-    assert own[0].difference == pytest.approx(own[0].epistemic - own[0].aleatoric)
-    assert own[0].low > 0  # other images have four times the noise
+    assert own[0].gap == pytest.approx(own[0].value - own[0].reference)
+    assert own[0].gap_low > 0  # other images have four times the noise
     for row in result.correlations:
         assert -1 <= row.low <= row.value <= row.high <= 1
-        assert row.beyond == pytest.approx(row.value - row.null)
+        assert row.gap == pytest.approx(row.value - row.reference)
     assert {row.task for row in result.correlations} == {"ood", "uncertain"}
     # members of constant noise are their own null
     logits = world(items=600)[0]
     noise = expit(logits + 0.5 * np.random.default_rng(0).normal(size=(6, *logits.shape)))
     (flat,) = evaluate_uncertainty(noise, np.zeros(logits.shape)).correlations
-    assert flat.beyond_low < 0.05 and flat.beyond_high > -0.05 and flat.null > 0.4
+    assert flat.gap_low < 0.05 and flat.gap_high > -0.05 and flat.reference > 0.4
 
 
 def test_own_scores_and_beta_take_part():
@@ -277,7 +277,7 @@ def test_plain_files_are_named_by_their_method(tmp_path):
         np.save(other / f"{name}.npy", members(0.3 * logits, 1.5))
     np.savez(tmp_path / "truth.npz", labels=labels)
     runs = [tmp_path / "dropout.npz", tmp_path / "ensemble.npz"]
-    found = read_study(Files(runs, tmp_path / "truth.npz", sorted(other.glob("*.npy"))))
+    found = read_study([*runs, tmp_path / "truth.npz"], sorted(other.glob("*.npy")))
     assert {run.method for run in found.runs} == {"dropout", "ensemble"}
     assert set(found.labels) == {"test", "ood"}
     assert found.classes == ("label 1", "label 2", "label 3")

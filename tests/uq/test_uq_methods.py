@@ -18,8 +18,7 @@ from equipoise.uq.training.methods.attention import (
     RandomAttention,
     gumbel_weights,
 )
-from equipoise.uq.training.methods.beta_edl import BetaEdl, beta_fit, beta_kl
-from equipoise.uq.training.methods.ensembles import DeepEnsemble
+from equipoise.uq.training.methods.heads import BetaEdl, DeepEnsemble, beta_fit, beta_kl
 from equipoise.uq.training.methods.method import (
     Clock,
     Network,
@@ -31,10 +30,10 @@ from equipoise.uq.training.methods.post_hoc import (
     Ddu,
     DduModel,
     SpectralBound,
+    SwagModel,
     diagonal_log_density,
     fit_temperature,
 )
-from equipoise.uq.training.methods.swag import SwagModel
 from equipoise.uq.training.networks import Attention, ImageShape, ResNet, ViT, architecture_of
 from equipoise.uq.training.resident import Batch, DeviceData
 
@@ -54,11 +53,7 @@ class Flat(Network):
     """The image itself is the feature."""
 
     def __init__(self, dim):
-        super().__init__()
-        self.dim = dim
-
-    def forward(self, images):
-        return images
+        super().__init__(torch.nn.Identity(), dim, SHAPE)
 
 
 def tensor(*values):
@@ -78,7 +73,7 @@ def test_networks_have_the_stated_sizes(name, many, dim):
 @pytest.mark.parametrize("architecture", [ResNet(width=4), ViT(dim=24, depth=2, patch=6)])
 def test_features_have_their_length(architecture, channels):
     network = architecture.network(ImageShape(channels, 24, 24))
-    assert network.features(torch.zeros(2, channels, 24, 24)).shape == (2, network.dim)
+    assert network(torch.zeros(2, channels, 24, 24)).shape == (2, network.dim)
 
 
 def test_divergence_of_beta_from_uniform():
@@ -230,7 +225,7 @@ def test_covariance_of_het_xl():
 
     drawn = settings.predict(model, z, Here()).logits[:, 0]
     torch.testing.assert_close(drawn.T.cov(), oracle.detach(), atol=0.03, rtol=0.05)
-    shared = settings.sample_logits(model, z).detach()
+    shared = settings.outputs(model, z).detach()
     assert shared.shape == (1000, 1, 2)
 
 
@@ -406,7 +401,6 @@ class Smooth(Flat):
 
     def __init__(self):
         super().__init__(4)
-        self.shape = SHAPE
         self.deep = torch.nn.Conv2d(1, 4, 3, 2)
         self.wide = torch.nn.Conv2d(4, 4, 3, 2, groups=2, dilation=2)
 
@@ -433,10 +427,4 @@ def test_ddu_bounds_what_it_trains_from_scratch():
             assert bounded == (method.baselines(architecture, 3) == ())
             assert torch.isfinite(model(torch.randn(2, *SHAPE))).all()
     with pytest.raises(InputError, match="without convolutions"):
-        Ddu().build(lambda: bare(), 2)
-
-
-def bare():
-    network = Flat(24)
-    network.shape = SHAPE
-    return network
+        Ddu().build(lambda: Flat(24), 2)

@@ -159,9 +159,9 @@ def test_a_score_that_is_the_epistemic_part_stands_in_its_place():
     assert [r.score for r in rows(found, task="ood", method="ddu")] == ["PU", "AU", "EU"]
     assert [r.score for r in rows(found, task="ood", method="own")] == ["PU", "own"]
     (gap,) = [r for r in found.parts if r.task == "ood"]
-    assert gap.method == "ddu" and gap.low > 0
+    assert gap.method == "ddu" and gap.gap_low > 0
     (one,) = found.correlations
-    assert np.isfinite(one.value) and np.isnan(one.null)
+    assert np.isfinite(one.value) and np.isnan(one.reference)
     told = next(n for n in found.notices if n.code == "one_member")
     assert told.values["methods"] == ("own",)
     assert render(found.report())
@@ -240,8 +240,10 @@ def test_seconds_are_compared_only_where_no_training_shared_the_device(tmp_path)
 
 def test_corruptions_that_miss_their_goal_are_told(tmp_path):
     save_benchmark(tmp_path)
-    told = [{"corruption": "blur", "severity": 1.0, "auroc": 0.7, "clean": 0.8},
-            {"corruption": "noise", "severity": 0.5, "auroc": 0.64, "clean": 0.8}]  # fmt: skip
+    told = [{"corruption": "blur", "severity": 1.0, "auroc": 0.7, "clean": 0.8,
+             "fall": 0.125, "reached": False},
+            {"corruption": "noise", "severity": 0.5, "auroc": 0.64, "clean": 0.8,
+             "fall": 0.2, "reached": True}]  # fmt: skip
     (tmp_path / "corruptions.json").write_text(json.dumps(told))
     report = uncertainty_report(tmp_path)
     (one,) = [one for one in report.findings if one.key == "corruptions"]
@@ -258,7 +260,7 @@ def test_a_run_says_what_its_other_images_are(tmp_path):
     save_benchmark(tmp_path)
     path = tmp_path / "bce.cnn.0.npz"  # the first
     row = {"corruption": "blur", "severity": 1.0, "auroc": 0.6, "clean": 0.8, "fall": 0.25,
-           "reached": False}  # fmt: skip
+           "reached": False, "goal": 0.3}  # fmt: skip
     with np.load(path) as held:
         kept = {name: held[name] for name in held.files}
     meta = json.loads(str(kept["meta"])) | {"ood": {"drop": 0.3, "corruptions": [row]}}

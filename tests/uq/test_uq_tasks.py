@@ -12,12 +12,12 @@ from equipoise.uq.disentanglement import constant_noise, rank_correlation
 from equipoise.uq.predictions import (
     MethodRuns,
     Outputs,
-    PartLabels,
     Prediction,
     Run,
     part_labels,
 )
 from equipoise.uq.tasks import ask, confident, label_values, macro, six_tasks
+from equipoise.uq.training.data import Part
 
 NAN = np.nan
 
@@ -28,7 +28,7 @@ def study(probs, labels, *, ood=None, image="mean", own=None):
     parts, known = {"test": Outputs.of(Prediction(probs, own))}, {"test": test}
     if ood is not None:
         parts["ood"] = Outputs.of(Prediction(ood))
-        known["ood"] = PartLabels(test.items)
+        known["ood"] = Part(test.items)
     names = tuple("abcdefgh"[: np.shape(labels)[1]])
     return MethodRuns(names, known, (Run("m", "", "", parts),), image)
 

@@ -18,7 +18,7 @@ from equipoise.cli.screen import progress
 from equipoise.types.arrays import InputError, listed
 
 if TYPE_CHECKING:
-    from equipoise.uq.predictions import Files, MethodRuns
+    from equipoise.uq.predictions import MethodRuns
     from equipoise.uq.training.grid import Outcome
 
 MARK = "uncertainty.json"
@@ -55,15 +55,17 @@ def evaluate(options: Options) -> None:
     files = _saved(options)
     check_report_folder(options, MARK)
     with progress("reading") as tell:
-        study = read_study(files, decomposition=options.decomposition, image=options.image)
+        other = options.ood or ()
+        how = {"decomposition": options.decomposition, "image": options.image}
+        study = read_study(files, other, **how)
         tell(1, 1)
-    inputs = {"predictions": files.runs, "labels": [files.labels], "ood": files.ood}
+    inputs = {"predictions": files[:-1], "labels": files[-1:], "ood": other}
     _judge(study, options, input_facts(inputs))
 
 
-def _saved(options: Options) -> "Files":
-    """The files by what they are, all of which exist."""
-    from equipoise.uq.predictions import Files, find_files
+def _saved(options: Options) -> list[Path]:
+    """The files, the labels last, all of which exist."""
+    from equipoise.uq.predictions import find_files
 
     paths = options.files or []
     if len(paths) == 1 and paths[0].is_dir():
@@ -71,11 +73,10 @@ def _saved(options: Options) -> "Files":
     if len(paths) < 2:
         do = "give predictions first, and the file of labels last"
         raise InputError(str(paths[0]), "one file", "predictions and labels", do)
-    saved = Files(paths[:-1], paths[-1], options.ood or ())
-    for path in (*saved.runs, saved.labels, *saved.ood):
+    for path in (*paths, *(options.ood or ())):
         if not path.is_file():
             raise InputError(str(path), "no such file", "an .npz file", "check its name")
-    return saved
+    return paths
 
 
 def _judge(study: "MethodRuns", options: Options, facts: Mapping[str, Any]) -> None:
@@ -101,9 +102,8 @@ def benchmark(options: Options) -> None:
     """Which uncertainty method suits my images? Trains all of them and compares.
 
     Every method, network and seed is a file in the folder, so a benchmark that was stopped goes
-    on with the same command. Needs `pip install "equipoise[torch]"`; on a machine that has only
-    numpy and torch, `python -m equipoise.uq.training` trains, and `equipoise uq evaluate
-    FOLDER` judges elsewhere.
+    on with the same command, on another machine, too. Needs `pip install "equipoise[torch]"`;
+    `equipoise uq evaluate FOLDER` judges anywhere.
 
     Example: equipoise uq benchmark --data demo --out uncertainty
 
@@ -120,6 +120,8 @@ def benchmark(options: Options) -> None:
     check_report_folder(options, MARK)
     folder = options.out or FOLDER
     done = _trained(options, folder)
+    for reason in done.renewed.values():
+        typer.echo(f"{reason}. It was made anew.", err=True)
     if done.failed:
         name, reason = next(iter(done.failed.items()))
         do = "mend it and run the same command again; what is done is kept"
@@ -145,7 +147,7 @@ def _trained(options: Options, folder: Path) -> "Outcome":
 
     from equipoise.scale.engine import current
     from equipoise.uq.training.data import LabelPolicy
-    from equipoise.uq.training.grid import progress_line, train_grid
+    from equipoise.uq.training.grid import progress_line, run_grid
     from equipoise.uq.training.methods import METHODS
     from equipoise.uq.training.plan import (
         Machine,
@@ -175,20 +177,20 @@ def _trained(options: Options, folder: Path) -> "Outcome":
     minutes = inf if options.minutes is None else options.minutes
     machine = Machine(device=options.device, workers=current().workers, minutes=minutes)
     with progress_line(sys.stderr) as tell:
-        return train_grid(plan, setup, folder, machine, tell)
+        return run_grid(plan, setup, folder, machine, tell)
 
 
-def _files(folder: Path, done: "Outcome") -> "Files":
+def _files(folder: Path, done: "Outcome") -> list[Path]:
     """The files of the cells that were asked for; others that lie there are named."""
-    from equipoise.uq.predictions import Files, find_files
+    from equipoise.uq.predictions import find_files
 
-    there = find_files(folder)
+    *runs, labels = find_files(folder)
     wanted = {f"{cell.name}.npz" for cell in done.done}
-    others = [path.name for path in there.runs if path.name not in wanted]
+    others = [path.name for path in runs if path.name not in wanted]
     if others:
         typer.echo(
             f"{folder} also holds {listed(others)}, which this grid does not ask for and which "
             "are left out; equipoise uq evaluate takes all that lies there.",
             err=True,
         )
-    return Files([path for path in there.runs if path.name in wanted], there.labels)
+    return [*(path for path in runs if path.name in wanted), labels]

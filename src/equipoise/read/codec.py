@@ -4,19 +4,35 @@ Undefined numbers are nan in a record and null in the file, infinite ones the wo
 "-inf" (in cells of tables, which may hold words, ``{"number": "inf"}``). A record of a union of
 several carries its ``kind``; advice that names options keeps its parts. A class with
 ``to_json`` and ``from_json`` does both itself.
+
+What is written and opened again is sealed: a hash of everything in it stands beside it, so that
+an edit or a flipped bit is noticed; of JSON by `sealed`, of arrays by `write_sealed`.
 """
 
 import hashlib
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, Field, fields, is_dataclass
+from dataclasses import MISSING, Field, fields, is_dataclass, replace
 from functools import cache
+from pathlib import Path
 from types import UnionType
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import (
+    Any,
+    Literal,
+    NamedTuple,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import numpy as np
+from numpy.typing import NDArray
 
+from equipoise.read.files import Content, read_arrays, read_json
+from equipoise.read.writing import replaced
 from equipoise.types.arrays import InputError
 from equipoise.types.notices import Notice, value_from_json, value_to_json
 from equipoise.types.notices import from_json as notice_from_json
@@ -323,3 +339,48 @@ def _seal(header: Mapping[str, Any]) -> str:
     held = {name: value for name, value in header.items() if name != "seal"}
     text = json.dumps(held, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+class Sealed(NamedTuple):
+    """Arrays of a file, and what it says of them."""
+
+    facts: dict[str, Any]
+    arrays: dict[str, NDArray[Any]]
+
+
+def write_sealed(
+    path: Path, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], *, packed: bool
+) -> None:
+    """Write arrays and facts, whole, with a hash of both, as an ``.npz`` with ``meta``."""
+    meta = np.array(json.dumps(sealed({**facts, "content": _content_hash(arrays)})))
+    save = np.savez_compressed if packed else np.savez
+    with replaced(path) as out:
+        save(out, allow_pickle=False, meta=meta, **arrays)
+
+
+def read_sealed(file: Content, do: str) -> Sealed:
+    """Read what `write_sealed` wrote; refused where anything changed since."""
+    arrays = read_arrays(file)
+    facts = read_json(replace(file, data=str(arrays.pop("meta", "{}")).encode()))
+    check_sealed(facts, arrays, file.name, do)
+    return Sealed(facts, arrays)
+
+
+def check_sealed(
+    facts: object, arrays: Mapping[str, NDArray[Any]] | None, where: str, do: str
+) -> None:
+    """Refuse what is not as it was sealed, or was not: facts, and arrays where it has some."""
+    if not isinstance(facts, Mapping) or "seal" not in facts:
+        raise InputError(where, "no seal", "a file with a hash of its content", do)
+    check_seal(facts, where, do)
+    if arrays is not None and facts.get("content") != _content_hash(arrays):
+        raise InputError(where, "changed since it was written", "the file as it was", do)
+
+
+def _content_hash(arrays: Mapping[str, NDArray[Any]]) -> str:
+    whole = hashlib.sha256()
+    for name in sorted(arrays):
+        array = np.ascontiguousarray(arrays[name])
+        whole.update(f"{name} {array.dtype.str} {np.shape(arrays[name])}\n".encode())
+        whole.update(array.tobytes())
+    return whole.hexdigest()

@@ -8,7 +8,7 @@ first asked for, so that training needs numpy and torch alone.
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from equipoise.uq.decomposition import Beta, Decomposition, decompose, decompose_beta
+    from equipoise.uq.decomposition import Beta, Decomposition, decompose
     from equipoise.uq.evaluate import Scoring, UncertaintyEvaluation, evaluate_uncertainty
     from equipoise.uq.predictions import Prediction
     from equipoise.uq.report import uncertainty_report
@@ -20,12 +20,11 @@ __all__ = [
     "Scoring",
     "UncertaintyEvaluation",
     "decompose",
-    "decompose_beta",
     "evaluate_uncertainty",
     "uncertainty_report",
 ]
 _HOMES = {
-    **dict.fromkeys(("Beta", "Decomposition", "decompose", "decompose_beta"), "decomposition"),
+    **dict.fromkeys(("Beta", "Decomposition", "decompose"), "decomposition"),
     **dict.fromkeys(("Scoring", "UncertaintyEvaluation", "evaluate_uncertainty"), "evaluate"),
     "Prediction": "predictions",
     "uncertainty_report": "report",

@@ -8,8 +8,8 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from itertools import groupby
-from operator import attrgetter
-from typing import TYPE_CHECKING, NamedTuple
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from equipoise.metrics import accuracy_coverage_curve, reliability_curve
 from equipoise.types.findings import Column, Finding, Line, Lines, Row, Table, columns
 from equipoise.types.numbers import count, duration, percent
 from equipoise.types.words import capital
-from equipoise.uq.predictions import Cost, MethodRuns, Run
+from equipoise.uq.predictions import COSTS, MethodRuns, Run
 from equipoise.uq.tasks import MIN_ITEMS
 from equipoise.uq.training.corruptions import Severity
 
@@ -30,16 +30,12 @@ BASELINES = ("bce", "baseline")
 WHO = (Column("method", "method", "model"), Column("architecture", "architecture"))
 
 
-class MethodCurve(NamedTuple):
-    """A curve of a method: (x, y) points, and how many items each rests on."""
-
-    method: str
-    architecture: str
-    score: str
-    points: tuple[tuple[float, float], ...]
+def _row(method: str, architecture: str, score: str, **point: float) -> Row:
+    """A point of a curve of a method."""
+    return {"method": method, "architecture": architecture, "score": score, **point}
 
 
-def coverage_curves(result: "UncertaintyEvaluation") -> Iterable[MethodCurve]:
+def coverage_points(result: "UncertaintyEvaluation") -> Iterable[Row]:
     """Accuracy by coverage, the mean over labels and seeds."""
     for (architecture, task, method), score in result.chosen.items():
         if task != "abstention":
@@ -53,11 +49,11 @@ def coverage_curves(result: "UncertaintyEvaluation") -> Iterable[MethodCurve]:
             for label in question.labels
         ]
         height = np.mean([curve[1] for curve in curves], axis=0)
-        points = tuple(zip(curves[0][0].tolist(), height.tolist(), strict=True))
-        yield MethodCurve(method, architecture, score, points)
+        for kept, accuracy in zip(curves[0][0].tolist(), height.tolist(), strict=True):
+            yield _row(method, architecture, score, kept=kept, accuracy=accuracy)
 
 
-def reliability_curves(result: "UncertaintyEvaluation") -> Iterable[MethodCurve]:
+def reliability_points(result: "UncertaintyEvaluation") -> Iterable[Row]:
     """What was predicted and what was so, all labels and seeds together."""
     for architecture, method, runs in result.study.competitors():
         contest = result.contests.get((architecture, "calibration"))
@@ -68,9 +64,8 @@ def reliability_curves(result: "UncertaintyEvaluation") -> Iterable[MethodCurve]
         probabilities = [values(run.parts, "", label) for run in runs for label in labels]
         curve = reliability_curve(np.tile(truth, len(runs)), np.concatenate(probabilities))
         full = curve.items >= MIN_ITEMS * len(runs)
-        pairs = zip(curve.predicted[full], curve.observed[full], strict=True)
-        points = tuple((float(x), float(y)) for x, y in pairs)
-        yield MethodCurve(method, architecture, "", points)
+        for x, y in zip(curve.predicted[full], curve.observed[full], strict=True):
+            yield _row(method, architecture, "", predicted=float(x), observed=float(y))
 
 
 # ---- findings ----------------------------------------------------------------------------
@@ -99,13 +94,13 @@ _RELIABILITY = Lines(
 
 def curve_findings(result: "UncertaintyEvaluation", ends: Ends) -> Iterable[Finding]:
     """Accuracy by coverage, and reliability; the best and the worst method stand out."""
-    covered, reliable = tuple(coverage_curves(result)), tuple(reliability_curves(result))
+    covered, reliable = list(coverage_points(result)), list(reliability_points(result))
     if covered:
         yield Finding(
             key="coverage",
             title="How accurate is what is left when the least sure go to a reader?",
             sentence=_coverage_sentence(covered),
-            charts=_charts(_COVERAGE, covered, ends),
+            charts=_charts(_COVERAGE, covered, "kept", "accuracy", ends),
             tables=(_curve_table("coverage", "kept", "accuracy", covered),),
             brief=False,
             nav="Coverage",
@@ -115,7 +110,7 @@ def curve_findings(result: "UncertaintyEvaluation", ends: Ends) -> Iterable[Find
             key="reliability",
             title="Are the probabilities what they say?",
             sentence="",
-            charts=_charts(_RELIABILITY, reliable, ends),
+            charts=_charts(_RELIABILITY, reliable, "predicted", "observed", ends),
             tables=(_curve_table("reliability", "predicted", "observed", reliable),),
             note="On the diagonal probabilities are right; below it they are too high.",
             brief=False,
@@ -123,14 +118,17 @@ def curve_findings(result: "UncertaintyEvaluation", ends: Ends) -> Iterable[Find
         )
 
 
-def _charts(chart: Lines, curves: Sequence[MethodCurve], ends: Ends) -> tuple[Lines, ...]:
+def _charts(
+    chart: Lines, points: Sequence[Row], x: str, y: str, ends: Ends
+) -> tuple[Lines, ...]:
     """A chart for every architecture, as one without lines says."""
     charts = []
-    for architecture, group in groupby(curves, attrgetter("architecture")):
+    for architecture, group in groupby(points, itemgetter("architecture")):
         name, where = of_architecture(chart.name, architecture)
         front = ends.get((JUDGED[chart.name], architecture), ())
         lines = [
-            Line(curve.method, curve.points, model=curve.method, dots=False) for curve in group
+            Line(method, [(row[x], row[y]) for row in rows], model=method, dots=False)
+            for method, rows in groupby(group, itemgetter("method"))
         ]
         caption = chart.caption.format(where=where, front=_front(front))
         charts.append(replace(chart, name=name, caption=caption, lines=lines, front=front))
@@ -146,12 +144,14 @@ def _front(names: Sequence[str]) -> str:
     return f"; {' and '.join(('best', 'worst')[: len(names)])} in front" if names else ""
 
 
-def _coverage_sentence(curves: Sequence[MethodCurve]) -> str:
+def _coverage_sentence(points: Sequence[Row]) -> str:
     """What leaving half of the decisions to a reader gains, over all methods."""
-    heights = [dict(curve.points) for curve in curves]
-    middle = min(heights[0], key=lambda coverage: abs(coverage - 0.5))
-    whole = [curve[max(curve)] for curve in heights]
-    rest = [curve[middle] for curve in heights]
+    kept = sorted({row["kept"] for row in points})
+    middle = min(kept, key=lambda share: abs(share - 0.5))
+    whole, rest = (
+        [row["accuracy"] for row in points if row["kept"] == share]
+        for share in (kept[-1], middle)
+    )
     return (
         f"Of all decisions {_range_of(whole)} are right, of the surest {percent(middle)} "
         f"{_range_of(rest)}, depending on the method."
@@ -163,28 +163,12 @@ def _range_of(shares: Sequence[float]) -> str:
     return low if low == high else f"{low} to {high}"
 
 
-def _curve_table(name: str, x: str, y: str, curves: Sequence[MethodCurve]) -> Table:
-    rows: list[Row] = [
-        {
-            "method": curve.method,
-            "architecture": curve.architecture,
-            "score": curve.score,
-            x: a,
-            y: b,
-        }
-        for curve in curves
-        for a, b in curve.points
-    ]
+def _curve_table(name: str, x: str, y: str, points: Sequence[Row]) -> Table:
     return Table(
         name=name,
         caption=f"{capital(y)} by {x}",
-        columns=(
-            *WHO,
-            Column("score", "score"),
-            Column(x, x, "number"),
-            Column(y, y, "number"),
-        ),
-        rows=rows,
+        columns=(*WHO, *columns("number", score="text", **{x: "number", y: "number"})),
+        rows=points,
         brief=(),
         page=False,
     )
@@ -192,40 +176,28 @@ def _curve_table(name: str, x: str, y: str, curves: Sequence[MethodCurve]) -> Ta
 
 def cost_findings(study: MethodRuns) -> Iterable[Finding]:
     """Seconds and memory, where files tell them."""
-    costs = {(arch, method): _mean_cost(runs) for arch, method, runs in study.competitors()}
-    measured = {
-        who: cost
-        for who, cost in costs.items()
-        if math.isfinite(cost.training) or math.isfinite(cost.memory)
-    }
-    if not measured:
+    rows = []
+    for architecture, method, runs in study.competitors():
+        cost = _mean_cost(runs)
+        if any(math.isfinite(cost[name]) for name in ("training", "memory")):
+            rows.append(
+                {"method": method, "architecture": architecture, "runs": len(runs), **cost}
+            )
+    if not rows:
         return
-    rows: list[Row] = []
-    for (architecture, method), cost in measured.items():
-        base = next((measured[architecture, name] for name in BASELINES
-                     if (architecture, name) in measured), None)  # fmt: skip
-        alone = base is not None and cost.workers == base.workers == 1
-        rows.append(
-            {
-                "method": method,
-                "architecture": architecture,
-                "runs": len(study.methods(architecture)[method]),
-                **asdict(cost),
-                "epochs": cost.epochs if math.isfinite(cost.epochs) else "",
-                "memory": cost.memory / 2**30,
-                "times": cost.training / base.training if base is not None and alone else "",
-                "training_ms": 1000 * cost.training,
-                "epoch_ms": 1000 * cost.per_epoch if math.isfinite(cost.per_epoch) else "",
-                "prediction_ms": 1000 * cost.prediction,
-            }
-        )
-    by_seconds = {who: (math.isfinite(c.training), c.training) for who, c in measured.items()}
-    dear = max(measured, key=by_seconds.__getitem__)
-    shared = list(measured.values())
+    for row in rows:
+        base = next((other for name in BASELINES for other in rows
+                     if (other["architecture"], other["method"])
+                     == (row["architecture"], name)), None)  # fmt: skip
+        alone = base is not None and row["workers"] == base["workers"] == 1
+        row["times"] = row["training"] / base["training"] if base is not None and alone else ""
+    dear = max(rows, key=lambda row: (math.isfinite(row["training"]), row["training"]))
+    shared = [row["workers"] for row in rows if math.isfinite(row["workers"])]
+    took = duration(1000 * dear["training"])
     yield Finding(
         key="cost",
         title="What does it cost?",
-        sentence=f"{dear[1]} takes longest: {duration(1000 * measured[dear].training)} of "
+        sentence=f"{dear['method']} takes longest: {took} of "
         f"training{_sharing_sentence(shared, short=True)}.",
         tables=(_cost_table(rows),),
         note="Seconds and epochs of a method count the networks that it stands on. Training "
@@ -236,18 +208,18 @@ def cost_findings(study: MethodRuns) -> Iterable[Finding]:
     )
 
 
-def _mean_cost(runs: Sequence[Run]) -> Cost:
+def _mean_cost(runs: Sequence[Run]) -> dict[str, Any]:
     """Seconds and epochs on average over runs; memory and workers at most."""
-    costs = [asdict(run.cost) for run in runs]
-    pools = {name: np.max if name in ("memory", "workers") else np.mean for name in costs[0]}
-    return Cost(**{n: float(pool([cost[n] for cost in costs])) for n, pool in pools.items()})
+    cost: dict[str, Any] = {}
+    for name in COSTS.values():
+        pool = np.max if name in ("memory", "workers") else np.mean
+        cost[name] = float(pool([run.cost.get(name, math.nan) for run in runs]))
+    return cost
 
 
-def _sharing_sentence(costs: Sequence[Cost], *, short: bool = False) -> str:
+def _sharing_sentence(workers: Sequence[float], *, short: bool = False) -> str:
     """How many trainings shared the device, which seconds depend on."""
-    most = max(
-        (cost.workers for cost in costs if math.isfinite(cost.workers)), default=math.nan
-    )
+    most = max(workers, default=math.nan)
     if most > 1:
         measured = f"easured while {count(most)} trainings shared the device"
         return f" (m{measured})" if short else f" M{measured}: without ratios to the baseline."
@@ -256,7 +228,18 @@ def _sharing_sentence(costs: Sequence[Cost], *, short: bool = False) -> str:
     return " Files do not say how many trainings shared the device: without ratios."
 
 
-def _cost_table(rows: Sequence[Row]) -> Table:
+def _cost_table(rows: Sequence[Mapping[str, Any]]) -> Table:
+    written = [
+        {
+            **row,
+            "epochs": row["epochs"] if math.isfinite(row["epochs"]) else "",
+            "memory": row["memory"] / 2**30,
+            "training_ms": 1000 * row["training"],
+            "epoch_ms": 1000 * row["per_epoch"] if math.isfinite(row["per_epoch"]) else "",
+            "prediction_ms": 1000 * row["prediction"],
+        }
+        for row in rows
+    ]
     return Table(
         name="cost",
         caption="Time and memory of a run, the mean over runs; memory at most",
@@ -269,7 +252,7 @@ def _cost_table(rows: Sequence[Row]) -> Table:
             Column("prediction_ms", "prediction", "duration"),
             Column("memory", "memory (GiB)", "figures"),
         ),
-        rows=rows,
+        rows=written,
         open=True,
     )
 

@@ -36,7 +36,7 @@ Examples
 >>> PU, AU, EU = decompose(np.array([[[0.0]], [[1.0]]]))
 >>> PU, AU, EU
 (array([[0.693]]), array([[0.]]), array([[0.693]]))
->>> whole = decompose_beta(1.0, 1.0)
+>>> whole = decompose(Beta(1.0, 1.0))
 >>> float(whole.PU), float(whole.AU), float(whole.EU)
 (0.693, 0.5, 0.193)
 """
@@ -65,23 +65,6 @@ class Decomposition(NamedTuple):
     EU: Floats
 
 
-class BetaDecomposition(NamedTuple):
-    """The same of Beta predictions, with what else they say; all of one shape."""
-
-    PU: Floats
-    AU: Floats
-    EU: Floats
-    vacuity: Floats
-    variance: Floats
-    reverse_mi: Floats
-
-    def by(self, decomposition: str) -> Decomposition:
-        """Total, aleatoric and epistemic uncertainty by one of the decompositions."""
-        if decomposition == "information":
-            return Decomposition(self.PU, self.AU, self.EU)
-        return Decomposition(self.PU + self.reverse_mi, self.PU, self.reverse_mi)
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Beta:
     """A Beta distribution for every item and label: parameters above 0, (items, classes).
@@ -105,6 +88,16 @@ class Beta:
         """Predicted probabilities."""
         return np.asarray(self.a / (self.a + self.b))
 
+    @property
+    def variance(self) -> Floats:
+        """Of the probability."""
+        return np.asarray(self.mean * (1 - self.mean) / (self.a + self.b + 1))
+
+    @property
+    def vacuity(self) -> Floats:
+        """How little evidence there is, from 0 to 1 (of no evidence)."""
+        return np.asarray(2 / (self.a + self.b))
+
 
 def decompose(
     probs: Any, *, decomposition: str = "information", logits: bool = False
@@ -115,13 +108,15 @@ def decompose(
     ----------
     probs
         Probabilities of the members, (members, items, classes); (items, classes) is a single
-        member.
+        member; or `Beta`, of any shape.
     decomposition
         ``information``, or ``reverse_mi``; see above.
     logits
         Whether `probs` holds logits of probabilities in place of them.
     """
     choice("decompose, decomposition", decomposition, DECOMPOSITIONS)
+    if isinstance(probs, Beta):
+        return _beta_parts(probs, decomposition)
     members = as_members(probs, logits=logits)
     parts = np.empty((3, *members.shape[1:]))
     split = _information if decomposition == "information" else _reverse
@@ -225,20 +220,20 @@ def _entropy(probability: Floats) -> Floats:
     return np.asarray(np.abs(negative))
 
 
-def decompose_beta(a: Any, b: Any) -> BetaDecomposition:
-    """Closed forms for Beta(a, b) predictions, any shape."""
+def _beta_parts(law: Beta, decomposition: str) -> Decomposition:
+    """Closed forms for Beta(a, b) predictions."""
     from scipy.special import digamma
 
-    a, b = _parameters(a, b)
+    a, b, mean = law.a, law.b, law.mean
     total = a + b
-    mean = a / total
     whole = _entropy(mean)
     inside = digamma(total + 1) - mean * digamma(a + 1) - (1 - mean) * digamma(b + 1)
     inside = np.clip(inside, 0.0, whole)
     between = whole - inside
-    variance = mean * (1 - mean) / (total + 1)
+    if decomposition == "information":
+        return Decomposition(whole, inside, between)
     reverse = np.maximum(1 / total - between, 0.0)
-    return BetaDecomposition(whole, inside, between, 2 / total, variance, reverse)
+    return Decomposition(whole + reverse, whole, reverse)
 
 
 def _parameters(a: Any, b: Any) -> tuple[Floats, Floats]:

@@ -30,9 +30,10 @@ Examples
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import groupby
 from operator import attrgetter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -45,8 +46,8 @@ from equipoise.inference import (
     two_way,
     unit_design,
 )
-from equipoise.types.arrays import Floats, Ints, PerItem
-from equipoise.types.findings import Column, Dot, Dots, Finding, Table
+from equipoise.types.arrays import Floats, PerItem
+from equipoise.types.findings import Column, Dot, Dots, Finding, Table, spanned
 from equipoise.types.numbers import change, count, number
 from equipoise.types.words import joined
 from equipoise.uq.curves import WHO, of_architecture
@@ -65,53 +66,48 @@ _CHUNK = 2000  # items that are drawn together
 USUAL_MEMBERS = 20  # where a method has none
 
 
-class _RankCorrelation(NamedTuple):
+class RankCorrelation(NamedTuple):
     """Spearman's correlation, and the influence of every item on it."""
 
     value: float
     influence: PerItem
 
 
-def rank_correlation(x: PerItem, y: PerItem) -> _RankCorrelation:
+def rank_correlation(x: PerItem, y: PerItem) -> RankCorrelation:
     """Rank correlation with mid-ranks; nan where one of them does not vary."""
     number = len(x)
-    first, second = (_Ranked.of(np.round(values, _EQUAL)) for values in (x, y))
-    a, b = float((first.rank**2).mean()), float((second.rank**2).mean())
+    x, y = np.round(x, _EQUAL), np.round(y, _EQUAL)
+    ranks = np.stack([(mid_ranks(values) - 0.5) / number - 0.5 for values in (x, y)])
+    first, second = ranks
+    a, b = float((first**2).mean()), float((second**2).mean())
     if not (a > 0 and b > 0):
-        return _RankCorrelation(float("nan"), np.full(number, np.nan))
-    both = float((first.rank * second.rank).mean())
-    shared = first.rank * second.rank + first.above(second.rank) + second.above(first.rank)
-    of_first = first.rank**2 + 2 * first.above(first.rank) - 3 * a
-    of_second = second.rank**2 + 2 * second.above(second.rank) - 3 * b
+        return RankCorrelation(math.nan, np.full(number, np.nan))
+    both = float((first * second).mean())
+    (first_first, first_second), (second_first, second_second) = (
+        _above(values, ranks) for values in (x, y)
+    )
+    shared = first * second + first_second + second_first
+    of_first = first**2 + 2 * first_first - 3 * a
+    of_second = second**2 + 2 * second_second - 3 * b
     value = both / np.sqrt(a * b)
     moved = (shared - 3 * both) / np.sqrt(a * b) - value / 2 * (of_first / a + of_second / b)
-    return _RankCorrelation(float(value), moved / number)
+    return RankCorrelation(float(value), moved / number)
 
 
-class _Ranked(NamedTuple):
-    """Mid-ranks over n, less one half, and the runs of equal values."""
+def _above(values: PerItem, others: Floats) -> Floats:
+    """Means over items of what larger values have, and half of what equal ones have.
 
-    rank: PerItem
-    order: Ints
-    start: Ints
-
-    @classmethod
-    def of(cls, values: PerItem) -> "_Ranked":
-        """Sort values, the smallest first."""
-        order = np.argsort(values, kind="stable")
-        placed = values[order]
-        start = np.flatnonzero(np.append(True, placed[1:] != placed[:-1]))
-        rank = (mid_ranks(values) - 0.5) / len(values) - 0.5
-        return cls(rank, order, start)
-
-    def above(self, other: PerItem) -> PerItem:
-        """Mean over items of what larger ones have, and half of what equal ones have."""
-        sums = np.add.reduceat(other[self.order], self.start)
-        later = np.append(np.cumsum(sums[:0:-1])[::-1], 0.0)
-        out = np.empty(len(other))
-        sizes = np.diff(np.append(self.start, len(other)))
-        out[self.order] = np.repeat(later + sums / 2, sizes)
-        return out / len(other)
+    Of several numbers of the items, (numbers, items).
+    """
+    order = np.argsort(values, kind="stable")
+    placed = values[order]
+    start = np.flatnonzero(np.append(True, placed[1:] != placed[:-1]))
+    sums = np.add.reduceat(others[:, order], start, axis=1)
+    later = np.pad(np.cumsum(sums[:, :0:-1], axis=1)[:, ::-1], ((0, 0), (0, 1)))
+    out = np.empty_like(others)
+    sizes = np.diff(np.append(start, len(values)))
+    out[:, order] = np.repeat(later + sums / 2, sizes, axis=1)
+    return out / len(values)
 
 
 def constant_noise(
@@ -178,21 +174,12 @@ MOST = 4  # methods that a sentence names
 SEEN = ("test", "ood")  # parts that correlations are taken on
 
 
-class PartsRow(NamedTuple):
-    """Epistemic against aleatoric uncertainty on a task: EU less AU, paired."""
+class Contrast(NamedTuple):
+    """A value of a method on a task beside another, and their paired difference.
 
-    task: str
-    method: str
-    architecture: str
-    epistemic: float
-    aleatoric: float
-    difference: float
-    low: float
-    high: float
-
-
-class CorrelationRow(NamedTuple):
-    """Rank correlation of AU and EU on a task, beside that of constant noise; paired."""
+    The metric of EU beside that of AU, or the rank correlation of both beside that of constant
+    noise (its null).
+    """
 
     task: str
     method: str
@@ -200,17 +187,17 @@ class CorrelationRow(NamedTuple):
     value: float
     low: float
     high: float
-    null: float
-    beyond: float
-    beyond_low: float
-    beyond_high: float
+    reference: float
+    gap: float
+    gap_low: float
+    gap_high: float
 
 
 def parts_rows(
     tasks: Sequence[UncertaintyTask],
     contests: "Mapping[tuple[str, str], Contest]",
     how: "Scoring",
-) -> Iterable[PartsRow]:
+) -> Iterable[Contrast]:
     """EU less AU on every task, of methods that have both."""
     for task in tasks:
         for (architecture, question), contest in contests.items():
@@ -220,14 +207,14 @@ def parts_rows(
             for method in dict.fromkeys(method for method, _ in contest.names):
                 if (method, "EU") not in contest.names:
                     continue
-                two = [
+                epistemic, aleatoric = (
                     done.estimate(contest.names[method, score], metric)
                     for score in ("EU", "AU")
-                ]
-                gap = two[0] - two[1]
-                ends = gap.interval(how.level)
-                values = (two[0].value, two[1].value, gap.value, *ends)
-                yield PartsRow(task.key, method, architecture, *values)
+                )
+                gap = epistemic - aleatoric
+                interval = (epistemic.value, *epistemic.interval(how.level))
+                values = (aleatoric.value, gap.value, *gap.interval(how.level))
+                yield Contrast(task.key, method, architecture, *interval, *values)
 
 
 def correlations(
@@ -235,11 +222,11 @@ def correlations(
     tasks: Sequence[UncertaintyTask],
     questions: Mapping[str, Question],
     how: "Scoring",
-) -> list[CorrelationRow]:
+) -> list[Contrast]:
     """Of the images of task 1 and of the labels of task 2; without either, of test images."""
     looked_at = [(task.key, questions[task.question]) for task in tasks[:2]]
     looked_at = [pair for pair in looked_at if pair[1].labels] or [("test", _all_images(study))]
-    rows: dict[str, list[CorrelationRow]] = {key: [] for key, _ in looked_at}
+    rows: dict[str, list[Contrast]] = {key: [] for key, _ in looked_at}
     for architecture, method, runs in study.competitors():
         if "EU" not in runs[0].parts["test"].scores:
             continue
@@ -247,7 +234,7 @@ def correlations(
         for key, question in looked_at:
             cell = _correlation_cell(question, runs, nulls)
             values = _beyond_null(cell, how.level)
-            rows[key].append(CorrelationRow(key, method, architecture, *values))
+            rows[key].append(Contrast(key, method, architecture, *values))
     return [row for of_task in rows.values() for row in of_task]
 
 
@@ -353,66 +340,124 @@ def _beyond_null(cell: TwoWay, level: float) -> tuple[float, ...]:
 
 
 def parts_findings(
-    tasks: Sequence[UncertaintyTask], rows: Sequence[PartsRow]
+    tasks: Sequence[UncertaintyTask], contrasts: Sequence[Contrast]
 ) -> Iterable[Finding]:
     """EU against AU, task by task."""
     for task in tasks:
-        of_task = [row for row in rows if row.task == task.key]
-        if not of_task:
+        rows = [row for row in contrasts if row.task == task.key]
+        if not rows:
             continue
+        title = task.metric.title
+        chart = Dots(
+            name=f"parts-{task.key}",
+            caption=f"{title} of EU less {title} of AU{{}}, paired",
+            axis=f"{title}, EU less AU",
+            rows=(),
+            zero=True,
+            zero_title="no difference",
+        )
         yield Finding(
             key="parts",
             title="Is the epistemic part the better one?",
-            sentence=_gap_sentence(task, of_task),
-            charts=tuple(
-                _gap_chart(task, architecture, list(group))
-                for architecture, group in groupby(of_task, attrgetter("architecture"))
-            ),
-            tables=(_parts_table(task, of_task),),
+            sentence=_gap_sentence(task, rows),
+            charts=by_architecture(chart, rows, _gap_dots),
+            tables=(_table(chart.name, rows, f"{title} of the epistemic and of the aleatoric "
+                           "part", "EU", "AU", "EU less AU"),),
             note="Right of 0 the epistemic part does better, left of it the aleatoric part. By "
             "their names EU should win on bad images (task 1), AU on ambiguous findings (2).",
             brief=False,
             nav="EU and AU",
-        ).under(task=f"{task.number} {task.title}")
+        ).under(task=f"{task.number} {task.title}")  # fmt: skip
 
 
-def _gap_chart(task: UncertaintyTask, architecture: str, rows: Sequence[PartsRow]) -> Dots:
-    title = task.metric.title
-    name, where = of_architecture(f"parts-{task.key}", architecture)
-    ordered = sorted(rows, key=lambda row: -row.difference)
-    return Dots(
+def correlation_findings(
+    tasks: Sequence[UncertaintyTask], contrasts: Sequence[Contrast]
+) -> Iterable[Finding]:
+    """Rank correlations beside their null, by task."""
+    titles = {task.key: f"{task.number} {task.title}" for task in tasks}
+    for key in dict.fromkeys(row.task for row in contrasts):
+        rows = [row for row in contrasts if row.task == key]
+        chart = Dots(
+            name=f"correlation-{key}",
+            caption="Rank correlation of AU and EU{}, and the null",
+            axis="Spearman's correlation",
+            rows=(),
+            zero=True,
+            zero_title="unrelated",
+        )
+        yield Finding(
+            key="correlation",
+            title="Do the epistemic and the aleatoric part say different things?",
+            sentence=correlation_sentence(rows),
+            charts=by_architecture(chart, rows, _null_dots),
+            tables=(_table(chart.name, rows, "Rank correlation of AU and EU", "correlation",
+                           "null", "beyond the null"),),
+            note="The null is what noise of one size on every logit gives, with the method's "
+            "own mean and the same mean EU over test images and others. A correlation at the "
+            "null is no sign that the parts are confused; 0 is not what to expect.",
+            references=("baur2025",),
+            brief=False,
+            nav="Correlation",
+        ).under(task=titles.get(key, "test images"))  # fmt: skip
+
+
+def by_architecture(
+    chart: Dots, rows: Sequence[Any], dots: Callable[[list[Any]], list[Dot]]
+) -> tuple[Dots, ...]:
+    """A chart for every architecture, as one without dots says."""
+    charts = []
+    for architecture, group in groupby(rows, attrgetter("architecture")):
+        name, where = of_architecture(chart.name, architecture)
+        caption = chart.caption.format(where)
+        charts.append(replace(chart, name=name, caption=caption, rows=dots(list(group))))
+    return tuple(charts)
+
+
+def _gap_dots(rows: Sequence[Contrast]) -> list[Dot]:
+    return [
+        Dot(row.method, row.gap, row.gap_low, row.gap_high, model=row.method,
+            remark=change(row.gap), hollow=not (row.gap_low > 0 or row.gap_high < 0))
+        for row in sorted(rows, key=lambda row: -row.gap)
+    ]  # fmt: skip
+
+
+def _null_dots(rows: Sequence[Contrast]) -> list[Dot]:
+    dots = []
+    for row in sorted(rows, key=lambda row: -row.value):
+        dots.append(Dot(row.method, row.value, row.low, row.high, remark=number(row.value)))
+        remark = number(row.reference)
+        dots.append(Dot(row.method, row.reference, series="null", remark=remark))
+    return dots
+
+
+def _table(
+    name: str, rows: Sequence[Contrast], caption: str, value: str, reference: str, gap: str
+) -> Table:
+    return Table(
         name=name,
-        caption=f"{title} of EU less {title} of AU{where}, paired",
-        axis=f"{title}, EU less AU",
-        rows=[
-            Dot(
-                row.method,
-                row.difference,
-                row.low,
-                row.high,
-                model=row.method,
-                remark=change(row.difference),
-                hollow=not (row.low > 0 or row.high < 0),
-            )
-            for row in ordered
-        ],
-        zero=True,
-        zero_title="no difference",
+        caption=caption,
+        columns=(
+            *WHO,
+            Column("value", value, "number", ("low", "high")),
+            Column("reference", reference, "number"),
+            spanned("gap", gap, "change"),
+        ),
+        rows=[row._asdict() for row in rows],
     )
 
 
-def _signs(rows: Sequence[PartsRow]) -> tuple[list[str], list[str], int]:
-    """Methods whose EU is surely better, surely worse, and how many are open."""
-    ahead = [_with_arch(row) for row in rows if row.low > 0]
-    behind = [_with_arch(row) for row in rows if row.high < 0]
+def _signs(rows: Sequence[Contrast]) -> tuple[list[str], list[str], int]:
+    """Methods whose difference is surely above 0, surely below, and how many are open."""
+    ahead = [_with_arch(row) for row in rows if row.gap_low > 0]
+    behind = [_with_arch(row) for row in rows if row.gap_high < 0]
     return ahead, behind, len(rows) - len(ahead) - len(behind)
 
 
-def _with_arch(row: PartsRow | CorrelationRow) -> str:
+def _with_arch(row: Contrast) -> str:
     return f"{row.method} ({row.architecture})" if row.architecture else row.method
 
 
-def _gap_sentence(task: UncertaintyTask, rows: Sequence[PartsRow]) -> str:
+def _gap_sentence(task: UncertaintyTask, rows: Sequence[Contrast]) -> str:
     ahead, behind, left = _signs(rows)
     clauses = []
     if ahead:
@@ -426,7 +471,7 @@ def _gap_sentence(task: UncertaintyTask, rows: Sequence[PartsRow]) -> str:
     return f"On {task.title}: {'; '.join(clauses)}."
 
 
-def parts_sentence(rows: Sequence[PartsRow]) -> str:
+def parts_sentence(rows: Sequence[Contrast]) -> str:
     """How often EU is the better score on bad images, for the card."""
     bad_images = [row for row in rows if row.task == "ood"]
     if not bad_images:
@@ -439,90 +484,19 @@ def parts_sentence(rows: Sequence[PartsRow]) -> str:
     )
 
 
-def _parts_table(task: UncertaintyTask, rows: Sequence[PartsRow]) -> Table:
-    title = task.metric.title
-    return Table(
-        name=f"parts-{task.key}",
-        caption=f"{title} of the epistemic and of the aleatoric part",
-        columns=(
-            *WHO,
-            Column("epistemic", "EU", "number"),
-            Column("aleatoric", "AU", "number"),
-            Column("difference", "EU less AU", "change", ("low", "high")),
-        ),
-        rows=[row._asdict() for row in rows],
-    )
-
-
-def correlation_findings(
-    tasks: Sequence[UncertaintyTask], correlations: Sequence[CorrelationRow]
-) -> Iterable[Finding]:
-    """Rank correlations beside their null, by task."""
-    titles = {task.key: f"{task.number} {task.title}" for task in tasks}
-    for key in dict.fromkeys(row.task for row in correlations):
-        rows = [row for row in correlations if row.task == key]
-        yield Finding(
-            key="correlation",
-            title="Do the epistemic and the aleatoric part say different things?",
-            sentence=correlation_sentence(rows),
-            charts=tuple(
-                _correlation_chart(key, architecture, list(group))
-                for architecture, group in groupby(rows, attrgetter("architecture"))
-            ),
-            tables=(_correlation_table(key, rows),),
-            note="The null is what noise of one size on every logit gives, with the method's "
-            "own mean and the same mean EU over test images and others. A correlation at the "
-            "null is no sign that the parts are confused; 0 is not what to expect.",
-            references=("baur2025",),
-            brief=False,
-            nav="Correlation",
-        ).under(task=titles.get(key, "test images"))
-
-
-def _correlation_chart(key: str, architecture: str, rows: Sequence[CorrelationRow]) -> Dots:
-    name, where = of_architecture(f"correlation-{key}", architecture)
-    dots = []
-    for row in sorted(rows, key=lambda row: -row.value):
-        dots.append(Dot(row.method, row.value, row.low, row.high, remark=number(row.value)))
-        dots.append(Dot(row.method, row.null, series="null", remark=number(row.null)))
-    return Dots(
-        name=name,
-        caption=f"Rank correlation of AU and EU{where}, and the null",
-        axis="Spearman's correlation",
-        rows=dots,
-        zero=True,
-        zero_title="unrelated",
-    )
-
-
-def correlation_sentence(rows: Sequence[CorrelationRow]) -> str:
+def correlation_sentence(rows: Sequence[Contrast]) -> str:
     """Which methods are surely apart from the null."""
-    defined = [row for row in rows if not math.isnan(row.beyond_low)]
+    defined = [row for row in rows if not math.isnan(row.gap_low)]
     if not defined:
         return ""
-    above = [_with_arch(row) for row in defined if row.beyond_low > 0]
-    below = [_with_arch(row) for row in defined if row.beyond_high < 0]
-    middle = [row.null for row in defined]
+    above, below, _ = _signs(defined)
+    nulls = [row.reference for row in defined]
     sentence = (
-        f"Constant noise alone would correlate AU and EU by {number(min(middle), 2)} to "
-        f"{number(max(middle), 2)}"
+        f"Constant noise alone would correlate AU and EU by {number(min(nulls), 2)} to "
+        f"{number(max(nulls), 2)}"
     )
     for names, where in ((above, "above that"), (below, "below it")):
         if names:
             verb = "is" if len(names) == 1 else "are"
             sentence += f"; {joined(names, most=MOST)} {verb} surely {where}"
     return sentence + ("." if above or below else "; no method is surely apart from that.")
-
-
-def _correlation_table(key: str, rows: Sequence[CorrelationRow]) -> Table:
-    return Table(
-        name=f"correlation-{key}",
-        caption="Rank correlation of AU and EU",
-        columns=(
-            *WHO,
-            Column("value", "correlation", "number", ("low", "high")),
-            Column("null", "null", "number"),
-            Column("beyond", "beyond the null", "change", ("beyond_low", "beyond_high")),
-        ),
-        rows=[row._asdict() for row in rows],
-    )

@@ -36,7 +36,7 @@ from equipoise.types.notices import Notice, notice
 from equipoise.types.predictions import Predictions
 from equipoise.types.words import joined
 from equipoise.uq.decomposition import DECOMPOSITIONS, IMAGE_LEVEL, Beta
-from equipoise.uq.disentanglement import CorrelationRow, PartsRow, correlations, parts_rows
+from equipoise.uq.disentanglement import Contrast, correlations, parts_rows
 from equipoise.uq.predictions import (
     MethodRuns,
     Outputs,
@@ -192,8 +192,8 @@ class UncertaintyEvaluation:
     contests: Mapping[tuple[str, str], Contest]
     chosen: Mapping[tuple[str, str, str], str]
     preset: Mapping[str, tuple[str, ...]]
-    parts: tuple[PartsRow, ...]
-    correlations: tuple[CorrelationRow, ...]
+    parts: tuple[Contrast, ...]
+    correlations: tuple[Contrast, ...]
     notices: tuple[Notice, ...]
     _rows: list[TaskRow] = field(default_factory=list, repr=False)
 

@@ -23,21 +23,21 @@ and no names: clean and transformed then count as one image when images are resa
 
 Examples
 --------
->>> said = Outputs.of(Prediction(np.array([[[0.2, 0.9]], [[0.4, 0.9]]])))
->>> said.mean, sorted(said.scores), said.members
+>>> outputs = Outputs.of(Prediction(np.array([[[0.2, 0.9]], [[0.4, 0.9]]])))
+>>> outputs.mean, sorted(outputs.scores), outputs.members
 (array([[0.3, 0.9]]), ['AU', 'EU', 'PU'], 2)
 """
 
 import json
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from equipoise.read.files import content, read_array, read_arrays, read_json
+from equipoise.read import codec
+from equipoise.read.files import content, read_array, read_arrays
 from equipoise.types.arrays import (
     Floats,
     InputError,
@@ -53,10 +53,10 @@ from equipoise.uq.decomposition import (
     Beta,
     as_members,
     decompose,
-    decompose_beta,
     mean_probabilities,
 )
-from equipoise.uq.training.corruptions import Severity
+from equipoise.uq.training.corruptions import Severity, read_severities, severities_in
+from equipoise.uq.training.data import Part
 
 PARTS = ("test", "val", "ood", "val_ood")
 SCORES = ("PU", "AU", "EU", "own")
@@ -111,7 +111,7 @@ class Outputs:
         """Decompose what a run says; one member has nothing but its total uncertainty."""
         if isinstance(prediction.members, Beta):
             mean, number = prediction.members.mean, 0
-            parts = decompose_beta(prediction.members.a, prediction.members.b).by(decomposition)
+            parts = decompose(prediction.members, decomposition=decomposition)
         else:
             members = as_members(prediction.members, logits=prediction.logits, where=where)
             number = len(members)
@@ -132,10 +132,8 @@ class Outputs:
         scores = {name: frozen(values) for name, values in by_name.items()}
         return cls(frozen(mean), scores, number, epistemic)
 
-    def in_order(self, order: Ints | None) -> "Outputs":
-        """The same of items in another order; None is this one."""
-        if order is None:
-            return self
+    def in_order(self, order: Ints) -> "Outputs":
+        """The same of items in another order."""
         scores = {name: frozen(values[order]) for name, values in self.scores.items()}
         return replace(self, mean=frozen(self.mean[order]), scores=scores)
 
@@ -149,31 +147,20 @@ def _checked_score(score: Any, shape: tuple[int, ...], where: str) -> Floats:
     return array
 
 
-@dataclass(frozen=True, slots=True)
-class Cost:
-    """What a run took: seconds of training and prediction, bytes at most; nan is unknown.
-
-    Training counts what the method stands on, such as the members of an ensemble; `workers` is
-    how many trainings shared the device.
-    """
-
-    training: float = math.nan
-    epochs: float = math.nan
-    per_epoch: float = math.nan
-    prediction: float = math.nan
-    memory: float = math.nan
-    workers: float = math.nan
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Run:
-    """One method, architecture and seed: what it says of every part."""
+    """One method, architecture and seed: what it says of every part.
+
+    `cost` is what it took, by `COSTS`, as far as that is known: seconds of training (with what
+    the method stands on, such as the members of an ensemble) and of prediction, epochs, bytes
+    at most, and how many trainings shared the device.
+    """
 
     method: str
     architecture: str
     seed: str
     parts: Mapping[str, Outputs]
-    cost: Cost = field(default_factory=Cost)
+    cost: Mapping[str, float] = field(default_factory=dict)
 
     __repr__ = short_repr
 
@@ -182,32 +169,6 @@ class Run:
         """How messages call it."""
         named = [self.method, self.architecture, f"seed {self.seed}" if self.seed else ""]
         return f"predictions of {', '.join(filter(None, named))}"
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class PartLabels:
-    """Images of a part: names, labels (items, classes), and the patient of each, if known.
-
-    Images of ``ood`` may have no labels; nothing looks at them.
-    """
-
-    items: tuple[str, ...]
-    labels: Floats | None = None
-    groups: tuple[str, ...] | None = None
-
-    __repr__ = short_repr
-
-
-def _labels_in_order(part: PartLabels, order: Ints | None) -> PartLabels:
-    """Images in another order; None is this one."""
-    if order is None:
-        return part
-    people = part.groups
-    return PartLabels(
-        tuple(part.items[k] for k in order.tolist()),
-        None if part.labels is None else frozen(part.labels[order]),
-        None if people is None else tuple(people[k] for k in order.tolist()),
-    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -232,7 +193,7 @@ class MethodRuns:
     """
 
     classes: tuple[str, ...]
-    labels: Mapping[str, PartLabels]
+    labels: Mapping[str, Part]
     runs: tuple[Run, ...]
     image: str = "mean"
     lacking: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -260,17 +221,12 @@ class MethodRuns:
         moved = {part: order for part, order in orders.items() if order is not None}
         if not moved:
             return self
-        labels = {
-            p: _labels_in_order(images, moved.get(p)) for p, images in self.labels.items()
-        }
-        runs = [
-            replace(
-                run,
-                parts={p: outputs.in_order(moved.get(p)) for p, outputs in run.parts.items()},
-            )
-            for run in self.runs
-        ]
-        return replace(self, labels=labels, runs=tuple(runs))
+        labels = {part: self.labels[part].in_order(order) for part, order in moved.items()}
+        runs = []
+        for run in self.runs:
+            parts = {part: run.parts[part].in_order(order) for part, order in moved.items()}
+            runs.append(replace(run, parts={**run.parts, **parts}))
+        return replace(self, labels={**self.labels, **labels}, runs=tuple(runs))
 
     def _check_run(self, run: Run) -> None:
         """Refuse a run of another shape, or without a part that others have."""
@@ -304,17 +260,14 @@ class MethodRuns:
 
     def competitors(self) -> list[tuple[str, str, list[Run]]]:
         """Every architecture and method, with its runs."""
-        by_architecture = [
-            (architecture, self.methods(architecture)) for architecture in self.architectures
-        ]
         return [
             (architecture, name, runs)
-            for architecture, methods in by_architecture
-            for name, runs in methods.items()
+            for architecture in self.architectures
+            for name, runs in self.methods(architecture).items()
         ]
 
 
-def _check_labels(part: str, images: PartLabels, classes: int) -> None:
+def _check_labels(part: str, images: Part, classes: int) -> None:
     where = f"labels, part {part}"
     require_unique(images.items, where=f"{where}, items")
     if images.groups is not None and len(images.groups) != len(images.items):
@@ -336,7 +289,7 @@ def _check_labels(part: str, images: PartLabels, classes: int) -> None:
 
 def part_labels(
     labels: Any, items: Sequence[str] | None = None, groups: Sequence[Any] | None = None
-) -> PartLabels:
+) -> Part:
     """Labels (items, classes) as a part, with numbers for names where there are none."""
     try:
         if np.iscomplexobj(labels):
@@ -350,104 +303,97 @@ def part_labels(
         raise InputError("labels", got, "(items, classes)", do)
     names = tuple(map(str, range(len(array)) if items is None else items))
     people = None if groups is None else tuple(map(str, groups))
-    return PartLabels(names, frozen(array), people)
+    return Part(names, frozen(array), people)
 
 
-def other_images(number: int, test: PartLabels | None, name: str) -> PartLabels:
+def other_images(number: int, test: Part | None, name: str) -> Part:
     """Images without names: those of the test transformed, where they are as many."""
     if test is not None and number == len(test.items):
-        return PartLabels(test.items, None, test.groups)
-    return PartLabels(tuple(f"{name} {k}" for k in range(number)))
+        return Part(test.items, None, test.groups)
+    return Part(tuple(f"{name} {k}" for k in range(number)))
 
 
 SCHEMA = 1
 LABELS = "labels.npz"
 CORRUPTIONS = "corruptions.json"
-COSTS = (
-    "train_seconds",
-    "epochs",
-    "seconds_per_epoch",
-    "predict_seconds",
-    "peak_bytes",
-    "workers",
-)
-GOAL, NEAR = 0.2, 0.01  # the fall aimed at where files do not say, and how near is there
+COSTS = {
+    "train_seconds": "training",
+    "epochs": "epochs",
+    "seconds_per_epoch": "per_epoch",
+    "predict_seconds": "prediction",
+    "peak_bytes": "memory",
+    "workers": "workers",
+}
 EPISTEMIC = {"ddu": "EU"}  # whose own score is the epistemic part, in files that do not say
 SUFFIXES = (".npz", ".npy")
 
 
-class Files(NamedTuple):
-    """Files of predictions, the file of labels, and files of other images by method."""
-
-    runs: Sequence[Path]
-    labels: Path
-    ood: Sequence[Path] = ()
-
-
-def find_files(folder: Path) -> Files:
-    """Files of a folder: its labels, and every other ``.npz``."""
+def find_files(folder: Path) -> list[Path]:
+    """Files of a folder: every ``.npz``, its labels last."""
     labels = folder / LABELS
     if not labels.is_file():
         do = "name the folder that a benchmark wrote, or the files one by one"
         raise InputError(str(folder), f"no {LABELS}", "a file of labels beside runs", do)
-    runs = sorted(path for path in folder.glob("*.npz") if path.name != LABELS)
-    return Files(runs, labels)
+    return [*sorted(path for path in folder.glob("*.npz") if path.name != LABELS), labels]
 
 
 def read_study(
-    files: Files, *, decomposition: str = "information", image: str = "mean"
+    files: Sequence[Path],
+    ood: Sequence[Path] = (),
+    *,
+    decomposition: str = "information",
+    image: str = "mean",
 ) -> MethodRuns:
-    """Read labels and runs; what does not fit is refused with the name of its file."""
-    classes, labels = _read_labels(files.labels)
-    other = {path.stem: path for path in files.ood}
-    runs = [read_run(path, decomposition, other.get(path.stem)) for path in files.runs]
+    """Read runs and labels; what does not fit is refused with the name of its file.
+
+    Parameters
+    ----------
+    files
+        Predictions, and the labels last.
+    ood
+        What methods say of other images, each named as the file of its predictions.
+    """
+    *paths, labels_path = files
+    classes, labels = _read_labels(labels_path)
+    other = {path.stem: path for path in ood}
+    runs = {path.name: read_run(path, decomposition, other.pop(path.stem, None))
+            for path in paths}  # fmt: skip
     if not runs:
         do = "give a file per method, and the labels last"
-        raise InputError(f"{files.labels.name}", "no predictions beside it", "some", do)
-    unknown = sorted(set(other) - {path.stem for path in files.runs})
-    if unknown:
+        raise InputError(f"{labels_path.name}", "no predictions beside it", "some", do)
+    if other:
         do = "name the files of other images as those of the predictions"
-        raise InputError("ood", listed(unknown), "names of files of predictions", do)
-    shared = [part for part in PARTS if all(part in run.parts for run in runs)]
+        raise InputError("ood", listed(sorted(other)), "names of files of predictions", do)
     lacking = {
-        part: tuple(p.name for p, run in zip(files.runs, runs, strict=True)
-                    if part not in run.parts)
+        part: tuple(name for name, run in runs.items() if part not in run.parts)
         for part in PARTS
-        if part not in shared and any(part in run.parts for run in runs)
-    }  # fmt: skip
-    number = runs[0].parts["test"].mean.shape[1] if "test" in runs[0].parts else len(classes)
+    }
+    shared = [part for part, names in lacking.items() if not names]
+    first = next(iter(runs.values()))
+    number = first.parts["test"].mean.shape[1]
     names = classes or tuple(f"label {k + 1}" for k in range(number))
-    images = {part: labels[part] for part in shared if part in labels}
+    images = {"test": labels["test"], **{p: labels[p] for p in shared if p in labels}}
     for part in ("ood", "val_ood"):
         if part in shared and part not in images:
-            test = images.get("test") if part == "ood" else None
-            images[part] = other_images(len(runs[0].parts[part].mean), test, part)
-    images = {"test": labels["test"], **images}
-    made_by = _corruptions(files) if "ood" in images else ()
-    return MethodRuns(names, images, tuple(runs), image, lacking, made_by).by_name()
+            test = images["test"] if part == "ood" else None
+            images[part] = other_images(len(first.parts[part].mean), test, part)
+    return MethodRuns(
+        classes=names,
+        labels=images,
+        runs=tuple(runs.values()),
+        image=image,
+        lacking={part: names for part, names in lacking.items() if 0 < len(names) < len(runs)},
+        corruptions=_corruptions(paths[0], labels_path) if "ood" in images else (),
+    ).by_name()
 
 
-def _corruptions(files: Files) -> tuple[Severity, ...]:
-    """What the runs, or a file beside the labels, say about how other images were made."""
-    facts = _facts_in(_arrays(files.runs[0], "probs")).get("ood") or {}
-    beside = files.labels.with_name(CORRUPTIONS)
-    rows, where = facts.get("corruptions"), f"{files.runs[0].name}, meta"
-    try:
-        if not rows and beside.is_file():
-            where = beside.name
-            rows = read_json(content(beside))
-        return tuple(_corruption(row, float(facts.get("drop", GOAL))) for row in rows or ())
-    except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError):
-        do = "leave the file out, or run the benchmark again"
-        raise InputError(where, "no corruptions that can be read", "JSON", do) from None
-
-
-def _corruption(row: Mapping[str, Any], goal: float) -> Severity:
-    auroc, clean = float(row["auroc"]), float(row["clean"])
-    fall = float(row.get("fall", 1 - auroc / clean))
-    reached = bool(row.get("reached", fall >= goal - NEAR))
-    severity = float(row["severity"])
-    return Severity(str(row["corruption"]), severity, auroc, clean, fall, reached, goal)
+def _corruptions(run: Path, labels: Path) -> tuple[Severity, ...]:
+    """What a run, or a file beside the labels, says about how other images were made."""
+    facts = _facts_in(_arrays(run, "probs")).get("ood")
+    if isinstance(facts, Mapping) and facts.get("corruptions"):
+        return severities_in(facts["corruptions"], f"{run.name}, meta")
+    beside = labels.with_name(CORRUPTIONS)
+    return read_severities(content(beside)) if beside.is_file() else ()
 
 
 def read_run(path: Path, decomposition: str = "information", ood: Path | None = None) -> Run:
@@ -477,20 +423,20 @@ def read_run(path: Path, decomposition: str = "information", ood: Path | None = 
     return replace(run, parts=parts)
 
 
-def _read_labels(path: Path) -> tuple[tuple[str, ...], dict[str, PartLabels]]:
+def _read_labels(path: Path) -> tuple[tuple[str, ...], dict[str, Part]]:
     """Names of the classes (empty where there are none), and the labels of every part."""
     arrays = _arrays(path, "labels")
     if "labels" in arrays:
         for name in ("labels", "items", "groups"):
             if name in arrays:
                 arrays[f"test_{name}"] = arrays.pop(name)
-    parts: dict[str, PartLabels] = {}
+    parts: dict[str, Part] = {}
     for part in PARTS:
         items, groups = (_names(path, arrays, f"{part}_{name}") for name in ("items", "groups"))
         if f"{part}_labels" in arrays:
             parts[part] = part_labels(arrays[f"{part}_labels"], items, groups)
         elif items is not None:
-            parts[part] = PartLabels(items, None, groups)
+            parts[part] = Part(items, None, groups)
     if "test" not in parts:
         do = "save test_labels (items, classes), or labels; the file of labels comes last"
         raise InputError(path.name, f"arrays {listed(arrays)}", "labels of the test images", do)
@@ -527,10 +473,18 @@ def _arrays(path: Path, alone: str) -> dict[str, Any]:
         raise InputError(path.name, f"a file {path.suffix or 'without ending'}", ".npz", do)
     try:
         file = content(path)
-        return {alone: read_array(file)} if path.suffix.lower() == ".npy" else read_arrays(file)
+        if path.suffix.lower() == ".npy":
+            return {alone: read_array(file)}
+        arrays = read_arrays(file)
     except InputError as error:
         do = "save it anew; objects in it (pickles) are refused"
         raise InputError(path.name, "no arrays that can be read", "an .npz file", do) from error
+    facts = _facts_in(arrays)
+    if "seal" in facts:  # as those of a benchmark
+        others = {name: array for name, array in arrays.items() if name != "meta"}
+        do = "remove it and run the benchmark again, which makes it anew"
+        codec.check_sealed(facts, others, path.name, do)
+    return arrays
 
 
 def _run_of(path: Path, arrays: Mapping[str, Any]) -> Run:
@@ -548,9 +502,8 @@ def _run_of(path: Path, arrays: Mapping[str, Any]) -> Run:
         raise InputError(f"{path.name}, meta", f"schema {schema}", f"schema {SCHEMA}", do)
     if not facts.get("method"):
         raise InputError(f"{path.name}, meta", "no method", "its name", "save it anew")
-    cost = Cost(*(_number(facts, key) for key in COSTS))
-    if cost.epochs == 0:  # earlier files, of methods that stand on others
-        cost = replace(cost, epochs=math.nan)
+    numbers = {name: facts.get(key) for key, name in COSTS.items()}
+    cost = {k: float(v) for k, v in numbers.items() if isinstance(v, int | float)}
     architecture, seed = str(facts.get("architecture", "")), str(facts.get("seed", ""))
     return Run(str(facts["method"]), architecture, seed, {}, cost)
 
@@ -562,8 +515,3 @@ def _facts_in(arrays: Mapping[str, Any]) -> Mapping[str, Any]:
     except (ValueError, KeyError, RecursionError):
         return {}
     return facts if isinstance(facts, Mapping) else {}
-
-
-def _number(facts: Mapping[str, Any], key: str) -> float:
-    value = facts.get(key)
-    return float(value) if isinstance(value, int | float) else math.nan

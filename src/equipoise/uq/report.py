@@ -34,10 +34,10 @@ from equipoise.uq.curves import (
     corruption_findings,
     cost_findings,
     curve_findings,
-    of_architecture,
 )
 from equipoise.uq.disentanglement import (
     MOST,
+    by_architecture,
     correlation_findings,
     correlation_sentence,
     parts_findings,
@@ -49,7 +49,7 @@ from equipoise.uq.evaluate import (
     UncertaintyEvaluation,
     evaluate_study,
 )
-from equipoise.uq.predictions import Files, find_files, read_study
+from equipoise.uq.predictions import find_files, read_study
 from equipoise.uq.tasks import UncertaintyTask
 
 CHANCE = {"auroc": 0.5, "error_detection_auroc": 0.5}
@@ -69,8 +69,10 @@ EVERY = "Every score stands in the table. "
 SELECTION = "; the best on test images would favour methods with more scores."
 
 
-def uncertainty_report(source: Path | Files, scoring: Scoring | None = None) -> Report:
-    """The report on saved predictions: a folder that a benchmark wrote, or files one by one."""
+def uncertainty_report(
+    source: Path | Sequence[Path], scoring: Scoring | None = None
+) -> Report:
+    """The report on saved predictions: a benchmark's folder, or files with the labels last."""
     how = scoring or Scoring()
     files = find_files(source) if isinstance(source, Path) else source
     study = read_study(files, decomposition=how.decomposition, image=how.image)
@@ -405,14 +407,22 @@ def _task_findings(result: UncertaintyEvaluation) -> Iterable[Finding]:
         if not judged:
             continue
         of_task = [row for row in result.table() if row.task == task.key]
+        title = task.metric.title
+        chart = Dots(
+            name=task.key,
+            caption=f"{title} by method{{}}; {_direction(task)} is better",
+            axis=title,
+            rows=(),
+            reference=CHANCE.get(task.metrics[0]),
+        )
         yield Finding(
             key="tasks",
             title="Task by task",
             sentence=" ".join(
                 _advice(task, rows, architecture) for architecture, rows in judged.items()
             ),
-            charts=tuple(
-                _forest(task, rows, architecture) for architecture, rows in judged.items()
+            charts=by_architecture(
+                chart, [row for rows in judged.values() for row in rows], _score_dots
             ),
             tables=(
                 _score_table(f"task-{task.key}", f"Task {task.number}, all scores", of_task),
@@ -432,27 +442,13 @@ def _task_note(rows: Sequence[TaskRow]) -> str:
     return f"{over}Hollow: below the best group."
 
 
-def _forest(task: UncertaintyTask, rows: Sequence[TaskRow], architecture: str) -> Dots:
-    title = task.metric.title
-    name, where = of_architecture(task.key, architecture)
-    return Dots(
-        name=name,
-        caption=f"{title} by method{where}; {_direction(task)} is better",
-        axis=title,
-        rows=[
-            Dot(
-                row.method,
-                row.value,
-                row.low,
-                row.high,
-                model=row.method,
-                remark=f"{row.score} {number(row.value)}".strip(),
-                hollow=not row.best and len(rows) > 1,
-            )
-            for row in rows
-        ],
-        reference=CHANCE.get(task.metrics[0]),
-    )
+def _score_dots(rows: Sequence[TaskRow]) -> list[Dot]:
+    return [
+        Dot(row.method, row.value, row.low, row.high, model=row.method,
+            remark=f"{row.score} {number(row.value)}".strip(),
+            hollow=not row.best and len(rows) > 1)
+        for row in rows
+    ]  # fmt: skip
 
 
 # ---- curves, costs, everything ---------------------------------------------------------------

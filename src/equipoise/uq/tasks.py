@@ -39,7 +39,8 @@ from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import Floats, Ints, PerItem, choice
 from equipoise.types.words import joined
 from equipoise.uq.decomposition import image_level
-from equipoise.uq.predictions import SCORES, MethodRuns, Outputs, PartLabels
+from equipoise.uq.predictions import SCORES, MethodRuns, Outputs
+from equipoise.uq.training.data import Part
 
 BINNING = ("width", "mass")
 SCALE = {"brier_score": 0.5}  # (p - y)^2 of a label, not the sum over yes and no
@@ -269,7 +270,7 @@ def uncertain_images(question: Question) -> int:
     return len(np.unique(np.concatenate([label.rows for label in question.labels])))
 
 
-def _images_question(study: MethodRuns, clean: PartLabels, part: str) -> Question:
+def _images_question(study: MethodRuns, clean: Part, part: str) -> Question:
     other = study.labels.get(OTHER[part])
     if other is None:
         why = "no other images to tell apart"

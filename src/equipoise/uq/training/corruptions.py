@@ -25,7 +25,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.inference import mid_ranks
-from equipoise.types.arrays import Floats, ItemsByClasses, require_number
+from equipoise.read import codec
+from equipoise.read.files import Content, read_json
+from equipoise.types.arrays import Floats, InputError, ItemsByClasses, require_number
 
 
 def label_aurocs(scores: ItemsByClasses, labels: ItemsByClasses) -> Floats:
@@ -58,6 +60,7 @@ def macro_auroc(scores: ItemsByClasses, labels: ItemsByClasses) -> float:
 Images = NDArray[np.uint8]
 Corruption = Callable[[Floats, float, np.random.Generator], Floats]
 _GRID = 16  # severities that are tried
+_AGAIN = "remove the file to calibrate anew"
 _STEPS = 4  # of bisection between two of them: severities to within 1/256
 
 
@@ -283,3 +286,20 @@ def corrupt_all(images: Images, severities: Mapping[str, float], *, seed: int = 
         rows = np.flatnonzero(which == name)
         changed[rows] = corrupt(images[rows], name, severity, seed=seed + 1)
     return changed
+
+
+def read_severities(file: Content) -> tuple[Severity, ...]:
+    """The severities that a grid wrote, sealed, or the plain list of somebody else."""
+    facts = read_json(file)
+    if isinstance(facts, list):
+        return severities_in(facts, file.name)
+    codec.check_sealed(facts, None, file.name, _AGAIN)
+    return severities_in(facts.get("corruptions"), file.name)
+
+
+def severities_in(rows: object, where: str) -> tuple[Severity, ...]:
+    """The severities of plain rows; refused where they are none."""
+    if not isinstance(rows, list):
+        got = f"a {type(rows).__name__}"
+        raise InputError(where, got, "a list of corruptions", _AGAIN)
+    return tuple(codec.read(Severity, row, where) for row in rows)

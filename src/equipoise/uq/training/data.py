@@ -47,7 +47,15 @@ from numpy.typing import NDArray
 
 from equipoise.read.files import content, read_arrays, require_file
 from equipoise.read.writing import whole_file
-from equipoise.types.arrays import Floats, InputError, choice, listed
+from equipoise.types.arrays import (
+    Floats,
+    InputError,
+    Ints,
+    choice,
+    frozen,
+    listed,
+    short_repr,
+)
 
 PARTS = ("train", "val", "test")
 _WORDS = {"valid": "val", "validate": "val", "validation": "val"}
@@ -92,13 +100,30 @@ class ImageShape(NamedTuple):
     width: int
 
 
-class Part(NamedTuple):
-    """The images of a part with what belongs to them."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """Items of a part: names, labels (items, classes), the patient of each, and images.
 
-    images: NDArray[np.uint8]  # (items, height, width, channels)
-    labels: NDArray[np.float32]  # (items, labels)
+    What is None is not there: nothing looks at the labels of images out of distribution.
+    Images are (items, height, width, channels).
+    """
+
     items: tuple[str, ...]
-    patients: tuple[str, ...]
+    labels: Floats | None = None
+    groups: tuple[str, ...] | None = None
+    images: NDArray[np.uint8] | None = None
+
+    __repr__ = short_repr
+
+    def in_order(self, order: Ints) -> "Part":
+        """The same items in another order."""
+        places, people = order.tolist(), self.groups
+        return Part(
+            tuple(self.items[k] for k in places),
+            None if self.labels is None else frozen(self.labels[order]),
+            None if people is None else tuple(people[k] for k in places),
+            None if self.images is None else frozen(self.images[order]),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,10 +154,10 @@ class ImageData:
         """The images of ``"train"``, ``"val"`` or ``"test"``."""
         rows = np.flatnonzero(self.split == name)
         return Part(
-            self.images[rows],
-            self.labels[rows],
             tuple(self.items[row] for row in rows),
+            self.labels[rows],
             tuple(self.patients[row] for row in rows),
+            self.images[rows],
         )
 
     def fingerprint(self) -> str:
@@ -375,16 +400,6 @@ _VALUES |= {f"{number}.0": float(number) for number in (-1, 0, 1)}
 Row = Mapping[str, str]
 
 
-class _Listing(NamedTuple):
-    """What a label file says."""
-
-    paths: Sequence[str]
-    patients: Sequence[str]
-    split: Sequence[str]
-    rows: Sequence[Row]
-    classes: Sequence[str]
-
-
 def read_folder(folder: Path, *, size: int) -> ImageData:
     """Read the images and labels of a folder."""
     if find_spec("PIL") is None:
@@ -392,26 +407,10 @@ def read_folder(folder: Path, *, size: int) -> ImageData:
             f"{folder}", "pillow is not installed", "pillow, to open images",
             'run pip install pillow, or pip install "equipoise[clean]"',
         )  # fmt: skip
-    listing = _listing(folder)
-    labels = np.array(
-        [[_value(row, name, folder) for name in listing.classes] for row in listing.rows],
-        np.float32,
-    )
-    return ImageData(
-        name=folder.name,
-        images=_open_images([_image_path(folder, path) for path in listing.paths], size),
-        labels=labels,
-        classes=tuple(listing.classes),
-        items=tuple(listing.paths),
-        patients=tuple(listing.patients),
-        split=part_names(listing.split) if listing.split else patient_split(listing.patients),
-    )
-
-
-def _listing(folder: Path) -> _Listing:
-    mimic = _table(folder, _MIMIC.format("chexpert"))
-    if mimic:
-        return _mimic_listing(folder, mimic)
+    studies = _table(folder, _MIMIC.format("chexpert"))
+    if studies:
+        labels = [name for name in studies[0] if name not in ("subject_id", "study_id")]
+        return _listed_images(folder, _mimic_rows(folder, studies), size, labels)
     rows = _table(folder, "train.csv")
     if not rows:
         names = sorted(path.name for path in folder.glob("*.csv*"))
@@ -422,7 +421,7 @@ def _listing(folder: Path) -> _Listing:
                 "keep one label file beside the images",
             )  # fmt: skip
         rows = _table(folder, names[0])
-    return _plain_listing(folder, rows)
+    return _listed_images(folder, rows, size)
 
 
 def _table(folder: Path, name: str) -> list[dict[str, str]]:
@@ -459,7 +458,8 @@ def _rows(path: Path) -> list[dict[str, str]]:
     return [dict(zip(head, row, strict=True)) for row in rows if row]
 
 
-def _mimic_listing(folder: Path, studies: Sequence[Row]) -> _Listing:
+def _mimic_rows(folder: Path, studies: Sequence[Row]) -> list[Row]:
+    """The images of MIMIC-CXR-JPG that are there, each with the labels of its study."""
     split = _table(folder, _MIMIC.format("split"))
     if not split:
         raise InputError(
@@ -467,24 +467,24 @@ def _mimic_listing(folder: Path, studies: Sequence[Row]) -> _Listing:
             "copy it from MIMIC-CXR-JPG",
         )  # fmt: skip
     by_study = {row["study_id"]: row for row in studies}
-    images = [row for row in split if row["study_id"] in by_study]
-    paths = [
-        f"files/p{row['subject_id'][:2]}/p{row['subject_id']}/s{row['study_id']}/"
-        f"{row['dicom_id']}.jpg"
-        for row in images
-    ]
-    there = [i for i, path in enumerate(paths) if (folder / path).exists()]
-    classes = [name for name in studies[0] if name not in ("subject_id", "study_id")]
-    return _Listing(
-        [paths[i] for i in there],
-        [images[i]["subject_id"] for i in there],
-        [images[i]["split"] for i in there],
-        [by_study[images[i]["study_id"]] for i in there],
-        classes,
-    )
+    rows = []
+    for row in split:
+        who, study = row["subject_id"], row["study_id"]
+        path = f"files/p{who[:2]}/p{who}/s{study}/{row['dicom_id']}.jpg"
+        if study in by_study and (folder / path).exists():
+            rows.append({**by_study[study], "path": path, "split": row["split"]})
+    if not rows:
+        raise InputError(
+            f"{folder}", "no image of its studies", "images under files/",
+            "copy the images of MIMIC-CXR-JPG beside the label file",
+        )  # fmt: skip
+    return rows
 
 
-def _plain_listing(folder: Path, rows: Sequence[Row]) -> _Listing:
+def _listed_images(
+    folder: Path, rows: Sequence[Row], size: int, labels: Sequence[str] = ()
+) -> ImageData:
+    """The images of a label file, with its labels: some columns, or all that could be."""
     columns = {name.lower(): name for name in (rows[0] if rows else {})}
     path = next((columns[name] for name in _PATHS if name in columns), None)
     if path is None:
@@ -495,7 +495,7 @@ def _plain_listing(folder: Path, rows: Sequence[Row]) -> _Listing:
     who = next((columns[name] for name in _PATIENTS if name in columns), None)
     side = columns.get("split")
     other = {path, who, side} | {columns[name] for name in _NOT_LABELS & set(columns)}
-    classes = [
+    classes = labels or [
         name
         for name in rows[0]
         if name not in other and all((row[name] or "").strip() in _VALUES for row in rows)
@@ -505,11 +505,18 @@ def _plain_listing(folder: Path, rows: Sequence[Row]) -> _Listing:
             f"{folder}, label file", "no column of labels", "columns of 0, 1, -1 or blank",
             "add one column per label",
         )  # fmt: skip
-    paths = [row[path] for row in rows]
-    patients = (
-        [row[who] for row in rows] if who else [_chexpert_patient(place) for place in paths]
+    items = tuple(row[path] for row in rows)
+    patients = tuple(row[who] if who else _chexpert_patient(row[path]) for row in rows)
+    values = [[_value(row, name, folder) for name in classes] for row in rows]
+    return ImageData(
+        name=folder.name,
+        images=_open_images([_image_path(folder, item) for item in items], size),
+        labels=np.array(values, np.float32),
+        classes=tuple(classes),
+        items=items,
+        patients=patients,
+        split=part_names([row[side] for row in rows]) if side else patient_split(patients),
     )
-    return _Listing(paths, patients, [row[side] for row in rows] if side else [], rows, classes)
 
 
 def _chexpert_patient(path: str) -> str:

@@ -26,9 +26,10 @@ import json
 import math
 import struct
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property, partial
+from io import BytesIO
 from pathlib import Path
 from pickle import UnpicklingError
 from typing import Any, NamedTuple
@@ -39,16 +40,19 @@ from numpy.typing import NDArray
 from torch import nn
 
 from equipoise.read import codec
-from equipoise.read.files import content, read_json, require_file
-from equipoise.read.writing import whole_file
+from equipoise.read.files import content
+from equipoise.read.writing import write_text
 from equipoise.types.arrays import InputError
+from equipoise.types.numbers import number
 from equipoise.uq.training.corruptions import (
     Severity,
     assigned,
     calibrate,
     corrupt_all,
     macro_auroc,
+    read_severities,
 )
+from equipoise.uq.training.data import ImageData
 from equipoise.uq.training.methods.method import Clock, Forecast, Method
 from equipoise.uq.training.networks import architecture_of
 from equipoise.uq.training.plan import (
@@ -59,25 +63,24 @@ from equipoise.uq.training.plan import (
     Plan,
     Recipe,
     Setup,
-    Sources,
-    write_text,
 )
 from equipoise.uq.training.resident import Batch, DeviceData, seeded
 
 _TRAIN, _VALIDATE = 1, 2  # streams of random numbers
+ANEW = "remove the file: it is made anew"
 _AT_ONCE = 16  # batches that are gathered and augmented together
 
 
-class Epoch(NamedTuple):
-    """What is told after an epoch."""
+class Progress(NamedTuple):
+    """How far something is; `left` is the seconds that are left, nan where nobody knows."""
 
     done: int
-    most: int
-    loss: float
-    auroc: float
+    total: int
+    left: float = math.nan
+    text: str = ""
 
 
-TellEpoch = Callable[[Epoch], None]
+Tell = Callable[[Progress], None]
 
 
 class OutOfTimeError(Exception):
@@ -135,7 +138,7 @@ class Trainer:
     fingerprint: str = ""
     checkpoint_seconds: float = 0.0
     deadline: float = math.inf
-    tell: TellEpoch = lambda _: None
+    tell: Tell = lambda _: None
 
     def train(self, model: nn.Module, data: DeviceData) -> Course:
         """Train to the end and leave the model with the weights to keep."""
@@ -159,7 +162,8 @@ class Trainer:
             if self.checkpoint is not None and time.time() - written >= self.checkpoint_seconds:
                 self._write(model, optimiser, course)
                 written = time.time()
-            self.tell(Epoch(course.epochs, most, loss, auroc))
+            text = f"epoch {course.epochs}, AUROC {number(auroc)}"
+            self.tell(Progress(course.epochs, most, text=text))
         if further:  # the last weights stay, not the best
             course.auroc = self._validate(model, data, course.epochs)
         elif course.state:
@@ -238,12 +242,13 @@ class Trainer:
             return
         write_whole(
             self.checkpoint,
+            self.fingerprint,
             {
-                "fingerprint": self.fingerprint, "epoch": course.epochs, "best": course.auroc,
-                "since": course.since, "seconds": course.seconds, "state": course.state,
-                "model": model.state_dict(), "optimiser": optimiser.state_dict(),
+                "course": {part.name: getattr(course, part.name) for part in fields(course)},
+                "model": model.state_dict(),
+                "optimiser": optimiser.state_dict(),
             },
-        )  # fmt: skip
+        )
 
     def _resume(
         self, model: nn.Module, optimiser: torch.optim.Optimizer, device: torch.device
@@ -253,42 +258,45 @@ class Trainer:
         saved = read_whole(self.checkpoint, self.fingerprint, device)
         model.load_state_dict(saved["model"])
         optimiser.load_state_dict(saved["optimiser"])
-        values = (saved[name] for name in ("epoch", "best", "since", "seconds", "state"))
-        return Course(*values)
+        return Course(**saved["course"])
 
 
-def write_whole(path: Path, content: dict[str, Any]) -> None:
-    """Save with torch so that a reader sees the old file or the new one."""
+def write_whole(path: Path, fingerprint: str, content: Mapping[str, Any]) -> None:
+    """Save with torch, sealed, so that a reader sees the old file or the new one."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with whole_file(path) as out:
-        torch.save(content, out)
+    whole = BytesIO()
+    torch.save(dict(content), whole)
+    arrays = {"torch": np.frombuffer(whole.getvalue(), np.uint8)}
+    facts = {"schema": SCHEMA, "fingerprint": fingerprint}
+    codec.write_sealed(path, facts, arrays, packed=False)
 
 
 def read_whole(path: Path, fingerprint: str, device: torch.device) -> dict[str, Any]:
-    """Load what `write_whole` saved, and refuse what another configuration left there."""
-    require_file(path)
+    """Load what `write_whole` saved; refused if it changed or has another configuration."""
+    facts, arrays = codec.read_sealed(content(path), ANEW)
+    require_same(f"{path}", facts, fingerprint)
     try:
-        saved = torch.load(path, map_location=device, weights_only=True)
+        whole = BytesIO(arrays["torch"].tobytes())
+        saved: dict[str, Any] = torch.load(whole, map_location=device, weights_only=True)
     except (OSError, EOFError, LookupError, ValueError, TypeError, AttributeError,
             AssertionError, RuntimeError, OverflowError, MemoryError, UnpicklingError,
             struct.error) as error:  # fmt: skip
-        raise _damaged_file(path, type(error).__name__) from error
-    if not isinstance(saved, dict) or not isinstance(saved.get("fingerprint"), str):
-        raise _damaged_file(path, "something else")
-    if saved["fingerprint"] != fingerprint:
-        raise InputError(
-            f"{path}", f"a checkpoint of another configuration ({saved['fingerprint']})",
-            f"one of this configuration ({fingerprint})",
-            "name another folder, or remove the file to train anew",
-        )  # fmt: skip
-    return saved
+        got = f"cannot be read ({type(error).__name__})"
+        raise InputError(f"{path}", got, "tensors that a training left", ANEW) from error
+    return {**saved, "content": facts["content"]}
 
 
-def _damaged_file(path: Path, why: str) -> InputError:
-    return InputError(
-        f"{path}", f"cannot be read ({why})", "tensors that a training left",
-        "remove the file to train anew",
-    )  # fmt: skip
+def require_same(where: str, facts: Mapping[str, Any], fingerprint: str) -> None:
+    """Refuse a file of another version, or that was made from something else."""
+    for what, name, wanted in (
+        ("version", "schema", SCHEMA), ("configuration", "fingerprint", fingerprint),
+    ):  # fmt: skip
+        if facts.get(name) != wanted:
+            raise InputError(
+                where, f"of another {what} ({facts.get(name)})",
+                f"one of this {what} ({wanted})",
+                "name another folder, or remove the file to make it anew",
+            )  # fmt: skip
 
 
 _BUILD, _SETTLE, _PREDICT = 0, 3, 4  # streams of random numbers; training has 1 and 2
@@ -312,30 +320,74 @@ class Job(NamedTuple):
 class Bench:
     """Data on a device and the steps of a grid."""
 
-    def __init__(self, job: Job, sources: Sources) -> None:
+    def __init__(self, job: Job, sources: Sequence[ImageData]) -> None:
         self.plan, self.setup, self.folder, self.machine, self.deadline = job
-        self.sources, self.data = sources, sources.data
-        self.there = DeviceData(self.data, self.setup.policy, self.machine.device)
-        if self.there.device.type == "cuda":
+        self.data, self.other = sources[0], sources[1] if len(sources) > 1 else None
+        self.configuration = self.setup.configuration(sources)
+        self.renewed: dict[str, str] = {}  # why cells that were done are made anew
+
+    @cached_property
+    def there(self) -> DeviceData:
+        """The data on the device."""
+        there = DeviceData(self.data, self.setup.policy, self.machine.device)
+        if there.device.type == "cuda":
             torch.backends.cudnn.benchmark = True
             torch.set_float32_matmul_precision("high")
+        return there
 
-    def train_baseline(self, cell: Cell, tell: TellEpoch) -> None:
+    def claim(self) -> None:
+        """Check that all fits, claim the folder, and leave there what all cells share.
+
+        Among it copies of images that take long to read, for workers.
+        """
+        self.plan.check(self.data)
+        self.folder.claim(self.configuration)
+        names = (self.setup.source, self.setup.ood)
+        for name, data, copy in zip(
+            names, (self.data, self.other), self.folder.copies, strict=True
+        ):
+            copy.parent.mkdir(exist_ok=True)
+            if data is not None and Path(str(name)).suffix != ".npz" and not copy.exists():
+                data.save(copy)
+        self._save_labels()
+
+    def is_done(self, cell: Cell) -> bool:
+        """Whether a cell is done; not where its file is broken; another's is refused."""
+        path = self.folder.run(cell)
+        if not path.exists():
+            return False
+        try:
+            facts, _ = codec.read_sealed(content(path), ANEW)
+        except InputError as error:
+            self.renewed[cell.name] = str(error)
+            return False
+        require_same(f"{path}", facts, self._fingerprint(cell))
+        return True
+
+    def require_time(self) -> None:
+        """Stop where the time is over."""
+        if time.time() >= self.deadline:
+            raise OutOfTimeError
+
+    def train_baseline(self, cell: Cell, tell: Tell) -> None:
         """Train a baseline and keep its weights."""
         model, trained = self._trained(cell, [], tell)
         write_whole(
             self.folder.weights(cell),
+            self._fingerprint(cell),
             {
-                "fingerprint": self._fingerprint(cell), "model": model.state_dict(),
+                "model": model.state_dict(),
                 "auroc": trained.auroc, "epochs": trained.epochs, "seconds": trained.seconds,
                 "peak": self._peak(), "workers": self.machine.workers,
             },
         )  # fmt: skip
         self.folder.checkpoint(cell).unlink(missing_ok=True)
 
-    def calibrate(self) -> None:
+    def calibrate(self, tell: Tell) -> None:
         """Find the severities of corruptions by the mean AUROC of the reference baselines."""
-        models = [self._load(cell)[0].eval() for cell in self.plan.references()]
+        del tell
+        loaded = [self._load(cell) for cell in self.plan.references()]
+        models = [model.eval() for model, _ in loaded]
         labels = self.there.val_labels
 
         def auroc_of(images: NDArray[np.uint8]) -> float:
@@ -344,10 +396,14 @@ class Bench:
             return float(np.mean([macro_auroc(output, labels) for output in outputs]))
 
         severities = calibrate(auroc_of, self.data.part("val").images, drop=self.setup.drop)
-        text = json.dumps([asdict(severity) for severity in severities], indent=1)
-        write_text(self.folder.corruptions, text)
+        facts = {
+            "schema": SCHEMA, "data": self.configuration["data"],
+            "weights": [saved["content"] for _, saved in loaded],
+            "corruptions": [asdict(severity) for severity in severities],
+        }  # fmt: skip
+        write_text(self.folder.corruptions, json.dumps(codec.sealed(facts), indent=1))
 
-    def finish(self, cell: Cell, tell: TellEpoch) -> None:
+    def finish(self, cell: Cell, tell: Tell) -> None:
         """Train a cell (or take over what it stands on), predict, and write its file."""
         method, baselines = self.setup.method(cell.method), self.setup.stands_on(cell)
         stands_on = [self._load(baseline) for baseline in baselines]
@@ -363,11 +419,15 @@ class Bench:
             **self._facts(cell, method, model),
             **self._cost([saved for _, saved in stands_on], trained, settle_seconds), **cost,
             "baselines": [baseline.seed for baseline in baselines],
+            "weights": [saved["content"] for _, saved in stands_on],
             "ood": self._strange_facts(),
             "val_auroc": macro_auroc(_mean(arrays, "val"), self.there.val_labels),
         }  # fmt: skip
-        _save_arrays(self.folder.run(cell), {"meta": np.array(json.dumps(meta)), **arrays})
+        codec.write_sealed(self.folder.run(cell), meta, arrays, packed=True)
         self.folder.checkpoint(cell).unlink(missing_ok=True)
+        for baseline in baselines:
+            if baseline.seed not in self.plan.seeds:  # of no use to another cell
+                self.folder.weights(baseline).unlink(missing_ok=True)
 
     def _cost(
         self, stands_on: list[dict[str, Any]], trained: Course, settle_seconds: float
@@ -385,7 +445,7 @@ class Bench:
         }  # fmt: skip
 
     def _fingerprint(self, cell: Cell) -> str:
-        return self.setup.fingerprint(cell, self.sources)
+        return self.setup.fingerprint(cell, self.configuration)
 
     def _peak(self) -> int | None:
         """The most GPU memory taken since the training began, in bytes; unknown on a CPU.
@@ -412,7 +472,7 @@ class Bench:
         return model, saved
 
     def _trained(
-        self, cell: Cell, states: list[dict[str, torch.Tensor]], tell: TellEpoch
+        self, cell: Cell, states: list[dict[str, torch.Tensor]], tell: Tell
     ) -> tuple[nn.Module, Course]:
         """A model, trained unless it only takes over baselines."""
         if self.there.device.type == "cuda":
@@ -452,10 +512,13 @@ class Bench:
 
     def _strange_facts(self) -> dict[str, Any]:
         """What the images out of distribution are."""
-        if self.sources.ood is not None:
-            return {"data": self.sources.ood.name, "fingerprint": self.sources.fingerprints[1]}
-        severities = [asdict(severity) for severity in read_severities(self.folder.corruptions)]
+        if self.other is not None:
+            return {"data": self.other.name, "fingerprint": self.configuration["ood"]}
+        severities = [asdict(severity) for severity in self._severities()]
         return {"drop": self.setup.drop, "corruptions": severities}
+
+    def _severities(self) -> tuple[Severity, ...]:
+        return read_severities(content(self.folder.corruptions))
 
     def _predictions(
         self, cell: Cell, method: Method, model: nn.Module, parts: dict[str, torch.Tensor]
@@ -474,11 +537,10 @@ class Bench:
     def parts(self) -> dict[str, torch.Tensor]:
         """Images of every part that is predicted, clean and strange."""
         clean = {part: self.data.part(part).images for part in ("val", "test")}
-        if (other := self.sources.ood) is not None:
+        if (other := self.other) is not None:
             strange = {"ood": other.part("test").images, "val_ood": other.part("val").images}
         else:
-            chosen = read_severities(self.folder.corruptions)
-            severities = {severity.corruption: severity.severity for severity in chosen}
+            severities = {row.corruption: row.severity for row in self._severities()}
             strange = {
                 name: corrupt_all(clean[part], severities, seed=SEEDS[name])
                 for name, part in (("ood", "test"), ("val_ood", "val"))
@@ -486,6 +548,27 @@ class Bench:
         return {
             part: self.there.images(images) for part, images in {**clean, **strange}.items()
         }
+
+    def _save_labels(self) -> None:
+        """Write the labels of every part, and which corruption an image not as usual has."""
+        arrays: dict[str, NDArray[Any]] = {"classes": np.array(self.data.classes)}
+        parts = {"val": self.data.part("val"), "test": self.data.part("test")}
+        for name, clean in (("ood", "test"), ("val_ood", "val")):
+            if self.other is None:
+                parts[name] = parts[clean]
+                items = len(parts[name].items)
+                arrays[f"{name}_corruptions"] = assigned(items, seed=SEEDS[name])
+                continue
+            part = self.other.part(clean)
+            blank = np.full((len(part.items), len(self.data.classes)), np.nan, np.float32)
+            same = self.other.classes == self.data.classes
+            parts[name] = part if same else replace(part, labels=blank)
+        for name, whole in parts.items():
+            arrays[f"{name}_labels"] = whole.labels
+            arrays[f"{name}_items"] = np.array(whole.items)
+            arrays[f"{name}_groups"] = np.array(whole.groups)
+        facts = {"schema": SCHEMA, "data": self.configuration["data"]}
+        codec.write_sealed(self.folder.labels, facts, arrays, packed=True)
 
 
 def _forecast_arrays(forecast: Forecast) -> dict[str, NDArray[Any]]:
@@ -506,38 +589,3 @@ def _mean(arrays: dict[str, NDArray[Any]], part: str) -> NDArray[Any]:
         return alpha / (alpha + beta)
     logits = torch.from_numpy(arrays[f"{part}_logits"]).double()
     return logits.sigmoid().mean(0).numpy()
-
-
-def read_severities(path: Path) -> list[Severity]:
-    """What `Bench.calibrate` wrote."""
-    rows = read_json(content(path))
-    if not isinstance(rows, list):
-        do = "remove the file to calibrate anew"
-        raise InputError(f"{path}", f"a {type(rows).__name__}", "a list of severities", do)
-    return [codec.read(Severity, row, path.name) for row in rows]
-
-
-def _save_arrays(path: Path, arrays: dict[str, NDArray[Any]]) -> None:
-    """Write a compressed ``.npz``, whole or not at all."""
-    with whole_file(path) as out:
-        np.savez_compressed(out, allow_pickle=False, **arrays)
-
-
-def save_labels(sources: Sources, folder: Folder) -> None:
-    """Write the labels of every part, and which corruption an image out of distribution has."""
-    data, other = sources.data, sources.ood
-    arrays: dict[str, NDArray[Any]] = {"classes": np.array(data.classes)}
-    parts = {"val": data.part("val"), "test": data.part("test")}
-    for name, clean in (("ood", "test"), ("val_ood", "val")):
-        if other is None:
-            parts[name] = parts[clean]
-            arrays[f"{name}_corruptions"] = assigned(len(parts[name].items), seed=SEEDS[name])
-            continue
-        part = other.part(clean)
-        blank = np.full((len(part.items), len(data.classes)), np.nan, np.float32)
-        parts[name] = part if other.classes == data.classes else part._replace(labels=blank)
-    for name, whole in parts.items():
-        arrays[f"{name}_labels"] = whole.labels
-        arrays[f"{name}_items"] = np.array(whole.items)
-        arrays[f"{name}_groups"] = np.array(whole.patients)
-    _save_arrays(folder.labels, arrays)

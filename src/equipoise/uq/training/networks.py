@@ -11,7 +11,7 @@
 
 An architecture is a frozen record of its sizes; ``network(shape)`` makes the network for images
 of a (channels, height, width). Networks start from scratch: no weights are bundled. All take
-1 or 3 channels and have ``features(images)`` and ``dim``. Every ReLU, GELU and attention is a
+1 or 3 channels, make features of images and have ``dim``. Every ReLU, GELU and attention is a
 module of its own, so that a method can put its own in its place.
 """
 
@@ -30,15 +30,27 @@ from equipoise.uq.training.data import ImageShape
 
 
 class Network(nn.Module):
-    """A feature extractor; `dim` is the length of a feature, `shape` the size of an image."""
+    """A feature extractor: what turns images (items, channels, height, width) into features.
 
-    transformer: bool = False  # as its architecture says
-    dim: int
-    shape: ImageShape
+    Attributes
+    ----------
+    dim
+        Length of a feature.
+    shape
+        Size of an image.
+    transformer
+        As its architecture says.
+    """
 
-    def features(self, images: torch.Tensor) -> torch.Tensor:
-        """The features (items, dim) of images (items, channels, height, width)."""
-        return self(images)
+    def __init__(
+        self, body: nn.Module, dim: int, shape: ImageShape, *, transformer: bool = False
+    ) -> None:
+        super().__init__()
+        self.body, self.dim, self.shape, self.transformer = body, dim, shape, transformer
+
+    def forward(self, images: torch.Tensor) -> torch.Tensor:
+        """The features (items, dim) of images."""
+        return self.body(images)
 
 
 class _BasicBlock(nn.Module):
@@ -46,12 +58,12 @@ class _BasicBlock(nn.Module):
 
     def __init__(self, before: int, after: int, stride: int) -> None:
         super().__init__()
-        self.conv1 = nn.Conv2d(before, after, 3, stride, 1, bias=False)
-        self.bn1 = nn.BatchNorm2d(after)
-        self.relu1 = nn.ReLU()
-        self.conv2 = nn.Conv2d(after, after, 3, 1, 1, bias=False)
-        self.bn2 = nn.BatchNorm2d(after)
-        self.relu2 = nn.ReLU()
+        self.body = nn.Sequential(
+            nn.Conv2d(before, after, 3, stride, 1, bias=False), nn.BatchNorm2d(after),
+            nn.ReLU(),
+            nn.Conv2d(after, after, 3, 1, 1, bias=False), nn.BatchNorm2d(after),
+        )  # fmt: skip
+        self.relu = nn.ReLU()
         self.shortcut: nn.Module = nn.Identity()
         if stride != 1 or before != after:
             self.shortcut = nn.Sequential(
@@ -60,40 +72,7 @@ class _BasicBlock(nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """One residual step."""
-        y = self.bn2(self.conv2(self.relu1(self.bn1(self.conv1(x)))))
-        return self.relu2(y + self.shortcut(x))
-
-
-class _ResNet(Network):
-    """Stem, four stages, global average."""
-
-    def __init__(self, sizes: "ResNet", shape: ImageShape) -> None:
-        super().__init__()
-        width, self.shape = sizes.width, shape
-        self.dim = width * 8
-        pool = nn.MaxPool2d(3, 2, 1) if sizes.stem == "imagenet" else nn.Identity()
-        self.stem = nn.Sequential(
-            nn.Conv2d(shape.channels, width, 7, 2, 3, bias=False),
-            nn.BatchNorm2d(width),
-            nn.ReLU(),
-            pool,
-        )
-        blocks: list[nn.Module] = []
-        before = width
-        for stage in range(4):
-            after = width * 2**stage
-            for block in range(sizes.blocks):
-                stride = 2 if stage and not block else 1
-                blocks.append(_BasicBlock(before, after, stride))
-                before = after
-        self.blocks = nn.Sequential(*blocks)
-        for module in self.modules():
-            if isinstance(module, nn.Conv2d):
-                nn.init.kaiming_normal_(module.weight, mode="fan_out", nonlinearity="relu")
-
-    def forward(self, images: torch.Tensor) -> torch.Tensor:
-        """Images to features."""
-        return self.blocks(self.stem(images)).mean((2, 3))
+        return self.relu(self.body(x) + self.shortcut(x))
 
 
 class Attention(nn.Module):
@@ -136,14 +115,11 @@ class _TransformerBlock(nn.Module):
         return x + self.mlp(self.norm2(x))
 
 
-class _ViT(Network):
+class _Transformer(nn.Module):
     """Patches, class token, positions, blocks, norm; the feature is the class token."""
-
-    transformer = True
 
     def __init__(self, sizes: "ViT", shape: ImageShape) -> None:
         super().__init__()
-        self.dim, self.shape = sizes.dim, shape
         dim = sizes.dim
         tokens = (shape.height // sizes.patch) * (shape.width // sizes.patch)
         self.patches = nn.Conv2d(shape.channels, dim, sizes.patch, sizes.patch)
@@ -186,7 +162,24 @@ class ResNet:
 
     def network(self, shape: ImageShape) -> Network:
         """A new network with random weights."""
-        return _ResNet(self, shape)
+        width = self.width
+        parts: list[nn.Module] = [
+            nn.Conv2d(shape.channels, width, 7, 2, 3, bias=False), nn.BatchNorm2d(width),
+            nn.ReLU(),
+        ]  # fmt: skip
+        if self.stem == "imagenet":
+            parts.append(nn.MaxPool2d(3, 2, 1))
+        before = width
+        for stage in range(4):
+            for block in range(self.blocks):
+                stride = 2 if stage and not block else 1
+                parts.append(_BasicBlock(before, width * 2**stage, stride))
+                before = width * 2**stage
+        body = nn.Sequential(*parts, nn.AdaptiveAvgPool2d(1), nn.Flatten())
+        for module in body.modules():
+            if isinstance(module, nn.Conv2d):
+                nn.init.kaiming_normal_(module.weight, mode="fan_out", nonlinearity="relu")
+        return Network(body, width * 8, shape)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -215,25 +208,7 @@ class ViT:
 
     def network(self, shape: ImageShape) -> Network:
         """A new network with random weights."""
-        return _ViT(self, shape)
-
-
-class _TimmNetwork(Network):
-    """A network of timm without its classifier."""
-
-    def __init__(self, name: str, shape: ImageShape, *, pretrained: bool) -> None:
-        super().__init__()
-        make: Callable[..., nn.Module] = import_module("timm").create_model
-        how = {"pretrained": pretrained, "in_chans": shape.channels, "num_classes": 0}
-        try:
-            self.body = make(name, img_size=(shape.height, shape.width), **how)
-        except TypeError:  # convolutional networks take any size
-            self.body = make(name, **how)
-        self.dim, self.shape = self.body.num_features, shape
-
-    def forward(self, images: torch.Tensor) -> torch.Tensor:
-        """Images to features."""
-        return self.body(images)
+        return Network(_Transformer(self, shape), self.dim, shape, transformer=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -259,7 +234,13 @@ class Timm:
 
     def network(self, shape: ImageShape) -> Network:
         """A new network, with pretrained weights if wished."""
-        return _TimmNetwork(self.name, shape, pretrained=self.pretrained)
+        make: Callable[..., nn.Module] = import_module("timm").create_model
+        how = {"pretrained": self.pretrained, "in_chans": shape.channels, "num_classes": 0}
+        try:
+            body = make(self.name, img_size=(shape.height, shape.width), **how)
+        except TypeError:  # convolutional networks take any size
+            body = make(self.name, **how)
+        return Network(body, body.num_features, shape)
 
 
 Architecture = ResNet | ViT | Timm

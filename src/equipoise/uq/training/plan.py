@@ -10,26 +10,23 @@ the field: a word of a few, yes or no (true, false), a whole number or a number,
 field may have none. It is refused before anything is trained where no method, no field, or no
 such value is known.
 
-Results travel from one machine to another in a few archives: `pack` puts the files that
-evaluation and resuming need (cells, labels, severities, the configuration; no weights, no
-checkpoints) into ``results-1.zip`` and so on; `unpack` puts them back, after which the same
-grid goes on from there: baselines whose weights did not travel are trained again only if a cell
-that is still missing needs them.
+A folder travels: a grid goes on from the cells that lie there, and baselines whose weights did
+not travel are trained again only if a cell that is still missing needs them.
 """
 
 import hashlib
 import json
 import math
-import zipfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 from types import NoneType
 from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
-from equipoise.read.files import DAMAGE, content, read_json, require_file
-from equipoise.read.writing import replaced, whole_file
+from equipoise.read import codec
+from equipoise.read.files import content, read_json
+from equipoise.read.writing import write_text
 from equipoise.types.arrays import (
     InputError,
     choice,
@@ -45,7 +42,6 @@ from equipoise.uq.training.methods.method import Method
 from equipoise.uq.training.networks import Timm, architecture_of
 
 SCHEMA = 1
-ARCHIVES, MEGABYTES = 4, 15.0
 _SHARES = ("p", "p_block", "p_head", "p_token", "renew")
 _MAY_BE_ZERO = ("centroids", "scale", "start_epoch", "shrink", "weight", *_SHARES)
 _FORM = "METHOD.FIELD=VALUE"
@@ -165,19 +161,6 @@ class Cell(NamedTuple):
         return f"{self.method}.{self.architecture.replace(':', '_')}.{self.seed}"
 
 
-@dataclass(frozen=True)
-class Sources:
-    """The images of a grid, and those of a second data set that are out of distribution."""
-
-    data: ImageData
-    ood: ImageData | None = None
-
-    @cached_property
-    def fingerprints(self) -> tuple[str, str | None]:
-        """Of the contents of both."""
-        return self.data.fingerprint(), self.ood.fingerprint() if self.ood else None
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setup:
     """What all cells of a folder have in common.
@@ -217,36 +200,42 @@ class Setup:
     def stands_on(self, cell: Cell) -> list[Cell]:
         """The trained baselines that a cell needs; of a baseline that is itself."""
         architecture = architecture_of(cell.architecture)
-        seeds = self.method(cell.method).baselines(architecture, cell.seed)
+        own = cell.method == "baseline"  # which is trained as a step of its own
+        method = self.method(cell.method)
+        seeds = [cell.seed] if own else method.baselines(architecture, cell.seed)
         return [Cell("baseline", cell.architecture, seed) for seed in seeds]
 
-    def read(self, stored: "Folder | None" = None) -> Sources:
-        """The images, from the copies of a folder where it has some; both must fit together."""
+    def read(self, stored: "Folder | None" = None) -> list[ImageData]:
+        """The images, and those of a second data set where there is one; both fit together.
+
+        From the copies of a folder where it has some.
+        """
         paths = [self.source] if self.ood is None else [self.source, self.ood]
-        copies = [stored.images, stored.ood] if stored else []
+        copies = stored.copies if stored else []
         for place, copy in enumerate(copies[: len(paths)]):
             paths[place] = str(copy) if copy.exists() else paths[place]
-        read = Sources(*(read_images(path, size=self.size) for path in paths))
-        if read.ood is not None and read.ood.shape != read.data.shape:
+        sources = [read_images(path, size=self.size) for path in paths]
+        data, other = sources[0], sources[-1]
+        if other.shape != data.shape:
             raise InputError(
-                f"ood, {self.ood}", f"images of {_shape(read.ood)}",
-                f"images of {_shape(read.data)}, as the networks are trained on",
+                f"ood, {self.ood}", f"images of {_shape(other)}",
+                f"images of {_shape(data)}, as the networks are trained on",
                 "bring them to the same size and number of channels",
             )  # fmt: skip
-        return read
+        return sources
 
-    def configuration(self, sources: Sources) -> dict[str, Any]:
+    def configuration(self, sources: Sequence[ImageData]) -> dict[str, Any]:
         """What must be equal for cells to be compared: contents, not where they lie."""
         facts = asdict(self)
         for name in ("source", "size"):
             del facts[name]
-        data, facts["ood"] = sources.fingerprints
-        return {"schema": SCHEMA, "data": data, "name": sources.data.name, **facts}
+        data, facts["ood"] = ([data.fingerprint() for data in sources] + [None])[:2]
+        return {"schema": SCHEMA, "data": data, "name": sources[0].name, **facts}
 
-    def fingerprint(self, cell: Cell, sources: Sources) -> str:
+    def fingerprint(self, cell: Cell, configuration: Mapping[str, Any]) -> str:
         """Sixteen digits of everything that decides a cell's result."""
         facts = {
-            **self.configuration(sources),
+            **configuration,
             "cell": list(cell),
             "settings": repr(self.method(cell.method)),
             "network": repr(architecture_of(cell.architecture)),
@@ -344,21 +333,16 @@ class Folder(NamedTuple):
 
     def weights(self, cell: Cell) -> Path:
         """Weights of a trained baseline."""
-        return self.root / "weights" / f"{cell.name}.pt"
+        return self.root / "weights" / f"{cell.name}.npz"
 
     def checkpoint(self, cell: Cell) -> Path:
         """State of a training under way."""
-        return self.root / "checkpoints" / f"{cell.name}.pt"
+        return self.root / "checkpoints" / f"{cell.name}.npz"
 
     @property
-    def images(self) -> Path:
-        """A copy of images that took long to read."""
-        return self.root / "data" / "images.npz"
-
-    @property
-    def ood(self) -> Path:
-        """A copy of the second data set, likewise."""
-        return self.root / "data" / "ood.npz"
+    def copies(self) -> list[Path]:
+        """Copies of images that took long to read, and of those of a second data set."""
+        return [self.root / "data" / name for name in ("images.npz", "ood.npz")]
 
     @property
     def labels(self) -> Path:
@@ -377,122 +361,31 @@ class Folder(NamedTuple):
 
     def claim(self, configuration: dict[str, Any]) -> None:
         """Make the folder, or refuse one of another configuration."""
-        path = self.configuration
-        text = json.dumps(configuration, indent=1, sort_keys=True)
-        if path.exists():
-            saved = _read_json(path)
-            differences = _differences(saved, json.loads(text))
-            if differences:
-                raise InputError(
-                    f"{self.root}", f"a grid of another configuration ({differences})",
-                    "a new folder, or the same configuration", "name another folder",
-                )  # fmt: skip
+        path, now = self.configuration, json.loads(json.dumps(codec.sealed(configuration)))
+        if not path.exists():
+            self.root.mkdir(parents=True, exist_ok=True)
+            write_text(path, json.dumps(now, indent=1, sort_keys=True))
             return
-        self.root.mkdir(parents=True, exist_ok=True)
-        write_text(path, text)
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a file whole or not at all."""
-    with whole_file(path) as out:
-        out.write(text.encode("utf-8"))
-
-
-def _read_json(path: Path) -> dict[str, Any]:
-    try:
-        saved = read_json(content(path))
-    except InputError:
-        saved = None
-    if not isinstance(saved, dict):
-        raise InputError(
-            f"{path}", "no configuration that can be read", "the one that a grid wrote there",
-            "remove the file: every finished cell knows its own configuration",
-        )  # fmt: skip
-    return saved
+        do = "remove the file: every finished cell knows its own configuration"
+        try:
+            saved = read_json(content(path))
+            codec.check_sealed(saved, None, f"{path}", do)
+        except InputError as error:
+            got = f"no configuration that can be read ({error.got})"
+            raise InputError(f"{path}", got, "the one that a grid wrote there", do) from error
+        differences = "; ".join(
+            f"{name:.40} was {saved.get(name)!s:.80}, is {now.get(name)!s:.80}"
+            for name in sorted({*saved, *now} - {"seal"})
+            if saved.get(name) != now.get(name)
+        )
+        if differences:
+            raise InputError(
+                f"{self.root}", f"a grid of another configuration ({differences})",
+                "a new folder, or the same configuration", "name another folder",
+            )  # fmt: skip
 
 
 def _shape(data: ImageData) -> str:
     """Size of images, in words."""
     channels, height, width = data.shape
     return f"{height} x {width} pixels, {count(channels, 'channel')}"
-
-
-def _differences(before: dict[str, Any], now: dict[str, Any]) -> str:
-    """What differs between two configurations, in words."""
-    return "; ".join(
-        f"{name:.40} was {before.get(name)!s:.80}, is {now.get(name)!s:.80}"
-        for name in sorted({*before, *now})
-        if before.get(name) != now.get(name)
-    )
-
-
-def pack(out: Path, to: Path, *, most: int = ARCHIVES, size: float = MEGABYTES) -> list[Path]:
-    """Bundle results into at most so many archives of at most so many megabytes."""
-    files = [*out.glob("*.npz"), *out.glob("*.json")]
-    if not files:
-        raise InputError(f"{out}", "no results", "the folder of a grid", "check the path")
-    limit = size * 1e6 - 50_000  # the directory of an archive takes its share
-    loads: list[tuple[float, list[Path]]] = []
-    for path in sorted(files, key=lambda path: (-path.stat().st_size, path.name)):
-        need = path.stat().st_size
-        for place, (taken, held) in enumerate(loads):
-            if taken + need <= limit:
-                loads[place] = (taken + need, [*held, path])
-                break
-        else:
-            loads.append((need, [path]))
-    if len(loads) > most or any(taken > limit for taken, _ in loads):
-        total = sum(path.stat().st_size for path in files) / 1e6
-        raise InputError(
-            f"{out}", f"{total:.1f} MB of results",
-            f"what fits {most} archives of {size:g} MB", "pack fewer seeds, or larger archives",
-        )  # fmt: skip
-    to.mkdir(parents=True, exist_ok=True)
-    archives = []
-    for number, (_, held) in enumerate(loads, 1):
-        archive = to / f"results-{number}.zip"
-        with (
-            replaced(archive) as file,
-            zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as bundle,
-        ):
-            for path in sorted(held):
-                bundle.write(path, path.name)
-        archives.append(archive)
-    return archives
-
-
-def unpack(source: Path, out: Path) -> int:
-    """Put the files of all archives of a folder in their place; says how many there were."""
-    archives = sorted(source.glob("results-*.zip"))
-    if not archives:
-        raise InputError(f"{source}", "no results-*.zip", "packed results", "check the path")
-    out.mkdir(parents=True, exist_ok=True)
-    count = 0
-    for archive in archives:
-        for name, data in _packed(archive).items():
-            with replaced(out / name) as file:
-                file.write(data)
-            count += 1
-    return count
-
-
-def _packed(archive: Path) -> dict[str, bytes]:
-    """Files of an archive that `pack` wrote; nothing is trusted that it says of them."""
-    again = "pack the results anew"
-    require_file(archive)
-    try:
-        with zipfile.ZipFile(archive) as bundle:
-            for member in bundle.infolist():
-                plain = member.filename == Path(member.filename).name
-                if not plain or Path(member.filename).suffix not in (".npz", ".json"):
-                    raise InputError(
-                        f"{archive}", f"a file {member.filename!r:.80}", "plain names", again
-                    )
-                if member.compress_type != zipfile.ZIP_STORED:
-                    raise InputError(f"{archive}", "packed files", "files as they were", again)
-            return {name: bundle.read(name) for name in bundle.namelist()}
-    except InputError:
-        raise
-    except (OSError, *DAMAGE) as error:
-        got = f"cannot be read ({type(error).__name__})"
-        raise InputError(f"{archive}", got, "a zip file of results", again) from error

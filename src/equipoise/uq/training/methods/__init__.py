@@ -1,4 +1,4 @@
-"""The methods of uncertainty: one file each, one catalogue.
+"""The methods of uncertainty: a file for each kind, one catalogue.
 
 Examples
 --------
@@ -11,18 +11,21 @@ from dataclasses import fields, replace
 
 from equipoise.types.arrays import InputError, nearest
 from equipoise.uq.training.methods.attention import GumbelAttention, MaskedAttention
-from equipoise.uq.training.methods.beta_edl import BetaEdl
-from equipoise.uq.training.methods.ensembles import DeepEnsemble, ShallowEnsemble
-from equipoise.uq.training.methods.method import Baseline, Method
+from equipoise.uq.training.methods.heads import (
+    BetaEdl,
+    CorrectnessPrediction,
+    DeepEnsemble,
+    LossPrediction,
+    ShallowEnsemble,
+)
+from equipoise.uq.training.methods.method import Method
 from equipoise.uq.training.methods.noise import HetNn, HetXl, McDropout
-from equipoise.uq.training.methods.post_hoc import Ddu, TemperatureScaling
-from equipoise.uq.training.methods.side_heads import CorrectnessPrediction, LossPrediction
-from equipoise.uq.training.methods.swag import Swag
+from equipoise.uq.training.methods.post_hoc import Ddu, Swag, TemperatureScaling
 
 __all__ = ["METHODS", "method_of", "quick"]
 
 METHODS: dict[str, Method] = {
-    "baseline": Baseline(),
+    "baseline": Method(),
     "het_xl": HetXl(),
     "swag": Swag(),
     "mc_dropout": McDropout(),

@@ -66,16 +66,29 @@ class Forecast(NamedTuple):
 
 
 class Classifier(nn.Module):
-    """A network with a linear head, which is float32 also where the network is not."""
+    """A network with a linear head, which is float32 also where the network is not.
 
-    def __init__(self, network: Network, outputs: int) -> None:
+    Its logits are divided by a temperature, which is 1 until it is fitted. Where there is a
+    `side` head, its outputs stand beside the logits, (items, 2, classes).
+    """
+
+    def __init__(self, network: Network, outputs: int, *, temperatures: int = 1) -> None:
         super().__init__()
         self.network = network
         self.head = nn.Linear(network.dim, outputs)
+        self.side: nn.Module | None = None
+        self.register_buffer("temperature", torch.ones(temperatures))
 
     def forward(self, images: torch.Tensor) -> torch.Tensor:
         """Logits of images."""
-        return in_float32(self.head, self.network.features(images))
+        return self.outputs(self.network(images))
+
+    def outputs(self, features: torch.Tensor) -> torch.Tensor:
+        """Logits of features."""
+        logits = in_float32(self.head, features) / self.temperature
+        if self.side is None:
+            return logits
+        return torch.stack([logits, in_float32(self.side, features)], 1)
 
 
 def in_float32(head: nn.Module, features: torch.Tensor) -> torch.Tensor:
@@ -89,14 +102,15 @@ def in_float32(head: nn.Module, features: torch.Tensor) -> torch.Tensor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Method:
-    """The baseline's behaviour, which every method changes where it differs."""
+    """The baseline, a linear head, which every method changes where it differs."""
 
-    title: ClassVar[str] = ""
+    title: ClassVar[str] = "Baseline (BCE)"
     reference: ClassVar[str] = ""
     transformer_only: ClassVar[bool] = False
     further_epochs: ClassVar[int] = 0  # after the baseline, at a constant learning rate
     score_is: ClassVar[Literal["EU", "own"]] = "own"  # what a score of its own stands for
     from_baseline: ClassVar[bool] = False  # whether it starts from that of the same seed
+    sampled: ClassVar[bool] = False  # whether the model gives several logits of a label
     members = 1  # passes of `predict`; a field where a method has several
 
     def baselines(self, architecture: Architecture, seed: int) -> tuple[int, ...]:
@@ -113,9 +127,10 @@ class Method:
         load_baseline(model, states[0])
 
     def loss(self, model: nn.Module, batch: Batch, clock: Clock) -> torch.Tensor:
-        """The loss of a batch."""
+        """Cross-entropy of a batch, that of the mean probability over samples."""
         del clock
-        return masked_bce(model(batch.images), batch)
+        outputs = self.outputs(model, batch.images)
+        return mean_bce(outputs, batch) if self.sampled else masked_bce(outputs, batch)
 
     def observe(self, model: nn.Module, clock: Clock) -> None:
         """Look at the model after a step of training."""
@@ -123,9 +138,17 @@ class Method:
     def settle(self, model: nn.Module, data: DeviceData) -> None:
         """Fit what is fitted after training."""
 
+    def outputs(self, model: nn.Module, images: torch.Tensor) -> torch.Tensor:
+        """Logits of one pass (items, classes), or of several samples, of inputs."""
+        return model(images)
+
     def logits(self, model: nn.Module, images: torch.Tensor) -> torch.Tensor:
         """The mean prediction of one pass (items, classes) for a batch of inputs."""
-        return model(images)
+        outputs = self.outputs(model, images)
+        if not self.sampled:
+            return outputs
+        samples = outputs.float()
+        return log_mean_sigmoid(samples) - log_mean_sigmoid(-samples)
 
     def probability(self, model: nn.Module, images: torch.Tensor) -> torch.Tensor:
         """The same as a probability, for early stopping."""
@@ -137,35 +160,6 @@ class Method:
         return Forecast(
             logits=torch.stack([data.apply(one_pass, images) for _ in range(self.members)])
         )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SampledMethod(Method):
-    """A model that gives several logits of a label and learns their mean probability."""
-
-    def sample_logits(self, model: nn.Module, images: torch.Tensor) -> torch.Tensor:
-        """Logits (samples, items, classes) for a batch of inputs, as the model gives them."""
-        return model(images)
-
-    def loss(self, model: nn.Module, batch: Batch, clock: Clock) -> torch.Tensor:
-        """Cross-entropy of the mean probability over samples."""
-        del clock
-        return mean_bce(self.sample_logits(model, batch.images), batch)
-
-    def logits(self, model: nn.Module, images: torch.Tensor) -> torch.Tensor:
-        """That of the mean probability over samples."""
-        samples = self.sample_logits(model, images).float()
-        return log_mean_sigmoid(samples) - log_mean_sigmoid(-samples)
-
-
-def passes(
-    function: Callable[[torch.Tensor], torch.Tensor],
-    images: torch.Tensor,
-    data: DeviceData,
-    members: int,
-) -> Forecast:
-    """Members that are passes of a random function of inputs over all images."""
-    return Forecast(logits=torch.stack([data.apply(function, images) for _ in range(members)]))
 
 
 def load_baseline(model: nn.Module, state: State) -> None:
@@ -219,11 +213,3 @@ def log_mean_sigmoid(logits: torch.Tensor) -> torch.Tensor:
     """
     count = torch.tensor(float(len(logits)), device=logits.device)
     return functional.logsigmoid(logits).logsumexp(0) - count.log()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Baseline(Method):
-    """A network with a linear head."""
-
-    title: ClassVar[str] = "Baseline (BCE)"
-    from_baseline: ClassVar[bool] = True  # which is trained as a step of its own

@@ -51,11 +51,9 @@ from equipoise.uq.training.methods.method import (
     Forecast,
     MakeNetwork,
     Method,
-    SampledMethod,
     in_float32,
     label_bce,
     masked_mean,
-    mean_bce,
 )
 from equipoise.uq.training.networks import Network, replace_modules
 from equipoise.uq.training.resident import Batch, DeviceData
@@ -112,11 +110,12 @@ class McDropout(Method):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HetNn(SampledMethod):
+class HetNn(Method):
     """Noise of the logits, predicted per image and label."""
 
     title: ClassVar[str] = "Het-NN"
     reference: ClassVar[str] = "Kendall and Gal, NeurIPS 2017"
+    sampled: ClassVar[bool] = True
     p: float = 0.05
     filterwise: bool = True
     samples: int = 1000
@@ -131,7 +130,7 @@ class HetNn(SampledMethod):
         nn.init.zeros_(model.head.bias[classes:].data)
         return model
 
-    def sample_logits(self, model: nn.Module, images: torch.Tensor) -> torch.Tensor:
+    def outputs(self, model: nn.Module, images: torch.Tensor) -> torch.Tensor:
         """Means with noise, of one pass."""
         output = model(images)
         with torch.autocast(output.device.type, enabled=False):
@@ -141,10 +140,9 @@ class HetNn(SampledMethod):
 
     def loss(self, model: nn.Module, batch: Batch, clock: Clock) -> torch.Tensor:
         """Cross-entropy of the mean over noise, or the mean of cross-entropies (eq. 8)."""
-        del clock
-        logits = self.sample_logits(model, batch.images)
         if self.objective == "mean":
-            return mean_bce(logits, batch)
+            return Method.loss(self, model, batch, clock)
+        logits = self.outputs(model, batch.images)
         return masked_mean(label_bce(logits, batch.labels).mean(0), batch.known)
 
 
@@ -164,7 +162,7 @@ class HetXlModel(nn.Module):
 
         Logits with noise are ``mean + factors @ e`` with standard normal e.
         """
-        feature = self.network.features(images)
+        feature = self.network(images)
         raw, spread = (in_float32(head, feature) for head in (self.factor, self.scale))
         with torch.autocast(feature.device.type, enabled=False):
             feature = feature.float()
@@ -177,11 +175,12 @@ class HetXlModel(nn.Module):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HetXl(SampledMethod):
+class HetXl(Method):
     """Heteroscedastic noise in the feature."""
 
     title: ClassVar[str] = "HET-XL"
     reference: ClassVar[str] = "Collier et al., ICLR 2023"
+    sampled: ClassVar[bool] = True
     rank: int = 15
     temperature: float = 1.5
     samples: int = 1000
@@ -191,7 +190,7 @@ class HetXl(SampledMethod):
         """A network with heads for logits and noise."""
         return HetXlModel(make(), classes, self)
 
-    def sample_logits(self, model: nn.Module, images: torch.Tensor) -> torch.Tensor:
+    def outputs(self, model: nn.Module, images: torch.Tensor) -> torch.Tensor:
         """Logits (samples, items, classes), the noise shared by the images."""
         mean, factors = model(images)
         with torch.autocast(mean.device.type, enabled=False):

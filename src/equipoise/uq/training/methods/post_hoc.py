@@ -1,4 +1,4 @@
-"""Fitted after training: a temperature of the logits, and the density of the features.
+"""After the baseline: a temperature, the density of the features, and SWAG.
 
 Temperature scaling (Guo et al., ICML 2017) of the trained baseline.
 
@@ -27,6 +27,18 @@ uncertainty (the total and the aleatoric are the entropy of sigma(u/T)), is minu
 
 Diagonal variances are shrunk towards those of all images as if ``shrink`` more images had them
 (rare labels have few images; 0 is the paper's, and undefined for fewer than two).
+
+SWAG (Maddox et al., NeurIPS 2019): a Gaussian over weights along the path of training.
+
+Training goes on from the trained baseline at a *constant* learning rate (under a falling one
+the iterates stand still and their covariance shrinks to nothing); several times per epoch the
+weights enter a running mean and mean square, and the last K deviations from the running mean
+are kept. A member is
+
+    theta = mean + sqrt(variance) * e1 / sqrt(2) + D e2 / sqrt(2 (K - 1)),
+
+with covariance 1/2 diag(variance) + 1/2 D D' / (K - 1); batch normalisation is estimated again
+for each member on a tenth of the training images. The variance is at least 1e-30.
 """
 
 import math
@@ -40,11 +52,12 @@ from torch.nn.utils import parametrize
 
 from equipoise.types.arrays import InputError
 from equipoise.uq.training.methods.method import (
+    MEMBERS,
     Classifier,
+    Clock,
     Forecast,
     MakeNetwork,
     Method,
-    in_float32,
     masked_mean,
 )
 from equipoise.uq.training.networks import Architecture, Network
@@ -83,18 +96,6 @@ def fit_temperature(
     return log_t.detach().clamp(-_LIMIT, _LIMIT).exp()
 
 
-class TemperedClassifier(Classifier):
-    """A classifier whose logits are divided by a temperature."""
-
-    def __init__(self, network: Network, classes: int, temperatures: int) -> None:
-        super().__init__(network, classes)
-        self.register_buffer("temperature", torch.ones(temperatures))
-
-    def forward(self, images: torch.Tensor) -> torch.Tensor:
-        """Logits over temperature."""
-        return super().forward(images) / self.temperature
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TemperatureScaling(Method):
     """The baseline with calibrated logits."""
@@ -106,7 +107,7 @@ class TemperatureScaling(Method):
 
     def build(self, make: MakeNetwork, classes: int) -> nn.Module:
         """The baseline with a temperature of 1."""
-        return TemperedClassifier(make(), classes, classes if self.per_label else 1)
+        return Classifier(make(), classes, temperatures=classes if self.per_label else 1)
 
     def settle(self, model: nn.Module, data: DeviceData) -> None:
         """Fit the temperature on the validation images."""
@@ -176,7 +177,7 @@ def _bound_convolutions(network: Network, bound: float) -> Network:
     was = network.training
     with torch.no_grad():
         network.eval()
-        network.features(torch.zeros(1, *network.shape))
+        network(torch.zeros(1, *network.shape))
     network.train(was)
     for hook in hooks:
         hook.remove()
@@ -201,11 +202,11 @@ def diagonal_log_density(
     return torch.stack(columns, 1)
 
 
-class DduModel(TemperedClassifier):
+class DduModel(Classifier):
     """A classifier with a temperature and Gaussians of its features."""
 
     def __init__(self, network: Network, classes: int) -> None:
-        super().__init__(network, classes, 1)
+        super().__init__(network, classes)
         dim, double = network.dim, torch.float64
         self.register_buffer("means", torch.zeros(2, classes, dim, dtype=double))
         self.register_buffer("variances", torch.ones(2, classes, dim, dtype=double))
@@ -289,15 +290,116 @@ class Ddu(Method):
     def settle(self, model: nn.Module, data: DeviceData) -> None:
         """Fit the Gaussians and the temperature."""
         images, labels, known = (tensor[:_MOST] for tensor in data.train)
-        features = data.apply(model.network.features, images).double()
+        features = data.apply(model.network, images).double()
         model.fit_diagonal(features, labels, known, self.shrink)
         model.fit_global(features)
         settle_temperature(model, data, per_label=False)
 
     def predict(self, model: nn.Module, images: torch.Tensor, data: DeviceData) -> Forecast:
         """One member, and minus the log density as its score."""
-        features = data.apply(model.network.features, images)
+        features = data.apply(model.network, images)
         with torch.no_grad():
-            logits = in_float32(model.head, features)
+            logits = model.outputs(features)
         score = -model.log_density(features.double(), self.density)
-        return Forecast(logits=(logits / model.temperature)[None], score=score.float())
+        return Forecast(logits=logits[None], score=score.float())
+
+
+_FLOOR = 1e-30
+
+
+class SwagModel(Classifier):
+    """A classifier that remembers the path of its weights."""
+
+    def __init__(self, network: Network, classes: int, rank: int) -> None:
+        super().__init__(network, classes)
+        many = sum(parameter.numel() for parameter in self.parameters())
+        self.register_buffer("mean", torch.zeros(many))
+        self.register_buffer("square", torch.zeros(many))
+        self.register_buffer("deviations", torch.zeros(rank, many))
+        self.register_buffer("count", torch.zeros((), dtype=torch.long))
+
+    def weights(self) -> torch.Tensor:
+        """All parameters as one vector."""
+        return torch.cat([parameter.detach().reshape(-1) for parameter in self.parameters()])
+
+    def set_weights(self, vector: torch.Tensor) -> None:
+        """Put a vector of all parameters in their place."""
+        parameters = list(self.parameters())
+        parts = vector.split([weight.numel() for weight in parameters])
+        with torch.no_grad():
+            for parameter, part in zip(parameters, parts, strict=True):
+                parameter.copy_(part.view(parameter.shape))
+
+    def remember(self) -> None:
+        """Take the present weights into the moments."""
+        count, now = int(self.count), self.weights()
+        self.mean += (now - self.mean) / (count + 1)
+        self.square += (now**2 - self.square) / (count + 1)
+        self.deviations[count % len(self.deviations)] = now - self.mean
+        self.count += 1
+
+    def draw(self) -> torch.Tensor:
+        """Weights drawn from the Gaussian."""
+        variance = (self.square - self.mean**2).clamp(min=_FLOOR)
+        drawn = self.mean + variance.sqrt() * torch.randn_like(variance) / math.sqrt(2)
+        rank = min(int(self.count), len(self.deviations))
+        if rank > 1:
+            weights = torch.randn(rank, device=drawn.device) / math.sqrt(2 * (rank - 1))
+            drawn = drawn + weights @ self.deviations[:rank]
+        return drawn
+
+
+def _renew_batch_norm(model: nn.Module, images: torch.Tensor, data: DeviceData) -> None:
+    """Estimate the statistics of batch normalisation again on some images."""
+    norms = [module for module in model.modules() if isinstance(module, nn.BatchNorm2d)]
+    if not norms:
+        return
+    momenta = [module.momentum for module in norms]
+    for norm in norms:
+        norm.reset_running_stats()
+        norm.momentum = None  # the plain mean over batches
+        norm.train()
+    data.apply(model, images)
+    for norm, momentum in zip(norms, momenta, strict=True):
+        norm.momentum = momentum
+        norm.eval()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Swag(Method):
+    """A Gaussian over weights, from the path of further training."""
+
+    title: ClassVar[str] = "SWAG"
+    reference: ClassVar[str] = "Maddox et al., NeurIPS 2019"
+    from_baseline: ClassVar[bool] = True
+    further_epochs: ClassVar[int] = 5
+    rank: int = 20
+    per_epoch: int = 4
+    renew: float = 0.1
+    members: int = MEMBERS
+
+    def build(self, make: MakeNetwork, classes: int) -> nn.Module:
+        """The baseline with moments."""
+        return SwagModel(make(), classes, self.rank)
+
+    def observe(self, model: nn.Module, clock: Clock) -> None:
+        """Take the weights in, several times per epoch and at its end."""
+        interval = max(1, clock.steps_per_epoch // self.per_epoch)
+        place = clock.step % clock.steps_per_epoch or clock.steps_per_epoch
+        left = clock.steps_per_epoch - place
+        if left % interval == 0 and left // interval < self.per_epoch:
+            model.remember()
+
+    def predict(self, model: nn.Module, images: torch.Tensor, data: DeviceData) -> Forecast:
+        """Draws of weights as members."""
+        train = data.train.images
+        some = torch.randperm(len(train))[: max(2, math.ceil(self.renew * len(train)))]
+        subset = train[some.to(train.device)]
+        passes = []
+        for _ in range(self.members):
+            model.set_weights(model.draw())
+            _renew_batch_norm(model, subset, data)
+            passes.append(data.apply(model, images))
+        model.set_weights(model.mean)
+        _renew_batch_norm(model, subset, data)
+        return Forecast(logits=torch.stack(passes))
