@@ -26,13 +26,13 @@ BUDGETS = {
     "inference": {"tokens": 14_600, "files": 7, "classes": 14, "vague names": 0},
     "kernels": {"tokens": 18_200, "files": 12, "classes": 0, "vague names": 13},
     "metrics": {"tokens": 30_800, "files": 13, "classes": 26, "vague names": 0},
-    "read": {"tokens": 55_000, "files": 21, "classes": 33, "vague names": 11},
+    "read": {"tokens": 55_320, "files": 21, "classes": 34, "vague names": 11},
     "report": {"tokens": 54_900, "files": 24, "classes": 34, "vague names": 12},
     "scale": {"tokens": 26_800, "files": 14, "classes": 50, "vague names": 5},
     "study": {"tokens": 141_100, "files": 55, "classes": 119, "vague names": 50},
     "truth": {"tokens": 46_900, "files": 21, "classes": 50, "vague names": 1},
     "types": {"tokens": 27_300, "files": 14, "classes": 53, "vague names": 1},
-    "uq": {"tokens": 50_100, "files": 26, "classes": 85, "vague names": 9},
+    "uq": {"tokens": 46_400, "files": 22, "classes": 67, "vague names": 9},
 }  # fmt: skip
 
 

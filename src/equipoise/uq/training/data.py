@@ -40,7 +40,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -109,9 +109,9 @@ class Part:
     """
 
     items: tuple[str, ...]
-    labels: Floats | None = None
+    labels: Any = None
     groups: tuple[str, ...] | None = None
-    images: NDArray[np.uint8] | None = None
+    images: Any = None
 
     __repr__ = short_repr
 
@@ -467,7 +467,7 @@ def _mimic_rows(folder: Path, studies: Sequence[Row]) -> list[Row]:
             "copy it from MIMIC-CXR-JPG",
         )  # fmt: skip
     by_study = {row["study_id"]: row for row in studies}
-    rows = []
+    rows: list[Row] = []
     for row in split:
         who, study = row["subject_id"], row["study_id"]
         path = f"files/p{who[:2]}/p{who}/s{study}/{row['dicom_id']}.jpg"

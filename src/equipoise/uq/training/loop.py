@@ -564,7 +564,7 @@ class Bench:
             same = self.other.classes == self.data.classes
             parts[name] = part if same else replace(part, labels=blank)
         for name, whole in parts.items():
-            arrays[f"{name}_labels"] = whole.labels
+            arrays[f"{name}_labels"] = np.asarray(whole.labels)
             arrays[f"{name}_items"] = np.array(whole.items)
             arrays[f"{name}_groups"] = np.array(whole.groups)
         facts = {"schema": SCHEMA, "data": self.configuration["data"]}

@@ -200,9 +200,9 @@ class Setup:
     def stands_on(self, cell: Cell) -> list[Cell]:
         """The trained baselines that a cell needs; of a baseline that is itself."""
         architecture = architecture_of(cell.architecture)
-        own = cell.method == "baseline"  # which is trained as a step of its own
-        method = self.method(cell.method)
-        seeds = [cell.seed] if own else method.baselines(architecture, cell.seed)
+        seeds = self.method(cell.method).baselines(architecture, cell.seed)
+        if cell.method == "baseline":  # which is trained as a step of its own
+            seeds = (cell.seed,)
         return [Cell("baseline", cell.architecture, seed) for seed in seeds]
 
     def read(self, stored: "Folder | None" = None) -> list[ImageData]:
