@@ -13,11 +13,10 @@ import torch
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 from benchmarks._clock import heading
-from equipoise.uq.training.data import LabelPolicy, demo_images
+from equipoise.uq.training.data import Recipe, demo_images
 from equipoise.uq.training.loop import Trainer
 from equipoise.uq.training.methods import METHODS, quick
 from equipoise.uq.training.networks import architecture_of
-from equipoise.uq.training.plan import Recipe
 from equipoise.uq.training.resident import DeviceData, require_device, seeded
 
 ROUNDS = 5
@@ -127,7 +126,7 @@ def main():
     images, names, small = sizes(device)
     if device.type == "cpu":
         torch.set_num_threads(1)
-    data = DeviceData(images, LabelPolicy(), str(device))
+    data = DeviceData(images, Recipe(), str(device))
     recipe = Recipe(batch=64 if small else 128)
     heading(f"training of uncertainty methods, torch {torch.__version__} on {device}")
     for name in names:

@@ -17,7 +17,7 @@ from equipoise.uq.training.corruptions import (
     label_aurocs,
     macro_auroc,
 )
-from equipoise.uq.training.data import LabelPolicy, demo_images, patient_split, read_images
+from equipoise.uq.training.data import Recipe, demo_images, patient_split, read_images
 
 Image = pytest.importorskip("PIL.Image")
 DEMO = demo_images(120)
@@ -46,11 +46,11 @@ def test_arrays_come_back_from_a_file(tmp_path):
 def test_policies_say_what_masked_labels_are():
     labels = np.array([[0, 1, -1, np.nan]])
     for uncertain, y, known in (("ignore", 0, 0), ("zeros", 0, 1), ("ones", 1, 1)):
-        found = LabelPolicy(uncertain=uncertain).targets(labels)
+        found = Recipe(uncertain=uncertain).targets(labels)
         assert [one.tolist() for one in found] == [[[0, 1, y, 0]], [[1, 1, known, 0]]]
-    assert LabelPolicy(blank="zeros").targets(labels)[1].tolist() == [[1, 1, 0, 1]]
+    assert Recipe(blank="zeros").targets(labels)[1].tolist() == [[1, 1, 0, 1]]
     with pytest.raises(InputError, match="did you mean 'zeros'"):
-        LabelPolicy(uncertain="zeroes")
+        Recipe(uncertain="zeroes")
 
 
 def test_patients_are_on_one_side_and_stay_there():

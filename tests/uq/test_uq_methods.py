@@ -9,7 +9,7 @@ from scipy.optimize import minimize_scalar
 
 from equipoise.types.arrays import InputError
 from equipoise.uq.training.corruptions import label_aurocs
-from equipoise.uq.training.data import LabelPolicy, demo_images
+from equipoise.uq.training.data import Recipe, demo_images
 from equipoise.uq.training.methods import METHODS, quick
 from equipoise.uq.training.methods.attention import (
     GumbelAttention,
@@ -378,7 +378,7 @@ def test_masked_labels_have_no_part_in_a_loss(name):
 def test_logits_keep_float32_in_mixed_precision(name):
     method = quick(METHODS[name])
     architecture = ViT(dim=24, depth=1, patch=12)
-    data = DeviceData(demo_images(60), LabelPolicy(), "cpu")
+    data = DeviceData(demo_images(60), Recipe(), "cpu")
     model = method.build(lambda: architecture.network(SHAPE), 5).eval()
     images = data.val.images
     if name == "swag":

@@ -19,7 +19,7 @@ from equipoise.cli import app
 from equipoise.cli.uq import _files
 from equipoise.types.arrays import InputError
 from equipoise.uq.training.corruptions import macro_auroc
-from equipoise.uq.training.data import LabelPolicy, demo_images
+from equipoise.uq.training.data import Recipe, demo_images
 from equipoise.uq.training.grid import progress_line, run_grid
 from equipoise.uq.training.loop import OutOfTimeError, Progress, Trainer, augmented
 from equipoise.uq.training.methods import METHODS, quick
@@ -27,7 +27,6 @@ from equipoise.uq.training.networks import ResNet
 from equipoise.uq.training.plan import (
     Machine,
     Plan,
-    Recipe,
     Setup,
     default_recipe,
     settings_of,
@@ -48,7 +47,7 @@ def one_thread():
 @pytest.fixture(scope="module")
 def data():
     torch.set_num_threads(1)
-    return DeviceData(demo_images(240), LabelPolicy(), "cpu")
+    return DeviceData(demo_images(240), Recipe(), "cpu")
 
 
 @pytest.fixture(scope="module")
@@ -126,13 +125,12 @@ def test_a_killed_training_goes_on_to_the_same_end(data, tmp_path):
         import os, signal, sys, torch
         torch.set_num_threads(1)
         from pathlib import Path
-        from equipoise.uq.training.data import LabelPolicy, demo_images
-        from equipoise.uq.training.plan import Recipe
+        from equipoise.uq.training.data import Recipe, demo_images
         from equipoise.uq.training.loop import Trainer
         from equipoise.uq.training.methods import METHODS
         from equipoise.uq.training.networks import ResNet
         from equipoise.uq.training.resident import DeviceData, seeded
-        data = DeviceData(demo_images(240), LabelPolicy(), "cpu")
+        data = DeviceData(demo_images(240), Recipe(), "cpu")
         method = METHODS["mc_dropout"]
         with seeded(data.device, 0):
             model = method.build(lambda: ResNet(width=2, blocks=1).network(data.shape), 5)

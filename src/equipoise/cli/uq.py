@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 MARK = "uncertainty.json"
 FOLDER = Path("uq-benchmark")
 NOISE = "Seed of the noise that gives the null of correlations."
+OF_RECIPE = ("epochs", "batch", "uncertain", "blank")
 OF_SCORING = ("image", "decomposition", "binning", "level", "seed")
 
 
@@ -146,7 +147,6 @@ def _trained(options: Options, folder: Path) -> "Outcome":
     from math import inf
 
     from equipoise.scale.engine import current
-    from equipoise.uq.training.data import LabelPolicy
     from equipoise.uq.training.grid import progress_line, run_grid
     from equipoise.uq.training.methods import METHODS
     from equipoise.uq.training.plan import (
@@ -170,8 +170,10 @@ def _trained(options: Options, folder: Path) -> "Outcome":
         size=options.image_size,
         drop=options.drop,
         small=options.data == "demo",
-        policy=LabelPolicy(uncertain=options.uncertain, blank=options.blank),
-        recipe=default_recipe(options.data, epochs=options.epochs, batch=options.batch),
+        recipe=default_recipe(
+            options.data,
+            **{name: getattr(options, name) for name in OF_RECIPE},
+        ),
         settings=settings_of(options.setting or ()),
     )
     minutes = inf if options.minutes is None else options.minutes

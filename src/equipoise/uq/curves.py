@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from equipoise.metrics import accuracy_coverage_curve, reliability_curve
-from equipoise.types.findings import Column, Finding, Line, Lines, Row, Table, columns
+from equipoise.types.findings import Column, Finding, Line, Lines, Table, columns
 from equipoise.types.numbers import count, duration, percent
 from equipoise.types.words import capital
 from equipoise.uq.predictions import COSTS, MethodRuns, Run
@@ -26,16 +26,17 @@ if TYPE_CHECKING:
 
 COVERAGES = 20
 JUDGED = {"coverage": "abstention", "reliability": "ece"}  # the task that orders a curve
+Point = Mapping[str, Any]  # of a curve: whose it is, and where it lies
 BASELINES = ("bce", "baseline")
 WHO = (Column("method", "method", "model"), Column("architecture", "architecture"))
 
 
-def _row(method: str, architecture: str, score: str, **point: float) -> Row:
+def _point(method: str, architecture: str, score: str, **point: float) -> Point:
     """A point of a curve of a method."""
     return {"method": method, "architecture": architecture, "score": score, **point}
 
 
-def coverage_points(result: "UncertaintyEvaluation") -> Iterable[Row]:
+def coverage_points(result: "UncertaintyEvaluation") -> Iterable[Point]:
     """Accuracy by coverage, the mean over labels and seeds."""
     for (architecture, task, method), score in result.chosen.items():
         if task != "abstention":
@@ -49,11 +50,11 @@ def coverage_points(result: "UncertaintyEvaluation") -> Iterable[Row]:
             for label in question.labels
         ]
         height = np.mean([curve[1] for curve in curves], axis=0)
-        for kept, accuracy in zip(curves[0][0].tolist(), height.tolist(), strict=True):
-            yield _row(method, architecture, score, kept=kept, accuracy=accuracy)
+        for coverage, accuracy in zip(curves[0][0].tolist(), height.tolist(), strict=True):
+            yield _point(method, architecture, score, kept=coverage, accuracy=accuracy)
 
 
-def reliability_points(result: "UncertaintyEvaluation") -> Iterable[Row]:
+def reliability_points(result: "UncertaintyEvaluation") -> Iterable[Point]:
     """What was predicted and what was so, all labels and seeds together."""
     for architecture, method, runs in result.study.competitors():
         contest = result.contests.get((architecture, "calibration"))
@@ -65,7 +66,7 @@ def reliability_points(result: "UncertaintyEvaluation") -> Iterable[Row]:
         curve = reliability_curve(np.tile(truth, len(runs)), np.concatenate(probabilities))
         full = curve.items >= MIN_ITEMS * len(runs)
         for x, y in zip(curve.predicted[full], curve.observed[full], strict=True):
-            yield _row(method, architecture, "", predicted=float(x), observed=float(y))
+            yield _point(method, architecture, "", predicted=float(x), observed=float(y))
 
 
 # ---- findings ----------------------------------------------------------------------------
@@ -119,7 +120,7 @@ def curve_findings(result: "UncertaintyEvaluation", ends: Ends) -> Iterable[Find
 
 
 def _charts(
-    chart: Lines, points: Sequence[Row], x: str, y: str, ends: Ends
+    chart: Lines, points: Sequence[Point], x: str, y: str, ends: Ends
 ) -> tuple[Lines, ...]:
     """A chart for every architecture, as one without lines says."""
     charts = []
@@ -144,13 +145,13 @@ def _front(names: Sequence[str]) -> str:
     return f"; {' and '.join(('best', 'worst')[: len(names)])} in front" if names else ""
 
 
-def _coverage_sentence(points: Sequence[Row]) -> str:
+def _coverage_sentence(points: Sequence[Point]) -> str:
     """What leaving half of the decisions to a reader gains, over all methods."""
-    kept = sorted({row["kept"] for row in points})
-    middle = min(kept, key=lambda share: abs(share - 0.5))
+    coverages = sorted({row["kept"] for row in points})
+    middle = min(coverages, key=lambda share: abs(share - 0.5))
     whole, rest = (
         [row["accuracy"] for row in points if row["kept"] == share]
-        for share in (kept[-1], middle)
+        for share in (coverages[-1], middle)
     )
     return (
         f"Of all decisions {_range_of(whole)} are right, of the surest {percent(middle)} "
@@ -163,11 +164,11 @@ def _range_of(shares: Sequence[float]) -> str:
     return low if low == high else f"{low} to {high}"
 
 
-def _curve_table(name: str, x: str, y: str, points: Sequence[Row]) -> Table:
+def _curve_table(name: str, x: str, y: str, points: Sequence[Point]) -> Table:
     return Table(
         name=name,
         caption=f"{capital(y)} by {x}",
-        columns=(*WHO, *columns("number", score="text", **{x: "number", y: "number"})),
+        columns=(*WHO, *columns("text", "score"), *columns("number", x, y)),
         rows=points,
         brief=(),
         page=False,

@@ -69,9 +69,7 @@ EVERY = "Every score stands in the table. "
 SELECTION = "; the best on test images would favour methods with more scores."
 
 
-def uncertainty_report(
-    source: Path | Sequence[Path], scoring: Scoring | None = None
-) -> Report:
+def uncertainty_report(source: Path | Sequence[Path], scoring: Scoring | None = None) -> Report:
     """The report on saved predictions: a benchmark's folder, or files with the labels last."""
     how = scoring or Scoring()
     files = find_files(source) if isinstance(source, Path) else source

@@ -12,7 +12,7 @@
 Without a split, patients are put into train, val and test (70, 10, 20 %) by a hash of their
 name, so that nobody is on two sides and new images do not move old ones.
 
-A label enters a loss only where it is 0 or 1. `LabelPolicy` says what an uncertain (-1) or
+A label enters a loss only where it is 0 or 1. `Recipe` says what an uncertain (-1) or
 blank label is in *training*: ``"ignore"`` (default, masked), ``"zeros"`` or, for uncertain
 ones, ``"ones"``. Validation, tests and early stopping always leave both out.
 
@@ -40,7 +40,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,6 +54,9 @@ from equipoise.types.arrays import (
     choice,
     frozen,
     listed,
+    require_drawn,
+    require_number,
+    require_whole,
     short_repr,
 )
 
@@ -63,14 +66,28 @@ _NIH = Path("cxr") / "nih_64.npz"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LabelPolicy:
-    """What uncertain and blank labels are in training."""
+class Recipe:
+    """How every network is trained, and what uncertain and blank labels are in training."""
 
+    lr: float = 1e-4
+    weight_decay: float = 0.1
+    epochs: int = 50
+    patience: int = 5
+    batch: int = 128
+    clip: float = 1.0
+    shift: int = 4
+    flip: bool = True
     uncertain: str = "ignore"
     blank: str = "ignore"
 
     def __post_init__(self) -> None:
-        """Refuse unknown words."""
+        """Refuse values that cannot train, and unknown words."""
+        for name in ("epochs", "patience", "batch"):
+            require_drawn(name, getattr(self, name), least=1)
+        require_whole("shift", self.shift)
+        for name in ("lr", "clip"):
+            require_number(name, getattr(self, name), above=0)
+        require_number("weight_decay", self.weight_decay, above=-1e-300)
         choice("uncertain", self.uncertain, ("ignore", "zeros", "ones"))
         choice("blank", self.blank, ("ignore", "zeros"))
 
@@ -79,7 +96,7 @@ class LabelPolicy:
 
         Examples
         --------
-        >>> y, known = LabelPolicy(uncertain="ones").targets(np.array([[0, 1, -1, np.nan]]))
+        >>> y, known = Recipe(uncertain="ones").targets(np.array([[0, 1, -1, np.nan]]))
         >>> y.tolist(), known.tolist()
         ([[0.0, 1.0, 1.0, 0.0]], [[1.0, 1.0, 1.0, 0.0]])
         """
@@ -109,9 +126,9 @@ class Part:
     """
 
     items: tuple[str, ...]
-    labels: Floats | None = None
+    labels: Any = None
     groups: tuple[str, ...] | None = None
-    images: NDArray[np.uint8] | None = None
+    images: Any = None
 
     __repr__ = short_repr
 
@@ -467,7 +484,7 @@ def _mimic_rows(folder: Path, studies: Sequence[Row]) -> list[Row]:
             "copy it from MIMIC-CXR-JPG",
         )  # fmt: skip
     by_study = {row["study_id"]: row for row in studies}
-    rows = []
+    rows: list[Row] = []
     for row in split:
         who, study = row["subject_id"], row["study_id"]
         path = f"files/p{who[:2]}/p{who}/s{study}/{row['dicom_id']}.jpg"

@@ -137,6 +137,7 @@ def _steps(bench: Bench, cells: Sequence[Cell]) -> dict[str, Callable[[Tell], No
 
     What stands on something that failed fails, too, as that is not there.
     """
+    parts: list[tuple[list[Cell], str, Callable[[Tell], None]]]
     parts = [(bench.setup.stands_on(cell), cell.name, partial(bench.finish, cell))
              for cell in cells]  # fmt: skip
     if cells and bench.setup.ood is None and not bench.folder.corruptions.exists():
@@ -203,9 +204,7 @@ def _task(job: Job, cells: tuple[Cell, ...]) -> tasks_of.Cell:
     return tasks_of.Cell(name, facts, partial(_make_cells, job, cells))
 
 
-def _make_cells(
-    job: Job, cells: tuple[Cell, ...], tell: tasks_of.Progress
-) -> tasks_of.Arrays:
+def _make_cells(job: Job, cells: tuple[Cell, ...], tell: tasks_of.Progress) -> tasks_of.Arrays:
     """Make cells on a worker; refused where the folder is not there, or one failed."""
     del tell
     out = job.folder.root
@@ -227,7 +226,13 @@ def _make_cells(
 def _bench(job: Job) -> Bench:
     """The bench of a worker, which reads the images once."""
     bench = Bench(job, job.setup.read(job.folder))
-    bench.folder.claim(bench.configuration)  # refuses copies of images that changed
+    try:
+        bench.folder.claim(bench.configuration)
+    except InputError as error:
+        raise InputError(
+            f"{job.folder.copies[0].parent}", f"copies of other images ({error.got})",
+            "the images of the grid", "remove the folder: it is made anew",
+        ) from error  # fmt: skip
     return bench
 
 

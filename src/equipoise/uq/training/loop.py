@@ -52,7 +52,7 @@ from equipoise.uq.training.corruptions import (
     macro_auroc,
     read_severities,
 )
-from equipoise.uq.training.data import ImageData
+from equipoise.uq.training.data import ImageData, Recipe
 from equipoise.uq.training.methods.method import Clock, Forecast, Method
 from equipoise.uq.training.networks import architecture_of
 from equipoise.uq.training.plan import (
@@ -61,7 +61,6 @@ from equipoise.uq.training.plan import (
     Folder,
     Machine,
     Plan,
-    Recipe,
     Setup,
 )
 from equipoise.uq.training.resident import Batch, DeviceData, seeded
@@ -329,7 +328,7 @@ class Bench:
     @cached_property
     def there(self) -> DeviceData:
         """The data on the device."""
-        there = DeviceData(self.data, self.setup.policy, self.machine.device)
+        there = DeviceData(self.data, self.setup.recipe, self.machine.device)
         if there.device.type == "cuda":
             torch.backends.cudnn.benchmark = True
             torch.set_float32_matmul_precision("high")
@@ -501,8 +500,8 @@ class Bench:
             "score_is": method.score_is,
             "network": repr(architecture_of(cell.architecture)),
             "parameters": sum(weights.numel() for weights in model.parameters()),
-            "recipe": asdict(self.setup.recipe), "policy": asdict(self.setup.policy),
-            "data": self.data.name, "fingerprint": self._fingerprint(cell),
+
+            "configuration": self.configuration, "fingerprint": self._fingerprint(cell),
             "device": torch.cuda.get_device_name(there.device) if gpu else "cpu",
             "precision": (
                 "trained in bfloat16 mixed, predicted in float32" if gpu else "float32"
@@ -564,7 +563,7 @@ class Bench:
             same = self.other.classes == self.data.classes
             parts[name] = part if same else replace(part, labels=blank)
         for name, whole in parts.items():
-            arrays[f"{name}_labels"] = whole.labels
+            arrays[f"{name}_labels"] = np.asarray(whole.labels)
             arrays[f"{name}_items"] = np.array(whole.items)
             arrays[f"{name}_groups"] = np.array(whole.groups)
         facts = {"schema": SCHEMA, "data": self.configuration["data"]}

@@ -31,12 +31,11 @@ from equipoise.types.arrays import (
     InputError,
     choice,
     nearest,
-    require_drawn,
     require_number,
     require_whole,
 )
 from equipoise.types.numbers import count
-from equipoise.uq.training.data import ImageData, LabelPolicy, read_images
+from equipoise.uq.training.data import ImageData, Recipe, read_images
 from equipoise.uq.training.methods import METHODS, method_of, quick
 from equipoise.uq.training.methods.method import Method
 from equipoise.uq.training.networks import Timm, architecture_of
@@ -45,29 +44,6 @@ SCHEMA = 1
 _SHARES = ("p", "p_block", "p_head", "p_token", "renew")
 _MAY_BE_ZERO = ("centroids", "scale", "start_epoch", "shrink", "weight", *_SHARES)
 _FORM = "METHOD.FIELD=VALUE"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Recipe:
-    """How every network is trained."""
-
-    lr: float = 1e-4
-    weight_decay: float = 0.1
-    epochs: int = 50
-    patience: int = 5
-    batch: int = 128
-    clip: float = 1.0
-    shift: int = 4
-    flip: bool = True
-
-    def __post_init__(self) -> None:
-        """Refuse values that cannot train."""
-        for name in ("epochs", "patience", "batch"):
-            require_drawn(name, getattr(self, name), least=1)
-        require_whole("shift", self.shift)
-        for name in ("lr", "clip"):
-            require_number(name, getattr(self, name), above=0)
-        require_number("weight_decay", self.weight_decay, above=-1e-300)
 
 
 _DEMO = Recipe(lr=3e-3, weight_decay=0.01, epochs=8, patience=3, batch=64, shift=2)
@@ -181,7 +157,6 @@ class Setup:
     size: int = 64
     drop: float = 0.2
     small: bool = False
-    policy: LabelPolicy = field(default_factory=LabelPolicy)
     recipe: Recipe = field(default_factory=Recipe)
     settings: tuple[Setting, ...] = ()
 
@@ -200,9 +175,9 @@ class Setup:
     def stands_on(self, cell: Cell) -> list[Cell]:
         """The trained baselines that a cell needs; of a baseline that is itself."""
         architecture = architecture_of(cell.architecture)
-        own = cell.method == "baseline"  # which is trained as a step of its own
-        method = self.method(cell.method)
-        seeds = [cell.seed] if own else method.baselines(architecture, cell.seed)
+        seeds = self.method(cell.method).baselines(architecture, cell.seed)
+        if cell.method == "baseline":  # which is trained as a step of its own
+            seeds = (cell.seed,)
         return [Cell("baseline", cell.architecture, seed) for seed in seeds]
 
     def read(self, stored: "Folder | None" = None) -> list[ImageData]:

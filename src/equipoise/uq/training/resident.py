@@ -14,7 +14,7 @@ import torch
 from numpy.typing import NDArray
 
 from equipoise.types.arrays import Floats, InputError
-from equipoise.uq.training.data import ImageData, LabelPolicy
+from equipoise.uq.training.data import ImageData, Recipe
 
 _STREAM = 2**62  # seeds are whole numbers below this
 
@@ -33,7 +33,7 @@ class Batch(NamedTuple):
 class DeviceData:
     """Training and validation images on a device, and how images become inputs."""
 
-    def __init__(self, data: ImageData, policy: LabelPolicy, device: str) -> None:
+    def __init__(self, data: ImageData, recipe: Recipe, device: str) -> None:
         self.device = require_device(device)
         self.classes = len(data.classes)
         train, val = data.part("train"), data.part("val")
@@ -45,17 +45,15 @@ class DeviceData:
         self._spread = self._channel(np.maximum(pixels.std(0) / 255, 1e-3))
         gpu, size = self.device.type == "cuda", train.images.nbytes
         self.resident = not gpu or size < torch.cuda.mem_get_info(self.device)[0] / 2
-        self.train = self._labelled(train.images, train.labels, policy)
-        self.val = self._labelled(val.images, val.labels, LabelPolicy())
+        self.train = self._labelled(train.images, train.labels, recipe)
+        self.val = self._labelled(val.images, val.labels, Recipe())
         self.val_labels = val.labels
 
     def _channel(self, values: Floats) -> torch.Tensor:
         return torch.tensor(values, dtype=torch.float32, device=self.device).view(1, -1, 1, 1)
 
-    def _labelled(
-        self, images: NDArray[np.uint8], labels: Floats, policy: LabelPolicy
-    ) -> Batch:
-        y, known = (torch.from_numpy(array).to(self.device) for array in policy.targets(labels))
+    def _labelled(self, images: NDArray[np.uint8], labels: Floats, recipe: Recipe) -> Batch:
+        y, known = (torch.from_numpy(array).to(self.device) for array in recipe.targets(labels))
         return Batch(self.images(images), y, known)
 
     def images(self, images: NDArray[np.uint8]) -> torch.Tensor:

@@ -110,22 +110,18 @@ class McDropout(Method):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HetNn(Method):
+class HetNn(McDropout):
     """Noise of the logits, predicted per image and label."""
 
     title: ClassVar[str] = "Het-NN"
     reference: ClassVar[str] = "Kendall and Gal, NeurIPS 2017"
     sampled: ClassVar[bool] = True
-    p: float = 0.05
-    filterwise: bool = True
     samples: int = 1000
-    members: int = MEMBERS
     objective: Literal["mean", "eq8"] = "mean"
 
     def build(self, make: MakeNetwork, classes: int) -> nn.Module:
         """A network with dropout and a head of means and log-variances."""
-        network = with_dropout(make(), self.p, filterwise=self.filterwise)
-        model = Classifier(network, 2 * classes)
+        model = McDropout.build(self, make, 2 * classes)
         nn.init.normal_(model.head.weight[classes:].data, std=0.01)
         nn.init.zeros_(model.head.bias[classes:].data)
         return model
