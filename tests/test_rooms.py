@@ -29,7 +29,7 @@ BUDGETS = {
     "read": {"tokens": 55_000, "files": 21, "classes": 33, "vague names": 11},
     "report": {"tokens": 54_900, "files": 24, "classes": 34, "vague names": 12},
     "scale": {"tokens": 26_800, "files": 14, "classes": 50, "vague names": 5},
-    "study": {"tokens": 141_100, "files": 55, "classes": 119, "vague names": 50},
+    "study": {"tokens": 130_500, "files": 52, "classes": 100, "vague names": 45},
     "truth": {"tokens": 46_900, "files": 21, "classes": 50, "vague names": 1},
     "types": {"tokens": 27_300, "files": 14, "classes": 53, "vague names": 1},
     "uq": {"tokens": 50_100, "files": 26, "classes": 85, "vague names": 9},
