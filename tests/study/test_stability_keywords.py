@@ -55,7 +55,7 @@ def test_what_is_no_prediction_or_annotation_is_refused(analysis):
     for predictions in (3, None, [3], [], "x", ["x"]):
         with pytest.raises(InputError, match=r".+: .+, expected .+; .+"):
             analysis(predictions, TRUTH)
-    said = "truth" if analysis is rank_stability else "annotations"
+    said = "truth"
     for annotations in (3, None, "votes.csv", VOTES):
         with pytest.raises(InputError, match=rf"(?s){said}.*: .+, expected .+; .+"):
             analysis([MODEL, OTHER], annotations)

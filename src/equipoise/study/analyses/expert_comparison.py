@@ -764,30 +764,18 @@ class Experts:
         return dots, heat
 
 
-def experts(
-    predictions: Given,
-    annotations: Annotations,
-    *,
-    task: str | None = None,
-    level: float = 0.95,
-    on_missing: str = "error",
-) -> Experts:
+def experts(predictions: Given, annotations: Annotations, **how: Any) -> Experts:
     """Compare every expert with the models against the other experts.
 
     Parameters
     ----------
     predictions, annotations
         What models and annotators say; at least three annotators with ids.
-    task
-        Which question; None is the only one, or the average over all.
-    level
-        Level of the intervals.
-    on_missing
-        As in `equipoise.study.Settings`.
+    **how
+        As for `equipoise.study.analyses.scoring.study_of`, such as ``task`` and ``level``.
     """
     _refuse(as_annotations(annotations))
-    how = {"task": task, "level": level, "on_missing": on_missing, "circular": "keep"}
-    return experts_of(study_of(predictions, annotations, how))
+    return experts_of(study_of(predictions, annotations, {"circular": "keep", **how}))
 
 
 def experts_of(study: Study) -> Experts:
