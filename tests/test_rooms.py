@@ -20,18 +20,18 @@ SLACK = 1.03  # how far a budget may lie above its room
 BUDGETS = {
     "__init__": {"tokens": 365, "files": 1, "classes": 0, "vague names": 0},
     "__main__": {"tokens": 10, "files": 1, "classes": 0, "vague names": 0},
-    "clean": {"tokens": 69_200, "files": 32, "classes": 80, "vague names": 2},
-    "cli": {"tokens": 43_000, "files": 28, "classes": 14, "vague names": 16},
+    "clean": {"tokens": 69_300, "files": 32, "classes": 80, "vague names": 2},
+    "cli": {"tokens": 43_100, "files": 28, "classes": 14, "vague names": 16},
     "datasets": {"tokens": 6_200, "files": 11, "classes": 7, "vague names": 0},
     "inference": {"tokens": 14_600, "files": 7, "classes": 14, "vague names": 0},
     "kernels": {"tokens": 18_200, "files": 12, "classes": 0, "vague names": 13},
     "metrics": {"tokens": 30_800, "files": 13, "classes": 26, "vague names": 0},
     "read": {"tokens": 55_000, "files": 21, "classes": 33, "vague names": 11},
-    "report": {"tokens": 52_400, "files": 21, "classes": 30, "vague names": 8},
+    "report": {"tokens": 51_000, "files": 20, "classes": 29, "vague names": 8},
     "scale": {"tokens": 26_800, "files": 14, "classes": 50, "vague names": 5},
-    "study": {"tokens": 140_900, "files": 55, "classes": 119, "vague names": 50},
+    "study": {"tokens": 141_100, "files": 55, "classes": 119, "vague names": 50},
     "truth": {"tokens": 46_900, "files": 21, "classes": 50, "vague names": 1},
-    "types": {"tokens": 27_100, "files": 13, "classes": 48, "vague names": 1},
+    "types": {"tokens": 27_000, "files": 13, "classes": 45, "vague names": 1},
     "uq": {"tokens": 50_100, "files": 26, "classes": 85, "vague names": 9},
 }  # fmt: skip
 

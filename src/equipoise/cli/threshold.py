@@ -197,10 +197,10 @@ def _rule(options: Options) -> "Rule":
 
 def _report(options: Options, key: PlanKey | None) -> "Report":
     """Read everything and set the threshold, under a bar."""
-    from equipoise.report.text import references
     from equipoise.study.analyses.moving_thresholds import Grid
     from equipoise.study.analyses.threshold_in_use import threshold_report
     from equipoise.study.analyses.thresholds import sampling_plan
+    from equipoise.truth import MODELS
 
     with progress("reading") as tell:
         read = read_probabilities(options)
@@ -224,11 +224,13 @@ def _report(options: Options, key: PlanKey | None) -> "Report":
             progress=tell,
         )
         report = threshold_report(probabilities, sample, votes, scored, _rule(options), grid)
+    model = MODELS.get(probabilities.model)
+    sources = model.references if model else ()
     return replace(
         report,
         title=f"{options.file.stem}: from where on is an item positive?",
         notices=(*read.notices, *as_notices(votes.notices), *report.notices),
-        references=(*report.references, *references([probabilities.model])),
+        references=(*report.references, *sources),
     )
 
 
