@@ -14,7 +14,6 @@ from equipoise.types.findings import (
     Lines,
     Point,
     Report,
-    Slopes,
     Table,
 )
 from equipoise.types.notices import Notice
@@ -65,8 +64,10 @@ def charts(models):
                 points=[Point(n, v, v + 0.01, n) for n, v in zip(models, values, strict=True)]),
         Lines(name="map", caption="Map", x="", y="", square=True,
                 points=[Point(n, *rng.normal(size=2)) for n in models]),
-        Slopes(name="slopes", caption="Slopes", left="hard", right="soft",
-               rows=[(n, i + 1.0, float(len(models) - i)) for i, n in enumerate(models)]),
+        Lines(name="ranks", caption="Ranks", x="", y="rank", downward=True,
+              ticks=[(0.0, "hard"), (1.0, "soft")],
+              lines=[Line(n, [(0.0, i + 1.0), (1.0, float(len(models) - i))], n)
+                     for i, n in enumerate(models)]),
         Cases(name="cases", caption="Cases", classes=("no", "yes"), items=models,
               shares=[(0.25, 0.75) for _ in models], remarks=["odd" for _ in models]),
     )  # fmt: skip

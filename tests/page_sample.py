@@ -19,7 +19,6 @@ from equipoise.types.findings import (
     Pattern,
     Point,
     Report,
-    Slopes,
     Standing,
     Standings,
     Strip,
@@ -268,9 +267,10 @@ def _evidence(models):
                       row_models=True, x="lead over", strong=abs(leads) > 0.006,
                       strong_title="shown to differ",
                       texts=[[thousandths(x) for x in row] for row in leads.tolist()]),
-        "slopes": Slopes(name="slopes", caption="Hard and soft", left="hard", right="soft",
-                         rows=[(name, n + 1.0, float(total - n)) for n, name in
-                               enumerate(models)]),
+        "ranks": Lines(name="labels", caption="Hard and soft", x="", y="rank", downward=True,
+                       ticks=[(0.0, "hard"), (1.0, "soft")],
+                       lines=[Line(name, [(0.0, n + 1.0), (1.0, float(total - n))], name)
+                              for n, name in enumerate(models)]),
         "scatter": Lines(name="plane", caption="Hard against soft", x="hard", y="soft",
                            diagonal=True, points=[
                                Point(name, 0.9 - n / 80, 0.89 - n / 90, name)

@@ -26,7 +26,6 @@ from equipoise.types.findings import (
     Lines,
     Point,
     Report,
-    Slopes,
     Standings,
     Strip,
     Strips,
@@ -90,14 +89,6 @@ CHART = st.one_of(
         x=TEXT,
         y=TEXT,
         points=st.lists(st.builds(Point, TEXT, REAL, REAL, TEXT), max_size=2).map(tuple),
-    ),
-    st.builds(
-        Slopes,
-        name=TEXT,
-        caption=TEXT,
-        left=TEXT,
-        right=TEXT,
-        rows=st.lists(st.tuples(TEXT, REAL, REAL), max_size=2).map(tuple),
     ),
     st.builds(
         lambda name, share: Cases(

@@ -9,7 +9,7 @@ import pytest
 from equipoise import Annotations, Predictions
 from equipoise.datasets import CATALOGUE
 from equipoise.metrics import hard_labels_rule
-from equipoise.report.text import methods, references, texts
+from equipoise.report.text import methods, texts
 from equipoise.types.findings import ENTRIES, bibtex
 from tests.analysed import analysed
 from tests.report_stability_sample import STUDIES, found, sample
@@ -77,7 +77,7 @@ def test_a_key_is_the_one_of_its_entry():
     for key, text in ENTRIES.items():
         assert re.match(rf"@\w+\{{{key},", text), key
         assert re.search(r"year\s*=\s*\{\d{4}\}", text)[0].endswith(f"{key[-4:]}}}"), key
-    assert "@article{brier1950," in bibtex(references(["brier_score"]))
+    assert "@article{brier1950," in bibtex(["brier1950"])
 
 
 def test_every_public_data_set_is_cited():

@@ -5,7 +5,7 @@ from itertools import combinations, pairwise
 import numpy as np
 import pytest
 
-from equipoise.report.page.palette import (
+from equipoise.report.page.figure import (
     CLASSES,
     LEVELS,
     STEPS,

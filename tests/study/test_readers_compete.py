@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 from equipoise.datasets.demo import reading_study
 from equipoise.metrics.decisions import expected_cost_metric
 from equipoise.report.page.charts import draw
-from equipoise.report.page.palette import ModelStyles
+from equipoise.report.page.figure import ModelStyles
 from equipoise.study import Settings, Thresholds, Tuning, evaluate
 from equipoise.study.analyses.annotators import confusions
 from equipoise.study.analyses.operating_curves import curves

@@ -10,7 +10,7 @@ from scipy.special import expit
 from equipoise.report.page import render
 from equipoise.report.page.cells import standings
 from equipoise.report.page.curves import draw_lines
-from equipoise.report.page.palette import ModelStyles
+from equipoise.report.page.figure import ModelStyles
 from equipoise.report.terminal import answer_lines
 from equipoise.types.arrays import InputError
 from equipoise.types.charts import Line, Lines
@@ -207,16 +207,17 @@ def test_a_file_without_a_part_is_named(tmp_path):
     assert "bce.cnn.0.npz" in task.values["reason"]
 
 
-def test_curves_end_at_their_last_point_and_show_best_and_worst():
+def test_the_best_curve_and_the_worst_alone_stand_out_and_are_named():
     made = [Line(name, [(0.02, 0.1 * k), (0.3, 0.2 * k)], model=name, dots=False)
             for k, name in enumerate("abcd", 1)]  # fmt: skip
     common = {"name": "x", "caption": "x", "x": "p", "y": "q", "lines": made}
     styles = ModelStyles(tuple("abcd"))
-    body = str(draw_lines(Lines(**common, x_range=(0, 1), front=("d", "a")), styles).rows[0])
-    assert "lead" not in body and "curve main" in body and "curve b" in body
-    assert body.count("curve pale") == 2
-    free = str(draw_lines(Lines(**common, x_range=(0, 1)), styles).rows[0])
-    assert "lead" in free and "curve b" not in free
+    for front, named in ((("d", "a"), {"d", "a"}), ((), set("abcd"))):
+        row = draw_lines(Lines(**common, x_range=(0, 1), front=front), styles).rows[0]
+        assert {label.words for label in row.cells[-1].labels} == named
+        body = str(row.html())
+        assert ('"curve b"' in body) == bool(front) and body.count("curve main") == 1
+        assert body.count('"curve pale"') == (2 if front else 3)
 
 
 def test_the_best_is_bold_where_columns_differ_in_direction(tmp_path):

@@ -23,7 +23,7 @@ from equipoise.clean.detector_benchmark import BenchmarkResult, TaskBenchmark, v
 from equipoise.read.codec import read
 from equipoise.read.files import content, read_json
 from equipoise.report.answer import Answer, AnswerContent, RankedModels, answer_report
-from equipoise.report.run import DatasetRecord, Provenance, Run, record
+from equipoise.report.run import Provenance, Run, record
 from equipoise.report.text import as_csv
 from equipoise.scale.cells import digest
 from equipoise.study import LABELS
@@ -411,12 +411,9 @@ def benchmark_run(done: BenchmarkResult, report: Report) -> Run:
     source = study.source
     dataset = None
     if source is not None:
-        dataset = DatasetRecord(
-            name=source.name,
-            title=source.title,
-            licence=source.licence,
-            citation=source.citation,
-        )
+        facts = (source.name, source.title, source.licence, source.citation)
+        names = ("name", "title", "licence", "citation")
+        dataset = {name: fact for name, fact in zip(names, facts, strict=True) if fact}
     provenance = Provenance(
         title=report.title, simulated=study.simulated or None, dataset=dataset
     )

@@ -42,7 +42,6 @@ from equipoise.read.attributes import read_attributes
 from equipoise.read.writing import RUN
 from equipoise.report.answer import AnswerContent, answer_report, require_models
 from equipoise.report.run import (
-    DatasetRecord,
     Provenance,
     Run,
     StoredQuestion,
@@ -184,7 +183,7 @@ def _recorded(
             inputs=read.inputs,
             question=_question(read.annotations, options),
             truth_model=codec.read(TruthModel, plain(truth.facts)) if truth.facts else None,
-            dataset=DatasetRecord(**read.dataset) if read.dataset else None,
+            dataset=read.dataset or None,
             asked=non_default(options, (*OF_SCORING, *OF_TRUTH)),
         ),
         replace(cited(in_options(report), read.dataset), command=typed_command()),

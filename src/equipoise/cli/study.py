@@ -489,7 +489,7 @@ def _located_files(
     votes = [file for file in record.inputs if file.role == "annotations"]
     scores = [file for file in record.inputs if file.role == "predictions"]
     source = None if files.annotations else record.dataset
-    dataset = None if source is None else source.name
+    dataset = None if source is None else source.get("name")
     paths = table_files(files.predictions) or [_located(folder, file) for file in scores]
     new_votes = table_files(files.annotations)
     vote_paths = new_votes or [_located(folder, file) for file in votes]

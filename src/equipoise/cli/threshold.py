@@ -197,10 +197,10 @@ def _rule(options: Options) -> "Rule":
 
 def _report(options: Options, key: PlanKey | None) -> "Report":
     """Read everything and set the threshold, under a bar."""
-    from equipoise.report.text import references
     from equipoise.study import Settings
     from equipoise.study.analyses.threshold_in_use import ModelsBeside, threshold_report
     from equipoise.study.analyses.thresholds import sampling_plan
+    from equipoise.truth import MODELS
 
     with progress("reading") as tell:
         read = read_probabilities(options)
@@ -221,11 +221,13 @@ def _report(options: Options, key: PlanKey | None) -> "Report":
         settings = Settings(on_missing=options.on_missing, progress=tell)
         beside = ModelsBeside(scored, metrics, options.reach, settings)
         report = threshold_report(probabilities, sample, votes, _rule(options), beside)
+    model = MODELS.get(probabilities.model)
+    sources = model.references if model else ()
     return replace(
         report,
         title=f"{options.file.stem}: from where on is an item positive?",
         notices=(*read.notices, *as_notices(votes.notices), *report.notices),
-        references=(*report.references, *references([probabilities.model])),
+        references=(*report.references, *sources),
     )
 
 

@@ -68,16 +68,6 @@ class InputFile:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DatasetRecord:
-    """The public data set that was read in place of files."""
-
-    name: str
-    title: str = field(metadata=MAYBE, default="")
-    licence: str = field(metadata=MAYBE, default="")
-    citation: str = field(metadata=MAYBE, default="")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class StoredQuestion:
     """What was asked, and how the answers were read; what was not said is None.
 
@@ -182,7 +172,8 @@ class Provenance:
         Heading of the page, and a sentence to show first when any part of the data is
         simulated.
     inputs, dataset
-        Files that were read (`hash_inputs`), or the public data set in place of them.
+        Files that were read (`hash_inputs`), or the public data set in place of them: its
+        name, title, licence and citation.
     question, truth_model
         How the labels were read, and how the truth was made where it is not the votes.
     asked
@@ -191,7 +182,7 @@ class Provenance:
 
     title: str = "Evaluation"
     simulated: str | None = None
-    dataset: DatasetRecord | None = field(default=None, metadata=MAYBE)
+    dataset: Mapping[str, str] | None = field(default=None, metadata=MAYBE)
     inputs: tuple[InputFile, ...] = ()
     question: StoredQuestion = field(default_factory=StoredQuestion)
     truth_model: TruthModel | None = field(default=None, metadata=MAYBE)

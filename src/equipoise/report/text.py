@@ -7,14 +7,12 @@ report and its findings, and the references exactly what those rest on.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
-from equipoise.metrics import named
 from equipoise.read.tables import to_frame
 from equipoise.read.writing import replaced, write_text
-from equipoise.truth import MODELS
 from equipoise.types.arrays import InputError, listed
 from equipoise.types.findings import (
     Cell,
@@ -201,15 +199,6 @@ def _tex(text: str) -> str:
 
 
 PARQUET = ".parquet"
-_RESAMPLING: Mapping[str, tuple[str, ...]] = {
-    "items": ("efron1993",),
-    "votes": ("lionetti2025", "efron1993"),
-    "panel": ("lionetti2025", "efron1993"),
-    "posterior": ("efron1993",),
-    "influence": ("delong1988",),
-    "two-way": ("owen2007", "cameron2011", "romano2005", "mogstad2024"),
-    "agreement": ("krippendorff2004", "cohen1960"),
-}
 
 
 def write_table(rows: Sequence[Row], path: Path) -> Path:
@@ -239,30 +228,6 @@ def _write_parquet(rows: Sequence[Row], file: IO[bytes]) -> None:
     names = list(dict.fromkeys(name for row in rows for name in row))
     table = to_frame({name: [row.get(name) for row in rows] for name in names})
     pyarrow.parquet.write_table(table, file, write_page_checksum=True)
-
-
-def references(used: Iterable[str]) -> list[str]:
-    """Keys of the sources of metrics, aggregation models and kinds of resampling, each once.
-
-    Metrics may carry parameters (``auroc:form=strict``); what has no source adds nothing.
-
-    Examples
-    --------
-    >>> references(["auroc:form=strict", "precision_at_100", "items"])
-    ['lionetti2025', 'efron1993']
-    """
-    return list(dict.fromkeys(key for name in used for key in _sources(name)))
-
-
-def _sources(name: str) -> tuple[str, ...]:
-    if name in MODELS:
-        return MODELS[name].references
-    if name in _RESAMPLING:
-        return _RESAMPLING[name]
-    try:
-        return named(name).references
-    except InputError:
-        return ()
 
 
 def table_of_rows(rows: Sequence[Row]) -> Table:

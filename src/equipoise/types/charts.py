@@ -150,8 +150,8 @@ class Lines(_Named):
     square
         Whether both axes have one scale and no numbers, as a map of points needs.
     front
-        Names of the best line and the worst: these alone stand out and are named, at their
-        last points, and the x axis is all of `x_range`.
+        Names of the best line and the worst: these alone stand out and are named, and the x
+        axis is all of `x_range`.
     """
 
     x: str
@@ -210,15 +210,6 @@ class Histogram(_Named):
     edges: Sequence[float]
     bars: Sequence[float]
     marks: Sequence[tuple[float, str]] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Slopes(_Named):
-    """Ranks of models on the left and on the right, joined by lines: (model, left, right)."""
-
-    left: str
-    right: str
-    rows: Sequence[tuple[str, float, float]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -436,6 +427,4 @@ class Gallery(_Named):
     rows: Sequence[Suspect]
 
 
-Chart = (
-    Dots | Lines | Heat | Histogram | Slopes | Cases | Standings | Strips | Worklist | Gallery
-)
+Chart = Dots | Lines | Heat | Histogram | Cases | Standings | Strips | Worklist | Gallery

@@ -53,6 +53,7 @@ from equipoise.types.arrays import (
     listed,
     nearest,
     require_unique,
+    unknown_name,
 )
 from equipoise.types.plausibilities import Categorical, Dirichlet, Plausibilities, Posterior
 
@@ -123,24 +124,16 @@ class Grouping:
         order = tuple(dict.fromkeys(mapping.values())) if groups is None else tuple(groups)
         for label, group in mapping.items():
             if group not in order:
-                raise InputError(
-                    f"grouping, class {label!r}",
-                    f"group {group!r}",
-                    f"one of {listed(order, most=8)}",
-                    nearest(str(group), order),
-                )
+                where = f"grouping, class {label!r}"
+                raise unknown_name(where, f"group {group!r}", group, order)
         codes = np.array([order.index(group) for group in mapping.values()], dtype=np.intp)
         return cls(tuple(mapping), order, codes, name, groups is not None)
 
     def code(self, group: str) -> int:
         """Number of a group, by its name."""
         if group not in self.groups:
-            raise InputError(
-                f"grouping {self.name!r}",
-                f"group {group!r}",
-                f"one of {listed(self.groups, most=8)}",
-                nearest(str(group), self.groups),
-            )
+            where = f"grouping {self.name!r}"
+            raise unknown_name(where, f"group {group!r}", group, self.groups)
         return self.groups.index(group)
 
     def codes(self, classes: Sequence[str]) -> Ints:
@@ -189,11 +182,10 @@ def coarsened(plausibilities: Plausibilities, grouping: Grouping) -> Plausibilit
     """
     group, groups = grouping.codes(plausibilities.classes), len(grouping.groups)
     plausibilities = plausibilities if _lawful(plausibilities) else plausibilities.stored()
-    sums = _Sums(
-        cell=_cells(plausibilities, group, groups),
-        left=unmentioned(plausibilities, group, groups).astype(np.float64),
-    )
-    law = _law(plausibilities.law, sums)
+    cell = _cells(plausibilities, group, groups)
+    left = unmentioned(plausibilities, group, groups).astype(np.float64)
+    even = np.asarray(left / np.maximum(left.sum(axis=1, keepdims=True), 1.0))
+    law = _law(plausibilities.law, cell, even)
     if law is None and plausibilities.law is not None and _is_mean(plausibilities):
         raise InputError(
             f"grouping of plausibilities by {plausibilities.method}",
@@ -201,14 +193,15 @@ def coarsened(plausibilities: Plausibilities, grouping: Grouping) -> Plausibilit
             "draws",
             "make some: .drawn(1000, seed=0)",
         )
-    start = np.arange(0, sums.left.size + 1, groups)
+    start = np.arange(0, left.size + 1, groups)
     if law is not None and (_is_mean(plausibilities) or plausibilities.on_demand):
         mass = law.mean(start)[0][None]
     else:
-        mass = np.empty((plausibilities.draws, sums.left.size))
+        mass = np.empty((plausibilities.draws, left.size))
         for number in range(plausibilities.draws):
+            share = _split(plausibilities, left, even, number)
             parts = plausibilities.mass[number], plausibilities.rest[number]
-            mass[number] = sums.over(*parts, _split(plausibilities, sums, number))
+            mass[number] = _summed(cell, share, *parts)
     return replace(
         plausibilities,
         classes=grouping.groups,
@@ -250,22 +243,10 @@ def group_chance(plausibilities: Plausibilities, grouping: Grouping, group: str)
     return np.clip(chance, 0.0, 1.0)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Sums:
-    """How masses are summed: the cell (item and group) of each entry, classes left per cell."""
-
-    cell: Ints
-    left: Floats
-
-    @property
-    def even(self) -> Floats:
-        """Share of each group in an item's unmentioned classes, (items, groups)."""
-        return np.asarray(self.left / np.maximum(self.left.sum(axis=1, keepdims=True), 1.0))
-
-    def over(self, mass: Floats, rest: Floats, share: Floats) -> Floats:
-        """Mass per cell, when the rest is shared so."""
-        named = np.bincount(self.cell, mass, self.left.size)
-        return np.asarray(named + (rest[:, None] * share).ravel())
+def _summed(cell: Ints, share: Floats, mass: Floats, rest: Floats) -> Floats:
+    """Mass per cell (item and group), when the rest is shared so, (items, groups)."""
+    named = np.bincount(cell, mass, share.size)
+    return np.asarray(named + (rest[:, None] * share).ravel())
 
 
 def _cells(plausibilities: Plausibilities, group: Ints, groups: int) -> Ints:
@@ -273,26 +254,26 @@ def _cells(plausibilities: Plausibilities, group: Ints, groups: int) -> Ints:
     return np.asarray(plausibilities.entry_items * groups + group[plausibilities.label])
 
 
-def _split(plausibilities: Plausibilities, sums: _Sums, number: int) -> Floats:
-    """Share of each group in the rest of one draw."""
-    even, shape = sums.even, plausibilities.rest_shape
+def _split(plausibilities: Plausibilities, left: Floats, even: Floats, number: int) -> Floats:
+    """Share of each group in the rest of one draw; `left` counts its classes."""
+    shape = plausibilities.rest_shape
     if not shape or not plausibilities.rest[number].any():
         return even
     random = np.random.default_rng([plausibilities.split_seed, number, 2])
-    share = random.standard_gamma(shape * sums.left)
+    share = random.standard_gamma(shape * left)
     total = share.sum(axis=1, keepdims=True)
     return np.where(total > 0, share / np.where(total > 0, total, 1.0), even)
 
 
-def _law(law: Posterior | None, sums: _Sums) -> Posterior | None:
+def _law(law: Posterior | None, cell: Ints, even: Floats) -> Posterior | None:
     """The law of the groups."""
-    none = np.zeros(len(sums.left))
+    none = np.zeros(len(even))
     if isinstance(law, Dirichlet):
-        whole = sums.over(law.concentration, law.rest, sums.even)
-        prior = None if law.prior is None else sums.over(law.prior, law.rest, sums.even)
+        whole = _summed(cell, even, law.concentration, law.rest)
+        prior = None if law.prior is None else _summed(cell, even, law.prior, law.rest)
         return Dirichlet(whole, none, prior)
     if isinstance(law, Categorical):
-        return Categorical(sums.over(law.chance, law.rest, sums.even), none)
+        return Categorical(_summed(cell, even, law.chance, law.rest), none)
     return None
 
 

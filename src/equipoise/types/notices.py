@@ -218,7 +218,7 @@ def _sentences(same: Sequence[Notice], write: "_Words") -> list[str]:
     (key,) = moving
     ordered = sorted(same, key=lambda note: float(str(note.values[key])))
     low, high = (write.fill(first.text, key, note) for note in (ordered[0], ordered[-1]))
-    text = write.format(first.text, **{**first.values, key: Range(f"{low} to {high}")})
+    text = write.format(first.text, **{**first.values, key: Hint([f"{low} to {high}"])})
     behind = [
         f"{joined(_short(note.about))} {write.fill(note.text, key, note)}" for note in same
     ]
@@ -236,12 +236,6 @@ def _sentence(text: str, about: Sequence[str]) -> str:
 
 def _short(names: Iterable[str]) -> list[str]:
     return [shortened(name, LONGEST_NAME) for name in names]
-
-
-class Range(str):
-    """Numbers that are written already."""
-
-    __slots__ = ()
 
 
 class _Words(Formatter):
@@ -265,8 +259,6 @@ class _Words(Formatter):
             value = Hint([value])
         if isinstance(value, Hint):
             return value.in_command(self.options) if self.command else str(value)
-        if isinstance(value, Range):
-            return str(value)
         if format_spec in WRITERS:
             return WRITERS[format_spec](value)
         if format_spec == "names":

@@ -602,6 +602,7 @@ def confusions(answer: Answer) -> Iterator[Finding]:
         return
     charts: list[Heat] = []
     rows: list[dict[str, Cell]] = []
+    worst: list[tuple[float, str, str]] = []
     for place, truth in enumerate(done.questions[:MOST]):
         chart, expected = _confusion(answer, leader, place)
         classes = {"votes_for": chart.rows, "decided": chart.columns}
@@ -613,20 +614,19 @@ def confusions(answer: Answer) -> Iterator[Finding]:
         }
         charts.append(chart)
         rows += rows_of({"task": truth.task}, classes, cells)
-    wrong = [
-        (float(str(row["share"])), row)
-        for row in rows
-        if row["votes_for"] != row["decided"] and row["share"] == row["share"]
-    ]
-    if not wrong:
+        wrong = np.where(np.eye(len(chart.values)) > 0, np.nan, chart.values)
+        if not np.isnan(wrong).all():
+            share = float(np.nanmax(wrong))
+            a, b = np.argwhere(wrong == share)[0]
+            where = f" in {truth.task}" if truth.task else ""
+            worst.append((share, f"{chart.rows[a]}{where}", chart.columns[b]))
+    if not worst:
         return
-    share, worst = max(wrong, key=lambda pair: pair[0])
-    where = f" in {worst['task']}" if worst["task"] else ""
+    share, votes_for, decided = max(worst, key=lambda mistake: mistake[0])
     yield Finding(
         key="confusion",
         title=f"What {leader} takes for what",
-        sentence=f"Of the votes for {worst['votes_for']}{where}, {percent(share)} are decided "
-        f"as {worst['decided']}.",
+        sentence=f"Of the votes for {votes_for}, {percent(share)} are decided as {decided}.",
         charts=tuple(charts),
         tables=(
             Table(

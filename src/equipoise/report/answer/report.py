@@ -5,7 +5,7 @@ agreement and the disputed items stand open; everything else is evidence: how ma
 labels compare, all pairs, and the analyses that were asked for.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -45,15 +45,17 @@ from equipoise.study.study import Progress, Settings, Study, silent
 from equipoise.study.thresholds import threshold_table
 from equipoise.truth import MODELS, model_title
 from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import Floats, InputError, Ints, choice, listed, nearest
+from equipoise.types.arrays import Floats, InputError, Ints, choice, unknown_name
 from equipoise.types.findings import (
     Card,
     Column,
     Finding,
+    Line,
+    Lines,
     Report,
-    Slopes,
     Table,
     cite,
+    columns,
     left_out,
 )
 from equipoise.types.notices import worded
@@ -129,8 +131,7 @@ def require_models(pair: tuple[str, str] | None, predictions: Sequence[Predictio
     models = list(dict.fromkeys(prediction.model for prediction in predictions))
     for name in pair or ():
         if name not in models:
-            expected = f"one of {listed(models, most=8)}"
-            raise InputError("pair, model", f"{name!r}", expected, nearest(name, models))
+            raise unknown_name("pair, model", f"{name!r}", name, models)
     if pair is not None and pair[0] == pair[1]:
         raise InputError("pair", f"{pair[0]!r} twice", "two models", "name another one")
 
@@ -347,25 +348,46 @@ def _labels(answer: Answer) -> Iterator[Finding]:
         where = "" if new else " in the best group then"
         parts += [f"{joined(gone, most=NAMED)} {_are(gone)} not{where}"] * bool(gone)
         group = f"; {', '.join(parts)}"
-    names = [n for n in front.models if n in hard.models[: hard.known]]
-    ranks = [
+    by_hard, by_soft = (
         _ranks(standing.models[: standing.known], standing.values[: standing.known], answer)
         for standing in (hard, front)
-    ]
+    )
+    ranks = {
+        name: (by_hard[name], by_soft[name])
+        for name in front.models
+        if name in by_hard and name in by_soft
+    }
     yield Finding(
         key="labels",
         title="Majority labels and soft labels",
         sentence=f"{sentence}{group}.",
-        charts=(
-            Slopes(
-                name="labels",
+        charts=(_rank_lines(f"Ranks by {what}", ranks),),
+        tables=(
+            Table(
+                name="label_ranks",
                 caption=f"Ranks by {what}",
-                left="majority labels",
-                right="soft labels",
-                rows=[(n, ranks[0][n], ranks[1][n]) for n in names if n in ranks[1]],
+                columns=columns(model="model", majority_labels="rank", soft_labels="rank"),
+                rows=[
+                    {"model": name, "majority_labels": first, "soft_labels": last}
+                    for name, (first, last) in ranks.items()
+                ],
+                brief=(),
             ),
         ),
         note="Soft labels are the share of votes, majority labels the class with most of them.",
+    )
+
+
+def _rank_lines(caption: str, ranks: Mapping[str, tuple[float, float]]) -> Lines:
+    """Ranks of models under majority labels and under soft ones, joined by lines."""
+    return Lines(
+        name="labels",
+        caption=caption,
+        x="",
+        y="rank, 1 is best",
+        lines=[Line(name, list(enumerate(both)), model=name) for name, both in ranks.items()],
+        ticks=((0, "majority"), (1, "soft")),
+        downward=True,
     )
 
 

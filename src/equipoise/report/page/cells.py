@@ -7,8 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from equipoise.report.page.figure import CellGrid, Plot, Square, described
-from equipoise.report.page.palette import LEVELS, ModelStyles
+from equipoise.report.page.figure import LEVELS, CellGrid, ModelStyles, Plot, Square, described
 from equipoise.report.page.svg import (
     Html,
     Scale,

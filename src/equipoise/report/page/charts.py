@@ -5,7 +5,6 @@ coincide (one line has all their names). Names stand beside their marks.
 """
 
 import math
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby, pairwise
@@ -16,6 +15,7 @@ from equipoise.report.page.curves import draw_lines
 from equipoise.report.page.figure import (
     Figure,
     FigureRow,
+    ModelStyles,
     Plot,
     Rows,
     Words,
@@ -23,9 +23,7 @@ from equipoise.report.page.figure import (
     described,
     plane,
 )
-from equipoise.report.page.palette import ModelStyles
 from equipoise.report.page.svg import (
-    LETTER,
     Html,
     Label,
     Scale,
@@ -34,12 +32,10 @@ from equipoise.report.page.svg import (
     fitted,
     interval,
     join,
-    lines_of,
     middle,
     stroke,
     tick_labels,
     upright,
-    width,
 )
 from equipoise.report.page.votes import cases, strips
 from equipoise.types.charts import (
@@ -50,11 +46,10 @@ from equipoise.types.charts import (
     Heat,
     Histogram,
     Lines,
-    Slopes,
     Standings,
     Strips,
 )
-from equipoise.types.numbers import change, count, number, rank
+from equipoise.types.numbers import change, count, number
 
 DEEP = 1e4  # the largest number over the smallest that a logarithmic axis shows
 TALL, DENSE = 28.0, 22.0  # rows, and rows of which there are many
@@ -287,88 +282,11 @@ def _trimmed(chart: Histogram, marked: Sequence[float]) -> list[tuple[float, flo
     return bars[wanted[0] : wanted[-1] + 1] if wanted else []
 
 
-# ---- ranks ---------------------------------------------------------------------------------
-
-
-def _slopes(chart: Slopes, styles: ModelStyles) -> Figure | None:
-    """Models stand at their place in each order; ties keep the order of the other side."""
-    rows = [row for row in chart.rows if _finite(row[1], row[2])]
-    if len(rows) < 2:
-        return None
-
-    def order(side: int) -> dict[str, int]:
-        def key(row: tuple[str, float, float]) -> tuple[float, float]:
-            left, right = (x if math.isfinite(x) else math.inf for x in row[1:])
-            return (left, right) if side == 1 else (right, left)
-
-        return {row[0]: place for place, row in enumerate(sorted(rows, key=key))}
-
-    before, after = order(1), order(2)
-    parts = [part for row in rows for part in re.split(r"[\s\-_/.,]", row[0])]
-    room = max(11, min(12, max(map(width, parts))))  # names break between words
-    wrapped = {row[0]: lines_of(row[0], room) for row in rows}
-    high = 8 + 14.0 * max(len(lines) for lines in wrapped.values())
-    top = 22.0
-    total = top + high * len(rows)
-
-    def y(place: int) -> float:
-        return top + high * (place + 0.5)
-
-    pair = styles.pair(row[0] for row in rows)
-    body = []
-    for model, first, last in rows:
-        tone = styles.tone(model, pair)
-        ends = (0.0, y(before[model])), (100.0, y(after[model]))
-        defined = [math.isfinite(first), math.isfinite(last)]
-        if all(defined):
-            moved = " main" if model == styles.leader else "" if first == last else " moved"
-            body.append(stroke(*ends, f"slope{moved} {tone}".strip()))
-        body += [
-            dot(*end, tone, m=styles.number(model))
-            for end, there in zip(ends, defined, strict=True)
-            if there
-        ]
-    sides = [
-        _rank_names(rows, (before, after)[side - 1], wrapped, (y, total, side), head)
-        for side, head in ((1, chart.left), (2, chart.right))
-    ]
-    plot = Plot(join(body), total, label=described(chart))
-    return Rows(kind="slopes", rows=(FigureRow((sides[0], plot, sides[1])),),
-                alternative=described(chart))  # fmt: skip
-
-
-def _rank_names(
-    rows: Sequence[tuple[str, float, float]],
-    places: Mapping[str, int],
-    wrapped: Mapping[str, Sequence[str]],
-    frame: tuple[Callable[[int], float], float, int],
-    head: str,
-) -> Plot:
-    """Names and ranks on one side of the slopes."""
-    y, total, column = frame
-    side, at = ("end", 100.0) if column == 1 else ("start", 0.0)
-    shift = -5.0 if column == 1 else 5.0
-    labels = [Label(head, at, 12, side, class_="tick strong")]
-    for row in rows:
-        lines = wrapped[row[0]]
-        value = row[1] if column == 1 else row[2]
-        place = rank(value) if math.isfinite(value) else "–"
-        texts = [
-            f"{line}  {place}" if column == 1 else f"{place}  {line}" for line in lines[:1]
-        ]
-        for step, words in enumerate([*texts, *lines[1:]]):
-            base = y(places[row[0]]) + 4 + 14 * (step - (len(lines) - 1) / 2)
-            labels.append(Label(words, at, base, side, shift, class_="tick plain"))
-    wide = LETTER * max(width(label.words) for label in labels) + 9
-    return Plot(Html(""), total, tuple(labels), wide=round(wide))
-
-
 _DRAWERS: Mapping[type, Callable[[Any, ModelStyles], Figure | None]] = {
     Dots: _dots,
     Lines: draw_lines,
     Heat: heat,
     Histogram: _histogram,
-    Slopes: _slopes,
     Cases: lambda chart, _: cases(chart),
     Standings: standings,
     Strips: lambda chart, _: strips(chart),

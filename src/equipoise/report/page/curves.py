@@ -6,13 +6,14 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from equipoise.report.page.figure import (
+    CLASSES,
     Figure,
+    ModelStyles,
     Plot,
     axis_numbers,
     described,
     plane,
 )
-from equipoise.report.page.palette import CLASSES, ModelStyles
 from equipoise.report.page.svg import (
     LETTER,
     Html,
@@ -43,8 +44,8 @@ TOLD = 4  # lines that keep their names in a crowded plot
 DOTTED = 12  # points of a line that are marked
 STEPS = 12  # places on a piece of a line that names of points keep away from
 FRONT = ("main", "b")  # looks of the best line and the worst
-EDGE = 70.0  # per cent across beyond which names stand in the corner
 SIDE = 12.0  # pixels from a plot to the names
+SHORT = 5  # letters under a tick that may reach beyond the side
 HIGH = 320.0  # pixels of a plot of points alone
 HALF = 400  # pixels of a plot in half a page
 NAMED = 40  # with more points they have no names
@@ -92,7 +93,7 @@ def draw_lines(chart: Lines, styles: ModelStyles) -> Figure | None:
     few = len(curves) <= 3
     paths += [_band(curve, frame) for curve in curves if few or curve.tone in ("main", "b")]
     order = sorted(curves, key=lambda curve: curve.tone not in ("pale", "out"))
-    paths += [part for drawn in order for part in _paths(drawn, frame, lead=not chart.front)]
+    paths += [part for drawn in order for part in _paths(drawn, frame)]
     body.append(stretched(bottom, *paths))
     body += [mark for drawn in order for mark in _dots(drawn, frame)]
     points = _known_points(chart)
@@ -106,9 +107,8 @@ def draw_lines(chart: Lines, styles: ModelStyles) -> Figure | None:
     ]
     labels, deep = _beneath(chart, frame)
     beside = _point_names(points, frame, taken=[curve.line for curve in curves])
-    beside += _front_names(curves, frame) if chart.front else []
     plot = Plot(join(body), bottom + deep, (*labels, *beside), described(chart))
-    named = not chart.front and any(name for curve in curves for name in curve.names)
+    named = any(name for curve in curves for name in curve.names)
     names = [_names(curves, frame, bottom + deep)] if named else []
     lower = f" (lower row: {chart.bar_title})" if chart.bars and chart.bar_title else ""
     drawing = plane(chart, (axis_numbers(ticks, frame.up, bottom + deep), plot, *names))
@@ -178,16 +178,16 @@ def _point_names(
         tries: list[Label] = []
         for words in dict.fromkeys([point.name, shorten(point.name, ROOM)]):
             sides = [
-                Label(words, x, y + 4, "start", 8.0),
-                Label(words, x, y + 4, "end", -8.0),
-                Label(words, x, y + 17),
-                Label(words, x, y - 9),
+                Label(words, x, y + 4, "start", 11.0),
+                Label(words, x, y + 4, "end", -11.0),
+                Label(words, x, y + 21),
+                Label(words, x, y - 10),
             ]
             inside = [side for side in sides if side.y - 9 > top and side.y < frame.bottom - 2]
             tries += [
                 label
                 for side in inside
-                for label in fitted([side], over=-2, taken=[*covered, *named])
+                for label in fitted([side], over=-3, taken=[*covered, *named])
             ]
             if any(label.least <= HALF for label in tries):  # the whole name has room
                 break
@@ -232,7 +232,7 @@ def _curves(
             tone = _model_tone(first, styles, pair, leader)
         else:
             tone = _plain_tone(place, len(groups))
-        names = tuple(line.name for line in group)
+        names = tuple(line.name for line in group if not front or tone in FRONT)
         curves_drawn.append(_Curve(first, names, tone, styles.number(first.model)))
     return curves_drawn
 
@@ -241,28 +241,6 @@ def _front_tone(names: Sequence[str], front: Sequence[str]) -> str:
     return next(
         (tone for tone, name in zip(FRONT, front, strict=False) if name in names), "pale"
     )
-
-
-def _front_names(curves: Sequence[_Curve], frame: _Frame) -> list[Label]:
-    """Names of the best line and the worst, at their ends or in the corner above these."""
-    front = sorted(
-        (curve for curve in curves if curve.tone in FRONT), key=lambda curve: -len(curve.tone)
-    )
-    ends = [frame.places(_defined_points_of(curve.line))[-1] for curve in front]
-    corner = any(x > EDGE for x, _ in ends)
-    labels: list[Label] = []
-    for k, (shown, (x, y)) in enumerate(zip(front, ends, strict=True)):
-        class_ = "tick plain strong" if shown.tone == FRONT[0] else "tick plain"
-        words = shorten(shown.names[0], 2 * ROOM)
-        if corner:
-            look = "dashed" if shown.tone == FRONT[1] else "blue"
-            labels.append(
-                Label(f"{look}: {words}", 98, TOP + STEP * (k + 1), "end", 0.0, class_)
-            )
-            continue
-        y = y + 4 if all(abs(label.y - y - 4) >= STEP for label in labels) else y + 4 + STEP
-        labels.append(Label(words, x, y, "start", 5.0, class_))
-    return labels
 
 
 def _model_tone(line: Line, styles: ModelStyles, pair: tuple[str, ...], leader: str) -> str:
@@ -316,7 +294,7 @@ def _band(drawn: _Curve, frame: _Frame) -> Html:
     return area([*there, *back], f"band {drawn.tone}")
 
 
-def _paths(drawn: _Curve, frame: _Frame, *, lead: bool = True) -> list[Html]:
+def _paths(drawn: _Curve, frame: _Frame) -> list[Html]:
     places = frame.places(_defined_points_of(drawn.line))
     inner = len(_defined_points_of(replace(drawn.line, beyond=())))
     dashed = " far" if drawn.line.dashed else ""
@@ -324,7 +302,7 @@ def _paths(drawn: _Curve, frame: _Frame, *, lead: bool = True) -> list[Html]:
     if drawn.line.beyond and len(places) > inner:
         paths.append(curve(places[max(0, inner - 1) :], f"curve {drawn.tone} far"))
     x, y = places[-1]
-    if lead and x < 97:  # its name stands to the right of the plot
+    if any(drawn.names) and x < 97:  # its name stands to the right of the plot
         paths.append(curve([(x, y), (100, y)], "lead"))
     return paths
 
@@ -356,10 +334,16 @@ def _beneath(chart: Lines, frame: _Frame) -> tuple[tuple[Label, ...], float]:
         deep = 14 + LETTER * max(map(width, words))
         rows = _bar_labels(chart, across, bottom + deep + 12)
         return fitted([*over, *turned, *rows], over=20), deep + (18 if rows else 0)
-    level = [Label(words[at], across(chart.ticks[at][0]), bottom + 16)
+    level = [_under(words[at], across(chart.ticks[at][0]), bottom + 16)
              for at in spread_order(len(words))]  # fmt: skip
     rows = _bar_labels(chart, across, bottom + 32)
     return fitted([*over, *level, *rows], over=20), 22.0 + (16 if rows else 0)
+
+
+def _under(words: str, at: float, y: float) -> Label:
+    """Words under a tick; long ones begin or end at the side of the plot."""
+    sides = ("start", "end") if width(words) > SHORT else ("middle", "middle")
+    return Label(words, at, y, sides[0] if at < 5 else sides[1] if at > 95 else "middle")
 
 
 def _bar_labels(chart: Lines, across: Scale, y: float) -> list[Label]:

@@ -18,8 +18,7 @@ from importlib.metadata import version
 from importlib.resources import files
 
 from equipoise.report.page.charts import draw
-from equipoise.report.page.figure import NOTHING
-from equipoise.report.page.palette import ModelStyles, css
+from equipoise.report.page.figure import NOTHING, ModelStyles, css
 from equipoise.report.page.svg import Html, element, join
 from equipoise.report.page.votes import gallery, has_files, worklist
 from equipoise.report.text import as_csv

@@ -16,8 +16,17 @@ from xml.sax.saxutils import escape, quoteattr
 from equipoise.read.writing import write_folder
 from equipoise.report.page.charts import draw
 from equipoise.report.page.document import asset, render
-from equipoise.report.page.figure import CellGrid, Figure, Plot, Rows, Square, Words
-from equipoise.report.page.palette import CLASSES, ModelStyles, theme
+from equipoise.report.page.figure import (
+    CLASSES,
+    CellGrid,
+    Figure,
+    ModelStyles,
+    Plot,
+    Rows,
+    Square,
+    Words,
+    theme,
+)
 from equipoise.report.page.svg import UNPRINTABLE, Html, element, lines_of, shorten, width
 from equipoise.report.text import texts
 from equipoise.types.findings import JsonValue, Report, as_json, plain

@@ -9,21 +9,20 @@ browser and hands them out as votes.
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import zip_longest
 
 from equipoise.report.page.figure import (
+    LONGEST,
     NOTHING,
     FigureRow,
     Plot,
     Rows,
     Words,
+    class_tone,
     described,
     key_html,
 )
-from equipoise.report.page.palette import LONGEST, class_tone
 from equipoise.report.page.svg import (
-    LETTER,
     Html,
     Label,
     Scale,
@@ -54,7 +53,7 @@ from equipoise.types.numbers import UNDEFINED, count, number, percent, rank
 
 STRIP = 48.0
 SPLITS = 5  # shades from agreed to split
-NARROW = 120  # pixels of the narrowest plot of rates
+MARGIN = 35  # per cent from a side, from which on words about a range begin there
 WHO = 34  # letters of the head over the rates
 SQUARES = 30  # votes of a pattern that are squares; of more the shares are drawn
 
@@ -153,34 +152,11 @@ def _rates(row: Strip, scale: Scale) -> Plot:
     low, high = min(r for _, r in defined), max(r for _, r in defined)
     body = [*grid, stroke((scale(low), 24), (scale(high), 24), "reach")]
     body += [dot(scale(r), 24, "reader", size=4, title=f"{n} {percent(r)}") for n, r in defined]
-    description = f"from {percent(low)} to {percent(high)}"
-    return Plot(
-        join(body),
-        STRIP,
-        _end_labels(scale(low), scale(high), (percent(low), percent(high))),
-        description,
-    )
-
-
-def _end_labels(low: float, high: float, ends: tuple[str, str]) -> tuple[Label, ...]:
-    """What stands at both ends of a range, moved apart where they would touch."""
-    first, last = Label(ends[0], low, 42), Label(ends[1], high, 42)
-    if ends[0] == ends[1]:
-        return fitted([first], over=12)
-    shown = fitted([first, last], over=12)
-    if len(shown) == 2 and shown[1].least <= NARROW and shown[0].least <= NARROW:
-        return tuple(replace(shown_label, least=0) for shown_label in shown)
-    at, (left, right) = (low + high) / 2, (LETTER * width(words) for words in ends)
-    if at > 100 - 100 * right / NARROW:
-        return replace(last, x=100, anchor="end", shift=8.0), replace(
-            first, x=100, anchor="end", shift=2.0 - right
-        )
-    if at < 100 * left / NARROW:
-        return replace(first, x=0, anchor="start", shift=-8.0), replace(
-            last, x=0, anchor="start", shift=left - 2
-        )
-    apart = replace(first, x=at, anchor="end", shift=-3.0)
-    return apart, replace(last, x=at, anchor="start", shift=3.0)
+    words = percent(low) if low == high else f"{percent(low)} to {percent(high)}"
+    at = scale((low + high) / 2)
+    side = "start" if at < MARGIN else "end" if at > 100 - MARGIN else "middle"
+    label = Label(words, {"start": 0.0, "end": 100.0}.get(side, at), 42, side)
+    return Plot(join(body), STRIP, (label,), f"from {percent(low)} to {percent(high)}")
 
 
 # ---- items close up ------------------------------------------------------------------------
