@@ -12,13 +12,9 @@ from equipoise.study.analyses.components import Components as Components
 from equipoise.study.analyses.components import variance_components as variance_components
 from equipoise.study.analyses.confusion_matrices import Confusion as Confusion
 from equipoise.study.analyses.confusion_matrices import confusions as confusions
-from equipoise.study.analyses.expert_comparison import Experts as Experts
-from equipoise.study.analyses.expert_comparison import experts as experts
 from equipoise.study.analyses.fragility import Flip as Flip
 from equipoise.study.analyses.fragility import Flips as Flips
 from equipoise.study.analyses.fragility import flips as flips
-from equipoise.study.analyses.gold_standard import Gold as Gold
-from equipoise.study.analyses.gold_standard import gold as gold
 from equipoise.study.analyses.moving_thresholds import Grid as Grid
 from equipoise.study.analyses.moving_thresholds import ThresholdSweep as ThresholdSweep
 from equipoise.study.analyses.moving_thresholds import threshold_sweep as threshold_sweep
@@ -28,6 +24,7 @@ from equipoise.study.analyses.panels import PanelSize as PanelSize
 from equipoise.study.analyses.panels import panel_size as panel_size
 from equipoise.study.analyses.ranking import RankStability as RankStability
 from equipoise.study.analyses.ranking import rank_stability as rank_stability
+from equipoise.study.analyses.readers import readers_finding as readers_finding
 from equipoise.study.analyses.thresholds import ExpertSample as ExpertSample
 from equipoise.study.analyses.thresholds import Rule as Rule
 from equipoise.study.analyses.thresholds import Threshold as Threshold
