@@ -2,8 +2,10 @@
 
 Per design: how often intervals of a value and of a difference cover the truth, how often a pair
 of equal models is called different, and how often any of ten equal models is. With hard labels
-and soft AUROC the truth is that of as many votes as the design has. ``--quick`` (or
-EQUIPOISE_QUICK=1) takes a tenth of the studies.
+and soft AUROC the truth is that of as many votes as the design has. Of models next to readers:
+coverage for readers like these and for these readers, and how often the leader of six equal
+models is called better than it is. ``--quick`` (or EQUIPOISE_QUICK=1) takes a tenth of the
+studies, ``--readers`` the last part alone.
 """
 
 import os
@@ -14,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks._clock import heading
+from benchmarks._reader_panels import COLUMNS, PANELS, mean_gain, study_of
 from benchmarks._readers import EQUAL, Design, seeds, study, truth
 from equipoise import Settings, evaluate, resample
 from equipoise.scale.engine import Engine, current, using
@@ -163,9 +166,23 @@ def _summary(rows: Any) -> str:
     return "   ".join(text)
 
 
+def _against_readers(studies: int) -> None:
+    """Models next to readers, by panel and measure."""
+    print(f"   -- models against readers, {studies} studies: {', '.join(COLUMNS)}")
+    for panel in PANELS:
+        for measure in ("matched", "balanced"):
+            true = mean_gain(panel, measure)
+            rows = [study_of(panel, measure, seed, true) for seed in range(studies)]
+            cells = "   ".join(f"{share:.3f}" for share in np.mean(rows, axis=0))
+            print(f"   {panel.name:58s} {measure:9s}  {cells}", flush=True)
+
+
 def main() -> None:
     quick = "--quick" in sys.argv or bool(os.environ.get("EQUIPOISE_QUICK"))
     studies, panels = (30, 200) if quick else (STUDIES, 400)
+    if "--readers" in sys.argv:
+        _against_readers(studies)
+        return
     heading(f"inference: coverage of two-way t, nominal 0.95, {studies} studies a design")
     for title, designs in (("designs", DESIGNS), ("harder", HARDER)):
         print(f"   -- {title}")
@@ -175,6 +192,7 @@ def main() -> None:
             _show(design, each)
             found.append(each)
         _means(designs, found)
+    _against_readers(studies)
 
 
 if __name__ == "__main__":

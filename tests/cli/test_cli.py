@@ -18,6 +18,8 @@ ROWS = [
     "standard_error", "df", "rank_low", "rank_high",
 ]  # fmt: skip
 
+PER_READER = ("--inference", "per_reader_truth")
+
 
 @pytest.fixture
 def study(tmp_path):
@@ -127,7 +129,7 @@ def test_report_writes_the_page_and_refuses_a_damaged_run(study):
         (["--matters", "inf"], "expected a number above 0"),
         (["--items", "fix"], "random, fixed"),
         (["--annotators", "these"], "random, fixed"),
-        (["--inference", "mrcm"], "did you mean 'mrmc'?"),
+        (["--inference", "mrcm"], "per_reader_truth"),
         (["--on-missing", "ignore"], "error, drop"),
         (["--ties", "positive"], "half, negative, drop"),
         (["--columns", "item:Study"], "OURS=THEIRS"),
@@ -145,9 +147,12 @@ def test_wrong_usage_is_exit_code_two(study, words, message):
     ("words", "parts"),
     [
         (["--items", "fixed", "--annotators", "fixed"], ["at most one of them"]),
-        (["--inference", "mrmc", "--items", "fixed"], ["items fixed", "--inference two-way"]),
-        (["--inference", "mrmc", "--annotators", "fixed"], ["annotators fixed"]),
-        (["--inference", "mrmc", "--exchangeable"], ["named annotators"]),
+        (
+            ["--inference", "per_reader_truth", "--items", "fixed"],
+            ["items fixed", "--inference two-way"],
+        ),
+        ([*PER_READER, "--annotators", "fixed"], ["annotators fixed"]),
+        ([*PER_READER, "--exchangeable"], ["named annotators"]),
     ],
 )
 def test_settings_that_do_not_go_together_are_refused(study, words, parts):
@@ -165,7 +170,10 @@ def test_whom_a_verdict_speaks_for_is_said_followed_and_recorded(study):
         (): ("items and annotators like these", "items x panel"),
         ("--items", "fixed"): ("these items and annotators like these", "panel"),
         ("--annotators", "fixed"): ("items like these and these annotators", "items"),
-        ("--inference", "mrmc"): ("items and annotators like these", "items x panel"),
+        PER_READER: (
+            "items and annotators like these",
+            "items x panel",
+        ),
     }
     rows = {}
     for how, (said, drawn) in whom.items():
@@ -180,14 +188,18 @@ def test_whom_a_verdict_speaks_for_is_said_followed_and_recorded(study):
         both = not {"--annotators", "--items"} & {*how}
         assert ("So few annotators make wide intervals." in shown) == both
         terms = dict(record["report"]["terms"])
-        assert ("Obuchowski-Rockette" in terms["Intervals"]) == ("mrmc" in how)
+        assert ("Obuchowski-Rockette" in terms["Intervals"]) == (how == PER_READER)
         sources = {"obuchowski1995", "hillis2007"}
-        assert sources.isdisjoint(record["report"]["references"]) == ("mrmc" not in how)
-        assert ("[@obuchowski1995; @hillis2007]" in str(record["report"])) == ("mrmc" in how)
+        assert sources.isdisjoint(record["report"]["references"]) == (
+            "per_reader_truth" not in how
+        )
+        assert ("[@obuchowski1995; @hillis2007]" in str(record["report"])) == (
+            "per_reader_truth" in how
+        )
         rows[how] = record["rows"]
     wide, *other = ([row["high"] - row["low"] for row in one] for one in rows.values())
     assert all(wide != one for one in other)
-    mrmc = {(row["model"], row["labels"]): row["value"] for row in rows["--inference", "mrmc"]}
+    mrmc = {(row["model"], row["labels"]): row["value"] for row in rows[PER_READER]}
     assert mrmc["good", "hard"] == mrmc["good", "soft"]
 
 

@@ -119,7 +119,7 @@ def test_a_run_says_what_was_asked_of_it_by_rare_options(equipoise):
         (("--ties", "positive"), "half, negative, drop"),
         (("--resample", "panle"), "did you mean 'panel'?"),
         (("--labels", "sofd"), "did you mean 'soft'?"),
-        (("--inference", "mrcm"), "did you mean 'mrmc'?"),
+        (("--inference", "mrcm"), "per_reader_truth"),
         (("--layout", "wid"), "did you mean 'wide'?"),
         (("--columns", "item"), "expected OURS=THEIRS"),
     ],

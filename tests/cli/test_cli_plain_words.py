@@ -105,7 +105,7 @@ def test_one_model_is_told_once_that_nobody_can_overtake_it(equipoise):
 
 @pytest.mark.usefixtures("study")
 def test_printed_tables_have_words_for_flags_names_and_letters(equipoise):
-    asked = ("--only", "flips,choices,ranking,experts")
+    asked = ("--only", "flips,choices,ranking,readers")
     code, _, said = equipoise("evaluate", *FILES, *QUICK, "--out", "run", *asked)
     assert code == 0, said
     assert equipoise("report", "run", "--export", "out")[0] == 0

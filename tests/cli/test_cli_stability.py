@@ -45,7 +45,7 @@ def test_json_is_all_there_is_on_standard_output(equipoise):
     facts = json.loads(out)
     assert code == 0 and facts["models"] == ["good", "fair", "[weak]"]
     keys = [one["key"] for one in facts["findings"]]
-    assert {"ranking", "flips"} <= set(keys) and "experts" not in keys
+    assert {"ranking", "flips"} <= set(keys) and "curves" not in keys
     assert equipoise(*words)[1] == out
 
 
@@ -61,7 +61,8 @@ def test_the_folder_holds_everything_and_is_not_overwritten_unasked(study, equip
         ("attributes", "../items.csv"),
     }  # fmt: skip
     keys = [one["key"] for one in record["report"]["findings"]]
-    assert [key for key in keys if key in ANALYSES] == [x for x in ANALYSES if x != "experts"]
+    rest = [name for name in ANALYSES if name != "readers"]
+    assert [key for key in keys if key in ANALYSES] == ["readers", *rest]
     assert record["title"] == "votes.csv"
     assert equipoise("report", "s", "--export", "paper")[0] == 0
     rows = table(study / "paper/tables/leave_one_out.csv")

@@ -14,13 +14,12 @@ from equipoise import Annotations, InputError, Plausibilities, Predictions, eval
 from equipoise.datasets.demo import reading_study
 from equipoise.report.answer import evaluation_report
 from equipoise.report.run import Provenance, record
-from equipoise.study import Settings
+from equipoise.study import Settings, Study
 from equipoise.study.analyses import (
-    experts,
     flips,
-    gold,
     rank_stability,
 )
+from equipoise.study.competitors import reader_tables
 from equipoise.study.planning import next_for_ranking, next_items, plan_ranking, plan_size
 from equipoise.study.questions import ask
 from equipoise.truth import agreement, dawid_skene, dirichlet
@@ -190,8 +189,7 @@ def results():
     yield agreement.krippendorff_alpha(READINGS)
     yield from (rank_stability(two, READINGS, **few), flips(two, READINGS, most=3))
     yield from (ask("leave_one_out", two, READINGS), variance_components(two, READINGS))
-    yield from (panel_size(two, READINGS, **few), experts(two, READINGS))
-    yield gold(two, with_gold(), **few)
+    yield from (panel_size(two, READINGS, **few), reader_tables(Study.of(two, READINGS))[0])
     unit = [replace(one, values=1 / (1 + np.exp(-one.values))) for one in two]
     yield calibration(unit, READINGS)
     plan = {"difference": 0.01, "simulations": 0}

@@ -10,14 +10,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import cohen_kappa_score
 
 from equipoise.datasets.demo import reading_study
-from equipoise.metrics import CATALOGUE, accuracy, auroc
+from equipoise.metrics import CATALOGUE, auroc
 from equipoise.metrics.distributions import entropy
 from equipoise.read.attributes import Attributes
 from equipoise.study import Settings, Study, evaluate
 from equipoise.study.questions import Question, Variant, answers, ask, choices, leave_one_out
 from equipoise.study.questions.answers import LARGER, OTHER, SAME, SMALLER, UNKNOWN, holm
 from equipoise.study.questions.certainty import cutoffs
-from equipoise.study.questions.readers import differences
 from equipoise.study.variants import Contest, contrasts
 from equipoise.truth import dirichlet
 from equipoise.truth.agreement import cohen_kappa, krippendorff_alpha
@@ -407,67 +406,6 @@ def slow_truths(table, who):
                 for part in (own, others)
             ]
     return found
-
-
-@pytest.mark.parametrize(
-    ("kind", "classes", "gold"),
-    [("binary", ("no", "yes"), ()), ("nominal", ("x", "y", "z"), ()),
-     ("binary", ("no", "yes"), (1, 4, 9, 12))],
-)  # fmt: skip
-def test_every_reader_is_scored_against_the_others_on_what_it_read(kind, classes, gold):
-    table, given = sparse(kind, classes, gold)
-    found = ask("readers", given, table, metrics=["accuracy"])
-    values, rows = by_variant(found), differences(found)
-    assert {outcome.label for outcome in found.outcomes} == set(table.annotators)
-    for who, name in enumerate(table.annotators):
-        truth = slow_truths(table, who)
-        label = np.array([others for _, others in truth.values()])
-        own = accuracy(label, np.array([mine for mine, _ in truth.values()]))
-        assert_allclose(values[name, name], own, **EXACT)
-        for model in given:
-            scores = model.values[list(truth)]
-            said = np.stack([1 - scores, scores], 1) if kind == "binary" else scores
-            value = accuracy(label, said)
-            assert_allclose(values[name, model.model], value, **EXACT)
-            (row,) = [r for r in rows if (r.reader, r.competitor) == (name, model.model)]
-            assert_allclose(row.difference, value - own, **EXACT)
-            assert row.difference_low <= row.difference <= row.difference_high
-            assert row.items == len(truth)
-
-
-def test_repeated_answers_of_a_reader_count_by_weight_and_number():
-    table = Annotations(
-        kind="binary", classes=("no", "yes"), items=("a", "b"), annotators=("ana", "bo"),
-        item=np.array([0, 0, 1, 0, 1]), annotator=np.array([0, 0, 0, 1, 1]),
-        label=np.array([1, 0, 1, 1, 0]), weight=np.array([3.0, 0.5, 1.0, 1.0, 1.0]),
-        count=np.array([1, 2, 1, 1, 1]),
-    )  # fmt: skip
-    model = Predictions("net", ("a", "b"), np.array([0.9, 0.2]))
-    found = ask("readers", model, table, metrics=["brier_score", "accuracy"])
-    assert found.contest.metric.name == "accuracy"  # which decides
-    expected = accuracy(np.array([[0, 1], [1, 0]]), np.array([[0.25, 0.75], [0, 1]]))
-    assert_allclose(by_variant(found)["ana", "ana"], expected, **EXACT)
-
-
-def test_readers_compete_by_decisions_where_none_were_asked_for():
-    readings, scores = reading_study()
-    found = ask("readers", scores[:2], readings, **AUROC)
-    assert found.contest.metric.name == "cohen_kappa"
-    finding = found.finding()
-    assert "of 8 readers" in finding.sentence and finding.verdict.endswith("of 8 readers")
-    assert [table.name for table in finding.tables][:2] == ["models_minus_readers", "readers"]
-    assert len(finding.charts[0].rows) == 8
-    with pytest.raises(InputError, match="anonymous votes"):
-        ask("readers", scores[:2], readings.anonymous(), **AUROC)
-
-
-def test_a_reader_with_the_name_of_a_model_is_told_from_it():
-    readings, scores = reading_study()
-    twin = replace(scores[0], model="Dr Abel")
-    found = ask(
-        "readers", [twin], readings, metrics=["accuracy"], settings=Settings(circular="keep")
-    )
-    assert found.outcomes[0].label == "Dr Abel (reader)"
 
 
 # ---- the mechanism --------------------------------------------------------------------------

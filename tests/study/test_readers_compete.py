@@ -4,16 +4,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
 
 from equipoise.datasets.demo import reading_study
-from equipoise.metrics.decisions import expected_cost_metric
 from equipoise.report.page.charts import draw
 from equipoise.report.page.figure import ModelStyles
-from equipoise.study import Settings, Thresholds, Tuning, evaluate
+from equipoise.study import Settings, Study, Thresholds, Tuning, evaluate
 from equipoise.study.analyses.annotators import confusions
 from equipoise.study.analyses.operating_curves import curves
-from equipoise.study.questions import ask
+from equipoise.study.competitors import reader_tables
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import InputError
 from equipoise.types.predictions import Predictions
@@ -70,33 +68,16 @@ def slow_truths(table, task, who):
     return found
 
 
-def test_readers_compete_at_the_thresholds_of_the_models():
+def test_readers_are_compared_at_the_thresholds_of_the_models():
     readings, scores = reading_study()
     how = Settings(thresholds=Thresholds("prevalence", tuning=Tuning(fraction=0.3)))
-    found = ask("readers", scores[:2], readings, metrics=["auroc"], settings=how)
+    study = Study.of(scores[:2], readings, metrics=["auroc"], settings=how)
+    (table,) = reader_tables(study)
     done = evaluate(scores[:2], readings, metrics=["accuracy"], settings=how)
-    assert {line.items for line in found.lines} == {len(done.questions[0].items)}
-    assert max(line.items for line in found.lines) < 569
-    assert_allclose(found.contest.tasks[0].decided[scores[0].model],
-                    done.decided[0][scores[0].model])  # fmt: skip
-    assert "of 8 readers" in found.sentence
-    assert {"thresholds", "tuning_split"} <= {notice.code for notice in found.notices}
-    assert draw(found.finding().charts[0], ModelStyles(done.models)) is not None
-
-
-def test_a_cost_by_a_matrix_is_a_metric_of_decisions():
-    readings, scores = reading_study()
-    cost = expected_cost_metric(cost=[[0.0, 1.0], [5.0, 0.0]])
-    found = ask("readers", scores[:2], readings, metrics=[cost])
-    assert "expected cost" in found.sentence and found.whole.metric.better == "lower"
-
-
-def test_a_reader_in_its_own_truth_would_do_better():
-    table, models = sparse(items=200)
-    how = Settings(on_missing="drop")
-    found = ask("readers", models, table, metrics=["accuracy"], settings=how)
-    own = [line.value for line in found.lines if line.competitor == line.variant]
-    assert np.mean(own) == pytest.approx(0.5, abs=0.05)  # votes are coins; with itself .6
+    assert set(table.tasks[0].items) == {len(done.questions[0].items)}
+    assert max(table.tasks[0].items) < 569
+    assert table.measure(scores[0].model) == "balanced_accuracy"
+    assert {"thresholds", "tuning_split"} <= {notice.code for notice in table.notices}
 
 
 # ---- curves ---------------------------------------------------------------------------------
@@ -118,37 +99,10 @@ def test_readers_are_points_against_the_others():
             assert point.precision == pytest.approx(p @ own / own.sum())
             score = best.values[list(truth)]
             order = np.argsort(-score)
-            x = np.append(0, np.cumsum((1 - p)[order])) / (1 - p).sum()
+            x = np.append(0, np.cumsum((1 - p)[order]))
             y = np.append(0, np.cumsum(p[order])) / p.sum()
-            at = np.interp(false, x, y)
-            assert point.model_sensitivity == pytest.approx(at, abs=1e-6)
-            assert point.gain == pytest.approx(at - sens, abs=1e-6)
-            assert point.gain_low < point.gain < point.gain_high
-        assert task.below == sum(one.gain > 0 for one in task.readers)
-
-
-def test_the_interval_of_a_gain_is_about_that_of_resampled_items_and_readers():
-    readings, scores = reading_study()
-    model = scores[0]
-    who = 3
-    votes = readings.label.reshape(-1, 8) if readings.annotator[1] == 1 else None
-    if votes is None:
-        votes = np.zeros((569, 8), int)
-        votes[readings.item, readings.annotator] = readings.label
-    point = next(p for p in curves([model], readings).tasks[0].readers if p.reader == "Dr Diaz")
-    random, found = np.random.default_rng(0), []
-    score = model.aligned(readings.items)
-    others = [a for a in range(8) if a != who]
-    for _ in range(400):
-        rows = random.integers(569, size=569)
-        panel = random.choice(others, 7)
-        p, own = votes[rows][:, panel].mean(axis=1), votes[rows, who]
-        order = np.argsort(-score[rows], kind="stable")
-        x = np.append(0, np.cumsum((1 - p)[order])) / (1 - p).sum()
-        y = np.append(0, np.cumsum(p[order])) / p.sum()
-        found.append(np.interp((1 - p) @ own / (1 - p).sum(), x, y) - p @ own / p.sum())
-    wide = np.std(found) * 2 * 2.3
-    assert 0.6 * wide < point.gain_high - point.gain_low < 1.6 * wide
+            at = np.interp(x[-1] * ((1 - p) @ own + 0.5) / (x[-1] + 1), x, y)
+            assert point.gain == pytest.approx(at - sens, abs=1e-12)
 
 
 def test_curves_are_drawn_with_rings_for_readers_and_thresholds():
@@ -163,18 +117,18 @@ def test_curves_are_drawn_with_rings_for_readers_and_thresholds():
     assert len(report.charts[0].points) == 8 + 2
     plain = str(draw(replace(report.charts[0], points=()), ModelStyles(models)))
     assert roc.count("<g") > plain.count("<g")
-    assert "readers lie below the curve of" in report.sentence
+    assert "8 points of readers stand beside them" in report.sentence
     assert curves(scores, readings.anonymous()).report().charts[0].points == []
 
 
 def test_decisions_have_no_curve():
     readings, scores = reading_study()
     plain = [replace(one, values=(one.values > 0.5).astype(float)) for one in scores[:2]]
-    only = ("curves", "readers", "annotators")
+    only = ("curves", "annotators")
     options = {"metrics": ["accuracy"], "only": only, "replicates": 20}
     report = analysed(plain, readings, **options)
     assert {one.key: one.left_out for one in report.findings if one.key in only} == {
-        "curves": True, "readers": False, "annotators": False,
+        "curves": True, "annotators": False,
     }  # fmt: skip
     mixed = curves([plain[0], scores[1]], readings).tasks[0]
     assert mixed.models == (scores[1].model,)

@@ -5,7 +5,6 @@ import math
 import numpy as np
 import pytest
 
-from equipoise.study.analyses.expert_comparison import experts
 from equipoise.study.analyses.ranking import rank_stability
 from equipoise.types.arrays import InputError
 from equipoise.types.predictions import Predictions
@@ -36,7 +35,6 @@ OWN = {
 
 
 SINGLE = (panel_size,)
-FEW = {experts: {}}  # it resamples nothing
 EVERY = (*SINGLE, *OWN)
 
 
@@ -50,7 +48,7 @@ def test_wrong_keywords_are_refused_in_four_parts(analysis):
         assert all((error.value.where, error.value.got, error.value.expected, error.value.do))
 
 
-@pytest.mark.parametrize("analysis", [*EVERY, experts])
+@pytest.mark.parametrize("analysis", EVERY)
 def test_what_is_no_prediction_or_annotation_is_refused(analysis):
     for predictions in (3, None, [3], [], "x", ["x"]):
         with pytest.raises(InputError, match=r".+: .+, expected .+; .+"):
@@ -74,25 +72,18 @@ def test_truths_of_something_else_are_refused():
         rank_stability([MODEL, OTHER], [3])
 
 
-@pytest.mark.parametrize("analysis", [experts, panel_size])
+@pytest.mark.parametrize("analysis", [panel_size])
 def test_sentences_for_users_have_no_code_in_them(analysis):
-    done = analysis(MODEL, TRUTH, **FEW.get(analysis, {"replicates": 4}))
+    done = analysis(MODEL, TRUTH, replicates=4)
     for said in (done.finding, *map(str, done.notices)):
         assert not any(mark in said for mark in ("='", "()", "=None", "_", "nan"))
         assert said.endswith(".")
 
 
 def test_findings_count_in_the_right_number():
-    for analysis in (experts, panel_size):
-        said = analysis(
-            MODEL, TRUTH, **({} if analysis is experts else {"replicates": 4})
-        ).finding
-        assert not any(
-            f" 1 {noun}s" in said for noun in ("model", "annotator", "expert", "item")
-        )
+    said = panel_size(MODEL, TRUTH, replicates=4).finding
+    assert not any(f" 1 {noun}s" in said for noun in ("model", "annotator", "expert", "item"))
     alone = VOTES.copy()
     alone[:, 1:] = np.nan
-    with pytest.raises(InputError, match="1 annotator with votes"):
-        experts(MODEL, bootstrap.annotations(alone))
     with pytest.raises(InputError, match="panel size: 1 annotator, expected"):
         panel_size(MODEL, bootstrap.annotations(alone))

@@ -1,6 +1,5 @@
 """equipoise evaluate: the verb, and what its options mean."""
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from equipoise.cli.command import verb
@@ -17,11 +16,9 @@ from equipoise.cli.options import (
     misused,
     words,
 )
-from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import InputError
 
 if TYPE_CHECKING:
-    from equipoise.metrics import Metric
     from equipoise.read.attributes import Attributes
     from equipoise.study import Settings, Thresholds
     from equipoise.study.study import Progress
@@ -129,22 +126,16 @@ def asked_thresholds(options: Options, attributes: "Attributes | None") -> "Thre
     return Thresholds.parse(options.threshold, tuning)
 
 
-def asked_analyses(
-    options: Options, table: Annotations, metrics: "Sequence[Metric]"
-) -> tuple[str, ...]:
+def asked_analyses(options: Options) -> tuple[str, ...]:
     """Names of the analyses to run: those asked for, or those that cost next to nothing."""
     from equipoise.study.analyses.catalogue import ANALYSES
 
     if options.full:
-        left = {"experts"} | ({"subgroups"} if options.attributes is None else set())
+        left = {"subgroups"} if options.attributes is None else set()
         return tuple(name for name in ANALYSES if name not in left)
     names = words(options.analyses)
     if not names:
         names = [name for name, analysis in ANALYSES.items() if analysis.quick]
-        if table.is_gold is not None and table.is_gold.any():
-            names.append("gold")
-        if metrics[0].decides and table.annotators is not None:
-            names.append("readers")
     if options.attributes is not None and "subgroups" not in names and not options.analyses:
         names.append("subgroups")
     return tuple(names)

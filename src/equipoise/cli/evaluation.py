@@ -93,7 +93,7 @@ def run_evaluation(options: Options) -> None:
     check_k(metrics, len(truth.parts[0].classes) if truth.parts else 0)
     metrics = list(within(grouping, metrics, options.within))
     read = replace(read, predictions=models)
-    wanted = asked_analyses(options, read.annotations, metrics)
+    wanted = asked_analyses(options)
     with stages(len(wanted) + 3) as stage:
         scored = _study(read, truth, metrics, options, stage("scoring"))
         report = _report(scored, read, options, stage)
@@ -152,7 +152,7 @@ def _report(
     name = read.dataset.get("name", "")
     require_models(options.pair, study.predictions)
     wanted = AnswerContent(
-        analyses=asked_analyses(options, read.annotations, study.metrics),
+        analyses=asked_analyses(options),
         pair=options.pair,
         nouns=CATALOGUE[name].nouns if name in CATALOGUE else Nouns(),
         command=True,

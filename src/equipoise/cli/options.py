@@ -543,8 +543,9 @@ class Options:
         "the standard.", choices=("random", "fixed"), rare=True,
     )] = "random"  # fmt: skip
     inference: Annotated[str, row(
-        UNCERTAINTY, "`two-way`: against hard and soft labels; `mrmc`: Obuchowski and "
-        "Rockette's analysis of each annotator's own votes, with Hillis' degrees of freedom.",
+        UNCERTAINTY, "`two-way`: against hard and soft labels; `per_reader_truth`: Obuchowski "
+        "and Rockette's analysis of each annotator's own votes, with Hillis' degrees of "
+        "freedom.",
         choices="equipoise.study.result:INFERENCES", rare=True,
     )] = "two-way"  # fmt: skip
     matters: Annotated[float | None, row(
@@ -637,6 +638,10 @@ def check_choice(name: str, value: str | None, choices: Sequence[str]) -> None:
     if value is None:
         return
     try:
+        if name == "inference":
+            from equipoise.study.per_reader_truth import refuse_former_name
+
+            refuse_former_name(value)
         choice(flag(name), value, choices)
     except InputError as error:
         raise misused(error.in_command().removeprefix(f"{flag(name)}: "), name) from None

@@ -170,6 +170,22 @@ class Estimate:
         return numbers.estimate(self.value, *self.interval())
 
 
+def effective_wilson(
+    share: float, variance: float, trials: int, level: float
+) -> tuple[float, float]:
+    """Wilson's interval of a share, for as many trials as its variance stands for.
+
+    Examples
+    --------
+    >>> effective_wilson(0.39, 0.39 * 0.61 / 100, 500, 0.95) == wilson(39, 100)
+    True
+    """
+    binomial = share * (1 - share)
+    defined = variance > 0 and binomial > 0
+    size = min(binomial / variance, trials) if defined else float(trials)
+    return wilson(share * size, size, level)
+
+
 def wilson(successes: float, trials: float, level: float = 0.95) -> tuple[float, float]:
     """Wilson's score interval for a share; successes may be fractional (a tied boundary).
 

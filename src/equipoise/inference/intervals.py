@@ -563,6 +563,29 @@ def _student(df: float, random: np.random.Generator) -> Floats:
     return np.asarray(np.sqrt(df / random.chisquare(df, (_CHUNK, 1))))
 
 
+def simultaneous_widths(cell: TwoWay, level: float = 0.95) -> Floats:
+    """Half widths of intervals of all values at once, (models,): max-t.
+
+    Each is that of the value alone, at least the median of them (the leader is also the one
+    whose variance came out small), times the quantile of the largest ratio of a draw to it.
+    """
+    spreads = [cell.of(m) for m in range(len(cell.values))]
+    alone = np.array([spread.half_width(level) for spread in spreads])
+    if len(alone) < 2 or not np.isfinite(alone).all() or not alone.any():
+        return alone
+    alone = np.maximum(alone, np.median(alone))
+    error = np.array([spread.standard_error for spread in spreads])
+    order = np.lexsort((_rounded(error), -_rounded(cell.values)))
+    spreads, covariance = [spreads[m] for m in order], cell.covariance()[np.ix_(order, order)]
+    scale = np.sqrt(np.maximum(np.diag(covariance), 1e-300))
+    largest, random = [], np.random.default_rng(SEED)
+    draws = zip(_draws(covariance, random), _widths(spreads, random), strict=False)
+    for z, wide in draws:
+        size = np.abs(z) / scale * wide * error[order] / alone[order]
+        largest.append(size.max(axis=1))
+    return np.asarray(alone * max(float(np.quantile(np.concatenate(largest), level)), 1.0))
+
+
 class _ReaderAnalysis(NamedTuple):
     """Means over readers, and what they vary by.
 

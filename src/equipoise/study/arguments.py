@@ -213,10 +213,3 @@ def default_metrics(
 def _decision_metrics(*, ordered: bool) -> tuple[str, ...]:
     """Names of the metrics that fit decisions, the main one first."""
     return ("accuracy", GRADES if ordered else KAPPA, "f1")
-
-
-def reader_metrics(*, several: bool, ordered: bool) -> tuple[str, ...]:
-    """By what readers are compared with models where no metric of decisions was asked for."""
-    if several:
-        return _decision_metrics(ordered=ordered)
-    return ("accuracy", KAPPA, "sensitivity", "specificity")

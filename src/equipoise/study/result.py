@@ -46,7 +46,10 @@ if TYPE_CHECKING:
 
 Cells = tuple[tuple[tuple[TwoWay, ...], ...], ...]  # by task, metric and labels
 MACRO = "macro average"
-INFERENCES = {"two-way": "two-way t", "mrmc": "Obuchowski-Rockette, Hillis' degrees of freedom"}
+INFERENCES = {
+    "two-way": "two-way t",
+    "per_reader_truth": "Obuchowski-Rockette, Hillis' degrees of freedom",
+}
 
 
 class Row(NamedTuple):

@@ -29,7 +29,7 @@ from equipoise.study.cautions import (
     votes_notices,
 )
 from equipoise.study.influence import Influential, influential_of_tasks
-from equipoise.study.readers import reader_cells
+from equipoise.study.per_reader_truth import PER_READER, reader_cells
 from equipoise.study.result import MACRO, Cells, Evaluation, normal_values, widen
 from equipoise.study.truth import TaskTruth
 from equipoise.study.uncertainty import DRAWS, TargetPopulation, Uncertainty
@@ -65,7 +65,7 @@ def score_study(study: "Study") -> Evaluation:
     tasks = [task.question.task for task in aligned]
     if len(tasks) > 1:
         tasks, (values, replicates) = [*tasks, MACRO], _with_macro(values, replicates)
-    if how.inference == "mrmc":
+    if how.inference == PER_READER:
         values, cells = scorer.by_readers(values)
     else:
         cells = scorer.uncertainty(values)

@@ -25,7 +25,7 @@ from equipoise.study.alignment import ON_MISSING, Aligned, align
 from equipoise.study.arguments import Truths, as_study, default_metrics
 from equipoise.study.blocks import LABELS, TIES
 from equipoise.study.circularity import CHECKED, CIRCULAR, independent
-from equipoise.study.readers import TWO_WAY
+from equipoise.study.per_reader_truth import PER_READER, TWO_WAY, refuse_former_name
 from equipoise.study.result import INFERENCES, Evaluation
 from equipoise.study.thresholds import Thresholds, UsedThreshold, with_thresholds
 from equipoise.study.truth import TaskTruth, task_truths
@@ -67,8 +67,8 @@ class Settings:
         ``random``: the result speaks for others like these; ``fixed``: these are all there
         are. Not both can be fixed.
     inference
-        ``two-way`` against soft and hard labels, or ``mrmc``: Obuchowski and Rockette's
-        analysis of each annotator's own votes.
+        ``two-way`` against soft and hard labels, or ``per_reader_truth``: Obuchowski and
+        Rockette's analysis of each annotator's own votes.
     margin
         How much worse a model may be and still count as no worse: differences are then judged
         superior, equivalent, non-inferior, inferior or undecided.
@@ -131,10 +131,11 @@ class Settings:
             )
         choice("settings, ties", self.ties, TIES)
         choice("settings, labels", self.labels, LABELS)
+        refuse_former_name(self.inference)
         choice("settings, inference", self.inference, tuple(INFERENCES))
-        if self.inference == "mrmc" and self.fixed is not None:
+        if self.inference == PER_READER and self.fixed is not None:
             raise InputError(
-                "settings, inference mrmc",
+                f"settings, inference {PER_READER}",
                 f"{self.fixed} fixed",
                 "items and annotators that stand for others like them",
                 hint("choose {}", TWO_WAY),

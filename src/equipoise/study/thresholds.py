@@ -417,7 +417,7 @@ def with_thresholds(study: "Study", thresholds: Thresholds | None = None) -> "St
     if not any(takes_threshold(metric) for metric in study.metrics):
         if thresholds is None:
             return study
-        text = "No metric looks at decisions: the thresholds are not used."
+        text = "No metric looks at decisions: thresholds are for the comparison with readers."
         unused = Notice("thresholds_unused", text)
         return replace(study, thresholds=thresholds, notices=(*study.notices, unused))
     rules = thresholds or Thresholds(HALF)

@@ -1,7 +1,7 @@
 r"""Variants of a study: the same competitors with fewer votes, fewer items or another truth.
 
 A `Contest` is what is varied: competitors, the truth of every task, and how they are scored.
-`of_votes`, `with_truth` and `with_competitor` make variants of it. All keep the codes of
+`of_votes` and `with_truth` make variants of it. All keep the codes of
 items and annotators of the whole study: nothing is read or matched by name again, and values of
 two variants can be subtracted with their uncertainty.
 
@@ -38,7 +38,6 @@ from equipoise.truth.choosing import model
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import Bools, Floats, InputError, Ints
 from equipoise.types.plausibilities import Plausibilities
-from equipoise.types.predictions import Predictions
 from equipoise.types.words import Option, hint
 
 if TYPE_CHECKING:
@@ -184,21 +183,6 @@ class Contest:
             truth = Plausibilities.dense(both, items=items, classes=YES_NO, method="labels")
             truths.append(truth.noted(task=task.question.task))
         return self.with_truth(truths)
-
-    def with_competitor(self, name: str, answers: Sequence[Predictions]) -> "Contest":
-        """Somebody beside the competitors, on the items of the tasks that it answered."""
-        by_task = {answer.task: answer for answer in answers}
-        tasks = []
-        for task in self.tasks:
-            if task.question.task not in by_task:
-                continue
-            answer, items = by_task[task.question.task], task.question.items
-            row = {item: number for number, item in enumerate(answer.items)}
-            rows = np.array([row.get(item, -1) for item in items])
-            part = _rows_of(task, np.flatnonzero(rows >= 0))
-            scores = {**part.scores, name: np.asarray(answer.values)[rows[rows >= 0]]}
-            tasks.append(replace(part, scores=scores))
-        return replace(self, tasks=_tasks_with_items(tasks))
 
     def fit_again(self, votes: Annotations) -> Sequence[Plausibilities]:
         """The truth of other votes by the model of this one, which must be quick and usual."""

@@ -423,8 +423,8 @@ def left_out(key: str, title: str, error: InputError) -> Finding:
 
     Examples
     --------
-    >>> error = InputError("experts", "anonymous votes", "names", "give ids")
-    >>> left_out("experts", "Models among the experts", error).sentence
+    >>> error = InputError("readers", "anonymous votes", "names", "give ids")
+    >>> left_out("readers", "Models against readers", error).sentence
     'Anonymous votes; it takes names. Give ids.'
     """
     about_key = error.where.replace(" ", "_").startswith(key)

@@ -1,4 +1,4 @@
-"""Readers: models against each annotator, and how far annotators agree."""
+"""Readers: how far annotators agree, and which items split them."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -6,17 +6,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from equipoise.study.analyses.expert_comparison import Experts
 from equipoise.study.study import Study
 from equipoise.truth.agreement import AgreementTable, agreement_summaries
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import Bools, Floats, Ints
-from equipoise.types.findings import Column, Dot, Dots, Finding, Strip, Strips, Table
-from equipoise.types.numbers import UNDEFINED, change, exact_percent, number, percent
+from equipoise.types.findings import Column, Finding, Strip, Strips, Table
+from equipoise.types.numbers import number, percent
 from equipoise.types.votes import Votes
-from equipoise.types.words import Nouns, capital, in_words
+from equipoise.types.words import Nouns, capital
 
-SHOWN = 24  # annotators in the chart of gains
 DISPUTED = 1 / 3  # share against the commonest answer from which on an item is disputed
 
 
@@ -64,107 +62,6 @@ def task_votes(study: Study, scored: Mapping[str, Ints]) -> dict[str, TaskVotes]
         shares = [votes.shares(k) for k in range(len(annotations.classes))]
         by_task[task] = TaskVotes(votes, np.stack(shares), task)
     return by_task
-
-
-# ---- models against each reader ------------------------------------------------------------
-
-
-def gains_finding(gains: Experts, leader: str, hollow: Sequence[str], nouns: Nouns) -> Finding:
-    """How much more every model finds at each annotator's own false-positive rate.
-
-    Parameters
-    ----------
-    leader
-        The model whose gain is written out.
-    """
-    best = gains.models.index(leader) if leader in gains.models else 0
-    gaps = gains.gap[:, best]
-    order = np.argsort(-np.nan_to_num(gaps, nan=-np.inf), kind="stable")
-    rows = [
-        Dot(
-            label=gains.experts[who],
-            value=float(gains.gap[who, m]),
-            model=model,
-            remark=_two_digits(float(gaps[who])),
-            hollow=model in hollow,
-        )
-        for who in order[:SHOWN]
-        for m, model in enumerate(gains.models)
-    ]
-    name = gains.models[best]
-    value, low, high = (
-        float(x[best]) for x in (gains.mean_gap, gains.mean_gap_low, gains.mean_gap_high)
-    )
-    all_of_them = f"all {in_words(int((~np.isnan(gaps)).sum()))}"
-    rows.append(
-        Dot(all_of_them, value, low, high, name, remark=_two_digits(value), strong=True)
-    )
-    what = (
-        f"Sensitivity a model adds at each {nouns.annotator}'s own false-positive rate."
-        if gains.yes_no
-        else f"How much better a model agrees with each {nouns.annotator} than the others do, "
-        f"by {gains.score}."
-    )
-    base = gains.report()
-    return Finding(
-        key="gains",
-        title=f"Models against each {nouns.annotator}",
-        sentence=f"{_gains_title(gains, best, nouns)}.",
-        charts=(
-            Dots(
-                name="gains",
-                caption=f"{what} Each dot one model; numbers and the "
-                f"last row: {name}, {exact_percent(gains.level)}.",
-                axis=f"gain in {gains.score}",
-                rows=rows,
-                zero=True,
-                zero_title=f"as the {nouns.annotator}",
-            ),
-        ),
-        tables=base.tables,
-        note=base.note,
-        methods=base.methods,
-        notices=base.notices,
-        nav="Readers",
-    )
-
-
-def _two_digits(value: float) -> str:
-    return change(round(value, 2), 2) if math.isfinite(value) else UNDEFINED
-
-
-def _gains_title(gains: Experts, best: int, nouns: Nouns) -> str:
-    """By how much the model with the largest gain does better, in 100 positives."""
-    name, gain = gains.models[best], float(gains.mean_gap[best])
-    low, high = float(gains.mean_gap_low[best]), float(gains.mean_gap_high[best])
-    if math.isnan(gain):
-        return f"Models and {nouns.annotators} cannot be compared"
-    whom = f"than {_a(nouns.annotator)}"
-    sure = gains.population.annotators and not math.isnan(low) and (low > 0 or high < 0)
-    if not gains.yes_no:
-        if not sure:
-            return (
-                f"{name} is not shown to agree better or worse with {_a(nouns.annotator)} than "
-                "the others do"
-            )
-        way = "better" if gain > 0 else "worse"
-        return (
-            f"{name} agrees {way} with {_a(nouns.annotator)} than the others do, by "
-            f"{number(abs(gain), 2)} {gains.score}"
-        )
-    if not sure:
-        return (
-            f"At equal false alarms {name} is not shown to find more or fewer positives "
-            f"{whom} on average"
-        )
-    more = "more" if gain > 0 else "fewer"
-    size = 100 * abs(gain)
-    many = number(size, 0) if size >= 0.5 else "less than 1"
-    return f"At equal false alarms {name} finds {many} in 100 {more} positives {whom}"
-
-
-def _a(noun: str) -> str:
-    return f"{'an' if noun[:1] in 'aeiou' else 'a'} {noun}"
 
 
 # ---- agreement -----------------------------------------------------------------------------

@@ -23,13 +23,11 @@ from equipoise.report.answer.models import (
 from equipoise.report.answer.readers import (
     agreement_finding,
     foot_rows,
-    gains_finding,
     task_votes,
 )
 from equipoise.report.answer.worklist import worklist_finding
 from equipoise.study import MACRO, Evaluation
 from equipoise.study.analyses.catalogue import ANALYSES
-from equipoise.study.analyses.expert_comparison import experts_of
 from equipoise.study.analyses.methods import (
     Comparison,
     DataSummary,
@@ -39,6 +37,8 @@ from equipoise.study.analyses.methods import (
     labels_sentence,
     study_report,
 )
+from equipoise.study.analyses.readers import KEY as READERS
+from equipoise.study.analyses.readers import readers_finding
 from equipoise.study.analyses.truth_items import certainty
 from equipoise.study.analyses.words import score_title
 from equipoise.study.study import Progress, Settings, Study, silent
@@ -159,7 +159,7 @@ def answer_report(study: Study, wanted: AnswerContent, stage: Stage | None = Non
         standings_finding(answer, nouns, foot_rows(agreement, answer.tasks)),
         metrics_finding(answer),
         distance_finding(answer),
-        _gains(study, answer.front, nouns, tell),
+        _readers(study, answer.front, nouns, tell),
         agreement,
         worklist_finding(study.evaluation, study.voted, votes, nouns, behind),
     ]
@@ -169,7 +169,7 @@ def answer_report(study: Study, wanted: AnswerContent, stage: Stage | None = Non
         *confusions(answer),
         *_all_pairs(answer),
         *_certainty(study),
-        *_analyses(study, wanted, tell),
+        *_analyses(study, wanted, tell, {part.key for part in front if part is not None}),
     ]
     return replace(
         base,
@@ -257,6 +257,7 @@ def evaluation_report(evaluation: Evaluation) -> Report:
     if votes is not None:
         settings = Settings(
             level=evaluation.level,
+            margin=evaluation.margin,
             on_missing="drop",  # items that are not scored were refused, or are wanted so
             circular="checked",
         )
@@ -267,6 +268,7 @@ def evaluation_report(evaluation: Evaluation) -> Report:
             metrics=evaluation.metrics,
             settings=settings,
             resampling=evaluation.plan,
+            used=evaluation.thresholds,
         ).with_evaluation(evaluation)
         quick = tuple(name for name, entry in ANALYSES.items() if entry.quick)
         return answer_report(study, AnswerContent(analyses=quick))
@@ -285,19 +287,15 @@ def evaluation_report(evaluation: Evaluation) -> Report:
 # ---- findings ------------------------------------------------------------------------------
 
 
-def _gains(study: Study, front: RankedModels, nouns: Nouns, tell: Stage) -> Finding | None:
+def _readers(study: Study, front: RankedModels, nouns: Nouns, tell: Stage) -> Finding | None:
     """Models against each annotator, where the annotators allow it, or why a truth does not."""
-    leader, behind = front.models[0], front.behind
-    tell("readers")(0, 1)
+    tell(READERS)(0, 1)
     try:
-        gains = experts_of(study)
+        return readers_finding(study, nouns=nouns, hollow=front.behind)
     except InputError as error:
         if isinstance(study.truth, Annotations):
             return None
-        return left_out("gains", f"Models against each {nouns.annotator}", error)
-    if np.isnan(gains.mean_gap).all():
-        return None
-    return gains_finding(gains, leader, behind, nouns)
+        return left_out(READERS, f"Models against each {nouns.annotator}", error)
 
 
 def _pair(study: Study, wanted: AnswerContent) -> Iterator[Finding]:
@@ -477,10 +475,12 @@ def _certainty(study: Study) -> Iterator[Finding]:
             yield replace(part, key=f"truth_{part.key}", task=question.task if several else "")
 
 
-def _analyses(study: Study, wanted: AnswerContent, tell: Stage) -> Iterator[Finding]:
+def _analyses(
+    study: Study, wanted: AnswerContent, tell: Stage, shown: set[str]
+) -> Iterator[Finding]:
     """The analyses that were asked for, each possible or with the reason why not."""
     for name, analysis in ANALYSES.items():
-        if name in wanted.analyses:
+        if name in wanted.analyses and name not in shown:
             step = tell(name)
             finding = analysis.attempt(study.telling(step))
             step(1, 1)

@@ -113,11 +113,10 @@ _IN_ORDER = (
         function="analyse_pairs",
     ),
     Analysis(
-        "experts",
-        "equipoise.study.analyses.expert_comparison",
-        "at least three named annotators",
+        "readers",
+        "equipoise.study.analyses.readers",
+        "at least two named annotators, or gold labels and annotators' votes",
     ),
-    Analysis("readers", "equipoise.study.questions.readers", "at least two named annotators"),
     Analysis(
         "curves",
         "equipoise.study.analyses.operating_curves",
@@ -130,9 +129,6 @@ _IN_ORDER = (
         "probabilities of yes or no",
         heading="NET_BENEFIT_TITLE",
         function="analyse_net_benefit",
-    ),
-    Analysis(
-        "gold", "equipoise.study.analyses.gold_standard", "gold labels and annotators' votes"
     ),
     Analysis("vote_cutoffs", "equipoise.study.questions.vote_cutoffs"),
     Analysis("choices", "equipoise.study.questions.choices"),

@@ -2,9 +2,7 @@
 
 A curve is against the mean votes of all annotators (`equipoise.metrics.roc_curve`). A reader is
 a point: its sensitivity and false positive rate against the votes of the others, on the items
-that it read. A reader lies below a model's curve where the model, on the same items and against
-the same votes of the others, is more sensitive at the reader's own false positive rate; this
-gain has an interval for other items and other readers to set the truth (`expert_comparison`). A
+that it read. What a model gains over a reader is that of `equipoise.study.competitors`. A
 model that only decides is a point too, and so is where a threshold puts a model on its curve.
 
 Decision curves say what acting on a model's probabilities is worth. Whoever acts when the
@@ -36,14 +34,10 @@ from equipoise.metrics import (
     roc_curve,
 )
 from equipoise.study.alignment import Aligned
-from equipoise.study.analyses.expert_comparison import (
-    answers_of,
-    compare_task,
-    reader_intervals,
-)
 from equipoise.study.analyses.scoring import Given
 from equipoise.study.analyses.words import as_notices
 from equipoise.study.arguments import as_annotations, as_predictions
+from equipoise.study.competitors import OTHERS, reader_tables
 from equipoise.study.study import Settings, Study
 from equipoise.study.truth import TaskTruth
 from equipoise.types.annotations import Annotations
@@ -59,34 +53,29 @@ from equipoise.types.findings import (
     columns,
     distinct_lines,
     rows_of,
-    spanned,
 )
 from equipoise.types.notices import Notice
-from equipoise.types.numbers import change, count, estimate, percent
+from equipoise.types.numbers import count, percent
 from equipoise.types.words import ONE_CLASS, hint, joined
 
 KEY, TITLE = "curves", "Where do readers stand on the models' curves?"
 STEPS = 120  # points of a drawn curve
 MOST = 40  # readers that are drawn
 DRAWN = 12  # tasks that are drawn
-FEWEST = 3  # annotators from which readers are points
 NOTE = (
     "Curves are against the mean votes of all annotators: an item counts by the share of them "
     "who call it positive. A ring is a reader against the votes of the others, on the items it "
-    "read, or a model at its threshold. Whether a reader lies below a curve is told on these "
-    "same items and votes: gain is the model's sensitivity at the reader's own false positive "
-    "rate less the reader's, with an interval for other items and other readers to set the "
-    "truth, not adjusted for the number of readers."
+    "read, or a model at its threshold. How models compare with readers is told under Readers, "
+    "on the same items and votes."
 )
 METHODS = (
-    "ROC and precision-recall curves are against mean votes; each reader was compared with the "
-    "models against the votes of the others, at the reader's own false positive rate, with "
-    "two-way intervals."
+    "ROC and precision-recall curves are against mean votes; readers are points against the "
+    "votes of the others."
 )
 
 
 class ReaderPoint(NamedTuple):
-    """A reader against the others, next to the best model on the same items and votes."""
+    """A reader against the others, and what the best model gains over it by its measure."""
 
     task: str
     reader: str
@@ -95,10 +84,8 @@ class ReaderPoint(NamedTuple):
     false_positive_rate: float
     precision: float
     model: str
-    model_sensitivity: float
+    measure: str
     gain: float
-    gain_low: float
-    gain_high: float
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -130,39 +117,23 @@ class TaskCurves:
     readers: tuple[ReaderPoint, ...]
     decisions: tuple[tuple[str, float, float, float], ...]
 
-    @property
-    def below(self) -> int:
-        """How many readers lie below the curve of the best model."""
-        return sum(reader.gain > 0 for reader in self.readers)
-
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Curves:
     """The curves of a study."""
 
     tasks: tuple[TaskCurves, ...]
-    level: float
     notices: tuple[Notice, ...] = ()
 
     @property
     def finding(self) -> str:
         """What came out, as a sentence."""
-        read = [task for task in self.tasks if task.readers]
-        if not read:
-            best = joined(list(dict.fromkeys(task.best for task in self.tasks)), most=3)
-            return f"The curve of {best} encloses the largest area; no reader can be compared."
-        if len(read) == 1:
-            return _sentence(read[0])
-        below, points = (
-            sum(task.below for task in read),
-            sum(len(task.readers) for task in read),
-        )
-        all_ = [task.task for task in read if task.below == len(task.readers)]
-        tail = f"; all of them for {joined(all_, most=4)}" if 0 < len(all_) < len(read) else ""
-        return (
-            f"Over {count(len(read), 'task')}, {count(below)} of {count(points)} points of "
-            f"readers lie below the curve of the task's best model{tail}."
-        )
+        best = list(dict.fromkeys(task.best for task in self.tasks))
+        points = sum(len(task.readers) for task in self.tasks)
+        verb = "encloses" if len(best) == 1 else "enclose"
+        end = f"; {count(points, 'point')} of readers stand beside them" if points else ""
+        area = "area" if len(best) == 1 else "area of a task"
+        return f"The curve of {joined(best, most=3)} {verb} the largest {area}{end}."
 
     def report(self) -> Finding:
         """The finding for every surface."""
@@ -170,9 +141,6 @@ class Curves:
             key=KEY,
             title=TITLE,
             sentence=self.finding,
-            more=tuple(_sentence(task) for task in self.tasks if task.readers)
-            if len(self.tasks) > 1
-            else (),
             tables=self._tables(),
             charts=tuple(
                 chart
@@ -199,12 +167,12 @@ class Curves:
                     *columns(false_positive_rate="number", sensitivity="number"),
                     Column("precision", "precision", "number", brief=False),
                     Column("model", "best model"),
-                    Column("model_sensitivity", "its sensitivity", "number"),
-                    spanned("gain", kind="change"),
+                    Column("measure", "measure"),
+                    Column("gain", "gain", "change"),
                 ),
                 rows=rows,
-                legend="Gain: the model's sensitivity less the reader's, at the reader's own "
-                "false positive rate; brackets: other items, other readers to set the truth.",
+                legend="Gain: the model's value less the reader's, by this measure, on the "
+                "reader's items.",
             ),
             self._areas(),
         )
@@ -224,33 +192,6 @@ class Curves:
                 for name, (area, mean) in zip(task.models, task.areas, strict=True)
             ],
         )
-
-
-def _sentence(task_curves: TaskCurves) -> str:
-    """How many readers lie below, and by how much; those that are surely below or above."""
-    where = f"{task_curves.task}: " if task_curves.task else ""
-    number = len(task_curves.readers)
-    all_of_them = "all" if task_curves.task else "All"
-    who = (
-        f"{all_of_them} {number}"
-        if task_curves.below == number
-        else f"{task_curves.below} of {number}"
-    )
-    best = max(task_curves.readers, key=lambda row: row.gain)
-    worst = min(task_curves.readers, key=lambda row: row.gain)
-    ahead = sum(row.gain_low > 0 for row in task_curves.readers)
-    behind = sum(row.gain_high < 0 for row in task_curves.readers)
-    gains = [
-        f"{estimate(row.gain, row.gain_low, row.gain_high, change)} ({row.reader})"
-        for row in (worst, best)
-    ]
-    surely = f"surely so for {count(ahead)}" if ahead else "for none of them surely"
-    above = f", and {count(behind)} surely above it" if behind else ""
-    return (
-        f"{where}{who} readers lie below the curve of {task_curves.best}, {surely}{above}; at "
-        f"a reader's own false positive rate its sensitivity differs by {gains[0]} to "
-        f"{gains[1]}."
-    )
 
 
 def _charts(task_curves: TaskCurves, tail: str) -> Iterator[Lines]:
@@ -327,9 +268,12 @@ def _curves_of(study: Study) -> Curves:
     if all(model.decides for model in models):
         raise _decisions_only("curves")
     decide = {(model.task, model.model) for model in models if model.decides}
-    level = study.settings.level
-    tasks = tuple(_task(aligned, votes, level, decide) for aligned in study.aligned)
-    return Curves(tasks, level, as_notices(votes.notices, study.dropped))
+    points = _reader_points(study)
+    tasks = tuple(
+        _task(aligned, decide, points.get(aligned.question.task, {}))
+        for aligned in study.aligned
+    )
+    return Curves(tasks, as_notices(votes.notices, study.dropped))
 
 
 def _decisions_only(where: str) -> InputError:
@@ -343,9 +287,14 @@ def analyse(study: Study) -> Finding:
 
 
 def _task(
-    aligned: Aligned, votes: Annotations, level: float, decide: Collection[tuple[str, str]]
+    aligned: Aligned,
+    decide: Collection[tuple[str, str]],
+    points: Mapping[str, Sequence[ReaderPoint]],
 ) -> TaskCurves:
-    """The curves of a task; models that decide, by task and name, are points."""
+    """The curves of a task; models that decide, by task and name, are points.
+
+    `points` are those of the readers by the model that they are compared with.
+    """
     truth, task = aligned.question.shares[0], aligned.question.task
     curved = [name for name in aligned.scores if (task, name) not in decide]
     if not curved:
@@ -364,7 +313,7 @@ def _task(
         precision_recall=tuple(
             _thinned_precision(truth, aligned.scores[name]) for name in order
         ),
-        readers=tuple(_readers(aligned, votes, order[0], level)),
+        readers=tuple(points.get(order[0], ())),
         decisions=tuple(
             (name, *_operating_point(truth, yes))
             for name, yes in {**aligned.decided, **plain}.items()
@@ -400,42 +349,37 @@ def _operating_point(truth: Floats, yes: Floats) -> tuple[float, float, float]:
         return float(false), float(hits / truth.sum()), float(hits / called)
 
 
-def _readers(
-    aligned: Aligned, votes: Annotations, best: str, level: float
-) -> Iterator[ReaderPoint]:
-    """Every reader against the others, next to the best model."""
-    names = votes.annotators
-    if names is None or len(names) < FEWEST or votes.kind == "interval":
-        return
-    alone = Aligned(aligned.question, {best: aligned.scores[best]})
-    laid = answers_of(alone)
-    people = np.unique(laid.annotator)
-    if len(people) < FEWEST:
-        return
-    votes_of = np.bincount(laid.annotator)
-    order = sorted(people.tolist(), key=lambda who: (-votes_of[who], names[who]))
-    people = np.sort(np.array(order[:MOST], dtype=people.dtype))
-    compared = compare_task(alone, laid, people)
-    low, high = reader_intervals(compared, laid, votes, level)
-    for place, (who, comparison) in enumerate(zip(people, compared, strict=True)):
-        if comparison is None:
-            continue
-        false = 1 - comparison.specificity
-        hits = comparison.expert * comparison.prevalence
-        called = hits + false * (1 - comparison.prevalence)
-        yield ReaderPoint(
-            task=aligned.question.task,
-            reader=names[who],
-            items=len(comparison.item),
-            sensitivity=comparison.expert,
-            false_positive_rate=false,
-            precision=hits / called if called > 0 else np.nan,
-            model=best,
-            model_sensitivity=float(comparison.models[0]),
-            gain=float(comparison.gain[0]),
-            gain_low=float(low[place, 0]),
-            gain_high=float(high[place, 0]),
-        )
+def _reader_points(study: Study) -> dict[str, dict[str, list[ReaderPoint]]]:
+    """Readers by task and by the model that they are compared with, most items first."""
+    try:
+        tables = [table for table in reader_tables(study) if table.truth == OTHERS]
+    except InputError:
+        return {}
+    points: dict[str, dict[str, list[ReaderPoint]]] = {}
+    for table in tables:
+        for task in table.tasks:
+            if task.contrasts is None:
+                continue
+            able = np.flatnonzero(~np.isnan(task.contrasts.gain[0]))
+            order = sorted(able.tolist(), key=lambda r: (-task.items[r], table.readers[r]))
+            points[task.task] = {
+                model: [
+                    ReaderPoint(
+                        task=task.task,
+                        reader=table.readers[r],
+                        items=int(task.items[r]),
+                        sensitivity=float(task.rates[1, r]),
+                        false_positive_rate=float(task.rates[0, r]),
+                        precision=float(task.rates[2, r]),
+                        model=model,
+                        measure=table.titles[table.measure(model)],
+                        gain=float(task.contrasts.gain[m, r]),
+                    )
+                    for r in order[:MOST]
+                ]
+                for m, model in enumerate(table.models)
+            }
+    return points
 
 
 NET_BENEFIT, NET_BENEFIT_TITLE = "net_benefit", "From which threshold on is a model of use?"

@@ -15,10 +15,10 @@ from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
+from equipoise.inference.estimate import effective_wilson
 from equipoise.read.codec import encode
 from equipoise.study import Difference, Evaluation, evaluate
 from equipoise.study.analyses.annotators import annotators_finding, skilled_rows
-from equipoise.study.analyses.gold_standard import Trials, share_interval
 from equipoise.study.analyses.truth_items import (
     certainty,
     certainty_meaning,
@@ -105,11 +105,11 @@ class GoldAggregates:
 
     def accuracy(self) -> dict[str, tuple[float, float, float]]:
         """Accuracy of every aggregation model and the ends of its interval, best first."""
-        trials, level = Trials(self.items, self.items), self.evaluation.level
+        level = self.evaluation.level
         numbers = {
             row.model: (
                 row.value,
-                *share_interval(row.value, row.standard_error**2, trials, level),
+                *effective_wilson(row.value, row.standard_error**2, self.items, level),
             )
             for row in self.evaluation.table()
             if row.labels == "soft" and row.metric == "accuracy"

@@ -145,8 +145,6 @@ class Question:
         What variants are compared with, in words.
     annotators
         Whether changes speak for other annotators too. Not where variants are certain people.
-    decides
-        Whether it is asked by metrics of decisions.
     kappa, pairs
         Whether the labels of variants are compared with those of the study, and whether every
         pair of competitors is followed over the variants.
@@ -168,7 +166,6 @@ class Question:
     at: str = "{}"
     reference: str = "the whole study"
     annotators: bool = True
-    decides: bool = False
     kappa: bool = False
     pairs: bool = False
     nothing: str = "There is no variant to score."

@@ -1,4 +1,8 @@
-"""Readers: every model judged by the votes of each annotator alone, for Obuchowski-Rockette."""
+"""Per-reader truth: every model judged by the votes of each reader alone, then averaged.
+
+The estimand is the mean over readers of a model's value against that reader's own votes, with
+Obuchowski and Rockette's variance and Hillis' degrees of freedom.
+"""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -14,6 +18,7 @@ from equipoise.types.arrays import Floats, InputError, Ints
 from equipoise.types.words import Option, hint
 
 FEWEST = 2
+PER_READER, FORMER = "per_reader_truth", "mrmc"  # and what it was called
 TWO_WAY = Option("inference", "two-way")
 
 
@@ -36,8 +41,19 @@ class _ReaderValues(NamedTuple):
 
 
 def _refusal(got: str, expected: str, task: str = "") -> InputError:
-    where = "inference mrmc" + (f", task {task!r}" if task else "")
+    where = f"inference {PER_READER}" + (f", task {task!r}" if task else "")
     return InputError(where, got, expected, hint("choose {}", TWO_WAY))
+
+
+def refuse_former_name(inference: str) -> None:
+    """Refuse ``mrmc``, which regulators use of another estimand."""
+    if inference == FORMER:
+        raise InputError(
+            "settings, inference",
+            repr(FORMER),
+            f"{PER_READER!r}, as the analysis by each reader's own votes is called",
+            hint("choose {}", Option("inference", PER_READER)),
+        )
 
 
 def reader_cells(shared: Uncertainty, metric: Metric) -> list[TwoWay]:

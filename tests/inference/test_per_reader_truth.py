@@ -76,18 +76,18 @@ def study(seed, items=150, people=6):
 
 def test_differences_agree_with_two_way_t():
     """Exactly where a metric is linear in votes; AUROC by each reader is another scale."""
-    found = {(how, name): [] for how in ("two-way", "mrmc") for name in METRICS}
+    found = {(how, name): [] for how in ("two-way", "per_reader_truth") for name in METRICS}
     for seed in range(30):
         votes, models = study(seed)
         plan = resample(votes, "items", replicates=1)
-        for how in ("two-way", "mrmc"):
+        for how in ("two-way", "per_reader_truth"):
             settings = Settings(inference=how)
             done = evaluate(models, votes, metrics=METRICS, resampling=plan, settings=settings)
             for name in METRICS:
                 (one,) = done.differences(name, labels="soft")
                 found[how, name].append((one.value, one.standard_error, one.p))
     for name, (values, errors, t) in METRICS.items():
-        two, reader = (np.array(found[how, name]) for how in ("two-way", "mrmc"))
+        two, reader = (np.array(found[how, name]) for how in ("two-way", "per_reader_truth"))
         assert_allclose(reader[:, 0], two[:, 0], atol=values)
         ratio = reader[:, 1] / two[:, 1]
         assert np.exp(np.log(ratio).mean()) == pytest.approx(1, abs=errors)
@@ -97,7 +97,7 @@ def test_differences_agree_with_two_way_t():
 
 def test_what_it_cannot_take_is_refused():
     votes, models = study(0, items=20)
-    how = Settings(inference="mrmc")
+    how = Settings(inference="per_reader_truth")
     nobody = Annotations(
         kind="binary", items=votes.items, classes=votes.classes, item=votes.item,
         label=votes.label,
@@ -126,7 +126,14 @@ def test_two_annotators_allow_no_verdict():
         Predictions(f"net-{m}", items, evidence + random.normal(0, 0.5 + m, 60))
         for m in range(4)
     ]
-    for how in (Settings(inference="mrmc"), Settings(items="fixed"), Settings()):
+    for how in (Settings(inference="per_reader_truth"), Settings(items="fixed"), Settings()):
         done = evaluate(models, votes, metrics=["auroc"], settings=how)
         assert not done.population.decides
         assert not any(one.separated for one in done.differences("auroc"))
+
+
+def test_the_former_name_is_refused_with_the_name_that_it_has_now():
+    with pytest.raises(
+        InputError, match=r"'mrmc', expected 'per_reader_truth'.+; choose infer"
+    ):
+        Settings(inference="mrmc")
