@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from equipoise import Annotations, Predictions, read_annotations, read_predictions
 from equipoise.clean.rounds import read_pair_votes
-from equipoise.cli.groups import read_groups
 from equipoise.cli.options import class_names
+from equipoise.cli.truth import read_groups
 from equipoise.read.attributes import read_attributes
 from equipoise.read.canonical import read_study, write_study
 from equipoise.read.files import read_arrays

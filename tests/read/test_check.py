@@ -12,9 +12,9 @@ import pytest
 from equipoise.cli import run
 from equipoise.read.annotations import read_annotations
 from equipoise.read.canonical import read_study
-from equipoise.read.check import FilesToCheck, check_files
 from equipoise.read.check_findings import check_report
 from equipoise.read.predictions import read_predictions
+from equipoise.read.sources import FilesToCheck, check_files
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import InputError
 from equipoise.types.findings import as_json

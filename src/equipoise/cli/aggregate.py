@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from equipoise.cli.command import verb
 from equipoise.cli.on_disk import aggregate_on_disk, stays_on_disk
 from equipoise.cli.options import OF_QUESTION, Options, check_choice, misused
+from equipoise.cli.reopened import table_files
 from equipoise.cli.results import check_target
 from equipoise.cli.screen import output, print_json, progress, say
 from equipoise.cli.study import (
@@ -20,7 +21,6 @@ from equipoise.cli.study import (
     published_files,
     read_votes,
     study_name,
-    table_files,
 )
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import InputError, listed, nearest

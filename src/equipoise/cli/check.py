@@ -12,7 +12,7 @@ from equipoise.cli.study import check_reading, score_keywords, vote_keywords
 from equipoise.types.arrays import InputError
 
 if TYPE_CHECKING:
-    from equipoise.read.check import CheckedFiles
+    from equipoise.read.sources import CheckedFiles
 
 ENDINGS = (".csv", ".parquet", ".pq")
 
@@ -43,8 +43,8 @@ def check(options: Options) -> None:
 
     Example: equipoise check votes.csv scores.csv --out study.csv
     """
-    from equipoise.read.check import FilesToCheck, check_files
     from equipoise.read.check_findings import check_report
+    from equipoise.read.sources import FilesToCheck, check_files
     from equipoise.report.terminal import show
     from equipoise.types.findings import as_json
 

@@ -12,7 +12,6 @@ numbers beyond what a machine can do, are refused before the verb runs, which is
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from functools import wraps
 from importlib import import_module
 from inspect import Parameter, Signature
@@ -92,9 +91,20 @@ def verb(
         @wraps(function)
         def run(**values: Any) -> None:
             values.pop(HELP_ALL, None)
+            if values.get("list_metrics"):
+                from equipoise.cli.help import list_metrics
+
+                list_metrics()
+                return
             _check(values)
             options = Options(**values)
-            with _engine(options, heavy):
+            usual = (DEFAULTS["engine"], DEFAULTS["address"], DEFAULTS["workers"])
+            if not heavy or (options.engine, options.address, options.workers) == usual:
+                function(options)
+                return
+            from equipoise.cli.engine import use_engine
+
+            with use_engine(options, cells=heavy == "cells"):
                 function(options)
 
         run.__dict__["__signature__"] = Signature(parameters, return_annotation=None)
@@ -102,14 +112,6 @@ def verb(
         return run
 
     return command
-
-
-def _engine(options: Options, heavy: str) -> AbstractContextManager[None]:
-    if not heavy:
-        return nullcontext()
-    from equipoise.cli.engine import use_engine
-
-    return use_engine(options, cells=heavy == "cells")
 
 
 def _parameter(name: str, form: _Form) -> Parameter:
@@ -122,10 +124,6 @@ def _parameter(name: str, form: _Form) -> Parameter:
     else:
         flags = row.flags or (f"--{name.replace('_', '-')}",)
         hidden = (row.rare or name in form.rare) and not form.show_all
-        if name == "list_metrics":
-            from equipoise.cli.help import list_metrics
-
-            about |= {"callback": list_metrics, "is_eager": True}
         info = typer.Option(*flags, rich_help_panel=row.panel, hidden=hidden, **about)
     default = Parameter.empty if name in form.required else DEFAULTS[name]
     return Parameter(

@@ -89,13 +89,14 @@ def check_scoring(options: Options) -> None:
     name = "margin"
     try:
         for name in ("margin", "matters"):
-            check_margin(flag(name), getattr(options, name))
+            if getattr(options, name) is not None:
+                check_margin(flag(name), getattr(options, name))
         name = "resample"
         if options.resample is not None:
             normalised(options.resample)
     except InputError as error:
         raise misused(error.in_command().removeprefix(f"{flag(name)}: "), name) from None
-    named = words(options.analyses)
+    named = [] if options.analyses is None else words(options.analyses)
     if options.analyses is not None and not named:
         message = f"got {options.analyses!r}, expected analyses, for example ranking,flips"
         raise misused(message, "analyses")

@@ -13,7 +13,6 @@ from equipoise.cli.evaluate import (
     asked_thresholds,
     check_scoring,
 )
-from equipoise.cli.groups import asked_groups, check_groups, regrouped, with_groups, within
 from equipoise.cli.help import check_k, metric_names, metric_of
 from equipoise.cli.options import (
     Options,
@@ -22,8 +21,9 @@ from equipoise.cli.options import (
     non_default,
     words,
 )
+from equipoise.cli.reopened import TITLE
 from equipoise.cli.report import run_json
-from equipoise.cli.results import check_run_folder, cited, in_options
+from equipoise.cli.results import check_folder, cited, in_options
 from equipoise.cli.screen import (
     output,
     print_json,
@@ -33,8 +33,17 @@ from equipoise.cli.screen import (
     stages,
     verb_options,
 )
-from equipoise.cli.study import TITLE, FilesRead, check_reading, read_study
-from equipoise.cli.truth import ScoredTruth, check_truth, make_truth
+from equipoise.cli.study import FilesRead, check_reading, read_study
+from equipoise.cli.truth import (
+    ScoredTruth,
+    asked_groups,
+    check_groups,
+    check_truth,
+    make_truth,
+    regrouped,
+    with_groups,
+    within,
+)
 from equipoise.datasets import CATALOGUE
 from equipoise.metrics import Metric
 from equipoise.read import codec
@@ -46,6 +55,7 @@ from equipoise.report.run import (
     Run,
     StoredQuestion,
     TruthModel,
+    prepare_folder,
     record,
 )
 from equipoise.report.terminal import evidence_lines, show, show_answer
@@ -73,26 +83,33 @@ RECORDED = (
 
 def run_evaluation(options: Options) -> None:
     """Read, evaluate, write and show a study."""
-    options = _repeated(options)
+    if options.study and len(options.study) == 1:
+        options = _repeated(options, options.study[0])
     check_scoring(options)
     check_truth(options)
-    check_groups(options)
+    if options.groups or options.by_group or options.within:
+        check_groups(options)
     check_reading(options)
     names = metric_names(options.metrics)
-    check_run_folder(options.out, overwrite=options.overwrite)
-    with progress("reading") as tell:
-        grouping = asked_groups(options)
+    if options.out is not None:
+        check_folder("--out", options.out)
+        prepare_folder(options.out, overwrite=options.overwrite)
+    with progress("reading"):
+        grouping = None if options.groups is None else asked_groups(options.groups, options)
         also = {"groups": options.groups, "attributes": options.attributes}
         read = read_study(options, names, truth=options.truth, out=options.out, also=also)
-        tell(1, 1)
-    options = replace(options, ties=read.ties, on_missing=read.on_missing)
-    truth = make_truth(read.annotations, options)
-    truth, expected = with_groups(grouping, truth)
-    truth, models = regrouped(grouping, truth, read.predictions, by_group=options.by_group)
-    metrics = [metric_of(name) for name in read.metrics]
+    settings, votes = read.study.settings, read.study.voted
+    options = replace(options, ties=settings.ties, on_missing=settings.on_missing)
+    truth = make_truth(votes, options)
+    metrics, expected = list(map(metric_of, read.metrics)), list[str]()
+    if grouping is not None:
+        truth, expected = with_groups(grouping, truth)
+        models = read.study.predictions
+        truth, models = regrouped(grouping, truth, models, by_group=options.by_group)
+        read = replace(read, study=replace(read.study, predictions=models))
     check_k(metrics, len(truth.parts[0].classes) if truth.parts else 0)
-    metrics = list(within(grouping, metrics, options.within))
-    read = replace(read, predictions=models)
+    if grouping is not None:
+        metrics = within(grouping, metrics, options.within)
     wanted = asked_analyses(options)
     with stages(len(wanted) + 3) as stage:
         scored = _study(read, truth, metrics, options, stage("scoring"))
@@ -103,11 +120,9 @@ def run_evaluation(options: Options) -> None:
     _finish(run, options)
 
 
-def _repeated(options: Options) -> Options:
+def _repeated(options: Options, run: Path) -> Options:
     """What was asked, with what an earlier evaluation was asked where nothing else is said."""
-    paths = options.study or ()
-    run = paths[0] if len(paths) == 1 else None
-    if run is None or not (run / RUN).is_file():
+    if not (run / RUN).is_file():
         return options
     earlier = Run.load(run).record.asked
     names = (*OF_SCORING, *OF_TRUTH)
@@ -130,10 +145,10 @@ def _study(
     settings = replace(
         asked_settings(options, tell),
         thresholds=asked_thresholds(options, attributes),
-        replicates=options.replicates or report_replicates(len(read.annotations.items)),
+        replicates=options.replicates or report_replicates(len(read.study.voted.items)),
     )
     study = Study.of(
-        read.predictions,
+        read.study.predictions,
         truth.given,
         metrics=metrics,
         resampling=options.resample or (None if truth.parts else read.resample),
@@ -143,7 +158,7 @@ def _study(
     if not truth.parts:
         return study
     say(f"Truth: {truth.reason} {truth.words}.")
-    return study.with_votes(read.annotations)
+    return study.with_votes(read.study.voted)
 
 
 def _report(
@@ -181,7 +196,7 @@ def _recorded(
         Provenance(
             title=options.title or name,
             inputs=read.inputs,
-            question=_question(read.annotations, options),
+            question=_question(read.study.voted, options),
             truth_model=codec.read(TruthModel, plain(truth.facts)) if truth.facts else None,
             dataset=read.dataset or None,
             asked=non_default(options, (*OF_SCORING, *OF_TRUTH)),

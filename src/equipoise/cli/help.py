@@ -9,8 +9,6 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 from equipoise.cli.options import (
     EVERY_ANALYSIS,
     EVERY_METRIC,
@@ -53,10 +51,8 @@ def _metrics_help() -> str:
     return "\n\n".join(lines)
 
 
-def list_metrics(wanted: bool) -> None:
-    """Print every metric with its definition, and stop."""
-    if not wanted:
-        return
+def list_metrics() -> None:
+    """Print every metric with its definition."""
     from equipoise.cli.screen import output
     from equipoise.metrics import by_topic
 
@@ -66,7 +62,6 @@ def list_metrics(wanted: bool) -> None:
         for metric in metrics:
             better = "higher is better" if metric.better == "higher" else "lower is better"
             console.print(f"  {metric.name}: {metric.definition} ({better})", markup=False)
-    raise typer.Exit
 
 
 def metric_of(word: str) -> "Metric":
@@ -87,8 +82,10 @@ def metric_names(text: str | None) -> list[str]:
     """
     from equipoise.metrics import named, require_known
 
+    if text is None:
+        return []
     names = words(text)
-    if text is not None and not names:
+    if not names:
         message = "got nothing, expected at least one metric, for example auroc"
         raise misused(message, "metrics")
     try:

@@ -45,15 +45,14 @@ def stays_on_disk(options: Options, paths: Sequence[Path] | None) -> bool:
     """Whether these files are a folder that stays on disk."""
     if options.on_disk:
         return True
-    return bool(paths) and all(_is_large(path) for path in paths or ())
+    folders = list(filter(Path.is_dir, paths or ()))
+    return bool(folders) and folders == paths and all(map(_is_large, folders))
 
 
 def _is_large(folder: Path) -> bool:
     """Whether a folder holds Parquet alone, in folders ``key=value`` or very many rows."""
     from equipoise.read.parquet import ENDINGS
 
-    if not folder.is_dir():
-        return False
     files = [path for path in folder.rglob("*") if path.is_file() and path.name[0] not in "._"]
     if not files or any(path.suffix.lower() not in ENDINGS for path in files):
         return False

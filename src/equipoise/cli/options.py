@@ -676,13 +676,13 @@ def words(text: str | None) -> list[str]:
     >>> words("auroc, average_precision")
     ['auroc', 'average_precision']
     """
-    return [word.strip() for word in (text or "").split(",") if word.strip()]
+    return list(filter(None, map(str.strip, (text or "").split(","))))
 
 
 def column_map(text: str | None, name: str) -> dict[str, str]:
     """Read ``item=Study,annotator=Reader``: our name, then the name in the file."""
-    pairs = {}
-    for word in words(text):
+    pairs: dict[str, str] = {}
+    for word in words(text) if text else ():
         ours, sign, theirs = word.partition("=")
         if not sign or not ours.strip() or not theirs.strip():
             message = f"got {word!r}, expected OURS=THEIRS, for example item=Study"
@@ -693,7 +693,9 @@ def column_map(text: str | None, name: str) -> dict[str, str]:
 
 def class_names(text: str | None) -> list[str]:
     """The classes, from a list or from a text file with one class per line."""
-    if text is None or not text.endswith(".txt"):
+    if text is None:
+        return []
+    if not text.endswith(".txt"):
         return words(text)
     from equipoise.read.files import content
 

@@ -158,7 +158,7 @@ def _every_task(
     """
     from equipoise.study.planning import TaskPlan
 
-    tasks: list[str | None] = [*(options.tasks or study.annotations.tasks)]
+    tasks: list[str | None] = [*(options.tasks or study.study.voted.tasks)]
     if len(tasks) == 1:
         tasks = [options.tasks[0] if options.tasks else None]
     plans: list[TaskPlan] = []
@@ -168,7 +168,7 @@ def _every_task(
             try:
                 size, wanted = _planned(study, options, task, tell)
             except InputError as error:
-                if len(tasks) == 1 or task not in study.annotations.tasks:
+                if len(tasks) == 1 or task not in study.study.voted.tasks:
                     raise
                 failed[task] = error
                 continue
@@ -187,7 +187,7 @@ def _planned(
     """Size of the study, for two models or the whole order, and the items that come next."""
     from equipoise.study.planning import next_for_ranking, next_items, plan_ranking, plan_size
 
-    data, metric = (study.predictions, study.annotations), study.metrics[0]
+    data, metric = (study.study.predictions, study.study.voted), study.metrics[0]
     number = options.next_items
     more: dict[str, Any] = {"task": task, "seed": options.seed, "progress": tell}
     how = {**_designs(options), **{name: getattr(options, name) for name in OF_GOAL}, **more}

@@ -236,7 +236,8 @@ def votes_on(table: Annotations, task: str | None, path: Path) -> Annotations:
 
 def read_models(options: Options, task: str | None) -> "tuple[Predictions, ...]":
     """Read models as scores of the positive class; of several tasks the one asked for."""
-    from equipoise.cli.study import read_predictions_of, table_files
+    from equipoise.cli.reopened import table_files
+    from equipoise.cli.study import read_predictions_of
 
     files = table_files(options.predictions)
     if not files:

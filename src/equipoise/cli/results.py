@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from equipoise.cli.options import Options
+from equipoise.cli.reopened import table_files
 from equipoise.cli.screen import (
     counted,
     note,
@@ -22,7 +23,7 @@ from equipoise.cli.screen import (
     say,
     verb_options,
 )
-from equipoise.cli.study import FilesRead, file_facts, table_files
+from equipoise.cli.study import FilesRead, file_facts
 from equipoise.types.arrays import InputError
 from equipoise.types.notices import Notice
 from equipoise.types.words import Hint, Option, in_command
@@ -58,20 +59,11 @@ def check_folder(option: str, path: Path | None) -> None:
     """Refuse a folder that could not be written to, before anything is read."""
     if path is None:
         return
-    ground = next(place for place in (path, *path.absolute().parents) if place.exists())
+    ground = next(filter(Path.exists, (path, *path.absolute().parents)))
     if not ground.is_dir() or not _writable(ground):
         why = "read-only" if ground.is_dir() else "a file"
         where, got = f"{option} {path}", f"cannot be written ({ground} is {why})"
         raise InputError(where, got, "a folder to write into", "name another folder")
-
-
-def check_run_folder(out: Path | None, *, overwrite: bool) -> None:
-    """Refuse a folder that cannot take a run, or holds another, before anything is read."""
-    from equipoise.report.run import prepare_folder
-
-    check_folder("--out", out)
-    if out is not None:
-        prepare_folder(out, overwrite=overwrite)
 
 
 def _writable(folder: Path) -> bool:
@@ -104,7 +96,7 @@ def deliver(report: "Report", study: FilesRead, options: Options, mark: str) -> 
     """
     from equipoise.study.analyses.words import as_notices
 
-    about = as_notices(study.notices, study.annotations.notices, report.notices)
+    about = as_notices(study.notices, study.study.voted.notices, report.notices)
     scope = " ".join(filter(None, [report.scope, f"From {study.source}."]))
     whole = cited(replace(report, notices=about, scope=scope), study.dataset)
     facts: dict[str, Any] = {

@@ -126,6 +126,8 @@ def empty_path(arguments: Sequence[str]) -> str | None:
     >>> empty_path(["aggregate", "votes.csv", "--out", "."]) is None
     True
     """
+    if "" not in arguments and "=\n" not in "\n".join((*arguments, "")):
+        return None
     taken = options_of(arguments)
     joined = [word for word in arguments if "=" in word]
     values = {*pairwise(arguments), *(word.partition("=")[::2] for word in joined)}

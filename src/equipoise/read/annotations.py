@@ -25,24 +25,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from equipoise.read import delimited, parquet
-from equipoise.read.canonical import is_study, study_of
-from equipoise.read.files import (
-    JSON,
-    NUMPY,
-    AnyPath,
-    Content,
-    content,
-    kept_for_reading,
-    listed_paths,
-    read_array,
-    read_json,
-    unknown_ending,
-)
+from equipoise.read import parquet
+from equipoise.read.files import AnyPath
 from equipoise.read.headers import annotation_headers, require_header
 from equipoise.read.label_studio import is_label_studio, label_studio_annotations
 from equipoise.read.options import TIDY, VoteFormat
 from equipoise.read.rankings import ranking_annotations
+from equipoise.read.sources import (
+    ARRAY,
+    JSON_TEXT,
+    STUDY,
+    TABLE,
+    TABULAR,
+    Source,
+    sources_of,
+)
 from equipoise.read.tables import (
     ITEMS_BY_ROW,
     Table,
@@ -63,19 +60,7 @@ from equipoise.types.arrays import Floats, InputError, Ints, choice, listed, unk
 from equipoise.types.notices import Notice, notice
 from equipoise.types.words import Option, hint
 
-TABULAR = (*delimited.ENDINGS, *parquet.ENDINGS)
-
-
-def read_table(file: Content, *others: str) -> Table:
-    """Read a table; `others` are endings that the caller takes besides."""
-    if file.suffix in delimited.ENDINGS:
-        key = ("table", id(file))  # which is no other's while the file is kept, too
-        return kept_for_reading(key, lambda: (delimited.read_delimited(file), file))[0]
-    if file.suffix in parquet.ENDINGS:
-        return parquet.parquet_table(file, parquet.read_arrow(file))
-    raise unknown_ending(file, (*TABULAR, *others))
-
-
+_WHO = ("item", "annotator")
 _LAYOUTS = ("tidy", "wide", "tasks", "counts")
 _WIDE, _TASKS = Option("layout", "wide"), Option("layout", "tasks")
 _TIDY = Option("columns", {"item": "...", "annotator": "...", "label": "..."})
@@ -84,29 +69,20 @@ _FEW_ROWS = 5  # below which columns may share no label by accident
 _MANY_WORDS = 20  # rows from which a different word in each is no label
 
 
-class VoteTable(NamedTuple):
-    """A table of votes, and what is found out about it.
-
-    Attributes
-    ----------
-    table
-        The table; once its columns are found, with notices of what they are.
-    reader
-        The annotator whose file it is, where it names none.
-    options
-        How it is read, its columns found.
-    layout, guessed
-        Its layout, and whether that is a guess; empty before it is known.
-    """
+class _Part(NamedTuple):
+    """A table of votes, its columns found: how it is read, and how it is laid out."""
 
     table: Table
-    reader: str = ""
-    options: VoteFormat = VoteFormat()
-    layout: str = ""
-    guessed: bool = False
+    options: VoteFormat
+    layout: str
+
+    @property
+    def guessed(self) -> bool:
+        """Whether its layout is a guess."""
+        return self.options.layout == "auto" and self.layout != "tidy"
 
 
-def annotations_of_tables(tables: Sequence[VoteTable], options: VoteFormat) -> Annotations:
+def annotations_of_tables(tables: Sequence[Table], options: VoteFormat) -> Annotations:
     """Read tables as one, each in its layout; of several, files without annotators are theirs.
 
     Examples
@@ -114,7 +90,7 @@ def annotations_of_tables(tables: Sequence[VoteTable], options: VoteFormat) -> A
     >>> import pyarrow
     >>> ana = from_frame(pyarrow.table({"item": ["a", "b"], "edema": [0, 1]}))
     >>> bo = from_frame(pyarrow.table({"item": ["a", "b"], "edema": [1, 1]}))
-    >>> both = annotations_of_tables([VoteTable(ana, "ana"), VoteTable(bo, "bo")],
+    >>> both = annotations_of_tables([replace(ana, reader="ana"), replace(bo, reader="bo")],
     ...     VoteFormat())
     >>> both.annotators, both.tasks, both.label
     (('ana', 'bo'), ('edema',), array([0, 1, 1, 1]))
@@ -129,42 +105,37 @@ def annotations_of_tables(tables: Sequence[VoteTable], options: VoteFormat) -> A
     else:
         table = _stack_tables([_with_reader(part, _tidy_table(part)) for part in parts])
     # columns that the caller named have our names by now, and are not in doubt
-    sure = {ours: ours for ours in ("item", "annotator") if ours in options.columns}
+    sure = {ours: ours for ours in _WHO if ours in options.columns} if options.columns else {}
     return tidy_annotations(table, replace(options, columns=sure))
 
 
-def layouts_of(tables: Sequence[VoteTable], options: VoteFormat) -> list[str]:
+def layouts_of(tables: Sequence[Table], options: VoteFormat) -> list[str]:
     """How each of some tables is laid out, read alone or as one."""
-    return [part.layout for part in _with_layouts(tables, options)]
+    return [part.layout for part in _with_layouts(tables, options)] if tables else []
 
 
-def _with_layouts(tables: Sequence[VoteTable], options: VoteFormat) -> list[VoteTable]:
-    """Find the columns that go by other names, and the layout of every table."""
-    parts = [_with_headers(table, options) for table in tables]
+def _with_layouts(tables: Sequence[Table], options: VoteFormat) -> list[_Part]:
+    """Find the columns that go by other names, say so, and find the layout of every table."""
+    parts = []
+    for table in tables:
+        headers = annotation_headers(table, options)
+        if options.layout == "auto" and "item" not in table.columns:
+            require_header(table, headers.columns)
+        if headers.notices:
+            table = table.noting(*headers.notices)
+        parts.append(_Part(table, replace(options, columns=headers.columns), options.layout))
     if len(parts) > 1 and _are_tasks(parts, options.layout):
-        return [part._replace(layout="tasks", guessed=True) for part in parts]
-    if options.layout != "auto":
-        return [
-            part._replace(layout=choice(f"{part.table.name}, layout", options.layout, _LAYOUTS))
-            for part in parts
-        ]
-    guesses = [_guess_layout(part.table, part.options) for part in parts]
-    return [
-        part._replace(layout=guess, guessed=guess != "tidy")
-        for part, guess in zip(parts, guesses, strict=True)
-    ]
+        return [part._replace(layout="tasks") for part in parts]
+    for number, part in enumerate(parts):
+        layout = part.layout
+        if layout == "auto":
+            layout = _guess_layout(part.table, part.options)
+        choice(f"{part.table.name}, layout", layout, _LAYOUTS)
+        parts[number] = part._replace(layout=layout)
+    return parts
 
 
-def _with_headers(source: VoteTable, options: VoteFormat) -> VoteTable:
-    """Find the columns that go by other names, and say so."""
-    headers = annotation_headers(source.table, options)
-    if options.layout == "auto":
-        require_header(source.table, headers.columns)
-    with_columns = replace(options, columns=headers.columns)
-    return VoteTable(source.table.noting(*headers.notices), source.reader, with_columns)
-
-
-def _are_tasks(parts: Sequence[VoteTable], layout: str) -> bool:
+def _are_tasks(parts: Sequence[_Part], layout: str) -> bool:
     """Whether several tables are tasks: alike without labels, about the same items."""
     if layout == "counts":
         raise InputError(
@@ -192,7 +163,7 @@ def _are_tasks(parts: Sequence[VoteTable], layout: str) -> bool:
     return True
 
 
-def _tidy_table(part: VoteTable) -> Table:
+def _tidy_table(part: _Part) -> Table:
     """A table in the tidy layout with our names."""
     table, options = part.table, part.options
     if part.layout == "tidy":
@@ -212,7 +183,7 @@ def _tidy_table(part: VoteTable) -> Table:
     return _melt_columns(beside, table, others, "annotator")
 
 
-def _tidy_tasks(part: VoteTable) -> Table:
+def _tidy_tasks(part: _Part) -> Table:
     """One annotator's answers, a column per task."""
     import pyarrow as pa
 
@@ -233,8 +204,8 @@ def _tidy_tasks(part: VoteTable) -> Table:
             "a named column per task beside the items",
             "check the header and the delimiter",
         )
-    if "annotator" not in columns and part.reader:
-        columns["annotator"] = pa.array([part.reader] * len(table))
+    if "annotator" not in columns and table.reader:
+        columns["annotator"] = pa.array([table.reader] * len(table))
     if part.guessed:
         text = (
             "each file is read as one annotator's, named like the file, with a column per "
@@ -255,11 +226,11 @@ def _item_column(table: Table) -> tuple[tuple[str, Any], Notice]:
     return ("", row_numbers(len(table))), ITEMS_BY_ROW
 
 
-def _with_reader(part: VoteTable, tidy: Table) -> Table:
+def _with_reader(part: _Part, tidy: Table) -> Table:
     """Name the annotator of a file that names none."""
     import pyarrow as pa
 
-    if "annotator" in tidy.columns or not part.reader:
+    if "annotator" in tidy.columns or not tidy.reader:
         return tidy
     twice = _repeated_item(tidy)
     if twice is not None and not part.options.exchangeable:
@@ -273,7 +244,7 @@ def _with_reader(part: VoteTable, tidy: Table) -> Table:
     text = (
         "files without a column of annotators are read as one annotator's, named like the file"
     )
-    who = pa.array([part.reader] * len(tidy))
+    who = pa.array([tidy.reader] * len(tidy))
     return replace(
         tidy,
         columns={**tidy.columns, "annotator": who},
@@ -625,30 +596,53 @@ def read_annotations(
     InputError
         If the file or a row of it cannot be used; the message names the row.
     """
-    options = VoteFormat.of(keywords)
-    paths = listed_paths(path_or_paths)
-    if len(paths) > 1:
-        return annotations_of_tables([_named_table(path, options) for path in paths], options)
-    file = content(paths[0])
-    if is_study(file):
-        return _of_study(file, options)
-    if file.suffix in JSON:
-        return _from_json(file, options)
-    if file.suffix in NUMPY:
-        return _from_array(file, options)
-    stored = None
-    if options == VoteFormat(exchangeable=options.exchangeable):
-        stored = parquet.stored_annotations(file)
-    if stored is not None:  # a file of ours, taken as written unless told how to read it
-        return stored.anonymous() if options.exchangeable else stored
-    table = read_table(file, *JSON, *NUMPY)
-    return annotations_of_tables([VoteTable(table, file.stem)], options)
+    return annotations_of(sources_of(path_or_paths), VoteFormat.of(keywords))
 
 
-def _named_table(path: AnyPath, options: VoteFormat) -> VoteTable:
+def annotations_of(sources: Sequence[Source], options: VoteFormat) -> Annotations:
+    """Read annotations from files that may have been opened before."""
+    first = sources[0]
+    if len(sources) > 1:
+        return annotations_of_tables([_table_of(file, options) for file in sources], options)
+    if first.form == STUDY:
+        refused = ("layout", "kind", "classes", "columns", "repeats")
+        options.refuse(*refused, where=first.content.name)
+        annotations: Annotations = first.held[0]
+        return annotations.anonymous() if options.exchangeable else annotations
+    if first.form == JSON_TEXT:
+        return _from_json(first, options)
+    if first.form == ARRAY:
+        return _from_array(first, options)
+    if first.content.suffix in parquet.ENDINGS and options == VoteFormat(
+        exchangeable=options.exchangeable
+    ):
+        stored = parquet.stored_annotations(first.content)
+        if stored is not None:  # a file of ours, taken as written unless told how to read it
+            return stored.anonymous() if options.exchangeable else stored
+    table = replace(first.held, reader=first.content.stem)
+    return annotations_of_tables([table], options)
+
+
+def annotation_layouts(sources: Sequence[Source], options: VoteFormat) -> list[str]:
+    """How each of some files of annotations is laid out, which are read as one."""
+    of_arrays = "tasks" if options.layout == "tasks" else "counts"
+    tables = [source.held for source in sources if source.form == TABLE]
+    of_tables = iter(layouts_of(tables, options))
+    layouts = []
+    for source in sources:
+        if source.form == TABLE:
+            layouts.append(next(of_tables))
+        elif source.form == ARRAY:
+            layouts.append(of_arrays)
+        else:
+            layouts.append("label-studio" if is_label_studio(source.held) else "rankings")
+    return layouts
+
+
+def _table_of(source: Source, options: VoteFormat) -> Table:
     """One of several tables, with the name of the annotator whose file it may be."""
-    file = content(path)
-    if is_study(file):
+    file = source.content
+    if source.form == STUDY:
         raise InputError(
             file.name,
             "a whole study among several files",
@@ -656,9 +650,10 @@ def _named_table(path: AnyPath, options: VoteFormat) -> VoteTable:
             "give the study alone",
         )
     if file.suffix in TABULAR:
-        return VoteTable(read_table(file), file.stem)
-    if file.suffix in NUMPY and options.layout == "tasks":
-        return VoteTable(array_table(read_array(file), file.name), file.stem)
+        table: Table = replace(source.held, reader=file.stem)
+        return table
+    if source.form == ARRAY and options.layout == "tasks":
+        return replace(array_table(source.held, file.name), reader=file.stem)
     raise InputError(
         file.name,
         "one of several files of annotations",
@@ -667,28 +662,20 @@ def _named_table(path: AnyPath, options: VoteFormat) -> VoteTable:
     )
 
 
-def _of_study(file: Content, options: VoteFormat) -> Annotations:
-    """The annotations of a file that `write_study` made."""
-    options.refuse("layout", "kind", "classes", "columns", "repeats", where=file.name)
-    annotations, _ = study_of(file)
-    return annotations.anonymous() if options.exchangeable else annotations
-
-
-def _from_array(file: Content, options: VoteFormat) -> Annotations:
+def _from_array(source: Source, options: VoteFormat) -> Annotations:
     """Take counts, or one annotator's labels of several tasks."""
-    choice(f"{file.name}, layout", options.layout, ("auto", "counts", "tasks"))
-    options.refuse("columns", where=file.name)
-    array = read_array(file)
+    name = source.content.name
+    choice(f"{name}, layout", options.layout, ("auto", "counts", "tasks"))
+    options.refuse("columns", where=name)
     if options.layout == "tasks":
-        table = array_table(array, file.name)
-        return annotations_of_tables([VoteTable(table, file.stem)], options)
-    return count_annotations(array, options, name=file.name)
+        return annotations_of_tables([_table_of(source, options)], options)
+    return count_annotations(source.held, options, name=name)
 
 
-def _from_json(file: Content, options: VoteFormat) -> Annotations:
-    layouts = ("auto", "rankings", "label-studio")
-    layout = choice(f"{file.name}, layout", options.layout, layouts)
-    parsed = read_json(file)
-    if layout == "label-studio" or (layout == "auto" and is_label_studio(parsed)):
-        return label_studio_annotations(parsed, options, name=file.name)
-    return ranking_annotations(parsed, options, name=file.name)
+def _from_json(source: Source, options: VoteFormat) -> Annotations:
+    """Take rankings, or an export of Label Studio."""
+    name, layouts = source.content.name, ("auto", "rankings", "label-studio")
+    layout = choice(f"{name}, layout", options.layout, layouts)
+    studio = layout == "label-studio" or (layout == "auto" and is_label_studio(source.held))
+    read = label_studio_annotations if studio else ranking_annotations
+    return read(source.held, options, name=name)

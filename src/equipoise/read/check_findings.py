@@ -11,7 +11,7 @@ from itertools import combinations
 
 import numpy as np
 
-from equipoise.read.check import CheckedFiles
+from equipoise.read.sources import CheckedFiles
 from equipoise.read.values import alike_names
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import Bools, Floats, Ints, listed

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
 from equipoise.read.files import Content, cut_gzip
-from equipoise.read.tables import BatchedTable, Table, unique_names
+from equipoise.read.tables import BatchedTable, Table, no_rows, unique_names
 from equipoise.types.arrays import InputError
 from equipoise.types.notices import Notice, notice
 from equipoise.types.words import unguarded, unguarded_all
@@ -86,11 +86,10 @@ class _Text:
                 return f"row {line}"
         return f"row {row + 2}"
 
-    def check_quotes(self, rows: int, lines: int, quotes: int) -> None:
-        """A quote left open swallows lines; look closely when some lines are missing."""
-        if quotes % 2 or (quotes and rows < lines - 1):
-            for _ in self.records(strict=True):
-                pass
+    def check_quotes(self) -> None:
+        """Look closely at text that may have a quote left open, which swallows lines."""
+        for _ in self.records(strict=True):
+            pass
 
     def ragged(self, error: Exception) -> InputError:
         """Name the first line that does not fit the header."""
@@ -133,7 +132,6 @@ def read_delimited(file: Content) -> Table:
     from pyarrow import csv as arrow_csv
 
     data, notices = _utf8(file)
-    data = _without_comments(data)
     text = _with_header(file, data, lambda: StringIO(data.decode(errors="ignore"), newline=""))
     ended = data if data.endswith((b"\n", b"\r")) else data + b"\n"
     quotes = data.count(b'"')
@@ -147,12 +145,15 @@ def read_delimited(file: Content) -> Table:
         raise text.ragged(error) from error
     if quotes:
         lines = data.count(b"\n") or data.count(b"\r")
-        text.check_quotes(table.num_rows, lines, quotes)
-    columns = {
-        unguarded(name.strip()): unguarded_column(column)
-        for name, column in zip(text.header, table.columns, strict=True)
-    }
-    return Table(name=file.name, columns=columns, place=text.place, notices=notices).nonempty()
+        if quotes % 2 or table.num_rows < lines - 1:
+            text.check_quotes()
+    names, columns = map(str.strip, text.header), table.columns
+    if b"'" in data:
+        names, columns = map(unguarded, names), list(map(unguarded_column, columns))
+    if not table.num_rows:
+        raise no_rows(file.name)
+    columns = dict(zip(names, columns, strict=True))
+    return Table(name=file.name, columns=columns, place=text.place, notices=notices)
 
 
 def unguarded_column(column: Any) -> Any:
@@ -177,12 +178,6 @@ def _comments(data: bytes) -> tuple[int, int]:
     return len(re.findall(rb"\r\n|\r|\n", ahead.group())), ahead.end()
 
 
-def _without_comments(data: bytes) -> bytes:
-    """Leave the lines before the header blank, so that all keep their numbers."""
-    lines, end = _comments(data)
-    return b"\n" * lines + data[end:]
-
-
 def _uncommented(text: Iterable[str]) -> Iterator[str]:
     """The same for lines of text that are not held in memory."""
     before = True
@@ -192,18 +187,25 @@ def _uncommented(text: Iterable[str]) -> Iterator[str]:
 
 
 def _utf8(file: Content) -> tuple[bytes, tuple[Notice, ...]]:
-    """Return the text as UTF-8 without a mark, and what to say about it."""
+    """The text as UTF-8 without a mark, and what to say about it.
+
+    Lines before the header are left blank, so that all keep their numbers.
+    """
     data = file.data.removeprefix(_MARK)
+    notices: tuple[Notice, ...] = ()
     if b"\0" in data or _CONTROL.search(data[: 1 << 16]):
         raise _binary(file)
     try:
         data.decode()
     except UnicodeDecodeError:
         try:
-            return data.decode("cp1252").encode(), (_read_as_windows(file),)
+            data, notices = data.decode("cp1252").encode(), (_read_as_windows(file),)
         except UnicodeDecodeError as error:
             raise _no_text(file, error) from error
-    return data, ()
+    if b"#" in data[:_BLOCK_OF_HEADER]:
+        lines, end = _comments(data)
+        data = b"\n" * lines + data[end:]
+    return data, notices
 
 
 def _read_as_windows(file: Content) -> Notice:
@@ -226,18 +228,20 @@ def _no_text(file: Content, error: UnicodeDecodeError) -> InputError:
     )
 
 
-def _with_header(file: Content, data: bytes, opener: Callable[[], TextIO]) -> _Text:
+def _with_header(file: Content, start: bytes, opener: Callable[[], TextIO]) -> _Text:
     """Find the delimiter and the names of the columns in the first bytes."""
-    start = _without_comments(data[:_BLOCK_OF_HEADER]).lstrip(b"\r\n")
-    line = re.split(rb"[\r\n]", start, maxsplit=1)[0].decode(errors="ignore")
+    head = start[:_BLOCK_OF_HEADER].lstrip(b"\r\n")
+    line = re.split(rb"[\r\n]", head, maxsplit=1)[0].decode(errors="ignore")
     bare = re.sub(r'"[^"]*"', "", line)
     most = max((",", ";", "\t"), key=bare.count)
     if not bare.count(most):
         most = "\t" if file.suffix == ".tsv" else ","
-    head = _Text(
-        file.name, most, (), lambda: StringIO(start.decode(errors="ignore"), newline="")
-    )
-    _, header = next(head.records(), (1, []))
+    odd = line.count('"') % 2 or len(line) > csv.field_size_limit()
+    header = [] if odd else next(csv.reader([line], delimiter=most), [])
+    if not header:  # a name may hold the end of a line
+        text = head.decode(errors="ignore")
+        lines = _Text(file.name, most, (), lambda: StringIO(text, newline=""))
+        _, header = next(lines.records(), (1, []))
     if not header:
         raise InputError(
             file.name,
@@ -245,7 +249,11 @@ def _with_header(file: Content, data: bytes, opener: Callable[[], TextIO]) -> _T
             "a header and rows",
             "check the file",
         )
-    unique_names([unguarded(name.strip()) for name in header], where=file.name)
+    names = list(map(str.strip, header))
+    if "'" in "".join(names):
+        names = list(map(unguarded, names))
+    if len(set(names)) != len(names):
+        unique_names(names, where=file.name)
     return _Text(file.name, most, tuple(header), opener)
 
 
@@ -274,7 +282,9 @@ def batched_text(file: Content, path: Path) -> BatchedTable:
         encoding = survey.encoding
         return TextIOWrapper(_unpacked(path), encoding=encoding, errors="ignore", newline="")
 
-    text = _with_header(file, survey.start, opener)
+    lines, end = _comments(survey.start)
+    start = b"\n" * lines + survey.start[end:]
+    text = _with_header(file, start, opener)
     names = {unguarded(name.strip()): name for name in text.header}
     notices = (_read_as_windows(file),) if survey.encoding == "cp1252" else ()
     return BatchedTable(
@@ -315,7 +325,8 @@ def _batches(
                 yield dict(zip(batch.schema.names, columns, strict=True))
         except pa.ArrowException as error:
             raise text.ragged(error) from error
-    text.check_quotes(rows, survey.lines, survey.quotes)
+    if survey.quotes % 2 or (survey.quotes and rows < survey.lines - 1):
+        text.check_quotes()
 
 
 def _survey(file: Content, path: Path, encoding: str) -> _Survey:

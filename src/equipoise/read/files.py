@@ -16,14 +16,12 @@ import warnings
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from io import BytesIO
 from pathlib import Path
-from typing import IO, Any, TypeVar, cast
+from typing import IO, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,39 +72,8 @@ class Content:
         return cls(place.name, inner.stem, inner.suffix.lower(), data)
 
 
-Read = TypeVar("Read")
-_opened: ContextVar[dict[object, Any] | None] = ContextVar("_opened", default=None)
-
-
-@contextmanager
-def reading_once() -> Iterator[None]:
-    """Within this, a file that is looked into and then read is opened and parsed once."""
-    token = _opened.set({})
-    try:
-        yield
-    finally:
-        _opened.reset(token)
-
-
-def kept_for_reading(key: object, read: Callable[[], Read]) -> Read:
-    """What is read for the first time within `reading_once`, and what was for the second."""
-    opened = _opened.get()
-    if opened is None:
-        return read()
-    if key in opened:
-        return cast(Read, opened.pop(key))
-    opened[key] = read()
-    return cast(Read, opened[key])
-
-
 def content(path: AnyPath) -> Content:
-    """Read a file once, unpacking ``.gz``."""
-    if isinstance(path, str | os.PathLike):
-        return kept_for_reading(("content", os.fspath(path)), lambda: _content(path))
-    return _content(path)
-
-
-def _content(path: AnyPath) -> Content:
+    """Read a file, unpacking ``.gz``."""
     if not isinstance(path, str | os.PathLike):
         raise InputError(
             "path", f"a {type(path).__name__}", "text or a pathlib.Path", "give the file's path"

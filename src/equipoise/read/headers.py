@@ -30,8 +30,7 @@ himself has the last word on the votes and names.
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
-from itertools import islice
+from itertools import chain
 from math import ceil
 from typing import NamedTuple
 
@@ -92,17 +91,33 @@ _PREDICTIONS: Mapping[str, _Synonyms] = {
         "logit output confidence label class decision answer value",
     ),
 }
+_WHO = ("item", "annotator")
 _OF_VOTES = ("label", "task", "rank", "count")  # of tables with a row per vote
 _ENDINGS = ("id", "name", "no", "number", "code")
+_ALL_WORDS = frozenset().union(
+    *(
+        tier
+        for words in (_ANNOTATIONS, _PREDICTIONS)
+        for tiers in words.values()
+        for tier in tiers
+    )
+)
+_SIGNS = (  # of a side: a word for one of its columns, and how that is said
+    ("predictions", _PREDICTIONS["model"][0], "names models"),
+    ("annotations", _ANNOTATIONS["annotator"][0], "names annotators"),
+    ("predictions", _PREDICTIONS["score"][0], "holds scores"),
+    ("annotations", _ANNOTATIONS["label"][0], "holds labels"),
+)
+_PEOPLE = _ANNOTATIONS["annotator"][0] | _ANNOTATIONS["annotator"][1]
 _GROUPS = frozenset({"patient", "subject", "participant", "person", "night", "site"})
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?", re.IGNORECASE)
 
 
-class _Headers(NamedTuple):
+class Headers(NamedTuple):
     """The columns of a table by our names, and what to say of them."""
 
     columns: Mapping[str, str]
-    notices: tuple[Notice, ...]
+    notices: tuple[Notice, ...] = ()
 
 
 def plain(header: str) -> str:
@@ -116,7 +131,7 @@ def plain(header: str) -> str:
     return re.sub(r"[\W_]+", "", header).casefold()
 
 
-def annotation_headers(table: Table, options: VoteFormat) -> _Headers:
+def annotation_headers(table: Table, options: VoteFormat) -> Headers:
     """Our columns in a table of annotations; those that the caller named stay.
 
     Examples
@@ -125,36 +140,37 @@ def annotation_headers(table: Table, options: VoteFormat) -> _Headers:
     >>> dict(annotation_headers(table, VoteFormat()).columns)
     {'item': 'Case', 'annotator': 'Rater', 'label': 'Diagnosis'}
     """
-    if _is_crowd_kit(table, options):
-        return _Headers(options.columns, ())
-    synonyms = _columns_by_synonym(table, options.columns, _ANNOTATIONS)
+    named, there = options.columns, {*table.columns, *options.columns}
+    if {"task", "worker", "label"} <= set(table.columns) and there.isdisjoint(_WHO):
+        return Headers(named)  # as crowd-kit has them
+    synonyms = _columns_by_synonym(table.columns, named, _ANNOTATIONS)
     if options.layout == "tasks":
-        synonyms = {ours: names for ours, names in synonyms.items() if ours not in _OF_VOTES}
-    elif not _label_is_sure(table, synonyms, options.columns):
+        for ours in _OF_VOTES:
+            synonyms.pop(ours, None)
+    elif synonyms and not _label_is_sure(table, synonyms, named):
         synonyms = {
             ours: names for ours, names in synonyms.items() if ours in ("item", "task", "group")
         }
-    return _headers(table, options.columns, synonyms, Option("columns"))
+    return _headers(table, named, synonyms, Option("columns")) if synonyms else Headers(named)
 
 
-def prediction_headers(table: Table, options: ScoreFormat) -> _Headers:
+def prediction_headers(table: Table, options: ScoreFormat) -> Headers:
     """Our columns in a table of predictions; columns named like tasks are theirs."""
-    tasks = options.tasks or ()
-    columns = {name: values for name, values in table.columns.items() if name not in tasks}
-    synonyms = _columns_by_synonym(
-        replace(table, columns=columns), options.columns, _PREDICTIONS
-    )
+    columns = dict.fromkeys(table.columns)
+    for task in options.tasks or ():
+        columns.pop(task, None)
+    named = options.columns
+    synonyms = _columns_by_synonym(columns, named, _PREDICTIONS)
     for ours in ("model", "task"):
         if ours in synonyms and any(_all_numbers(table, name) for name in synonyms[ours]):
             del synonyms[ours]  # a wide table whose model has such a name
-    used = {*options.columns.values(), *(ours for ours in _PREDICTIONS if ours in columns)}
-    used |= {name for alike in synonyms.values() for name in alike}
     scores = synonyms.get("score", [])
-    more = len(scores) > 1 or any(name not in used for name in columns)
-    if scores and more and plain(scores[0]) != "score":
-        del synonyms["score"]  # a wide table whose models have such names
+    if scores and plain(scores[0]) != "score":
+        used = {*named.values(), *_PREDICTIONS}.union(*synonyms.values())
+        if len(scores) > 1 or not columns.keys() <= used:
+            del synonyms["score"]  # a wide table whose models have such names
     option = Option("columns", flag="prediction_columns")
-    return _headers(table, options.columns, synonyms, option)
+    return _headers(table, named, synonyms, option) if synonyms else Headers(named)
 
 
 def is_named_like(header: str, ours: str) -> bool:
@@ -165,8 +181,8 @@ def is_named_like(header: str, ours: str) -> bool:
     >>> is_named_like("Reader ID", "annotator"), is_named_like("resnet", "item")
     (True, False)
     """
-    words = _ANNOTATIONS.get(ours) or _PREDICTIONS[ours]
-    return any(key in words[0] | words[1] for key in _keys(header))
+    sure, unsure = _ANNOTATIONS.get(ours) or _PREDICTIONS[ours]
+    return not (sure | unsure).isdisjoint(_keys([header])[header])
 
 
 def side_of(table: Table) -> tuple[str, str] | None:
@@ -177,23 +193,17 @@ def side_of(table: Table) -> tuple[str, str] | None:
     >>> side_of(Table(name="x", columns={"case": (), "rater": (), "grade": ()}))
     ('annotations', "column 'rater' names annotators")
     """
-    signs = (
-        ("predictions", "model", "names models"),
-        ("annotations", "annotator", "names annotators"),
-        ("predictions", "score", "holds scores"),
-        ("annotations", "label", "holds labels"),
-    )
-    for side, ours, what in signs:
-        words = (_ANNOTATIONS if side == "annotations" else _PREDICTIONS)[ours][0]
+    keys = _keys(table.columns)
+    for side, words, what in _SIGNS:
         for name in table.columns:
-            if any(key in words for key in _keys(name)):
+            if not words.isdisjoint(keys[name]):
                 return side, f"column {name!r} {what}"
     return None
 
 
 def group_hint(unused: Iterable[str]) -> tuple[Notice, ...]:
     """Say that a column such as ``patient`` could be the group of its items."""
-    near = [name for name in unused if any(key in _GROUPS for key in _keys(name))]
+    near = [name for name, keys in _keys(unused).items() if not _GROUPS.isdisjoint(keys)]
     if not near:
         return ()
     text = "if items of one {column} belong together, say {columns}: whole groups are resampled"
@@ -204,10 +214,7 @@ def group_hint(unused: Iterable[str]) -> tuple[Notice, ...]:
 def require_header(table: Table, named: Mapping[str, str]) -> None:
     """Refuse a table whose names of columns are a row of data."""
     names = list(table.columns)
-    ours = {*_ANNOTATIONS, *_PREDICTIONS}
-    if named or any(
-        any(is_named_like(name, column_name) for column_name in ours) for name in names
-    ):
+    if named or not _ALL_WORDS.isdisjoint(chain.from_iterable(_keys(names).values())):
         return
     inside = [_among_own_values(table, name) for name in names]
     words = [
@@ -224,44 +231,38 @@ def require_header(table: Table, named: Mapping[str, str]) -> None:
         )
 
 
-def _keys(header: str) -> list[str]:
-    """A header as words are looked up: whole, and without an ending such as ``id``."""
-    whole = plain(header)
-    return [
-        whole,
-        *(whole.removesuffix(ending) for ending in _ENDINGS if whole.endswith(ending)),
-    ]
+def _keys(headers: Iterable[str]) -> dict[str, list[str]]:
+    """Headers as words are looked up: whole, and without an ending such as ``id``."""
+    keys: dict[str, list[str]] = {}
+    for header in headers:
+        whole = plain(header)
+        keys[header] = [whole]
+        for ending in _ENDINGS:
+            if whole.endswith(ending):
+                keys[header].append(whole.removesuffix(ending))
+    return keys
 
 
 def _columns_by_synonym(
-    table: Table, named: Mapping[str, str], vocabulary: Mapping[str, _Synonyms]
+    columns: Iterable[str], named: Mapping[str, str], vocabulary: Mapping[str, _Synonyms]
 ) -> dict[str, list[str]]:
     """Columns that go by another name than ours, by ours; several where all could be meant."""
-    exact = {ours: ours for ours in vocabulary if ours in table.columns and ours not in named}
-    free = [name for name in table.columns if name not in exact and name not in named.values()]
+    exact = vocabulary.keys() & set(columns) - named.keys()
+    free = _keys(columns)
+    for name in (*exact, *named.values()):
+        free.pop(name, None)
     synonyms: dict[str, list[str]] = {}
-    for ours, words in vocabulary.items():
-        if ours in named or ours in exact:
+    for ours, (sure, unsure) in vocabulary.items():
+        if ours in named or ours in exact or not free:
             continue
-        for tier in ({plain(ours)}, *words):
-            alike = [name for name in free if any(key in tier for key in _keys(name))]
+        for tier in ({plain(ours)}, sure, unsure):
+            alike = [name for name, keys in free.items() if not tier.isdisjoint(keys)]
             if alike:
                 synonyms[ours] = alike
-                free = [name for name in free if name not in alike]
+                for name in alike:
+                    del free[name]
                 break
     return synonyms
-
-
-def _only_column(table: Table, ours: str, alike: Sequence[str]) -> str:
-    """The one column that is meant."""
-    if len(alike) == 1:
-        return alike[0]
-    raise InputError(
-        f"{table.name}, columns {listed(alike)}",
-        f"both could be the {ours}" if len(alike) == 2 else f"each could be the {ours}",
-        f"one column of the {ours}",
-        hint("say which: {}", Option("columns", {ours: alike[0]})),
-    )
 
 
 def _label_is_sure(
@@ -270,24 +271,14 @@ def _label_is_sure(
     """Whether a label that goes by a synonym is one, and no annotator of a wide table."""
     if "label" not in synonyms:
         return "label" in table.columns or "label" in named
-    if plain(synonyms["label"][0]) == "label":
+    if plain(synonyms["label"][0]) == "label" or "annotator" in {
+        *synonyms,
+        *named,
+        *table.columns,
+    }:
         return True
-    people = "annotator" in synonyms or "annotator" in named or "annotator" in table.columns
-    used = {
-        *named.values(),
-        *_ANNOTATIONS,
-        *(name for alike in synonyms.values() for name in alike),
-    }
-    return people or (
-        len(synonyms["label"]) == 1 and all(name in used for name in table.columns)
-    )
-
-
-def _is_crowd_kit(table: Table, options: VoteFormat) -> bool:
-    ours_there = any(
-        name in table.columns or name in options.columns for name in ("item", "annotator")
-    )
-    return {"task", "worker", "label"} <= set(table.columns) and not ours_there
+    used = {*named.values(), *_ANNOTATIONS}.union(*synonyms.values())
+    return len(synonyms["label"]) == 1 and table.columns.keys() <= used
 
 
 def _headers(
@@ -295,24 +286,30 @@ def _headers(
     named: Mapping[str, str],
     synonyms: Mapping[str, Sequence[str]],
     option: Option,
-) -> _Headers:
-    if not synonyms:
-        return _Headers(named, ())
-    single = {ours: _only_column(table, ours, alike) for ours, alike in synonyms.items()}
+) -> Headers:
+    """The columns that the caller named, and one for each synonym."""
+    for ours, alike in synonyms.items():
+        if len(alike) > 1:
+            raise InputError(
+                f"{table.name}, columns {listed(alike)}",
+                f"both could be the {ours}" if len(alike) == 2 else f"each could be the {ours}",
+                f"one column of the {ours}",
+                hint("say which: {}", Option("columns", {ours: alike[0]})),
+            )
+    single = {ours: alike[0] for ours, alike in synonyms.items()}
     side = "predictions are " if option.flag else ""
     text = f"{side}read by their headers: {{pairs}}; {{columns}} says otherwise"
     pairs = joined([f"{theirs!r} as {ours}" for ours, theirs in single.items()])
     note = notice("columns_by_synonym", text, pairs=pairs, columns=option)
-    return _Headers({**named, **single}, (note,))
+    return Headers({**named, **single}, (note,))
 
 
 def _all_numbers(table: Table, column: str) -> bool:
-    return all(_NUMBER.fullmatch(word) for word in code_names(table, column).names)
+    return all(map(_NUMBER.fullmatch, code_names(table, column).names))
 
 
 def _among_own_values(table: Table, column: str) -> bool:
-    values = code_names(table, column)
-    return column in values.names and bool(np.any(values.codes >= 0))
+    return column in code_names(table, column).names
 
 
 _MANY = 10  # annotators per item from which a table is odd
@@ -358,15 +355,15 @@ def swapped_notices(
     return (note,)
 
 
-def refuse_swapped_items(annotations: Annotations, predictions: "list[Predictions]") -> None:
+def refuse_swapped_items(annotations: Annotations, predictions: Sequence[Predictions]) -> None:
     """Refuse annotations whose annotators are what the models predict for."""
     if annotations.annotators is None:
         return
-    if any(prediction.items == annotations.items for prediction in predictions):
-        return
-    predicted = {name for prediction in predictions for name in prediction.items}
-    if predicted & set(annotations.items):
-        return
+    items, predicted = set(annotations.items), set[str]()
+    for prediction in predictions:
+        if prediction.items == annotations.items or not items.isdisjoint(prediction.items):
+            return
+        predicted.update(prediction.items)
     both = predicted & set(annotations.annotators)
     if len(both) > 1 and len(both) >= _SHARE * len(predicted):
         raise InputError(
@@ -407,15 +404,18 @@ def _equal_share(key: Ints, label: Ints) -> float:
     return float((equal * (equal - 1)).sum()) / pairs if pairs else np.nan
 
 
-def _named_like_people(items: tuple[str, ...], annotators: tuple[str, ...]) -> bool:
+def _named_like_people(items: Sequence[str], annotators: Sequence[str]) -> bool:
     """Whether items have names such as ``reader 1``, and annotators have not."""
     if len(items) < 2 or any(map(_is_person, annotators)):
         return False
-    others = (name for name in items if not _is_person(name))
-    too_many = islice(others, len(items) - ceil(_SHARE * len(items)), None)
-    return next(too_many, None) is None
+    others = len(items) - ceil(_SHARE * len(items))  # that may have other names
+    for name in items:
+        others -= not _is_person(name)
+        if others < 0:
+            return False
+    return True
 
 
 def _is_person(name: str) -> bool:
     word = re.sub(r"\d+", "", name)
-    return bool(word) and is_named_like(word, "annotator")
+    return bool(word) and not _PEOPLE.isdisjoint(_keys([word])[word])

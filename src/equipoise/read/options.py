@@ -5,7 +5,7 @@ The fields of `VoteFormat` are the keywords of everything that reads annotations
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
@@ -57,7 +57,7 @@ class VoteFormat:
     layout: str = "auto"
     kind: Kind | None = None
     classes: tuple[str, ...] | None = None
-    columns: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    columns: Mapping[str, str] = field(default_factory=dict)
     repeats: str = "keep"
     exchangeable: bool = False
 
@@ -82,7 +82,7 @@ class VoteFormat:
         ...
         equipoise.InputError: keyword 'knd': unknown, expected one of 'layout', ...
         """
-        require_keywords(keywords, [item.name for item in fields(cls)])
+        require_keywords(keywords, tuple(cls.__dataclass_fields__))
         return cls(**keywords)
 
     def refuse(self, *names: str, where: str) -> None:
@@ -118,7 +118,7 @@ class ScoreFormat:
     """
 
     layout: str = "auto"
-    columns: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    columns: Mapping[str, str] = field(default_factory=dict)
     classes: tuple[str, ...] | None = None
     tasks: tuple[str, ...] | None = None
     model: str | None = None
@@ -134,7 +134,7 @@ class ScoreFormat:
     @classmethod
     def of(cls, keywords: Mapping[str, Any]) -> "ScoreFormat":
         """Check the keywords given by a caller."""
-        require_keywords(keywords, [item.name for item in fields(cls)])
+        require_keywords(keywords, tuple(cls.__dataclass_fields__))
         return cls(**keywords)
 
 
@@ -152,7 +152,7 @@ def _class_names(classes: Iterable[Any] | None) -> tuple[str, ...] | None:
         raise InputError(
             "classes", f"{classes!r}", "a list of names, in order", f"write [{classes!r}, ...]"
         )
-    names = tuple(_name(name) for name in classes)
+    names = tuple(map(_name, classes))
     if not names or len(set(names)) != len(names):
         twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
         raise InputError(
@@ -181,4 +181,5 @@ def _mapping(columns: Any, allowed: Sequence[str]) -> Mapping[str, str]:
     for ours in columns:
         if ours not in allowed:
             raise unknown_name(f"columns, name {ours!r}", "unknown", ours, allowed, most=12)
-    return MappingProxyType({str(ours): str(theirs) for ours, theirs in columns.items()})
+    named = zip(map(str, columns), map(str, columns.values()), strict=True)
+    return MappingProxyType(dict(named))

@@ -21,18 +21,18 @@ Where the predictions are probabilities of more classes than anybody named, the 
 nobody named are added to the annotations, unless the caller named all of them.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from itertools import chain, filterfalse
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from equipoise.read.annotations import read_table
-from equipoise.read.canonical import is_study, study_of
-from equipoise.read.files import NUMPY, AnyPath, content, listed_paths, read_array
+from equipoise.read.files import NUMPY, AnyPath, unknown_ending
 from equipoise.read.headers import prediction_headers, refuse_swapped_items, require_header
 from equipoise.read.options import TIDY, ScoreFormat
+from equipoise.read.sources import ARRAY, STUDY, TABULAR, Source, sources_of
 from equipoise.read.tables import (
     ITEMS_BY_ROW,
     CodedNames,
@@ -43,6 +43,7 @@ from equipoise.read.tables import (
     is_missing,
     joint_codes,
     numbers,
+    numbers_or_none,
     repeated_rows,
     row_numbers,
     word_number,
@@ -99,46 +100,43 @@ def predictions_read(
     path_or_paths: AnyPath | Sequence[AnyPath], **keywords: Any
 ) -> PredictionsRead:
     """As `read_predictions`, with what there is to say of it."""
-    options = ScoreFormat.of(keywords)
-    paths = listed_paths(path_or_paths)
-    if len(paths) > 1 and options.model is not None:
+    return predictions_of(sources_of(path_or_paths), ScoreFormat.of(keywords))
+
+
+def predictions_of(sources: Sequence[Source], options: ScoreFormat) -> PredictionsRead:
+    """Read predictions from files that may have been opened before."""
+    if len(sources) > 1 and options.model is not None:
         raise InputError(
             "predictions",
-            f"{len(paths)} files and model={options.model!r}",
+            f"{len(sources)} files and model={options.model!r}",
             "a name for one file only",
             "leave out model; each file is named by its stem",
         )
-    everything: list[Predictions] = []
-    notices: list[Notice] = []
-    layouts: list[str] = []
-    origin: dict[tuple[str, str], str] = {}
-    for path in paths:
-        read = _read_file(path, options)
-        for prediction in read.predictions:
-            key = (prediction.model, prediction.task)
-            if key in origin:
+    origin: dict[tuple[str, str], Source] = {}
+    models: dict[str, None] = {}
+    read = []
+    for source in sources:
+        read.append(_read_source(source, options))
+        for prediction in read[-1].predictions:
+            models[prediction.model] = None
+            before = origin.setdefault((prediction.model, prediction.task), source)
+            if before is not source:
                 raise InputError(
-                    f"{path}, {prediction.where}",
-                    f"already given by {origin[key]}",
+                    f"{source.path}, {prediction.where}",
+                    f"already given by {before.path}",
                     "each model and task once",
                     "rename one of the models",
                 )
-            everything.append(prediction)
-        notices += read.notices
-        layouts += read.layouts
-        origin |= {
-            (prediction.model, prediction.task): str(path) for prediction in read.predictions
-        }
-    notices += alike_notices(
-        "models", tuple(dict.fromkeys(prediction.model for prediction in everything))
+    predictions, notices, layouts = map(
+        tuple, map(chain.from_iterable, zip(*read, strict=True))
     )
-    return PredictionsRead(tuple(everything), tuple(dict.fromkeys(notices)), tuple(layouts))
+    alike = alike_notices("models", tuple(models))
+    return PredictionsRead(predictions, tuple(dict.fromkeys((*notices, *alike))), layouts)
 
 
 def prediction_columns(path: AnyPath) -> tuple[str, ...]:
     """Names of the columns of a table; none for an array."""
-    file = content(path)
-    return () if file.suffix in NUMPY else tuple(read_table(file, *NUMPY).columns)
+    return Source(path).columns
 
 
 def table_predictions(
@@ -164,37 +162,39 @@ def table_predictions(
     array([2., 0.])
     """
     headers = prediction_headers(table, options)
-    if options.layout == "auto":
+    if options.layout == "auto" and "item" not in table.columns:
         require_header(table, headers.columns)
-    table, options = table.noting(*headers.notices), replace(options, columns=headers.columns)
-    rows = _Rows.of(table, options)
+    options = replace(options, columns=headers.columns)
+    if headers.notices:
+        table = table.noting(*headers.notices)
+    rows = _rows_of(table, options)
     layout = _guess_layout(rows, options) if options.layout == "auto" else options.layout
     _refuse_names(rows, options, layout)
-    who = options.model or model
-    notices = rows.table.notices
+    who, notices = options.model or model, rows.table.notices
     if layout == "long":
-        answers = _scores_or_decisions(
-            rows, options, {who: table.required("score", options.columns)}
-        )
+        score = table.required("score", options.columns)
+        answers = _scores_or_decisions(rows, options, {who: score})
     elif layout == "wide":
-        answers = _by_model(rows, options)
+        answers = _scores_or_decisions(rows, options, _model_columns(rows, options))
     elif layout == "tasks":
         answers, task_notices = _by_task(rows, options, who)
         notices += task_notices
     else:
         answers = [_by_class(rows, options, who)]
-    parts = tuple(part for answer in answers for part in rows.split(answer))
-    return PredictionsRead(parts, notices, (layout,))
+    return PredictionsRead(rows.split(answers), notices, (layout,))
 
 
-def _read_file(path: AnyPath, options: ScoreFormat) -> PredictionsRead:
-    file = content(path)
-    if is_study(file):
-        return PredictionsRead(study_of(file)[1], (), ("study",))
-    if file.suffix not in NUMPY:
-        return table_predictions(read_table(file, *NUMPY), options, model=file.stem)
-    array = read_array(file)
-    if _is_tasks(np.asarray(array), options):
+def _read_source(source: Source, options: ScoreFormat) -> PredictionsRead:
+    """Read one file: a study, a table, or an array of one model."""
+    file = source.content
+    if source.form == STUDY:
+        return PredictionsRead(source.held[1], (), (STUDY,))
+    if file.suffix in TABULAR:
+        return table_predictions(source.held, options, model=file.stem)
+    if source.form != ARRAY:
+        raise unknown_ending(file, (*TABULAR, *NUMPY))
+    array = np.asarray(source.held)
+    if _is_tasks(array, options):
         table = array_table(array, file.name, options.tasks)
         return table_predictions(table, replace(options, layout="tasks"), model=file.stem)
     prediction = _from_array(array, options, name=file.name, model=file.stem)
@@ -243,8 +243,7 @@ def _from_array(values: Any, options: ScoreFormat, *, name: str, model: str) -> 
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Answers:
+class _Answers(NamedTuple):
     """One column of scores, or one matrix of probabilities, before it is split.
 
     Attributes
@@ -271,47 +270,21 @@ class _Rows:
     ----------
     table
         Where the rows come from.
-    item, task, model
-        Codes of the ids; None where the table has no such column.
+    ids
+        Codes of item, task and model, of those that the table has.
     others
         Names of the columns that are not ids.
     """
 
     table: Table
-    item: CodedNames
-    task: CodedNames | None
-    model: CodedNames | None
+    ids: Mapping[str, CodedNames]
     others: tuple[str, ...]
-
-    @classmethod
-    def of(cls, table: Table, options: ScoreFormat) -> "_Rows":
-        """Find the columns that name things, and code them."""
-        table = _numbered(table, options)
-        item = table.required("item", options.columns)
-        task, model = (table.column_of(ours, options.columns) for ours in ("task", "model"))
-        others = tuple(name for name in table.columns if name not in (item, task, model))
-        if not others:
-            raise InputError(
-                table.name,
-                "no column of predictions",
-                "a column of scores beside the items",
-                "check the header and the delimiter",
-            )
-
-        def coded(column: str, ours: str) -> CodedNames:
-            return code_ids(table, column, ours=ours, of="prediction")
-
-        return cls(
-            table,
-            coded(item, "item"),
-            None if task is None else coded(task, "task"),
-            None if model is None else coded(model, "model"),
-            others,
-        )
 
     def numbers(self, column: str, model: str) -> Floats:
         """Read a column of finite numbers."""
-        values = numbers(self.table, column, lambda row: self.where(row, model))
+        values = numbers_or_none(self.table, column)
+        if values is None:
+            values = numbers(self.table, column, lambda row: self.where(row, model))
         bad = np.flatnonzero(~np.isfinite(values))
         if len(bad):
             got = "blank or nan" if np.isnan(values[bad[0]]) else f"{values[bad[0]]}"
@@ -323,68 +296,99 @@ class _Rows:
             )
         return values
 
-    def split(self, answers: _Answers) -> Iterator[Predictions]:
+    def split(self, answers: Sequence[_Answers]) -> tuple[Predictions, ...]:
         """Split answers into one `Predictions` per model and task."""
-        twice = repeated_rows(joint_codes(self.model, self.task, self.item))
+        ids = self.ids
+        twice = repeated_rows(joint_codes(*ids.values()))
         if len(twice):
             raise InputError(
-                self.where(int(twice[0]), answers.model),
+                self.where(int(twice[0]), answers[0].model),
                 "predicted before",
                 "one row per item, task and model",
                 "remove the later rows",
             )
-        items = np.array(self.item.names, dtype=object)
-        group = np.resize(joint_codes(self.model, self.task), len(self.table))
+        names = np.array(ids["item"].names, dtype=object)
+        group = np.resize(joint_codes(ids.get("model"), ids.get("task")), len(self.table))
         firsts = np.sort(np.unique(group, return_index=True)[1])
+        parts = []
         for first in firsts:
             rows = np.flatnonzero(group == group[first])
-            yield Predictions(
-                model=_name(self.model, first) or answers.model,
-                items=tuple(items[self.item.codes[rows]]),
-                values=answers.values[rows],
-                classes=answers.classes,
-                task=_name(self.task, first) or answers.task,
-            )
+            items = tuple(names[ids["item"].codes[rows]])
+            parts.append((rows, items, self.name("model", first), self.name("task", first)))
+        predictions = []
+        for answer in answers:
+            for rows, items, model, task in parts:
+                who, values = model or answer.model, answer.values[rows]
+                about = (answer.classes, task or answer.task)
+                predictions.append(Predictions(who, items, values, *about))
+        return tuple(predictions)
+
+    def name(self, ours: str, row: int) -> str:
+        """The name of an id in some row; empty where the table has none."""
+        return self.ids[ours].names[self.ids[ours].codes[row]] if ours in self.ids else ""
 
     def where(self, row: int, model: str) -> str:
         """Name a row, its model and its item for a message."""
-        who = _name(self.model, row) or model
-        item = self.item.names[self.item.codes[row]]
-        return f"{self.table.where(row)}, predictions of {who!r}, item {item!r}"
+        who = self.name("model", row) or model
+        return (
+            f"{self.table.where(row)}, predictions of {who!r}, item {self.name('item', row)!r}"
+        )
 
 
-def _numbered(table: Table, options: ScoreFormat) -> Table:
+def _rows_of(table: Table, options: ScoreFormat) -> _Rows:
+    """Find the columns that name things, and code them."""
+    if options.tasks and table.column_of("item", options.columns) is None:
+        table = _numbered(table, options.tasks)
+    named: dict[str, str] = {}
+    for ours in ("item", "task", "model"):
+        column = table.column_of(ours, options.columns)
+        if column is None and ours == "item":
+            column = table.required(ours, options.columns)
+        if column is not None:
+            named[ours] = column
+    others = tuple(filterfalse(set(named.values()).__contains__, table.columns))
+    if not others:
+        raise InputError(
+            table.name,
+            "no column of predictions",
+            "a column of scores beside the items",
+            "check the header and the delimiter",
+        )
+    ids = {}
+    for ours, column in named.items():
+        ids[ours] = code_ids(table, column, ours=ours, of="prediction")
+    return _Rows(table, ids, others)
+
+
+def _numbered(table: Table, tasks: Sequence[str]) -> Table:
     """Number the rows of a table that has nothing but tasks."""
-    named = table.column_of("item", options.columns) is not None
-    tasks = set(options.tasks or ())
-    if named or not (tasks and set(table.columns) <= {*tasks, "model"}):
+    if not set(table.columns) <= {*tasks, "model"}:
         return table
     numbered = {"item": row_numbers(len(table)), **table.columns}
     return replace(table, columns=numbered).noting(ITEMS_BY_ROW)
 
 
-def _name(ids: CodedNames | None, row: int) -> str:
-    return "" if ids is None else ids.names[ids.codes[row]]
-
-
 def _guess_layout(rows: _Rows, options: ScoreFormat) -> str:
     """Tell the layout by the columns."""
-    if _about_tasks(rows, options.tasks or ()):
+    others = rows.others
+    if options.tasks not in (None, ("",)) and _about_tasks(rows, options.tasks or ()):
         return "tasks"
     if rows.table.column_of("score", options.columns) is not None:
         return "long"
-    if get_close_matches("score", rows.others, cutoff=0.75):
+    if get_close_matches("score", others, cutoff=0.75):
         rows.table.required(
             "score", options.columns, otherwise=hint(" if not, say {}", Option("layout"))
         )
-    if options.classes is not None and _about_classes(rows.others, options.classes):
+    if options.classes is not None and _about_classes(others, options.classes):
         return "classes"
-    marked = _common_prefix(rows.others) != "" or rows.model is not None
-    if (len(rows.others) > 2 or (marked and len(rows.others) > 1)) and _sums_to_one(rows):
+    several = len(others) > 2
+    if not several and len(others) == 2:
+        several = "model" in rows.ids or _common_prefix(others) != ""
+    if several and _sums_to_one(rows):
         return "classes"
-    if rows.model is not None:
+    if "model" in rows.ids:
         raise InputError(
-            f"{rows.table.name}, columns {listed(rows.others)}",
+            f"{rows.table.name}, columns {listed(others)}",
             "a model per row but no 'score', and no rows that sum to 1",
             "columns that can be told apart",
             hint(
@@ -400,7 +404,7 @@ def _guess_layout(rows: _Rows, options: ScoreFormat) -> str:
 def _about_tasks(rows: _Rows, tasks: Sequence[str]) -> bool:
     """Whether the columns are the annotated tasks, or some of them, or these and others."""
     tasks_here = [name for name in rows.others if name in tasks]
-    if not tasks_here or tasks == ("",) or rows.task is not None:
+    if not tasks_here or "task" in rows.ids:
         return False
     if len(tasks_here) in (len(rows.others), len(tasks)):
         return True
@@ -436,34 +440,41 @@ def _by_task(
     answers = []
     for column in chosen:
         part = _scores_or_decisions(rows, replace(options, task=None), {who: column})
-        answers += [replace(answer, task=column) for answer in part]
+        answers += [answer._replace(task=column) for answer in part]
     return answers, notices
 
 
 def _sums_to_one(rows: _Rows) -> bool:
-    try:
-        cells = np.column_stack([numbers(rows.table, name) for name in rows.others])
-    except InputError:
-        return False
-    inside = bool(((cells >= 0) & (cells <= 1)).all())
-    return inside and bool((np.abs(cells.sum(axis=1) - 1) <= 1e-3).all())
+    """Whether all cells are shares that are 1 together in every row."""
+    total = np.zeros(len(rows.table))
+    for column in rows.others:
+        cells = numbers_or_none(rows.table, column)
+        if cells is None or not bool(((cells >= 0) & (cells <= 1)).all()):
+            return False
+        total += cells
+    return bool((np.abs(total - 1) <= 1e-3).all())
 
 
 def _about_classes(columns: Sequence[str], classes: Sequence[str]) -> bool:
     """Whether all classes are columns, or so many that the rest must have been forgotten."""
-    most = max(len({p + name for name in classes} & set(columns)) for p in PREFIXES)
+    here, most = set(columns), 0
+    for prefix in PREFIXES:
+        most = max(most, len(here.intersection(map(prefix.__add__, classes))))
     return most == len(classes) or (most > 1 and 2 * most > len(columns))
 
 
 def _common_prefix(columns: Sequence[str]) -> str:
     """Return the prefix such as ``prob_`` that all columns have, or nothing."""
-    return next((p for p in PREFIXES[1:] if all(name.startswith(p) for name in columns)), "")
+    for prefix in PREFIXES[1:]:
+        if min(columns).startswith(prefix) and max(columns).startswith(prefix):
+            return prefix
+    return ""
 
 
 def _refuse_names(rows: _Rows, options: ScoreFormat, layout: str) -> None:
     """A name from the caller must not contradict one in the table."""
-    models = rows.model is not None or (layout == "wide" and len(rows.others) > 1)
-    tasks = rows.task is not None or layout == "tasks"
+    models = "model" in rows.ids or (layout == "wide" and len(rows.others) > 1)
+    tasks = "task" in rows.ids or layout == "tasks"
     for what, name, inside in (("model", options.model, models), ("task", options.task, tasks)):
         if name is not None and inside:
             raise InputError(
@@ -472,8 +483,8 @@ def _refuse_names(rows: _Rows, options: ScoreFormat, layout: str) -> None:
                 f"a table of one {what}",
                 f"leave out {what}, or split the table",
             )
-    for what, ids, columns in (("task", rows.task, "tasks"), ("model", rows.model, "wide")):
-        if ids is not None and layout == columns:
+    for what, columns in (("task", "tasks"), ("model", "wide")):
+        if what in rows.ids and layout == columns:
             raise InputError(
                 f"{rows.table.name}, layout {layout!r}",
                 f"a column {what!r}",
@@ -486,26 +497,27 @@ def _scores_or_decisions(
     rows: _Rows, options: ScoreFormat, columns: Mapping[str, str]
 ) -> list[_Answers]:
     """What each model says in its column: scores, or decisions for one of the classes."""
-    task, classes = options.task or "", _classes_named(rows.table, columns, options)
-    codes = _decisions(rows, columns, classes)
-    if codes is None:
-        return [
-            _Answers(rows.numbers(column, who), who, task) for who, column in columns.items()
-        ]
-    each_class = np.eye(len(classes))
-    return [
-        _Answers(each_class[chosen], who, task, classes)
-        for who, chosen in zip(columns, codes, strict=True)
-    ]
+    task, classes = options.task or "", options.classes
+    if classes is None:
+        classes = _words_as_classes(rows.table, columns.values())
+    numeric = any(map(_is_number, classes))
+    if len(classes) >= _FEWEST_CLASSES or (classes and not numeric):
+        codes = _decisions(rows, columns, classes)
+        if codes is not None:
+            shares = np.eye(len(classes))
+            return [
+                _Answers(shares[chosen], who, task, classes)
+                for who, chosen in zip(columns, codes, strict=True)
+            ]
+    answers = []
+    for who, column in columns.items():
+        answers.append(_Answers(rows.numbers(column, who), who, task))
+    return answers
 
 
-def _classes_named(
-    table: Table, columns: Mapping[str, str], options: ScoreFormat
-) -> tuple[str, ...]:
-    """The classes that decisions are among: as known, else the words in the columns."""
-    if options.classes is not None:
-        return options.classes
-    words = {word for column in columns.values() for word in code_names(table, column).names}
+def _words_as_classes(table: Table, columns: Iterable[str]) -> tuple[str, ...]:
+    """The words in columns as the classes that decisions are among; none for numbers."""
+    words = {word for column in columns for word in code_names(table, column).names}
     if len(words) < 2 or any(map(_is_number, words)) or is_missing(list(words)).any():
         return ()
     return tuple(sorted(words))
@@ -521,8 +533,6 @@ def _decisions(
     rows: _Rows, columns: Mapping[str, str], classes: Sequence[str]
 ) -> list[Ints] | None:
     """Codes of the classes chosen in each column; None unless all cells are classes."""
-    if not classes or (len(classes) < _FEWEST_CLASSES and any(map(_is_number, classes))):
-        return None
     place = {name: code for code, name in enumerate(classes)}
     codes: list[Ints] = []
     for model, column in columns.items():
@@ -540,8 +550,8 @@ def _decisions(
     return codes
 
 
-def _by_model(rows: _Rows, options: ScoreFormat) -> list[_Answers]:
-    """Columns are models; a single one may be renamed by the caller."""
+def _model_columns(rows: _Rows, options: ScoreFormat) -> dict[str, str]:
+    """Columns by their models, a single one renamed by the caller; refuses odd names."""
     for column in rows.others:
         if not column.strip() or column.lower().startswith("unnamed:"):
             raise InputError(
@@ -557,8 +567,8 @@ def _by_model(rows: _Rows, options: ScoreFormat) -> list[_Answers]:
                 "one column of scores per model",
                 "remove it, or rename it if it is a model",
             )
-    names = {options.model or column: column for column in rows.others}
-    return _scores_or_decisions(rows, options, names)
+    names = rows.others if options.model is None else (options.model,)
+    return dict(zip(names, rows.others, strict=True))
 
 
 def _by_class(rows: _Rows, options: ScoreFormat, model: str) -> _Answers:
@@ -587,7 +597,7 @@ _IDS = frozenset({"item", "task", "model", "score"})
 
 def predictions_for(
     annotations: Annotations,
-    paths: Sequence[AnyPath],
+    files: Sequence[AnyPath] | Sequence[Source],
     *,
     classes_known: bool = False,
     **keywords: Any,
@@ -596,28 +606,32 @@ def predictions_for(
 
     Parameters
     ----------
+    files
+        Files, or files that may have been opened before.
     classes_known
         Whether the caller named all classes, so that predictions can have no others.
     """
+    sources = sources_of(files)
     matched = {"classes": annotations.classes or None, "tasks": annotations.tasks}
+    options = ScoreFormat(**{**keywords, **matched})
     try:
-        read = predictions_read(paths, **{**keywords, **matched})
+        read = predictions_of(sources, options)
     except InputError:
-        if classes_known or not _may_have_more(annotations, paths):
+        if classes_known or not _may_have_more(annotations, sources):
             raise
-        read = predictions_read(paths, **{**keywords, "layout": "classes"})
+        read = predictions_of(sources, ScoreFormat(**{**keywords, "layout": "classes"}))
         annotations = _with_classes(annotations, read)
-    refuse_swapped_items(annotations, list(read.predictions))
+    refuse_swapped_items(annotations, read.predictions)
     notices = (*annotations.notices, *read.notices)
     return replace(annotations, notices=notices), read
 
 
-def _may_have_more(annotations: Annotations, paths: Sequence[AnyPath]) -> bool:
+def _may_have_more(annotations: Annotations, sources: Sequence[Source]) -> bool:
     """Whether every table has a column for each class, and for more."""
     if annotations.kind not in ("nominal", "ranking"):
         return False
-    for path in paths:
-        columns = set(prediction_columns(path)) - _IDS
+    for source in sources:
+        columns = set(source.columns) - _IDS
         all_there = any(
             {prefix + name for name in annotations.classes} <= columns for prefix in PREFIXES
         )

@@ -35,10 +35,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from equipoise.read import delimited, parquet
-from equipoise.read.annotations import TABULAR
 from equipoise.read.files import AnyPath, Content, content, require_file, unknown_ending
 from equipoise.read.headers import annotation_headers
 from equipoise.read.options import VoteFormat
+from equipoise.read.sources import TABULAR
 from equipoise.read.tables import (
     BatchedTable,
     CodedNames,

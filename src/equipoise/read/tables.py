@@ -19,6 +19,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from itertools import repeat
+from operator import is_
 from typing import Any
 
 import numpy as np
@@ -50,12 +52,15 @@ class Table:
         Says where a row stands in the source: ``row 17``.
     notices
         What the user should be told about the table so far.
+    reader
+        The annotator whose file it is, where it names none.
     """
 
     name: str
     columns: Mapping[str, Column]
     place: Callable[[int], str] = "row {}".format
     notices: tuple[Notice, ...] = ()
+    reader: str = ""
 
     def __len__(self) -> int:
         """Return the number of rows."""
@@ -120,9 +125,7 @@ class Table:
     def nonempty(self) -> "Table":
         """Return the table itself if it has rows."""
         if not len(self):
-            raise InputError(
-                self.name, "a header but no rows", "at least one row", "check the file"
-            )
+            raise no_rows(self.name)
         return self
 
 
@@ -151,6 +154,11 @@ class BatchedTable:
     kind: str | None = None
     classes: tuple[str, ...] = ()
     notices: tuple[Notice, ...] = ()
+
+
+def no_rows(name: str) -> InputError:
+    """Say that a table is empty."""
+    return InputError(name, "a header but no rows", "at least one row", "check the file")
 
 
 def unique_names(names: Sequence[str], *, where: str) -> None:
@@ -369,9 +377,7 @@ def whole_numbers(words: Sequence[str]) -> list[str]:
     >>> whole_numbers(["1.0", "one"])
     ['1.0', 'one']
     """
-    if not any("." in word for word in words):
-        return list(words)
-    if not all(_NUMBER.fullmatch(word) for word in words if word):
+    if "." not in "".join(words) or not all(map(_NUMBER.fullmatch, filter(None, words))):
         return list(words)
     return [word.rstrip("0").rstrip(".") if is_whole(word) else word for word in words]
 
@@ -386,6 +392,23 @@ def numbers(table: Table, column: str, where: Callable[[int], str] | None = None
     """Read a column as numbers, nan where blank; other text is an error.
 
     `where` names a row for that message; the table's own naming is the default.
+    """
+    values = numbers_or_none(table, column)
+    if values is not None:
+        return values
+    codes, words = words_of(table, column)
+    odd = [code for code, word in enumerate(words) if word_number(word) is None]
+    row = int(np.flatnonzero(np.isin(codes, odd))[0])
+    word = words[codes[row]]
+    comma = "write a decimal point" if "," in word else "correct the value"
+    raise InputError((where or table.where)(row), f"{column} {word!r}", "a number", comma)
+
+
+def numbers_or_none(table: Table, column: str) -> Floats | None:
+    """Read a column as numbers, nan where blank; None where a row has other text.
+
+    Text is parsed by arrow, all words at once. Where it takes a word for no number, or finds
+    nan, Python has the last word.
     """
     import pyarrow as pa
 
@@ -403,16 +426,17 @@ def numbers(table: Table, column: str, where: Callable[[int], str] | None = None
             ) from error
         return np.asarray(floats.fill_null(np.nan), dtype=np.float64)
     codes, words = words_of(table, column)
-    values = [word_number(word) for word in words]
-    row = _first_row(codes, [code for code, value in enumerate(values) if value is None])
-    if row is not None:
-        word = words[codes[row]]
-        comma = "write a decimal point" if "," in word else "correct the value"
-        place = (where or table.where)(row)
-        raise InputError(place, f"{column} {word!r}", "a number", comma)
-    filled = [np.nan if value is None else value for value in values]
-    lookup = np.array([*filled, np.nan], dtype=np.float64)
-    return np.asarray(lookup[codes])
+    try:
+        lookup = np.asarray(pa.array(words, pa.string()).cast(pa.float64()))
+    except pa.ArrowException:
+        lookup = np.array([np.nan])
+    if np.isnan(lookup).any():
+        values = list(map(word_number, words))
+        odd = np.fromiter(map(is_, values, repeat(None)), dtype=bool)
+        if np.isin(codes, np.flatnonzero(odd)).any():
+            return None
+        lookup = np.array(values, dtype=np.float64)
+    return np.append(lookup, np.nan)[codes]
 
 
 def ratings(table: Table) -> Floats:
@@ -432,11 +456,11 @@ def flags(table: Table, column: str) -> Bools:
     codes, words = words_of(table, column)
     lower = [word.lower() for word in words]
     odd = [code for code, word in enumerate(lower) if word not in _TRUE | _FALSE]
-    row = _first_row(codes, odd)
-    if row is not None:
+    rows = np.flatnonzero(np.isin(codes, odd))
+    if len(rows):
         raise InputError(
-            table.where(row),
-            f"{column} {words[codes[row]]!r}",
+            table.where(rows[0]),
+            f"{column} {words[codes[rows[0]]]!r}",
             "true or false",
             "write true or false",
         )
@@ -445,12 +469,14 @@ def flags(table: Table, column: str) -> Bools:
 
 def is_missing(words: Sequence[str]) -> Bools:
     """Which labels mean that there is none: blank, nan, null."""
-    return np.array([word.lower() in _MISSING_LABELS for word in words], dtype=bool)
+    missing = map(_MISSING_LABELS.__contains__, map(str.lower, words))
+    return np.fromiter(missing, dtype=bool, count=len(words))
 
 
 def words_of(table: Table, column: str) -> tuple[Ints, list[str]]:
     """Split a column into codes (-1 for null) and the stripped words they stand for."""
     import pyarrow as pa
+    import pyarrow.compute as pc
 
     array = in_one_piece(table.columns[column])
     if isinstance(array, pa.ChunkedArray):  # several pieces too large for one
@@ -460,14 +486,28 @@ def words_of(table: Table, column: str) -> tuple[Ints, list[str]]:
     try:
         if not pa.types.is_dictionary(array.type):
             array = array.dictionary_encode()
-        words = _words(array.dictionary)
+        if pa.types.is_floating(array.dictionary.type):
+            words: list[Any] = _spelt(array.dictionary.cast(pa.float64()).to_pylist())
+        else:
+            text = array.dictionary.cast(pa.large_string())
+            words = pc.utf8_trim_whitespace(text).to_pylist()
     except pa.ArrowException as error:
         raise no_text(table, column, array.type) from error
     codes = np.asarray(array.indices.cast(pa.int64()).fill_null(-1))
     if None in words:
         gone = np.array([word is None for word in words] + [False])
         codes = np.where(gone[codes], -1, codes)
-    return codes, [word or "" for word in words]
+        words = [word or "" for word in words]
+    return codes, words
+
+
+def _spelt(values: Sequence[float | None]) -> list[str | None]:
+    """Numbers as text, whole ones without a fraction; None where there is no value."""
+    return [
+        None if value is None or value != value
+        else f"{value + 0.0:.0f}" if value.is_integer() else repr(value)
+        for value in values
+    ]  # fmt: skip
 
 
 def no_text(table: Table, column: str, kind: Any) -> InputError:
@@ -478,12 +518,6 @@ def no_text(table: Table, column: str, kind: Any) -> InputError:
         "text or numbers",
         "convert the column to text",
     )
-
-
-def _first_row(codes: Ints, wanted: Sequence[int]) -> int | None:
-    """The first row that has one of some codes, or None."""
-    rows = np.flatnonzero(np.isin(codes, wanted))
-    return int(rows[0]) if wanted and len(rows) else None
 
 
 def word_number(word: str) -> float | None:
@@ -505,22 +539,6 @@ def in_one_piece(column: Column) -> Any:
     if pa.types.is_dictionary(column.type):
         column = column.unify_dictionaries()
     return column.combine_chunks()
-
-
-def _words(dictionary: Any) -> list[str | None]:
-    """Spell the distinct values of a column as text; None where there is no value."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if pa.types.is_floating(dictionary.type):
-        values = dictionary.cast(pa.float64()).to_pylist()
-        return [None if value is None or value != value else _spelt(value) for value in values]
-    text = dictionary.cast(pa.large_string())
-    return list(pc.utf8_trim_whitespace(text).to_pylist())
-
-
-def _spelt(value: float) -> str:
-    return f"{value + 0.0:.0f}" if value.is_integer() else repr(value)
 
 
 def _by_appearance(codes: Ints, words: Sequence[str]) -> CodedNames:

@@ -11,8 +11,10 @@ Rows of one person about one item with a column of ranks form a reading with den
 Equal ranks are ties. Ranks may start anywhere and may have gaps: only their order counts.
 """
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from difflib import get_close_matches
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -32,68 +34,22 @@ from equipoise.read.tables import (
     repeated_rows,
 )
 from equipoise.read.values import alike_notices, class_codes, scale_of, times
-from equipoise.types.annotations import MOST_VOTES, Annotations, Kind
+from equipoise.types.annotations import MOST_VOTES, Annotations
 from equipoise.types.arrays import Bools, Floats, InputError, Ints, listed
 from equipoise.types.notices import Notice, notice
 from equipoise.types.votes import dense_ranks
 from equipoise.types.words import Option, hint
 
 _CROWD_KIT = {"item": "task", "annotator": "worker"}
+_Fields = dict[str, Any]  # of `Annotations`, by their names
+_NAMES = {"item": "items", "annotator": "annotators", "task": "tasks"}
+_VOTE = frozenset({*_NAMES, "label", "rank"})
 _RANGES = {  # lowest, highest, whether blanks are allowed, and how to say it
     "weight": (np.nextafter(0, 1), np.inf, False, "a positive number"),
     "count": (1, MOST_VOTES, False, f"a whole number from 1 to {MOST_VOTES:,}"),
     "confidence": (0, 1, True, "a number between 0 and 1"),
     "duration_ms": (0, np.inf, True, "a non-negative number"),
 }
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _RowIds:
-    """The ids of every row: what was judged, by whom, and which question was asked."""
-
-    item: CodedNames
-    annotator: CodedNames | None
-    task: CodedNames | None
-
-    @classmethod
-    def of(cls, table: Table) -> "_RowIds":
-        """Code the ids."""
-        task = code_ids(table, "task") if "task" in table.columns else None
-        annotator = code_ids(table, "annotator") if "annotator" in table.columns else None
-        return cls(code_ids(table, "item"), annotator, task)
-
-    def key(self) -> Ints:
-        """One number per row, equal where item, annotator and task are."""
-        return joint_codes(self.item, self.annotator, self.task)
-
-    def columns(self, *, exchangeable: bool) -> dict[str, Any]:
-        """Return the ids as columns of `Annotations`."""
-        columns: dict[str, Any] = {"items": self.item.names, "item": self.item.codes}
-        if self.task is not None:
-            columns |= {"tasks": self.task.names, "task": self.task.codes}
-        if self.annotator is not None and not exchangeable:
-            columns |= {"annotators": self.annotator.names, "annotator": self.annotator.codes}
-        return columns
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Labels:
-    """What the rows say: classes and the code of each label, or values of kind interval."""
-
-    kind: Kind
-    classes: tuple[str, ...] = ()
-    label: Ints | None = None
-    value: Floats | None = None
-    notices: tuple[Notice, ...] = ()
-
-    def subset(self, mask: Bools) -> "_Labels":
-        """The labels of some rows."""
-        if mask.all():
-            return self
-        label = None if self.label is None else self.label[mask]
-        return replace(
-            self, label=label, value=None if self.value is None else self.value[mask]
-        )
 
 
 def tidy_annotations(table: Table, options: VoteFormat) -> Annotations:
@@ -109,82 +65,116 @@ def tidy_annotations(table: Table, options: VoteFormat) -> Annotations:
     ('binary', ('no', 'yes'), array([0, 1]))
     """
     table = name_columns(table, options)
-    options = _settle_rankings(table, options)
+    ranked = "rank" in table.columns
+    if ranked or options.kind == "ranking":
+        options = _as_rankings(table, options)
     labels, there = _read_labels(table, options)
-    table, labels = _note_blank_labels(table, there).subset(there), labels.subset(there)
-    ids = _RowIds.of(table)
-    ranks: dict[str, Any] = {}
-    if labels.kind == "ranking" and labels.label is not None:
-        ranks = _readings(table, ids.key(), labels.label, labels.classes)
-    if "rank" not in table.columns:
-        keep, notices = _select_repeats(
-            table, ids.key() if ids.annotator else None, options.repeats
-        )
-        table, labels = table.noting(*notices).subset(keep), labels.subset(keep)
-        ids = ids if keep.all() else _RowIds.of(table)
-    table = table.noting(
-        *_doubts(table, ids, labels, options), *_alike_names(ids, labels, options)
-    )
-    extras, notices = optional_columns(table, ids.item)
+    if not there.all():
+        table, labels = _note_blank_labels(table, there), _labels_at(labels, there)
+    ids = _row_ids(table)
+    ranks: _Fields = {}
+    if ranked:
+        ranks = _readings(table, joint_codes(*ids.values()), labels["label"], labels["classes"])
+    else:
+        keep, table = _select_repeats(table, ids, options.repeats)
+        if not keep.all():
+            table, labels = table.subset(keep), _labels_at(labels, keep)
+            ids = _row_ids(table)
+    notices = _doubts(table, ids, labels, options)
+    extras: _Fields = {}
+    of_extras: tuple[Notice, ...] = ()
+    if not table.columns.keys() <= _VOTE:
+        extras, of_extras = optional_columns(table, ids["item"])
+    codes: _Fields = {}
+    for ours, names in _NAMES.items():
+        if ours in ids and not (ours == "annotator" and options.exchangeable):
+            codes |= {ours: ids[ours].codes, names: ids[ours].names}
+    of_labels = labels.pop("notices", ())
     return Annotations(
-        kind=labels.kind,
-        classes=labels.classes,
-        label=labels.label,
-        value=labels.value,
-        notices=(*table.notices, *labels.notices, *notices),
-        **ids.columns(exchangeable=options.exchangeable),
+        **labels,
+        **codes,
         **ranks,
         **extras,
+        notices=(*table.notices, *notices, *of_labels, *of_extras),
     ).by_name()
 
 
-def _alike_names(ids: _RowIds, labels: _Labels, options: VoteFormat) -> tuple[Notice, ...]:
-    """Say which names of people, questions and classes look alike."""
-    classes = labels.classes if options.classes is None else ()
-    annotators = () if ids.annotator is None else ids.annotator.names
-    tasks = () if ids.task is None else ids.task.names
-    named = (("annotators", annotators), ("tasks", tasks), ("classes", classes))
-    return tuple(note for what, names in named for note in alike_notices(what, names))
+def _row_ids(table: Table) -> dict[str, CodedNames]:
+    """What was judged, by whom, and which question was asked, in every row."""
+    ids = {}
+    for ours in ("task", "annotator", "item"):
+        if ours in table.columns:
+            ids[ours] = code_ids(table, ours)
+    return ids
+
+
+def _labels_at(labels: Mapping[str, Any], rows: Bools) -> _Fields:
+    """The labels of some rows."""
+    column = "value" if "value" in labels else "label"
+    return {**labels, column: labels[column][rows]}
 
 
 def _doubts(
-    table: Table, ids: _RowIds, labels: _Labels, options: VoteFormat
+    table: Table,
+    ids: Mapping[str, CodedNames],
+    labels: Mapping[str, Any],
+    options: VoteFormat,
 ) -> tuple[Notice, ...]:
-    """Refuse swapped columns that the caller has not named himself, and say what is odd."""
-    if ids.annotator is None or {"item", "annotator"} <= set(options.columns):
-        return ()
-    task = None if ids.task is None else ids.task.codes
-    return swapped_notices(ids.item, ids.annotator, labels.label, task, table.name)
+    """Say what is odd: columns that look swapped, unless the caller named them, and names."""
+    notices: tuple[Notice, ...] = ()
+    if "annotator" in ids and not {"item", "annotator"} <= options.columns.keys():
+        task = ids["task"].codes if "task" in ids else None
+        label = labels.get("label")
+        notices += swapped_notices(ids["item"], ids["annotator"], label, task, table.name)
+    for ours in ("annotator", "task"):
+        if ours in ids:
+            notices += alike_notices(_NAMES[ours], ids[ours].names)
+    if options.classes is None and "classes" in labels:
+        notices += alike_notices("classes", labels["classes"])
+    return notices
 
 
 def name_columns(table: Table, options: VoteFormat) -> Table:
     """Give every column that is used our name, and say which ones are not used."""
     chosen = options.columns
-    ours_there = any(name in table.columns or name in chosen for name in ("item", "annotator"))
+    ours_there = not {"item", "annotator"}.isdisjoint((*table.columns, *chosen))
     if "worker" in table.columns and not ours_there:
         chosen = _CROWD_KIT | dict(chosen)
         text = (
             "columns 'task' and 'worker' are read as item and annotator, as crowd-kit has them"
         )
         table = table.noting(notice("crowd_kit", text))
-    theirs = {ours: table.column_of(ours, chosen) for ours in TIDY}
-    theirs |= {ours: table.required(ours, chosen) for ours in ("item", "label")}
-    if chosen.get("item") == "task" and "task" not in chosen:
-        theirs["task"] = None
-    _refuse_swapped_names(table.name, theirs["item"] or "", theirs["annotator"] or "")
-    taken = [name for name in theirs.values() if name is not None]
-    unused = tuple(name for name in table.columns if name not in taken)
-    near = get_close_matches("annotator", unused, n=1, cutoff=0.8)
-    if near and theirs["annotator"] is None:
+    theirs: dict[str, str] = {}
+    columns: _Fields = {}
+    for ours in TIDY:
+        if ours == "task" and chosen.get("item") == "task" and "task" not in chosen:
+            continue
+        name = table.column_of(ours, chosen)
+        if name is None and ours in ("item", "label"):
+            name = table.required(ours, chosen)
+        if name is not None:
+            theirs[ours], columns[ours] = name, table.columns[name]
+    annotator = theirs.get("annotator", "")
+    if theirs["item"] != "item" or annotator not in ("", "annotator"):
+        _refuse_swapped_names(table.name, theirs["item"], annotator)
+    taken = set(theirs.values())
+    if not table.columns.keys() <= taken:
+        unused = tuple(name for name in table.columns if name not in taken)
+        table = _note_unused(table, unused, theirs, chosen)
+    return replace(table, columns=columns)
+
+
+def _note_unused(
+    table: Table, unused: tuple[str, ...], theirs: Mapping[str, str], chosen: Mapping[str, str]
+) -> Table:
+    """Say which columns are not used, and what of them may be meant as ours."""
+    if "annotator" not in theirs and get_close_matches("annotator", unused, n=1, cutoff=0.8):
         table.required("annotator", chosen, otherwise=" if not, rename the column")
-    if unused:
-        text = "columns {columns:names} are not used"
-        if len(unused) == 1:
-            text = "column {columns:names} is not used"
-        table = table.noting(notice("unused_columns", text, columns=unused))
-        table = table.noting(*(group_hint(unused) if theirs["group"] is None else ()))
-    named = {ours: table.columns[name] for ours, name in theirs.items() if name is not None}
-    return replace(table, columns=named)
+    text = "columns {columns:names} are not used"
+    if len(unused) == 1:
+        text = "column {columns:names} is not used"
+    table = table.noting(notice("unused_columns", text, columns=unused))
+    return table if "group" in theirs else table.noting(*group_hint(unused))
 
 
 def _refuse_swapped_names(name: str, item: str, annotator: str) -> None:
@@ -223,19 +213,18 @@ def no_labels(table: Table) -> InputError:
     )
 
 
-def _settle_rankings(table: Table, options: VoteFormat) -> VoteFormat:
-    """Say whether these are rankings, and refuse ranks that nobody stands behind."""
-    ranked = "rank" in table.columns
-    if ranked and options.kind not in (None, "ranking"):
+def _as_rankings(table: Table, options: VoteFormat) -> VoteFormat:
+    """Read labels as rankings; refuse ranks that nobody stands behind, or that are missing."""
+    if "rank" not in table.columns:
+        table.required("rank", options.columns)
+    if options.kind not in (None, "ranking"):
         raise InputError(
             f"{table.name}, column 'rank'",
             f"ranks, but kind {options.kind!r}",
             "kind 'ranking'",
             "leave kind out, or keep the first choices only and remove the column",
         )
-    if not ranked and options.kind == "ranking":
-        table.required("rank", options.columns)
-    if ranked and "annotator" not in table.columns:
+    if "annotator" not in table.columns:
         raise InputError(
             f"{table.name}, column 'annotator'",
             "missing beside a column of ranks",
@@ -245,28 +234,31 @@ def _settle_rankings(table: Table, options: VoteFormat) -> VoteFormat:
                 Option("exchangeable", value=True),
             ),
         )
-    return replace(options, kind="ranking") if ranked else options
+    return replace(options, kind="ranking")
 
 
-def _read_labels(table: Table, options: VoteFormat) -> tuple[_Labels, Bools]:
-    """Read the labels, and which rows have one."""
+def _read_labels(table: Table, options: VoteFormat) -> tuple[_Fields, Bools]:
+    """Kind, classes and codes of the labels, or their values; and which rows have one."""
     if options.kind == "interval":
         return _read_amounts(table, options)
     labels = code_names(table, "label")
     missing = is_missing(labels.names)
-    gone = np.append(missing, True)[labels.codes]
-    if gone.all():
+    there = labels.codes >= 0
+    if missing.any():
+        there &= ~missing[labels.codes]
+    if not there.any():
         raise no_labels(table)
-    words = [name for name, none in zip(labels.names, missing, strict=True) if not none]
+    words = list(compress(labels.names, ~missing))
     scale = scale_of(words, options, name=table.name)
-    position = {name: code for code, name in enumerate(words)}
-    lookup = np.array([*(position.get(name, -1) for name in labels.names), -1])
-    present = CodedNames(lookup[labels.codes], tuple(words))
-    codes = class_codes(present, scale, where=table.where, kind=options.kind)
-    return _Labels(scale.kind, scale.classes, codes, notices=scale.notices), ~gone
+    if len(words) < len(labels.names):
+        place = np.append(np.where(missing, -1, np.cumsum(~missing) - 1), -1)
+        labels = CodedNames(place[labels.codes], tuple(words))
+    codes = class_codes(labels, scale, where=table.where, kind=options.kind)
+    facts = {"kind": scale.kind, "classes": scale.classes, "notices": scale.notices}
+    return {**facts, "label": codes}, there
 
 
-def _read_amounts(table: Table, options: VoteFormat) -> tuple[_Labels, Bools]:
+def _read_amounts(table: Table, options: VoteFormat) -> tuple[_Fields, Bools]:
     """Read labels of kind ``interval``."""
     if options.classes is not None:
         raise InputError(
@@ -279,33 +271,30 @@ def _read_amounts(table: Table, options: VoteFormat) -> tuple[_Labels, Bools]:
     there = ~np.isnan(value)
     if not there.any():
         raise no_labels(table)
-    return _Labels("interval", value=value), there
+    return {"kind": "interval", "value": value}, there
 
 
 def _note_blank_labels(table: Table, there: Bools) -> Table:
-    """Say how many labels are blank, and how many items have no other."""
-    blank = int((~there).sum())
-    if not blank:
-        return table
+    """The rows with a label; says how many have none, and how many items have no other."""
     item = code_names(table, "item")
     lost = len(item.names) - len(np.setdiff1d(item.codes[there], [-1]))
-    return table.noting(blank_labels(blank, lost))
+    return table.noting(blank_labels(int((~there).sum()), lost)).subset(there)
 
 
 def _select_repeats(
-    table: Table, key: Ints | None, repeats: str
-) -> tuple[Bools, tuple[Notice, ...]]:
-    """Say which rows stay where votes repeat each other, and what to tell the user.
+    table: Table, ids: Mapping[str, CodedNames], repeats: str
+) -> tuple[Bools, Table]:
+    """Say which rows stay where votes repeat each other; the table says so.
 
     Parameters
     ----------
-    key
-        One number per row, equal for votes that repeat each other; None if anonymous.
+    ids
+        Votes that have the same item, annotator and task repeat each other.
     repeats
         ``keep`` all, the ``last`` of each (by time where known), or treat as an ``error``.
     """
     everything = np.ones(len(table), dtype=bool)
-    if key is None:
+    if "annotator" not in ids:
         if repeats != "keep":
             raise InputError(
                 f"{table.name}, repeats={repeats!r}",
@@ -313,19 +302,22 @@ def _select_repeats(
                 "a column 'annotator'",
                 "add it, or leave repeats out",
             )
-        return everything, ()
+        return everything, table
+    key = joint_codes(*ids.values())
     ordered = np.sort(key)
     again = int((ordered[1:] == ordered[:-1]).sum())
     if not again:
-        return everything, ()
+        return everything, table
     if repeats == "error":
         raise _repeated_votes(table, key, again)
     verb = "vote repeats" if again == 1 else "votes repeat"
     text = f"{{votes:count}} {verb} an (item, annotator, task) seen before; "
     if repeats == "keep":
-        return everything, (notice("repeats_kept", f"{text}all are kept", votes=again),)
+        note = notice("repeats_kept", f"{text}all are kept", votes=again)
+        return everything, table.noting(note)
     text += "only the last of each is kept"
-    return _last_votes(table, key), (notice("repeats_dropped", text, votes=again),)
+    note = notice("repeats_dropped", text, votes=again)
+    return _last_votes(table, key), table.noting(note)
 
 
 def _last_votes(table: Table, key: Ints) -> Bools:
@@ -387,9 +379,7 @@ def _readings(
     return {"rank": dense_ranks(reading, place), "reading": reading}
 
 
-def optional_columns(
-    table: Table, item: CodedNames
-) -> tuple[dict[str, Any], tuple[Notice, ...]]:
+def optional_columns(table: Table, item: CodedNames) -> tuple[_Fields, tuple[Notice, ...]]:
     """Read weights, confidences, times, gold rows and groups where there are any.
 
     Examples
@@ -399,9 +389,9 @@ def optional_columns(
     >>> optional_columns(one, CodedNames(np.array([0]), ("scan",)))
     ({'weight': array([0.5])}, ())
     """
-    columns: dict[str, Any] = {}
+    columns: _Fields = {}
     notices: list[Notice] = []
-    for name in table.columns.keys() & _RANGES.keys():
+    for name in sorted(table.columns.keys() & _RANGES.keys()):
         columns[name] = _numbers_in_range(table, name)
     if "count" in columns:
         columns["count"] = columns["count"].astype(np.int64)
@@ -438,7 +428,7 @@ def _numbers_in_range(table: Table, name: str) -> Floats:
     return values
 
 
-def _groups(table: Table, item: CodedNames) -> dict[str, Any]:
+def _groups(table: Table, item: CodedNames) -> _Fields:
     """Read the group of each item, which must be the same in all its rows."""
     groups = code_names(table, "group")
     of_item = np.full(len(item.names), -1, dtype=np.int64)

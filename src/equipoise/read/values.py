@@ -20,10 +20,11 @@ cannot be seen, in one Unicode form (NFKC), with single spaces and without upper
 
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from functools import partial
+from itertools import count, repeat
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -118,8 +119,11 @@ def scale_of(words: Sequence[str], options: VoteFormat, *, name: str) -> ClassSc
 
 def pair_of(words: Sequence[str]) -> tuple[str, str] | None:
     """Return the known pair (negative, positive) that holds all the words, in lower case."""
-    lower = {word.lower() for word in words}
-    return next((pair for pair in _PAIRS if lower and lower <= set(pair)), None)
+    lower = set(map(str.lower, words))
+    for pair in _PAIRS:
+        if lower and lower <= set(pair):
+            return pair
+    return None
 
 
 def class_codes(
@@ -147,39 +151,38 @@ def _named_scale(
             "two",
             hint("say {}, or choose another kind", _TWO_CLASSES),
         )
-    position = {_matching_key(name): code for code, name in enumerate(classes)}
-    label = np.array([position.get(_matching_key(word), -1) for word in words], dtype=np.int64)
+    label = _places(map(_matching_key, words), map(_matching_key, classes))
     paired = len(classes) == 2 and pair_of(classes) is not None
     return ClassScale(options.kind or ("binary" if paired else "nominal"), classes, label)
 
 
+def _places(words: Iterable[str], classes: Iterable[str]) -> Ints:
+    """The place of every word among some; -1 where it is none of them."""
+    place = dict(zip(classes, count(), strict=False))
+    return np.fromiter(map(place.get, words, repeat(-1)), dtype=np.int64)
+
+
 def _binary_scale(words: Sequence[str], pair: tuple[str, str]) -> ClassScale:
     """Spell the two classes as the file does; the missing one follows the other's case."""
-    spelt: dict[str, str] = {}
-    for word in words:
-        spelt.setdefault(word.lower(), word)
-    style = next(iter(spelt.values()))
+    spelt = dict(zip(map(str.lower, reversed(words)), reversed(words), strict=True))
+    style = words[0]
     recase = str.upper if style.isupper() else str.title if style[0].isupper() else str.lower
-    classes = tuple(spelt.get(word_of_pair, recase(word_of_pair)) for word_of_pair in pair)
-    label = np.array([pair.index(word.lower()) for word in words], dtype=np.int64)
+    classes = tuple(map(spelt.get, pair, map(recase, pair)))
+    label = _places(map(str.lower, words), pair)
+    if set(words) <= set(classes):
+        return ClassScale("binary", classes, label)
     odd = tuple(word for word in words if word not in classes)
     text = "labels {labels:names} are read as {classes:names}, apart from upper case"
     note = notice("case_of_labels", text, labels=odd, classes=classes)
-    return ClassScale("binary", classes, label, (note,) if odd else ())
+    return ClassScale("binary", classes, label, (note,))
 
 
 def _nominal_scale(words: Sequence[str], options: VoteFormat, *, name: str) -> ClassScale:
     """Sort the labels, numbers by value; numbers with fractions need to be explained."""
-    values = [_value(word) for word in words]
-    numbers_read = [value for value in values if value is not None]
-    numeric = len(numbers_read) == len(words)
-    whole = numeric and all(value.is_integer() for value in numbers_read)
-    if options.kind is None and numeric and not whole:
-        odd = [
-            word
-            for word, value in zip(words, numbers_read, strict=True)
-            if not value.is_integer()
-        ]
+    values = list(map(_value, words))
+    numeric = None not in values
+    odd = [word for word, value in zip(words, values, strict=True) if value and value % 1]
+    if options.kind is None and numeric and odd:
         raise InputError(
             f"{name}, column 'label'",
             f"numbers with fractions such as {odd[0]!r}",
@@ -191,12 +194,12 @@ def _nominal_scale(words: Sequence[str], options: VoteFormat, *, name: str) -> C
                 GRADES,
             ),
         )
-    pairs = zip(numbers_read, words, strict=True) if whole else [(0.0, word) for word in words]
-    classes = tuple(word for _, word in sorted(pairs))
-    position = {word: code for code, word in enumerate(classes)}
-    label = np.array([position[word] for word in words], dtype=np.int64)
+    whole = numeric and not odd
+    classes = tuple(sorted(words))
+    if whole:
+        classes = tuple(word for _, word in sorted(zip(values, words, strict=True)))
     notices = _other_readings(classes, options, whole=whole)
-    return ClassScale(options.kind or "nominal", classes, label, notices)
+    return ClassScale(options.kind or "nominal", classes, _places(words, classes), notices)
 
 
 def _other_readings(
@@ -424,6 +427,8 @@ def alike_notices(what: str, names: Sequence[str]) -> tuple[Notice, ...]:
     ["'Ana' and 'ana\\u200b' are read as different annotators, though they look alike"]
     """
     sets = alike_names(names) if len(names) <= _MOST else []
+    if not sets:
+        return ()
     text = f"{{names:names}} are read as different {what}, though they look alike"
     return tuple(notice("alike_names", text, names=tuple(same)) for same in sets[:3])
 
@@ -433,6 +438,8 @@ def alike_names(names: Sequence[str]) -> list[list[str]]:
     alike: dict[str, list[str]] = {}
     for name in names:
         alike.setdefault(_look(name), []).append(name)
+    if len(alike) == len(names):
+        return []
     return [same for same in alike.values() if len(same) > 1]
 
 

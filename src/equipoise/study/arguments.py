@@ -201,8 +201,9 @@ def default_metrics(
         if several and not ordered and first.draws > 1:
             more = ("topk_accuracy:k=3",) if len(first.classes) > PLENTY else ()
             return ("topk_accuracy", *more)
-    if any(model.decides for model in models):
-        return _decision_metrics(ordered=ordered)
+    for model in models:
+        if model.decides:
+            return _decision_metrics(ordered=ordered)
     if ordered:
         return (GRADES, "accuracy", "ranked_probability_score")
     if several:

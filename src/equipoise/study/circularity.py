@@ -55,12 +55,14 @@ def independent(
     names = annotations.annotators
     if names is None or annotations.annotator is None:
         return annotations
-    by_name = {model.model.casefold(): model.model for model in models}
-    circular_models = {
-        code: by_name[name.casefold()]
-        for code, name in enumerate(names)
-        if name.casefold() in by_name
-    } | copies
+    by_name = dict[str, str]()
+    for model in models:
+        by_name[model.model.casefold()] = model.model
+    circular_models = dict[int, str]()
+    for code, name in enumerate(names):
+        if name.casefold() in by_name:
+            circular_models[code] = by_name[name.casefold()]
+    circular_models |= copies
     if not circular_models:
         return annotations
     pairs = listed([f"{names[code]} ({model})" for code, model in circular_models.items()])

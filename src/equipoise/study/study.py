@@ -140,8 +140,9 @@ class Settings:
                 "items and annotators that stand for others like them",
                 hint("choose {}", TWO_WAY),
             )
-        check_margin("settings, margin", self.margin)
-        check_margin("settings, matters", self.matters)
+        for name in ("margin", "matters"):
+            if getattr(self, name) is not None:
+                check_margin(f"settings, {name}", getattr(self, name))
         choice("settings, on_missing", self.on_missing, ON_MISSING)
         choice("settings, circular", self.circular, (*CIRCULAR, CHECKED))
         if not 0 < self.level < 1 or self.workers < 0:

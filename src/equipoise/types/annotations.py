@@ -143,12 +143,12 @@ class Annotations:
         >>> Annotations.from_dataframe(votes)
         Annotations(binary, 1 items, 2 annotators, 2 rows)
         """
-        from equipoise.read.annotations import VoteTable, annotations_of_tables
+        from equipoise.read.annotations import annotations_of_tables
         from equipoise.read.options import VoteFormat
         from equipoise.read.tables import from_frame
 
         options = VoteFormat.of(keywords)
-        return annotations_of_tables([VoteTable(from_frame(frame))], options)
+        return annotations_of_tables([from_frame(frame)], options)
 
     @classmethod
     def from_wide(cls, frame: Any, **keywords: Any) -> "Annotations":

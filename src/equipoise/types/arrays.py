@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from difflib import get_close_matches
-from itertools import takewhile
+from operator import itemgetter
 from typing import Any, TypeVar
 
 import numpy as np
@@ -348,10 +348,11 @@ def name_order(names: Sequence[str]) -> Ints | None:
     """
     if len(names) < 2:
         return None
-    both = zip(min(names), max(names), strict=False)
-    alike = "".join(letter for letter, _ in takewhile(lambda pair: pair[0] == pair[1], both))
-    begin = len(alike.rstrip("0123456789"))
-    ends = [name[begin:] for name in names]
+    first, last, alike = min(names), max(names), 0  # what both begin with, all do
+    while alike < len(first) and first[alike] == last[alike]:
+        alike += 1
+    begin = len(first[:alike].rstrip("0123456789"))
+    ends = list(map(itemgetter(slice(begin, None)), names))
     digits = "".join(ends)
     numbered = all(ends) and digits.isdecimal()
     length = np.array(list(map(len, names))) if numbered else np.zeros(len(names), dtype=int)

@@ -1,0 +1,329 @@
+"""Sources: files that are opened once, whatever is read from them, and the side each is on.
+
+A file holds a study (its first line says so), JSON, an array or a table, told by its ending.
+Its side, where nobody says it, is told by what it holds: annotations by a column of annotators
+or labels, predictions by a column of models or scores, or by numbers with fractions. A table
+without such a sign is on the side that is missing, and that is said.
+
+`check_files` reads both sides and says how each file was read: which side, in which layout,
+what was guessed. What comes out is a `CheckedFiles`; `write_study` makes one file of it that
+every verb takes without options.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from equipoise.read import delimited, parquet
+from equipoise.read.canonical import is_study, study_of
+from equipoise.read.files import (
+    JSON,
+    NUMPY,
+    AnyPath,
+    Content,
+    content,
+    listed_paths,
+    read_array,
+    read_json,
+    unknown_ending,
+)
+from equipoise.read.headers import side_of
+from equipoise.read.options import ScoreFormat, VoteFormat
+from equipoise.read.tables import code_names, numbers_or_none
+from equipoise.types.annotations import Annotations
+from equipoise.types.arrays import InputError
+from equipoise.types.notices import Notice
+from equipoise.types.predictions import Predictions
+
+if TYPE_CHECKING:
+    from equipoise.read.predictions import PredictionsRead
+
+TABULAR = (*delimited.ENDINGS, *parquet.ENDINGS)
+STUDY, JSON_TEXT, ARRAY, TABLE = "study", "JSON", "array", "table"
+OF_STUDY = "its first line says so"
+_SHOWN = 3  # rows of a preview
+_OF_SCORES = {"layout": "prediction_layout", "columns": "prediction_columns"}
+_ROLES = (STUDY, "annotations", "predictions")
+
+
+@dataclass(eq=False)
+class Source:
+    """A file, opened when it is first looked into, and never again.
+
+    Attributes
+    ----------
+    path
+        Where it lies.
+    role, why
+        ``annotations``, ``predictions`` or ``study``, and how that is known; empty before.
+    layout
+        Its layout; empty before it is known.
+    """
+
+    path: AnyPath
+    role: str = ""
+    why: str = ""
+    layout: str = ""
+
+    @cached_property
+    def content(self) -> Content:
+        """Its bytes."""
+        return content(self.path)
+
+    @cached_property
+    def form(self) -> str:
+        """What it holds: a study, JSON, an array, or a table."""
+        if is_study(self.content):
+            return STUDY
+        suffix = self.content.suffix
+        return JSON_TEXT if suffix in JSON else ARRAY if suffix in NUMPY else TABLE
+
+    @cached_property
+    def held(self) -> Any:
+        """A study as annotations and predictions, JSON, an array, or a `Table`."""
+        file = self.content
+        if self.form == STUDY:
+            return study_of(file)
+        if self.form == JSON_TEXT:
+            return read_json(file)
+        if self.form == ARRAY:
+            return read_array(file)
+        if file.suffix in delimited.ENDINGS:
+            return delimited.read_delimited(file)
+        if file.suffix in parquet.ENDINGS:
+            return parquet.parquet_table(file, parquet.read_arrow(file))
+        raise unknown_ending(file, (*TABULAR, *JSON, *NUMPY))
+
+    @property
+    def name(self) -> str:
+        """The name of the file."""
+        return self.content.name
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns of a table; none for anything else."""
+        return tuple(self.held.columns) if self.form == TABLE else ()
+
+    @property
+    def preview(self) -> tuple[tuple[str, ...], ...]:
+        """The first rows as they stand in the file."""
+        cells = []
+        for column in self.columns:
+            coded = code_names(self.held, column)
+            names = (*coded.names, "")
+            cells.append([names[code] for code in coded.codes[:_SHOWN]])
+        return tuple(zip(*cells, strict=True))
+
+    @property
+    def rows(self) -> int:
+        """How many rows it has."""
+        if self.form != STUDY:
+            return len(np.atleast_1d(self.held) if self.form == ARRAY else self.held)
+        annotations, predictions = self.held
+        return len(annotations) + sum(len(prediction.items) for prediction in predictions)
+
+
+def sources_of(
+    paths: AnyPath | Sequence[AnyPath] | Sequence[Source],
+) -> list[Source]:
+    """Files as sources, a folder as the tables in it; what is opened already stays so."""
+    if isinstance(paths, list | tuple) and paths and isinstance(paths[0], Source):
+        return list(cast(Sequence[Source], paths))
+    return list(map(Source, listed_paths(cast(Sequence[AnyPath], paths))))
+
+
+def tell_roles(sources: Sequence[Source], taken: Sequence[str] = ()) -> None:
+    """Tell what each of some files holds, and how that is known.
+
+    Parameters
+    ----------
+    taken
+        Sides that other files hold: ``annotations`` or ``predictions``.
+    """
+    roles, headers = set(taken), set()
+    for source in sources:
+        source.role, source.why = _role_and_sign(source)
+        roles.add(source.role)
+        headers.add(frozenset(source.held.columns) if source.form == TABLE else None)
+    for number, source in enumerate(sources):
+        if source.role:
+            continue
+        source.role, source.why = "predictions", "guessed: other files hold the annotations"
+        if not {"annotations", STUDY} & roles:
+            if "predictions" in roles:
+                side = ("annotations", "guessed: other files hold the predictions")
+            elif number == 0 or len(headers) == 1:
+                side = ("annotations", "guessed: no column says models or scores")
+            else:
+                side = ("predictions", "guessed: the first file holds the annotations")
+            source.role, source.why = side
+
+
+def _role_and_sign(source: Source) -> tuple[str, str]:
+    """The side of a file by what stands in it, and by which sign; empty where nothing tells."""
+    if source.form == STUDY:
+        return STUDY, OF_STUDY
+    if source.form == JSON_TEXT:
+        return "annotations", "rankings and exports of votes are JSON"
+    if source.form == ARRAY:
+        whole = np.asarray(source.held).dtype.kind in "iub"
+        side = "annotations" if whole else "predictions"
+        return side, f"guessed: an array of {'whole numbers' if whole else 'scores'}"
+    table = source.held
+    named = side_of(table)
+    if named is not None:
+        return named
+    for column in table.columns:
+        try:
+            values = numbers_or_none(table, column)
+        except InputError:
+            continue
+        if values is not None and bool(
+            (np.isfinite(values) & (values != np.floor(values))).any()
+        ):
+            return "predictions", "numbers with fractions"
+    return "", ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FilesToCheck:
+    """Files by their role, and how they are read.
+
+    Attributes
+    ----------
+    annotations, predictions, any
+        Paths; what the files under `any` hold is told by their content.
+    vote_keywords, score_keywords
+        As for `read_annotations` and `read_predictions`.
+    first_votes
+        How many first votes of each item count; None for all.
+    """
+
+    annotations: Sequence[AnyPath] = ()
+    predictions: Sequence[AnyPath] = ()
+    any: Sequence[AnyPath] = ()
+    vote_keywords: Mapping[str, Any] = field(default_factory=dict)
+    score_keywords: Mapping[str, Any] = field(default_factory=dict)
+    first_votes: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckedFiles:
+    """What was read: every file, and the study they make."""
+
+    files: tuple[Source, ...]
+    annotations: Annotations | None = None
+    predictions: tuple[Predictions, ...] = ()
+    notices: tuple[Notice, ...] = ()
+
+    @property
+    def silent_tasks(self) -> tuple[str, ...]:
+        """Annotated tasks without predictions, where there are predictions."""
+        if self.annotations is None or not self.predictions:
+            return ()
+        predicted = {prediction.task for prediction in self.predictions}
+        return tuple(task for task in self.annotations.tasks if task not in predicted)
+
+    def unmatched(self, prediction: Predictions) -> tuple[int, int]:
+        """Annotated items of a task without a prediction, and predictions without votes."""
+        table, voted = self.annotations, set[str]()
+        if table is not None and prediction.task in table.tasks:
+            voted = {
+                table.items[code]
+                for code in np.unique(table.item[table.in_task(prediction.task)])
+            }
+        return len(voted - set(prediction.items)), len(set(prediction.items) - voted)
+
+    @property
+    def matches(self) -> bool:
+        """Whether every annotated item of every task has predictions, and no other."""
+        return not self.silent_tasks and not any(
+            any(self.unmatched(prediction)) for prediction in self.predictions
+        )
+
+
+def check_files(wanted: FilesToCheck) -> CheckedFiles:
+    """Read files, and say how."""
+    from equipoise.read.predictions import PredictionsRead
+
+    files = []
+    taken = [role for role in _ROLES if getattr(wanted, role, ())]
+    for role in taken:
+        for file in sources_of(getattr(wanted, role)):
+            file.role, file.why = (
+                (STUDY, OF_STUDY) if file.form == STUDY else (role, "as given")
+            )
+            files.append(file)
+    some = sources_of(wanted.any) if wanted.any else []
+    tell_roles(some, taken)
+    files = sorted((*files, *some), key=lambda file: _ROLES.index(file.role))
+    if not files:
+        raise InputError("check", "no files", "at least one", "name a file")
+    votes = VoteFormat.of(wanted.vote_keywords)
+    annotations = _annotations([file for file in files if file.role != "predictions"], votes)
+    if annotations is not None and wanted.first_votes is not None:
+        annotations = annotations.first_votes(wanted.first_votes)
+    of_models = [file for file in files if file.role == "predictions"]
+    models = PredictionsRead(())
+    if of_models:
+        try:
+            annotations, models = _models(annotations, of_models, votes, wanted.score_keywords)
+        except InputError as error:
+            raise error.renamed(_OF_SCORES) from None
+    in_study = files[0].held[1] if files[0].role == STUDY else ()
+    return CheckedFiles(
+        files=tuple(files),
+        annotations=annotations,
+        predictions=(*in_study, *models.predictions),
+        notices=models.notices if annotations is None else annotations.notices,
+    )
+
+
+def _models(
+    annotations: Annotations | None,
+    files: Sequence[Source],
+    votes: VoteFormat,
+    keywords: Mapping[str, Any],
+) -> "tuple[Annotations | None, PredictionsRead]":
+    """Predictions for annotations, or alone; each file gets its layout."""
+    from equipoise.read.predictions import predictions_for, predictions_of
+
+    if annotations is None:
+        read = predictions_of(files, ScoreFormat.of(keywords))
+    else:
+        annotations, read = predictions_for(
+            annotations, files, classes_known=votes.classes is not None, **keywords
+        )
+    for file, layout in zip(files, read.layouts, strict=True):
+        file.layout = layout
+    return annotations, read
+
+
+def _annotations(files: Sequence[Source], options: VoteFormat) -> Annotations | None:
+    """The annotations of a whole study, or of files of their own; each gets its layout."""
+    from equipoise.read.annotations import annotation_layouts, annotations_of
+
+    if not files:
+        return None
+    first = files[0]
+    if first.role != STUDY:
+        annotations = annotations_of(files, options)
+        layouts = annotation_layouts(files, options)
+        for file, layout in zip(files, layouts, strict=True):
+            file.layout = layout
+        return annotations
+    if len(files) > 1:
+        raise InputError(
+            first.name,
+            "a whole study beside other annotations",
+            "one or the other",
+            "leave one of them out",
+        )
+    refused = ("layout", "kind", "classes", "columns", "repeats", "exchangeable")
+    options.refuse(*refused, where=first.name)
+    first.layout, whole = STUDY, first.held
+    study: Annotations = whole[0]
+    return study
