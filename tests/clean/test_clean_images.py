@@ -37,6 +37,11 @@ def reason(folder, name):
     return told[name]
 
 
+def files_of(found):
+    """How many files each notice counts."""
+    return {one.code: one.values["files"] for one in found.notices}
+
+
 # rules of reading
 
 
@@ -76,7 +81,7 @@ def test_cmyk_palette_grey_and_lab_become_rgb(tmp_path):
     assert read_image(tmp_path / "grey.png").shape == (8, 12, 3)
     assert set(np.unique(read_image(tmp_path / "bits.png"))) <= {0, 255}
     assert close(read_image(tmp_path / "ycc.tif"), RED, 12)
-    assert len(look_through(tmp_path).paths) == 5
+    assert len(look_through(tmp_path).collection.items) == 5
 
 
 def test_lab_is_converted_and_not_taken_for_rgb(tmp_path):
@@ -128,8 +133,8 @@ def test_of_an_animation_the_first_frame_counts_and_that_is_said(tmp_path):
         assert close(read_image(tmp_path / name), (0, 200, 0), 12), name
     picture().save(tmp_path / "still.png")
     found = look_through(tmp_path)
-    assert set(found.several_frames) == {"a.gif", "b.webp", "c.tif", "d.png"}
-    assert len(found.paths) == 5 and not found.rejected
+    assert files_of(found) == {"first_frame": 4}
+    assert len(found.collection.items) == 5 and not found.rejected
 
 
 # files that are listed
@@ -183,7 +188,7 @@ def test_empty_files_and_files_that_are_no_images_are_listed(tmp_path):
     assert reason(tmp_path, "empty.jpg").got == "an empty file"
     assert "not an image" in reason(tmp_path, "words.png").got
     assert "not an image" in reason(tmp_path, "script.png").got
-    assert look_through(tmp_path).paths == ("good.png",)
+    assert look_through(tmp_path).collection.items == ("good.png",)
 
 
 def test_archives_and_foreign_formats_are_listed_with_advice(tmp_path):
@@ -199,7 +204,8 @@ def test_archives_and_foreign_formats_are_listed_with_advice(tmp_path):
     assert reason(tmp_path, "scan").got == reason(tmp_path, "scan.dcm").got == "a DICOM file"
     assert reason(tmp_path, "brain.nii.gz").got == "a volume"
     found = look_through(tmp_path)
-    assert found.other == 1 and len(found.rejected) == 5
+    assert files_of(found) == {"no_images": 1, "files_rejected": 5}
+    assert len(found.rejected) == 5
 
 
 def test_hidden_files_are_left_aside_and_images_are_known_by_how_they_begin(tmp_path):
@@ -211,8 +217,8 @@ def test_hidden_files_are_left_aside_and_images_are_known_by_how_they_begin(tmp_
     picture().save(tmp_path / "photo.PNG", format="PNG")
     picture().save(tmp_path / "jpeg_named.png", format="JPEG")
     found = look_through(tmp_path)
-    assert found.paths == ("jpeg_named.png", "photo.PNG", "without_ending")
-    assert found.other == 1 and not found.rejected
+    assert found.collection.items == ("jpeg_named.png", "photo.PNG", "without_ending")
+    assert files_of(found) == {"no_images": 1} and not found.rejected
 
 
 def test_links_are_followed_inside_the_folder_only(tmp_path):
@@ -228,14 +234,14 @@ def test_links_are_followed_inside_the_folder_only(tmp_path):
     (folder / "up").symlink_to(tmp_path)
     (folder / "sub/circle").symlink_to(folder)
     found = look_through(folder)
-    assert found.paths == ("inside.png", "sub/a.png")
+    assert found.collection.items == ("inside.png", "sub/a.png")
     told = {one.where: one.got for one in found.rejected}
     assert told["outside.png"] == told["up"] == "a link out of the folder"
     assert told["sub/circle"] == "a link to a folder"
     assert told["gone.png"] == told["self.png"] == "a link to nothing, or to itself"
     through_a_link = tmp_path / "link"
     through_a_link.symlink_to(folder)
-    assert look_through(through_a_link).paths == found.paths
+    assert look_through(through_a_link).collection.items == found.collection.items
 
 
 def test_no_path_leads_out_of_the_folder(tmp_path):
@@ -252,7 +258,7 @@ def test_a_pipe_does_not_hang_and_odd_names_are_listed(tmp_path):
     picture().save(tmp_path / "a | b.png")
     picture().save(os.fsencode(tmp_path) + b"/\xff\xfe.png", format="PNG")
     found = look_through(tmp_path)
-    assert not found.paths and len(found.rejected) == 3
+    assert not found.collection.items and len(found.rejected) == 3
     assert "pipe" in reason(tmp_path, "pipe.png").got
     assert "rename" in reason(tmp_path, "a | b.png").do
     for one in found.rejected:
@@ -288,7 +294,11 @@ def test_the_order_of_files_on_disk_changes_nothing(tmp_path, monkeypatch, seed)
 
     monkeypatch.setattr(os, "scandir", shuffled)
     found = look_through(tmp_path)
-    assert found.paths == expected.paths == tuple(sorted(found.paths))
+    assert (
+        found.collection.items
+        == expected.collection.items
+        == tuple(sorted(found.collection.items))
+    )
     assert [one.where for one in found.rejected] == sorted(one.where for one in found.rejected)
     assert list(map(str, found.rejected)) == list(map(str, expected.rejected))
 

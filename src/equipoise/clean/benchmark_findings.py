@@ -28,14 +28,7 @@ from equipoise.report.text import as_csv
 from equipoise.scale.cells import digest
 from equipoise.study import LABELS
 from equipoise.study.analyses.catalogue import ANALYSES
-from equipoise.study.analyses.threshold_in_use import (
-    ItemProbabilities,
-    ModelsBeside,
-    threshold_report,
-)
-from equipoise.study.analyses.thresholds import ExpertSample, Rule
 from equipoise.study.study import Progress
-from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import InputError
 from equipoise.types.findings import (
     Card,
@@ -46,14 +39,12 @@ from equipoise.types.findings import (
     Table,
     cite,
     columns,
-    left_out,
 )
 from equipoise.types.notices import Notice, notice
 from equipoise.types.numbers import count, number, percent
 from equipoise.types.words import Nouns, capital, counted, in_words, joined
 
 NAMED = 3  # detectors that a sentence names
-BINS = 20  # of items, by the probability that they are a problem, that experts were asked from
 SOURCES = ("groger2025",)
 PACKAGES = ("sklearn", "pyod", "faiss", "torch")  # that decide what detectors find
 Stage = Callable[[str], Progress]
@@ -274,7 +265,7 @@ def _leaderboard(compared: TaskBenchmark, board: Finding) -> Finding:
 
 
 def _task_report(compared: TaskBenchmark, wanted: AnswerContent, stage: Stage | None) -> Report:
-    """What the evaluation of a task says, with its thresholds by experts."""
+    """What the evaluation of a task says."""
 
     def named(step: str) -> Progress:
         tell = stage or (lambda _: lambda *__: None)
@@ -289,55 +280,7 @@ def _task_report(compared: TaskBenchmark, wanted: AnswerContent, stage: Stage | 
         else part
         for part in report.findings
     ]
-    return replace(report, findings=(*shown, *_expert_threshold(compared)))
-
-
-def _expert_threshold(compared: TaskBenchmark) -> tuple[Finding, ...]:
-    """From which share of votes on experts call an item a problem, and what that changes."""
-    key, title = "expert_threshold", "From where on do experts call it a problem?"
-    if compared.experts is None:
-        why = InputError(key, "no panel of experts", "votes of experts", "ask some")
-        return (replace(left_out(key, title, why), evidence=True),)
-    question = compared.evaluation.questions[0]
-    probabilities = ItemProbabilities(question.items, question.shares[0], "the share of votes")
-    rule = Rule(seed=compared.study.seed, level=compared.study.settings.level)
-    try:
-        sample, votes = _expert_sample(probabilities, compared.experts)
-        beside = ModelsBeside(compared.study.predictions)
-        report = threshold_report(probabilities, sample, votes, rule, beside)
-    except InputError as error:
-        return (replace(left_out(key, title, error), evidence=True),)
-    return tuple(
-        replace(part, key=f"experts_{part.key}", evidence=True) for part in report.findings
-    )
-
-
-def _expert_sample(
-    probabilities: ItemProbabilities, experts: Annotations
-) -> tuple[ExpertSample, Annotations]:
-    """The experts' items among all, in bins by their probability."""
-    place = {name: number for number, name in enumerate(probabilities.items)}
-    keep = np.array([name in place for name in experts.items])
-    if not keep.any():
-        raise InputError(
-            "experts", "no item that was scored", "some", "check the names of the items"
-        )
-    votes = experts.of_items(keep)
-    parts = np.array_split(np.argsort(probabilities.values, kind="stable"), BINS)
-    parts = [rows_of_bin for rows_of_bin in parts if len(rows_of_bin)]
-    bin_of = np.empty(len(probabilities.items), dtype=np.int64)
-    for number_, rows in enumerate(parts):
-        bin_of[rows] = number_
-    rows = np.array([place[name] for name in votes.items])
-    order = np.argsort(bin_of[rows], kind="stable")
-    sample = ExpertSample(
-        tuple(votes.items[i] for i in order),
-        bin_of[rows][order],
-        probabilities.values[rows][order],
-        np.array([probabilities.values[rows_of_bin].mean() for rows_of_bin in parts]),
-        np.array([len(rows_of_bin) for rows_of_bin in parts]),
-    )
-    return sample, votes
+    return replace(report, findings=tuple(shown))
 
 
 def _findings_of_tasks(
@@ -468,9 +411,12 @@ def benchmark_run(done: BenchmarkResult, report: Report) -> Run:
     source = study.source
     dataset = None
     if source is not None:
-        facts = (source.name, source.title, source.licence, source.citation)
-        names = ("name", "title", "licence", "citation")
-        dataset = DatasetRecord(**dict(zip(names, facts, strict=True)))
+        dataset = DatasetRecord(
+            name=source.name,
+            title=source.title,
+            licence=source.licence,
+            citation=source.citation,
+        )
     provenance = Provenance(
         title=report.title, simulated=study.simulated or None, dataset=dataset
     )

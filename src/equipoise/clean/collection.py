@@ -38,7 +38,7 @@ from equipoise.types.arrays import (
     require_unique,
     short_repr,
 )
-from equipoise.types.notices import notice
+from equipoise.types.notices import Notice, notice
 from equipoise.types.words import Nouns
 
 Task = Literal["off_topic", "near_duplicates", "label_errors"]
@@ -361,6 +361,27 @@ class Collection:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class CollectionRead:
+    """A collection, and what was not taken into it.
+
+    Attributes
+    ----------
+    collection
+        What is looked through.
+    rejected
+        Files that cannot be used, each with a reason.
+    notices
+        What a reader should know.
+    """
+
+    collection: Collection
+    rejected: tuple[InputError, ...] = ()
+    notices: tuple[Notice, ...] = ()
+
+    __repr__ = short_repr
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class ImageView:
     """Some images of a source."""
 
@@ -393,8 +414,6 @@ class JudgedCollection:
         By task, votes (or gold) on items, or on pairs by their names, ``a | b`` or ``b | a``
         (kept as `Pairs.names` has them); yes is a problem. Pairs that nobody judged are not
         there: they are no negatives.
-    experts
-        By task, votes of a panel of experts on some of the items, for thresholds; may be empty.
     source
         Where it comes from; None for what a user made.
     simulated
@@ -407,7 +426,6 @@ class JudgedCollection:
     title: str
     collection: Collection
     truths: Mapping[Task, Annotations]
-    experts: Mapping[Task, Annotations] = field(default_factory=dict)
     source: Source | None = None
     simulated: str = ""
     nouns: Nouns = field(default_factory=lambda: Nouns("image", "annotator"))
@@ -423,13 +441,11 @@ class JudgedCollection:
                     f"yes/no votes on one of {', '.join(TASKS)}",
                     "ask whether an item is a problem",
                 )
-        for name in ("truths", "experts"):
-            votes_of: Mapping[Task, Annotations] = getattr(self, name)
-            renamed = {
-                task: _with_one_spelling(votes) if task == "near_duplicates" else votes
-                for task, votes in votes_of.items()
-            }
-            object.__setattr__(self, name, renamed)
+        renamed = {
+            task: _with_one_spelling(votes) if task == "near_duplicates" else votes
+            for task, votes in self.truths.items()
+        }
+        object.__setattr__(self, "truths", renamed)
 
     def collection_for(self, task: Task) -> Collection:
         """What detectors of a task see: the collection, and which pairs were judged."""

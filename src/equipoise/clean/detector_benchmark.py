@@ -91,15 +91,12 @@ class TaskBenchmark:
         Detectors as models, votes, and their evaluation, in which seeds are averaged.
     seeds, seconds
         By detector, how many runs its values are the mean of, and how long one took.
-    experts
-        Votes of a panel of experts on some of the items; None where there is none.
     """
 
     task: Task
     study: Study
     seeds: Mapping[str, int]
     seconds: Mapping[str, float]
-    experts: Annotations | None = None
 
     __repr__ = short_repr
 
@@ -292,7 +289,7 @@ class Benchmark:
         if seeded:
             study = study.with_evaluation(study.evaluation.across_seeds(seeded))
         seeds = {name: len(runs) for name, runs in scores.items()}
-        return TaskBenchmark(task, study, seeds, seconds, self.data.experts.get(task))
+        return TaskBenchmark(task, study, seeds, seconds)
 
 
 # ---- cells ---------------------------------------------------------------------------------
@@ -438,20 +435,15 @@ def lasting(value: object, where: str) -> object:
         return [kind, str(value) if isinstance(value, Enum) else repr(value)]
     if isinstance(value, np.ndarray | np.generic):
         return [kind, _array_digest(np.asarray(value), where)]
-    if isinstance(value, Mapping):
-        pairs = [[lasting(name, where), lasting(entry, where)] for name, entry in value.items()]
-        return [kind, *sorted(pairs, key=repr)]
-    if isinstance(value, set | frozenset):
-        return [kind, *sorted((lasting(member, where) for member in value), key=repr)]
-    if isinstance(value, Sequence):
-        return [kind, *(lasting(member, where) for member in value)]
     if isinstance(value, Path | Enum):
         return [kind, str(value)]
     if is_dataclass(value) and not isinstance(value, type):
-        return [
-            kind,
-            *([f.name, lasting(getattr(value, f.name), where)] for f in fields(value)),
-        ]
+        value = [(part.name, getattr(value, part.name)) for part in fields(value)]
+    if isinstance(value, Mapping | set | frozenset):
+        members = value.items() if isinstance(value, Mapping) else value
+        return [kind, *sorted((lasting(member, where) for member in members), key=repr)]
+    if isinstance(value, Sequence):
+        return [kind, *(lasting(member, where) for member in value)]
     raise InputError(
         where, f"a {kind}", "numbers, words, arrays, or lists of them", "choose it by its name"
     )

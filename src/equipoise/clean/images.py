@@ -24,18 +24,25 @@ import stat
 import struct
 import warnings
 import zlib
-from collections.abc import Collection, Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from equipoise.clean.collection import SEPARATOR, ImageSource, Pixels
+from equipoise.clean.collection import (
+    SEPARATOR,
+    Collection,
+    CollectionRead,
+    ImageSource,
+    Pixels,
+)
 from equipoise.clean.detector import Progress, require_packages, tell
 from equipoise.read.files import AnyPath, file_sha256
 from equipoise.types.arrays import InputError, short_repr
+from equipoise.types.notices import notice
 
 if TYPE_CHECKING:
     from PIL.Image import Image as PillowImage
@@ -57,7 +64,7 @@ _FOREIGN = {
     **dict.fromkeys((".svs", ".ndpi", ".mrxs", ".scn"), "a whole-slide image"),
     **dict.fromkeys((".nii", ".nii.gz", ".nrrd", ".mha", ".mhd"), "a volume"),
 }
-_KINDS: tuple[tuple[Collection[str], Kind], ...] = (
+_KINDS: tuple[tuple[Container[str], Kind], ...] = (
     (ENDINGS, "image"),
     (ARCHIVES, "archive"),
     (_FOREIGN, "foreign"),
@@ -74,27 +81,6 @@ _FAILURES = (
 _RULES = "1"  # changes whenever the rules above do, so that no embedding outlives them
 _SPECIAL = "a pipe, socket or device"
 _QUALITY = 85  # of thumbnails
-
-
-class _ImageFolder(NamedTuple):
-    """What a folder holds.
-
-    Attributes
-    ----------
-    paths
-        Images that can be read, by their paths inside the folder, sorted.
-    rejected
-        Files that cannot be used, and why, in four parts; where is the path inside the folder.
-    several_frames
-        Those of `paths` of which only the first frame or page counts.
-    other
-        How many files are no images.
-    """
-
-    paths: tuple[str, ...]
-    rejected: tuple[InputError, ...]
-    several_frames: tuple[str, ...]
-    other: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -213,8 +199,8 @@ def thumbnail(source: ImageSource, place: int, size: int) -> bytes:
     return out.getvalue()
 
 
-def look_through(folder: AnyPath, *, progress: Progress | None = None) -> _ImageFolder:
-    """Find the images of a folder and try to read every one."""
+def look_through(folder: AnyPath, *, progress: Progress | None = None) -> CollectionRead:
+    """Find the images of a folder, in the order of their names, and try to read every one."""
     require_packages("images", ("PIL",))
     root = Path(folder).resolve()
     if not root.is_dir():
@@ -227,7 +213,7 @@ def look_through(folder: AnyPath, *, progress: Progress | None = None) -> _Image
     rejected: list[InputError] = []
     named = sorted(_walk(root, "", rejected))
     candidates = [name for name, kind in named if kind == "image"]
-    paths, several = [], []
+    paths, several = [], 0
     for number, name in enumerate(candidates):
         try:
             _, frames = _decode(_path_inside(root, name), name, trial=True)
@@ -235,11 +221,22 @@ def look_through(folder: AnyPath, *, progress: Progress | None = None) -> _Image
             rejected.append(error)
         else:
             paths.append(name)
-            several += [name] if frames else []
+            several += frames
         tell(progress, number + 1, len(candidates))
-    other = sum(kind == "other" for _, kind in named)
-    in_order = tuple(sorted(rejected, key=lambda error: error.where))
-    return _ImageFolder(tuple(paths), in_order, tuple(several), other)
+    counts = (
+        ("files_rejected", "cannot be used, see the list.", len(rejected)),
+        ("first_frame", "have several frames or pages; the first one counts.", several),
+        ("no_images", "are no images and left aside.", sum(k == "other" for _, k in named)),
+    )
+    return CollectionRead(
+        Collection(items=tuple(paths), images=FileImages(root, tuple(paths))),
+        tuple(sorted(rejected, key=lambda error: error.where)),
+        tuple(
+            notice(code, f"{{files:count}} files {text}", files=files)
+            for code, text, files in counts
+            if files
+        ),
+    )
 
 
 def _walk(root: Path, under: str, rejected: list[InputError]) -> Iterator[tuple[str, Kind]]:

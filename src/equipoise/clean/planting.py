@@ -23,14 +23,12 @@ way that no other name does.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
-from typing import Self
 
 import numpy as np
 
 from equipoise.clean.collection import (
     MISSING,
     Collection,
-    ImageSource,
     JudgedCollection,
     Pairs,
     Task,
@@ -234,80 +232,42 @@ def plan_insertions(data: Collection, plan: OffTopic | None, seed: int) -> list[
     return [PlantedItem(f"{prefix}off-topic-{n:05d}", -1, p) for n, p in enumerate(places)]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Mixture:
-    """A collection with what is planted, in a random order.
+def _with_planted(
+    data: Collection, planted: Sequence[PlantedItem], off_topic: OffTopic | None, seed: int
+) -> Collection:
+    """The items and after them what is planted, without what has still to be embedded."""
+    original = np.array([item.original for item in planted], dtype=np.int64)
+    other = off_topic.source.images if off_topic and off_topic.source else None
+    return Collection(
+        items=(*data.items, *(item.name for item in planted)),
+        embeddings=_more_embeddings(data, planted, off_topic, seed),
+        images=None
+        if data.images is None
+        else PlantedImages(data.images, other, tuple(planted), seed),
+        labels=_more_labels(data.labels, original),
+        known=_more_labels(data.known, np.full(len(planted), -1)),
+        classes=data.classes,
+        split=_more_parts(data.split, len(planted), seed),
+    )
 
-    Attributes
-    ----------
-    data
-        Without what has still to be embedded.
-    group
-        Number of the original of every item, its own for those that are none's copy.
-    off_topic
-        Which items do not belong.
-    planted
-        Which items are planted.
-    """
 
-    data: Collection
-    group: Ints
-    off_topic: Bools
-    planted: Bools
-
-    @classmethod
-    def of(
-        cls,
-        data: Collection,
-        planted: Sequence[PlantedItem],
-        off_topic: OffTopic | None,
-        seed: int,
-    ) -> Self:
-        """Put them together."""
-        size, total = len(data), len(data) + len(planted)
-        order = stream(seed, "order").permutation(total)
-        original = np.array([item.original for item in planted], dtype=np.int64)
-        group = np.concatenate((np.arange(size), original))
-        strange = group < 0
-        group[strange] = np.flatnonzero(strange)
-        other = off_topic.source.images if off_topic and off_topic.source else None
-        whole = Collection(
-            items=(*data.items, *(item.name for item in planted)),
-            embeddings=_more_embeddings(data, planted, off_topic, seed),
-            images=None
-            if data.images is None
-            else PlantedImages(data.images, other, tuple(planted), seed),
-            labels=_more_labels(data.labels, original),
-            known=_more_labels(data.known, np.full(len(planted), -1)),
-            classes=data.classes,
-            split=_more_parts(data.split, len(planted), seed),
+def _embedded(data: Collection, planted: Bools, encoder: Encoder | None) -> Collection:
+    """The same with embeddings of what is planted, or of everything where there are none."""
+    if encoder is None or data.images is None:
+        return data
+    if data.embeddings is None:
+        return replace(data, embeddings=encoder.encode(data.images, range(len(data))))
+    places = np.flatnonzero(planted)
+    rows, values = encoder.encode(data.images, places.tolist()), np.array(data.embeddings)
+    if len(rows) and rows.shape[1] != values.shape[1]:
+        raise InputError(
+            "contamination, encoder",
+            f"{rows.shape[1]} features",
+            f"{values.shape[1]}, as the embeddings have",
+            "give the encoder that made them",
         )
-        return cls(whole.subset(order), group[order], strange[order], (order >= size))
-
-    def with_embeddings(self, encoder: Encoder | None) -> "Mixture":
-        """The same with embeddings of what is planted, or of everything where none is known."""
-        if encoder is None or self.data.images is None:
-            return self
-        images: ImageSource = self.data.images
-        embeddings = self.data.embeddings
-        todo = (
-            np.flatnonzero(self.planted)
-            if embeddings is not None
-            else np.arange(len(self.data))
-        )
-        rows = encoder.encode(images, todo.tolist())
-        if embeddings is None:
-            return replace(self, data=replace(self.data, embeddings=rows))
-        if len(rows) and rows.shape[1] != embeddings.shape[1]:
-            raise InputError(
-                "contamination, encoder",
-                f"{rows.shape[1]} features",
-                f"{embeddings.shape[1]}, as the embeddings have",
-                "give the encoder that made them",
-            )
-        values = np.array(embeddings)
-        values[todo] = rows
-        return replace(self, data=replace(self.data, embeddings=values))
+    values[places] = rows
+    return replace(data, embeddings=values)
 
 
 def _more_embeddings(
@@ -407,15 +367,20 @@ def contaminate(
         *plan_copies(collection, copies, seed),
         *plan_insertions(collection, off_topic, seed),
     ]
-    whole = Mixture.of(collection, planted, off_topic, seed).with_embeddings(encoder)
-    data, wrong = whole.data, np.zeros(len(whole.data), dtype=bool)
+    whole = _with_planted(collection, planted, off_topic, seed)
+    size, order = len(collection), stream(seed, "order").permutation(len(whole))
+    original = np.array([*range(size), *(item.original for item in planted)])[order]
+    data = _embedded(whole.subset(order), order >= size, encoder)
+    strange, wrong = original < 0, np.zeros(len(whole), dtype=bool)
     if flips is not None:
         data, wrong = flip_labels(data, flips, stream(seed, "labels"))
     truths: dict[Task, Annotations] = {}
     if off_topic is not None:
-        truths["off_topic"] = known_truth(data.items, whole.off_topic)
+        truths["off_topic"] = known_truth(data.items, strange)
     if copies is not None:
-        truths["near_duplicates"] = known_truth(*_judged_pairs(whole, copies, seed))
+        truths["near_duplicates"] = known_truth(
+            *_judged_pairs(data, np.where(strange, order, original), copies, seed)
+        )
     if flips is not None:
         assert data.labels is not None
         labelled = data.labels != MISSING
@@ -528,51 +493,53 @@ def _wrong_classes(
     return labels[nearest], np.exp(-distance / scale)
 
 
-def _judged_pairs(whole: Mixture, plan: Copies, seed: int) -> tuple[tuple[str, ...], Bools]:
-    """All pairs of duplicates, and the pairs that are judged as none."""
+def _judged_pairs(
+    data: Collection, group: Ints, plan: Copies, seed: int
+) -> tuple[tuple[str, ...], Bools]:
+    """All pairs of duplicates, of one group, and the pairs that are judged as none."""
     members: dict[int, list[int]] = {}
-    for place, group in enumerate(whole.group.tolist()):
-        members.setdefault(group, []).append(place)
+    for place, code in enumerate(group.tolist()):
+        members.setdefault(code, []).append(place)
     groups = [places for places in members.values() if len(places) > 1]
     yes = {pair for places in groups for pair in combinations(sorted(places), 2)}
-    values = appearance(whole.data)
+    values = appearance(data)
     inside = np.array(sorted(place for places in groups for place in places))
-    no = _hard_negatives(whole, values, inside, plan)
-    no |= _random_negatives(whole, values, yes | no, round(plan.random * len(yes)), seed)
+    no = _hard_negatives(group, values, inside, plan)
+    no |= _random_negatives(group, values, yes | no, round(plan.random * len(yes)), seed)
     judged = np.array(sorted(yes) + sorted(no), dtype=np.int64)
-    names = Pairs(judged[:, 0], judged[:, 1]).names(whole.data.items)
+    names = Pairs(judged[:, 0], judged[:, 1]).names(data.items)
     truth = np.arange(len(judged)) < len(yes)
     order = stream(seed, "pairs", 1).permutation(len(judged))
     return tuple(names[place] for place in order), truth[order]
 
 
-def _hard_negatives(whole: Mixture, values: Floats, inside: Ints, plan: Copies) -> set[Pair]:
+def _hard_negatives(group: Ints, values: Floats, inside: Ints, plan: Copies) -> set[Pair]:
     """The nearest items outside the group of every item that has duplicates."""
     if not plan.hard:
         return set()
-    largest = int(np.bincount(whole.group).max())
-    reach = min(plan.hard + largest, len(whole.data) - 1)
+    largest = int(np.bincount(group).max())
+    reach = min(plan.hard + largest, len(group) - 1)
     distance, near = neighbours(values, reach, queries=inside)
     negatives: set[Pair] = set()
     for item, lengths, others in zip(inside.tolist(), distance, near.tolist(), strict=True):
         outside = [
             other
             for length, other in zip(lengths, others, strict=True)
-            if whole.group[other] != whole.group[item] and length > _SAME
+            if group[other] != group[item] and length > _SAME
         ]
         negatives |= {(min(item, other), max(item, other)) for other in outside[: plan.hard]}
     return negatives
 
 
 def _random_negatives(
-    whole: Mixture, values: Floats, taken: set[Pair], number: int, seed: int
+    group: Ints, values: Floats, taken: set[Pair], number: int, seed: int
 ) -> set[Pair]:
     """Pairs of different groups, drawn until there are enough or all are taken."""
-    random, size = stream(seed, "pairs"), len(whole.data)
+    random, size = stream(seed, "pairs"), len(group)
     points, negatives = Directions.of(values), set[Pair]()
     for _ in range(50):
         draw = np.sort(random.integers(0, size, (number + 8, 2)), axis=1)
-        apart = whole.group[draw[:, 0]] != whole.group[draw[:, 1]]
+        apart = group[draw[:, 0]] != group[draw[:, 1]]
         apart &= points.distance(draw[:, 0], draw[:, 1]) > _SAME
         for first, other in draw[apart].tolist():
             if len(negatives) < number and (first, other) not in taken:

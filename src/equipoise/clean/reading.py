@@ -41,10 +41,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from equipoise.clean.collection import MISSING, SEPARATOR, Collection
+from equipoise.clean.collection import MISSING, SEPARATOR, Collection, CollectionRead
 from equipoise.clean.detector import Progress
 from equipoise.clean.encoders import Encoder, GivenEmbeddings, choose_encoder, embed
-from equipoise.clean.images import ARCHIVES, FileImages, look_through
+from equipoise.clean.images import ARCHIVES, look_through
 from equipoise.read import delimited, parquet
 from equipoise.read.files import (
     AnyPath,
@@ -405,27 +405,6 @@ def _column_of_lists(table: Table, name: str) -> Floats:
     return np.stack(rows)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class CollectionRead:
-    """A collection, and what was not taken into it.
-
-    Attributes
-    ----------
-    collection
-        What is looked through.
-    rejected
-        Files that cannot be used, each with a reason.
-    notices
-        What a reader should know.
-    """
-
-    collection: Collection
-    rejected: tuple[InputError, ...] = ()
-    notices: tuple[Notice, ...] = ()
-
-    __repr__ = short_repr
-
-
 def read_collection(
     path: AnyPath,
     *,
@@ -458,7 +437,12 @@ def read_collection(
     place = Path(path)
     by_folder = isinstance(labels, str | Path) and str(labels) == FOLDERS
     if place.is_dir():
-        reading, table = _read_folder(place, progress)
+        reading = look_through(
+            place, progress=progress and (lambda done, total: progress(done, 2 * total))
+        )  # reading is the first half of the work
+        if not len(reading.collection):
+            raise _no_images(place, reading.rejected)
+        table = ItemTable(items=reading.collection.items)
     else:
         reading, table = _read_embeddings(place)
     items = reading.collection.items
@@ -471,38 +455,12 @@ def read_collection(
     return _with_embeddings(reading, encoder, cache, progress)
 
 
-def _read_folder(place: Path, progress: Progress | None) -> tuple[CollectionRead, ItemTable]:
-    """Images of a folder; nothing is told of them."""
-    folder = look_through(
-        place, progress=progress and (lambda done, total: progress(done, 2 * total))
-    )  # reading is the first half of the work
-    if not folder.paths:
-        raise _no_images(place, folder.rejected)
-    texts = (
-        ("files_rejected", "cannot be used, see the list.", len(folder.rejected)),
-        (
-            "first_frame",
-            "have several frames or pages; the first one counts.",
-            len(folder.several_frames),
-        ),
-        ("no_images", "are no images and left aside.", folder.other),
-    )
-    notices = tuple(
-        notice(code, f"{{files:count}} files {text}", files=files)
-        for code, text, files in texts
-        if files
-    )
-    images = FileImages(place.resolve(), folder.paths)
-    collection = Collection(items=folder.paths, images=images)
-    return CollectionRead(collection, folder.rejected, notices), ItemTable(items=folder.paths)
-
-
-def _no_images(place: Path, rejected: Sequence[InputError]) -> InputError:
+def _no_images(folder: Path, rejected: Sequence[InputError]) -> InputError:
     if not rejected:
-        return InputError(str(place), "no image", "a folder with images", "check the path")
+        return InputError(str(folder), "no image", "a folder with images", "check the path")
     first = rejected[0]
     return InputError(
-        str(place),
+        str(folder),
         f"no image that can be used, for example {first.where} ({first.got})",
         "a folder with images",
         first.do,

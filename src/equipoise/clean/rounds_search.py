@@ -89,17 +89,17 @@ def questions(
     if len(clusters.judged) or items < 2:
         far, near = search.nearest_elsewhere(labels, rows, progress)
     else:  # in the first round copies of one picture are many
-        nearest = neighbours(points.values, 1, exact=True, progress=progress)
-        far, near = (column[:, 0] for column in nearest)
+        distances, places = neighbours(points.values, 1, exact=True, progress=progress)
+        far, near = distances[:, 0], places[:, 0]
     order = np.lexsort((np.maximum(rows, near), np.minimum(rows, near), far, labels[rows]))
     _, first = np.unique(labels[rows][order], return_index=True)
-    asked = {
+    open_pairs = (
         _open_pair(search, clusters, int(row), (float(away), int(other)))
         for row, away, other in zip(
             rows[order][first], far[order][first], near[order][first], strict=True
         )
-    }
-    closest = sorted(asked - {None})
+    )
+    closest = sorted({pair for pair in open_pairs if pair is not None})
     ends = np.array([both for _, *both in closest], dtype=np.int64).reshape(-1, 2)
     return Pairs(ends[:, 0], ends[:, 1]), np.array([away for away, *_ in closest])
 

@@ -33,7 +33,6 @@ SEEDS = 3
 KEYWORDS = {
     "votes": "votes",
     "labels": "label_table",
-    "experts": "expert_votes",
     "encoder": "encoder",
     "images": "images",
     "release": "release",
@@ -41,7 +40,7 @@ KEYWORDS = {
 
 
 @verb(
-    *("clean_study", "votes", "label_table", "expert_votes", "encoder", "images", "release"),
+    *("clean_study", "votes", "label_table", "encoder", "images", "release"),
     *("detectors", "problems", "seeds", "metrics", "analyses", "replicates", "seed", "level"),
     *("listed", *OF_FOLDER, "verbose"),
     arguments=("clean_study",),
@@ -71,7 +70,7 @@ def benchmark(options: Options) -> None:
 
     Runs every detector of off-topic images, near duplicates and label errors, and compares
     each kind as an evaluation compares models: metrics by soft and majority labels with
-    intervals, best groups, ranks, stability, thresholds of experts and cut-offs of votes. A
+    intervals, best groups, ranks, stability and cut-offs of votes. A
     detector that cannot run is left out with its reason. `--json` prints a row per task,
     detector, metric and labels, with value, low and high.
 
@@ -113,7 +112,6 @@ def _check(options: Options) -> None:
     from equipoise.clean import TASKS
 
     _by_task("votes", options.votes)
-    _by_task("expert_votes", options.expert_votes)
     for task in words(options.problems):
         check_choice("problems", task, TASKS)
     metric_names(options.metrics)
@@ -266,14 +264,11 @@ def _own_study(path: Path, options: Options, cache: Path | None) -> "JudgedColle
     note(reading.notices)
     files = _by_task("votes", options.votes)
     truths: Any = {task: _votes(file, task) for task, file in files.items()}
-    files = _by_task("expert_votes", options.expert_votes)
-    experts: Any = {task: _votes(file, task) for task, file in files.items()}
     return JudgedCollection(
         name=path.stem,
         title=path.stem,
         collection=reading.collection,
         truths=truths,
-        experts=experts,
     )
 
 

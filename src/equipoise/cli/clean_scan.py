@@ -14,9 +14,9 @@ from equipoise.cli.screen import note, output, print_json, progress, say
 from equipoise.types.arrays import InputError
 
 if TYPE_CHECKING:
+    from equipoise.clean.collection import CollectionRead
     from equipoise.clean.detector import Progress
     from equipoise.clean.encoders import Encoder
-    from equipoise.clean.reading import CollectionRead
     from equipoise.clean.scanning import Scan
 
 LINES, LEAST_ROWS = 40, 2  # of a screen, and of a list on it

@@ -131,10 +131,6 @@ class Options:
         "file with a column task, such as the page of `equipoise clean scan` hands out, may "
         "serve several.",
     )] = None  # fmt: skip
-    expert_votes: Annotated[list[str] | None, row(
-        FILES, "The same of a panel of experts on some of the items, for the threshold at "
-        "which they call it a problem.", "--experts", rare=True,
-    )] = None  # fmt: skip
     label_table: Annotated[Path | None, row(
         FILES, "Labels of the images, for label errors: item, label.", "--labels",
     )] = None  # fmt: skip

@@ -173,43 +173,26 @@ SEED = 0
 TOLERANCE = 5.0  # points: another network's features, a fifth of the images
 
 
-@dataclass(frozen=True, slots=True)
-class Method:
-    """A row of the table.
-
-    Attributes
-    ----------
-    name, detector
-        For people, and what is run.
-    published
-        AUROC and average precision in the table, in per cent; None where it has no such row.
-    whole
-        Both as on record for all 50,000 images with such features, by question.
-    """
-
-    name: str
-    detector: Detector
-    published: tuple[float, float] | None
-    whole: tuple[tuple[float, float], tuple[float, float]]
-
-
-METHODS = (
-    Method(
-        "confident learning, AdaBoost",
-        ConfidentLearning(classifier="adaboost"),
-        (55.5, 11.0),
-        ((74.4, 29.0), (59.1, 12.3)),
-    ),
-    Method("NoiseRank", NoiseRank(), (57.3, 11.1), ((60.8, 13.6), (57.4, 11.8))),
-    Method("SelfClean", SelfCleanLabelErrors(), (61.1, 13.4), ((86.1, 44.9), (63.7, 14.1))),
-    Method("kNN disagreement", KnnDisagreement(), None, ((89.5, 45.8), (66.7, 15.4))),
-    Method(
-        "confident learning, logistic regression",
-        ConfidentLearning(),
-        None,
-        ((90.4, 59.6), (67.6, 16.6)),
-    ),
-)
+METHODS: Mapping[str, Detector] = {
+    "confident learning, AdaBoost": ConfidentLearning(classifier="adaboost"),
+    "NoiseRank": NoiseRank(),
+    "SelfClean": SelfCleanLabelErrors(),
+    "kNN disagreement": KnnDisagreement(),
+    "confident learning, logistic regression": ConfidentLearning(),
+}
+PUBLISHED: Mapping[str, tuple[float, float]] = {  # AUROC and average precision in the table
+    "confident learning, AdaBoost": (55.5, 11.0),
+    "NoiseRank": (57.3, 11.1),
+    "SelfClean": (61.1, 13.4),
+}
+WHOLE: Mapping[str, tuple[tuple[float, float], tuple[float, float]]] = {
+    # both as on record for all 50,000 images with such features, by question
+    "confident learning, AdaBoost": ((74.4, 29.0), (59.1, 12.3)),
+    "NoiseRank": ((60.8, 13.6), (57.4, 11.8)),
+    "SelfClean": ((86.1, 44.9), (63.7, 14.1)),
+    "kNN disagreement": ((89.5, 45.8), (66.7, 15.4)),
+    "confident learning, logistic regression": ((90.4, 59.6), (67.6, 16.6)),
+}
 
 
 def reproduce(tell: Tell = silent, *, data: Cifar10N | None = None) -> Reproduction:
@@ -226,15 +209,15 @@ def reproduce(tell: Tell = silent, *, data: Cifar10N | None = None) -> Reproduct
         columns=(*METRICS, *ends, *whole),
         rows=rows,
         published={
-            (question, method.name): dict(zip(METRICS, method.published, strict=True))
+            (question, name): dict(zip(METRICS, PUBLISHED[name], strict=True))
             for question in QUESTIONS
-            for method in METHODS
-            if method.published is not None
+            for name in METHODS
+            if name in PUBLISHED
         },
         tolerance=TOLERANCE,
         notes=_notes(rows, float(100 * data.wrong.mean())),
         formats=dict.fromkeys((*METRICS, *ends, *whole), (".1f", ".1f")),
-        figures=len(METRICS) * sum(method.published is not None for method in METHODS),
+        figures=len(METRICS) * len(PUBLISHED.keys() & METHODS.keys()),
     )
 
 
@@ -242,18 +225,18 @@ def _recomputed(data: Cifar10N, place: int, tell: Tell) -> list[dict[str, str | 
     """The rows of one question."""
     seen = data.collection((data.aggregate, data.clean)[place])
     predictions = []
-    for number, method in enumerate(METHODS):
+    for number, (name, detector) in enumerate(METHODS.items()):
         tell(place * len(METHODS) + number, len(QUESTIONS) * len(METHODS))
-        scores = method.detector.score(seen, seed=SEED)
-        predictions.append(replace(scores, model=method.name, task=""))
+        scores = detector.score(seen, seed=SEED)
+        predictions.append(replace(scores, model=name, task=""))
     truth = data.known_errors()
     table = evaluate(predictions, truth, metrics=METRICS).table()
     estimates = {(row.model, row.metric): row for row in table if row.labels == "hard"}
     rows = []
-    for method in METHODS:
-        row: dict[str, str | float] = {"question": QUESTIONS[place], "method": method.name}
-        for metric, whole in zip(METRICS, method.whole[place], strict=True):
-            estimate = estimates[method.name, metric]
+    for name in METHODS:
+        row: dict[str, str | float] = {"question": QUESTIONS[place], "method": name}
+        for metric, whole in zip(METRICS, WHOLE[name][place], strict=True):
+            estimate = estimates[name, metric]
             row[metric] = 100 * estimate.value
             row[f"{metric}_low"] = 100 * estimate.low
             row[f"{metric}_high"] = 100 * estimate.high
@@ -264,13 +247,12 @@ def _recomputed(data: Cifar10N, place: int, tell: Tell) -> list[dict[str, str | 
 
 def _notes(rows: Sequence[Mapping[str, str | float]], share: float) -> tuple[str, ...]:
     """Which question the published figures answer, and what differs from the paper."""
-    figures = {method.name: method.published for method in METHODS if method.published}
     apart = {
         question: [
             abs(float(row[metric]) - figure)
             for row in rows
-            if row["question"] == question and row["method"] in figures
-            for metric, figure in zip(METRICS, figures[str(row["method"])], strict=True)
+            if row["question"] == question and row["method"] in PUBLISHED
+            for metric, figure in zip(METRICS, PUBLISHED[str(row["method"])], strict=True)
         ]
         for question in QUESTIONS
     }

@@ -4,8 +4,8 @@ The pictures are real: 500 of the hand-written digits that scikit-learn brings a
 to 32 pixels, and grey patches of its two photographs as what does not belong. The problems are
 planted (`equipoise.clean.planting`), and the votes on them simulated: an annotator of skill
 s and leaning l says yes to item i with log-odds +-s exp(0.4 z_i) + l, plus for problems and
-minus for others, where z_i ~ N(0, 1) is how easy the item is. Three experts see some items of
-every share of yes votes. Embeddings are the pictures themselves, 8 x 8 and grey.
+minus for others, where z_i ~ N(0, 1) is how easy the item is. Embeddings are the pictures
+themselves, 8 x 8 and grey.
 """
 
 from collections.abc import Mapping
@@ -20,10 +20,9 @@ from equipoise.clean.images import ArrayImages
 from equipoise.clean.pictures import Alteration
 from equipoise.clean.planting import Copies, Flips, OffTopic, contaminate
 from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import Bools, Floats, Ints
+from equipoise.types.arrays import Bools, Floats
 
 _PER_CLASS, _SIDE, _PATCH = 50, 32, 64
-_PER_LEVEL = 12  # items that experts see, of every share of yes votes
 _SPREAD = 0.4  # of how easy items are
 _ALTERATIONS = (
     Alteration("jpeg", 0.7),
@@ -46,7 +45,6 @@ _CROWD = {  # skill and leaning
     "annotator 6": (3.5, 0.4),
     "annotator 7": (3.0, -0.3),
 }
-_EXPERTS = {"expert 1": (9.0, 0.0), "expert 2": (8.0, -0.3), "expert 3": (8.0, 0.3)}
 _People = Mapping[str, tuple[float, float]]
 
 
@@ -68,7 +66,7 @@ def load_demo(seed: int = 0) -> JudgedCollection:
         encoder=GreyPixels(8),
         seed=seed,
     )
-    truths, experts = {}, {}
+    truths = {}
     for number, task in enumerate(TASKS):
         gold = planted.truths[task]
         assert gold.label is not None
@@ -77,17 +75,13 @@ def load_demo(seed: int = 0) -> JudgedCollection:
         ease = np.exp(_SPREAD * random.standard_normal(len(truth)))
         votes = _simulated_votes(truth, ease, _CROWD, random)
         truths[task] = _votes(gold.items, votes, _CROWD)
-        shown = _stratified_sample(votes.sum(axis=0), random)
-        expert = _simulated_votes(truth[shown], ease[shown], _EXPERTS, random)
-        experts[task] = _votes(tuple(gold.items[place] for place in shown), expert, _EXPERTS)
     return replace(
         planted,
         name="demo",
         title="Hand-written digits with planted problems and simulated votes",
         truths=truths,
-        experts=experts,
-        simulated=f"{planted.simulated} The votes of seven annotators and three experts are "
-        "simulated; the pictures are real.",
+        simulated=f"{planted.simulated} The votes of seven annotators are simulated; "
+        "the pictures are real.",
     )
 
 
@@ -160,13 +154,3 @@ def _votes(items: tuple[str, ...], yes: Bools, people: _People) -> Annotations:
         annotator=annotator,
         label=yes.ravel().astype(np.int64),
     )
-
-
-def _stratified_sample(votes: Ints, random: np.random.Generator) -> Ints:
-    """Some items of every number of yes votes."""
-    chosen = [
-        random.choice(rows, min(_PER_LEVEL, len(rows)), replace=False)
-        for level in np.unique(votes)
-        if len(rows := np.flatnonzero(votes == level))
-    ]
-    return np.sort(np.concatenate(chosen))
