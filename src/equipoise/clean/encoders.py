@@ -231,36 +231,25 @@ def embed(
     """
     if not len(images):
         raise InputError("images", "none", "at least one image", "give a folder with images")
-    if cache is None:
-        return _without_cache(images, encoder, progress)
-    folder = _cache_folder(Path(cache), encoder.fingerprint)
+    folder = None if cache is None else _cache_folder(Path(cache), encoder.fingerprint)
     digests = (images.digest(place) for place in range(len(images)))
     keys = [hashlib.sha256(digest.encode()).digest() for digest in digests]
     first = {key: place for place, key in reversed(list(enumerate(keys)))}
-    rows, damaged = _load_shards(folder, set(first))
+    rows, damaged = ({}, 0) if folder is None else _load_shards(folder, set(first))
     todo = sorted(place for key, place in first.items() if key not in rows)
     done = len(images) - len(todo)
     tell(progress, done, len(images))
     for batch in _batches(todo):
         values = np.asarray(encoder.encode(images, batch), dtype=np.float32)
         batch_keys = [keys[place] for place in batch]
-        _write_shard(folder, batch_keys, values)
+        if folder is not None:
+            _write_shard(folder, batch_keys, values)
         rows.update(zip(batch_keys, values, strict=True))
         done += len(batch)
         tell(progress, done, len(images))
     text = "{shards:count} files of the cache of embeddings were damaged and made again."
     notices = (notice("cache_damaged", text, shards=damaged),) if damaged else ()
     return Embedded(np.stack([rows[key] for key in keys]), len(todo), notices)
-
-
-def _without_cache(
-    images: ImageSource, encoder: Encoder, progress: Progress | None
-) -> Embedded:
-    parts = []
-    for batch in _batches(range(len(images))):
-        parts.append(np.asarray(encoder.encode(images, batch), dtype=np.float32))
-        tell(progress, batch[-1] + 1, len(images))
-    return Embedded(np.concatenate(parts), len(images))
 
 
 def _batches(places: Sequence[int]) -> Iterator[Sequence[int]]:

@@ -10,9 +10,9 @@ Three kinds, each by a plan, all by one seed:
   duplicates of each other: all their pairs are truths. Negatives are chosen and judged: for
   every item of a group its nearest items outside the group (hard), and pairs drawn at random. A
   pair that is the same to the encoder and was not planted is left out, because nobody knows;
-- `Flips`: wrong labels. Symmetric: any other class; asymmetric: the class that a map names, or
-  the next one; feature: the class of the nearest item of another class, where the probability
-  to be flipped falls with the distance d to it as exp(-d / median d).
+- `Flips`: wrong labels. Symmetric: any other class; asymmetric: the next one; feature: the
+  class of the nearest item of another class, where the probability to be flipped falls with
+  the distance d to it as exp(-d / median d).
 
 Insertions have no label, copies that of their item, then labels are flipped. Parts of the data
 are drawn for planted items as they are for others, so copies leak between parts. Items are put
@@ -20,8 +20,8 @@ into a random order, so that no tie betrays what was planted. Names of planted i
 way that no other name does.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -135,26 +135,18 @@ class Flips:
         Of the items that have a label.
     kind
         ``symmetric``, ``asymmetric`` or ``feature``.
-    classes
-        Of asymmetric flips, the wrong class by the right one; classes that are not named are
-        not flipped. Empty takes the next class, and the first after the last.
     verified
         Share of the labels that are right and become known as such.
     """
 
     share: float = 0.1
     kind: str = "symmetric"
-    classes: Mapping[str, str] = field(default_factory=dict)
     verified: float = 0.0
 
     def __post_init__(self) -> None:
         _check_share("flips", self.share)
         choice("flips, kind", self.kind, FLIPS)
         require_number("flips, verified", self.verified, above=-1e-9, below=1 + 1e-9)
-        if self.classes and self.kind != "asymmetric":
-            raise InputError(
-                "flips, classes", f"{self.kind} flips", "asymmetric ones", "leave the map out"
-            )
 
 
 def _check_share(where: str, share: float) -> None:
@@ -415,8 +407,6 @@ def _check_parts(data: Collection, encoder: Encoder | None, flips: Flips | None)
         raise InputError(
             "contamination, flips", "fewer than two classes", "labels", "give labels"
         )
-    for name in (*flips.classes, *flips.classes.values()):
-        choice("flips, classes", name, data.classes)
 
 
 def _sentence(planted: Sequence[PlantedItem], wrong: int) -> str:
@@ -443,13 +433,7 @@ def flip_labels(data: Collection, plan: Flips, random: Random) -> tuple[Collecti
     labels = np.array(data.labels)
     rows = np.flatnonzero(labels != MISSING)
     wrong_class, weight = _wrong_classes(data, plan, rows, random)
-    able = weight > 0
-    rows, wrong_class, weight = rows[able], wrong_class[able], weight[able]
-    number = min(max(1, round(plan.share * int((labels != MISSING).sum()))), len(rows))
-    if not number:
-        raise InputError(
-            "flips, classes", "no item of these classes", "some", "name classes that occur"
-        )
+    number = max(1, round(plan.share * len(rows)))
     chosen = random.choice(len(rows), number, replace=False, p=weight / weight.sum())
     labels[rows[chosen]] = wrong_class[chosen]
     wrong = labels != data.labels
@@ -476,16 +460,7 @@ def _wrong_classes(
         place = np.searchsorted(present, labels)
         return present[(place + step) % len(present)], np.ones(len(rows))
     if plan.kind == "asymmetric":
-        names = plan.classes or {
-            name: data.classes[(n + 1) % len(data.classes)]
-            for n, name in enumerate(data.classes)
-        }
-        target = np.full(len(data.classes), MISSING)
-        for right, wrong in names.items():
-            target[data.classes.index(right)] = data.classes.index(wrong)
-        return target[labels], (
-            (target[labels] != MISSING) & (target[labels] != labels)
-        ).astype(float)
+        return (labels + 1) % len(data.classes), np.ones(len(rows))
     points = Directions.of(appearance(data)[rows])
     search = Search(points, np.arange(len(rows)))
     distance, nearest = search.nearest_elsewhere(labels, np.arange(len(rows)))
