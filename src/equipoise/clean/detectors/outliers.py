@@ -149,9 +149,9 @@ class OutlierDetector(Detector):
             model.fit(rows)
         return np.asarray(model.decision_scores_, dtype=np.float64)
 
-    def _arguments(self, rows: Floats, seed: int) -> dict[str, Any]:
+    def _arguments(self, rows: Floats, seed: int) -> dict[str, object]:
         """Hyper-parameters as pyod takes them; none that counts items exceeds their number."""
-        arguments = dict(self.constants)
+        arguments: dict[str, object] = dict(self.constants)
         for ours, theirs in ARGUMENTS[self.name].items():
             value = self.hyper[ours]
             if ours in BEYOND:
