@@ -13,7 +13,7 @@ from equipoise.cli import app
 from equipoise.types.arrays import InputError
 from equipoise.uq.predictions import find_files, read_study
 from equipoise.uq.training.grid import run_grid
-from equipoise.uq.training.loop import Bench, Job, read_whole, write_whole
+from equipoise.uq.training.loop import Bench, read_whole, write_whole
 from equipoise.uq.training.plan import Cell, Folder, Machine, Plan, Setup, default_recipe
 
 FLIPS = 200
@@ -49,7 +49,7 @@ def read(out, path):
     folder, place = Folder(out), path.relative_to(out).parts[0]
     if place == "checkpoints":
         return state(read_whole(folder.checkpoint(CELL), "abc", torch.device("cpu")))
-    bench = Bench(Job(PLAN, SETUP, folder, CPU), SETUP.read(folder))
+    bench = Bench(PLAN, SETUP, folder, CPU, SETUP.read(folder))
     bench.folder.claim(bench.configuration)
     if place in ("data", "grid.json"):
         return bench.configuration

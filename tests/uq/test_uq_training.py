@@ -21,7 +21,7 @@ from equipoise.types.arrays import InputError
 from equipoise.uq.training.corruptions import macro_auroc
 from equipoise.uq.training.data import Recipe, demo_images
 from equipoise.uq.training.grid import progress_line, run_grid
-from equipoise.uq.training.loop import OutOfTimeError, Progress, Trainer, augmented
+from equipoise.uq.training.loop import Progress, Trainer, augmented
 from equipoise.uq.training.methods import METHODS, quick
 from equipoise.uq.training.networks import ResNet
 from equipoise.uq.training.plan import (
@@ -111,7 +111,7 @@ def test_a_training_stopped_in_time_goes_on_to_the_same_end(data, tmp_path, meth
     def tell(epoch):
         stop.append(epoch)
 
-    with pytest.raises(OutOfTimeError):
+    with pytest.raises(TimeoutError):
         trained(data, method=method, checkpoint=path, deadline=Deadline(0), tell=tell)
     assert len(stop) == 1
     result, resumed = trained(data, method=method, checkpoint=path)

@@ -28,7 +28,7 @@ import torch
 from equipoise.scale import cells as tasks_of
 from equipoise.scale.engine import Engine, current, using
 from equipoise.types.arrays import InputError
-from equipoise.uq.training.loop import Bench, Job, OutOfTimeError, Progress, Tell
+from equipoise.uq.training.loop import Bench, Progress, Tell
 from equipoise.uq.training.plan import Cell, Folder, Machine, Plan, Setup
 from equipoise.uq.training.resident import require_device
 
@@ -81,18 +81,19 @@ def run_grid(
     gpu = require_device(machine.device).type == "cuda"
     limit = machine.minutes * 60
     deadline = started + limit - min(15.0, 0.1 * limit) if limit < math.inf else math.inf
-    job = Job(plan, setup, Folder(out), machine, deadline)
-    bench = Bench(job, setup.read())
+    machine = replace(machine, deadline=deadline)
+    bench = Bench(plan, setup, Folder(out), machine, setup.read())
     bench.claim()
     todo = [cell for cell in plan.cells() if not bench.is_done(cell)]
     renewed = dict(bench.renewed)
     workers = max(1, min(machine.workers or (_GPU_WORKERS if gpu else 1), len(todo)))
-    bench.machine = replace(machine, workers=workers)
-    if not current().is_local or tasks_of.apart():
-        failed = _on_workers(job._replace(machine=replace(machine, workers=1)), todo, tell)
+    elsewhere = not current().is_local or bool(tasks_of.apart())
+    bench.machine = replace(machine, workers=1 if elsewhere else workers)
+    if elsewhere:
+        failed = _on_workers(bench, todo, tell)
     elif workers > 1:
         with using(Engine("processes", workers)):
-            failed = _on_workers(job._replace(machine=bench.machine), todo, tell)
+            failed = _on_workers(bench, todo, tell)
     else:
         failed = _in_order(bench, todo, tell)
     done = tuple(cell for cell in plan.cells() if cell not in todo or bench.is_done(cell))
@@ -100,7 +101,9 @@ def run_grid(
     return Outcome(out, done, missing, failed, renewed, time.time() - started)
 
 
-def _in_order(bench: Bench, cells: Sequence[Cell], tell: Tell) -> dict[str, str]:
+def _in_order(
+    bench: Bench, cells: Sequence[Cell], tell: Tell = lambda _: None
+) -> dict[str, str]:
     """Do what cells still need in this process; the reasons of what failed, by its name."""
     threads, workers = torch.get_num_threads(), bench.machine.workers
     # threads that wait for each other cost more than they bring
@@ -119,7 +122,7 @@ def _in_order(bench: Bench, cells: Sequence[Cell], tell: Tell) -> dict[str, str]
             try:
                 bench.require_time()
                 run(report)
-            except OutOfTimeError:
+            except TimeoutError:
                 break
             except InputError as error:
                 failed[name] = str(error)
@@ -151,11 +154,24 @@ def _steps(bench: Bench, cells: Sequence[Cell]) -> dict[str, Callable[[Tell], No
     return steps
 
 
-def _on_workers(job: Job, cells: Sequence[Cell], tell: Tell) -> dict[str, str]:
+def _on_workers(bench: Bench, cells: Sequence[Cell], tell: Tell) -> dict[str, str]:
     """Have cells made by the workers of the engine in use; the reasons of what failed."""
-    place, slot = job.folder.root / _FINISHED, _GPU if job.machine.device == "cuda" else None
-    job = job._replace(folder=Folder(job.folder.root.resolve()))
-    rounds = [{some: _task(job, some) for some in together} for together in _rounds(job)]
+    folder = Folder(bench.folder.root.resolve())
+    place, slot = folder.root / _FINISHED, _GPU if bench.machine.device == "cuda" else None
+    facts = {
+        "grid": str(folder.root),
+        "setup": {**asdict(bench.setup), "settings": repr(bench.setup.settings)},
+        "plan": asdict(bench.plan),
+    }
+    make = partial(_make_cells, bench.plan, bench.setup, folder, bench.machine)
+
+    def task_of(some: tuple[Cell, ...]) -> tasks_of.Cell:
+        """Some cells as one task, whose result is that their files are there."""
+        whole = {**facts, "cells": [list(cell) for cell in some]}
+        return tasks_of.Cell(" ".join(cell.name for cell in some), whole, partial(make, some))
+
+    rounds = [{some: task_of(some) for some in together}
+              for together in _rounds(bench.plan, bench.setup)]  # fmt: skip
     if tasks_of.apart() == "one":
         tasks_of.run_cells([task for tasks in rounds for task in tasks.values()], place)
     failed: dict[str, str] = {}
@@ -175,11 +191,11 @@ def _on_workers(job: Job, cells: Sequence[Cell], tell: Tell) -> dict[str, str]:
     return failed
 
 
-def _rounds(job: Job) -> list[list[tuple[Cell, ...]]]:
+def _rounds(plan: Plan, setup: Setup) -> list[list[tuple[Cell, ...]]]:
     """Cells that are made together, by the round in which they can be."""
-    plan, cells = job.plan, job.plan.cells()
+    cells = plan.cells()
     first: set[Cell] = set()
-    if job.setup.ood is None:
+    if setup.ood is None:
         first = set(plan.references()).intersection(cells) or {cells[0]}
     later = [cell for cell in cells if cell not in first]
     baselines = [(cell,) for cell in later if cell.method == "baseline"]
@@ -192,30 +208,23 @@ def _rounds(job: Job) -> list[list[tuple[Cell, ...]]]:
     return [list(some) for some in (start, baselines, together.values()) if some]
 
 
-def _task(job: Job, cells: tuple[Cell, ...]) -> tasks_of.Cell:
-    """Some cells as one task of the engine, whose result is that their files are there."""
-    facts = {
-        "grid": str(job.folder.root),
-        "setup": {**asdict(job.setup), "settings": repr(job.setup.settings)},
-        "plan": asdict(job.plan),
-        "cells": [list(cell) for cell in cells],
-    }
-    name = " ".join(cell.name for cell in cells)
-    return tasks_of.Cell(name, facts, partial(_make_cells, job, cells))
-
-
-def _make_cells(job: Job, cells: tuple[Cell, ...], tell: tasks_of.Progress) -> tasks_of.Arrays:
+def _make_cells(
+    plan: Plan,
+    setup: Setup,
+    folder: Folder,
+    machine: Machine,
+    cells: tuple[Cell, ...],
+    tell: tasks_of.Progress,
+) -> tasks_of.Arrays:
     """Make cells on a worker; refused where the folder is not there, or one failed."""
     del tell
-    out = job.folder.root
-    if not job.folder.configuration.exists():
+    if not folder.configuration.exists():
         raise InputError(
-            f"{out}", "not there on a worker", "a folder that all workers see",
+            f"{folder.root}", "not there on a worker", "a folder that all workers see",
             "name one on a disk that the machines share",
         )  # fmt: skip
-    bench = _bench(job)
-    todo = [cell for cell in cells if not bench.is_done(cell)]
-    failed = _in_order(bench, todo, lambda _: None)
+    bench = _bench(plan, setup, folder, machine)
+    failed = _in_order(bench, [cell for cell in cells if not bench.is_done(cell)])
     if failed:
         name, reason = next(iter(failed.items()))
         raise InputError(name, reason, "a trained network", "mend it")
@@ -223,14 +232,14 @@ def _make_cells(job: Job, cells: tuple[Cell, ...], tell: tasks_of.Progress) -> t
 
 
 @lru_cache(1)
-def _bench(job: Job) -> Bench:
+def _bench(plan: Plan, setup: Setup, folder: Folder, machine: Machine) -> Bench:
     """The bench of a worker, which reads the images once."""
-    bench = Bench(job, job.setup.read(job.folder))
+    bench = Bench(plan, setup, folder, machine, setup.read(folder))
     try:
-        bench.folder.claim(bench.configuration)
+        folder.claim(bench.configuration)
     except InputError as error:
         raise InputError(
-            f"{job.folder.copies[0].parent}", f"copies of other images ({error.got})",
+            f"{folder.copies[0].parent}", f"copies of other images ({error.got})",
             "the images of the grid", "remove the folder: it is made anew",
         ) from error  # fmt: skip
     return bench

@@ -82,10 +82,6 @@ class Progress(NamedTuple):
 Tell = Callable[[Progress], None]
 
 
-class OutOfTimeError(Exception):
-    """The time allowed is over; the checkpoint holds what was done."""
-
-
 def augmented(images: torch.Tensor, shift: int, *, flip: bool) -> torch.Tensor:
     """Images moved by up to some pixels, and mirrored half of the time."""
     if not shift and not flip:
@@ -127,7 +123,7 @@ class Trainer:
     checkpoint_seconds
         Seconds between checkpoints at least; 0 is after every epoch.
     deadline
-        Time (of ``time.time``) after which no epoch begins: OutOfTimeError is raised.
+        Time (of ``time.time``) after which no epoch begins: TimeoutError is raised.
     """
 
     method: Method
@@ -153,7 +149,7 @@ class Trainer:
         while course.epochs < most and (further or course.since < self.recipe.patience):
             if time.time() > self.deadline:
                 self._write(model, optimiser, course)
-                raise OutOfTimeError
+                raise TimeoutError
             loss = self._epoch(model, data, optimiser, course.epochs, most)
             auroc = self._validate(model, data, course.epochs)
             self._judge(model, course, loss, auroc)
@@ -303,24 +299,18 @@ _CHECKPOINT_SECONDS = 20.0
 SEEDS = {"ood": 0, "val_ood": 100}  # of corruptions
 
 
-class Job(NamedTuple):
-    """What every worker is given: what to do, where its results go, and where it works.
-
-    `deadline` is the time (of ``time.time``) after which no epoch begins.
-    """
-
-    plan: Plan
-    setup: Setup
-    folder: Folder
-    machine: Machine
-    deadline: float = math.inf
-
-
 class Bench:
     """Data on a device and the steps of a grid."""
 
-    def __init__(self, job: Job, sources: Sequence[ImageData]) -> None:
-        self.plan, self.setup, self.folder, self.machine, self.deadline = job
+    def __init__(
+        self,
+        plan: Plan,
+        setup: Setup,
+        folder: Folder,
+        machine: Machine,
+        sources: Sequence[ImageData],
+    ) -> None:
+        self.plan, self.setup, self.folder, self.machine = plan, setup, folder, machine
         self.data, self.other = sources[0], sources[1] if len(sources) > 1 else None
         self.configuration = self.setup.configuration(sources)
         self.renewed: dict[str, str] = {}  # why cells that were done are made anew
@@ -365,8 +355,8 @@ class Bench:
 
     def require_time(self) -> None:
         """Stop where the time is over."""
-        if time.time() >= self.deadline:
-            raise OutOfTimeError
+        if time.time() >= self.machine.deadline:
+            raise TimeoutError
 
     def train_baseline(self, cell: Cell, tell: Tell) -> None:
         """Train a baseline and keep its weights."""
@@ -484,7 +474,7 @@ class Bench:
         trainer = Trainer(
             method=method, recipe=self.setup.recipe, seed=cell.seed,
             checkpoint=self.folder.checkpoint(cell), fingerprint=self._fingerprint(cell),
-            checkpoint_seconds=_CHECKPOINT_SECONDS, deadline=self.deadline, tell=tell,
+            checkpoint_seconds=_CHECKPOINT_SECONDS, deadline=self.machine.deadline, tell=tell,
         )  # fmt: skip
         trained = trainer.train(model, self.there)
         return model.eval(), trained

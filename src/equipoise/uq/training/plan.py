@@ -284,11 +284,14 @@ class Machine:
         Processes that share the device; 0 is 8 on a GPU and 1 on a CPU.
     minutes
         After which to stop at the next epoch; what is done is kept.
+    deadline
+        The time (of ``time.time``) at which they are over, once a grid began.
     """
 
     device: str = "auto"
     workers: int = 0
     minutes: float = math.inf
+    deadline: float = math.inf
 
     def __post_init__(self) -> None:
         """Refuse what is no time and no number of processes."""
