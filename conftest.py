@@ -3,7 +3,9 @@
 import gc
 import os
 import re
+from contextlib import suppress
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -32,6 +34,21 @@ def pytest_collection():
     finally:
         gc.freeze()
         gc.enable()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collect_file(file_path):
+    """Import a module of ours under its own name before its examples are collected.
+
+    Where nothing has, pytest executes it twice: once when it imports the package, once by
+    itself, in whose place in `sys.modules` it puts the second copy. Tests that have met the
+    first would then compare classes and enums with others of the same name.
+    """
+    if file_path.suffix == ".py" and file_path.is_relative_to(ROOT / "src"):
+        parts = file_path.relative_to(ROOT / "src").with_suffix("").parts
+        if parts[-1] != "__main__":
+            with suppress(ImportError):  # of an optional part, which collecting reports
+                import_module(".".join(parts).removesuffix(".__init__"))
 
 
 @pytest.hookimpl(optionalhook=True)

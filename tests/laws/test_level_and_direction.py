@@ -1,0 +1,191 @@
+"""Level, direction and scale beyond `evaluate`: on disk, in plans, cuts, orders and times."""
+
+import math
+from itertools import pairwise, product
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from scipy.special import expit, logit
+from scipy.stats import nct, norm
+from scipy.stats import t as student
+
+from equipoise import Predictions, evaluate
+from equipoise.clean.cut import automatic_cut, contamination
+from equipoise.inference.estimate import Estimate, wilson
+from equipoise.inference.ranks import beats
+from equipoise.read.tables import Table
+from equipoise.read.values import times
+from equipoise.scale import disk
+from equipoise.study.analyses.calibration_curves import _equal_bins
+from equipoise.study.analyses.ranking import _stability_of
+from equipoise.study.planning.power_analysis import DifferenceVariances, Shape, power
+from equipoise.study.study import Settings
+from tests.laws.test_combinations import GRID, LEVELS, TRUTHS, done, inputs, yes_no
+from tests.oracles import combinations as oracle
+from tests.scale.test_disk import cut
+
+ON_DISK = ("auroc", "brier_score", "accuracy")
+
+
+# ---- on disk -------------------------------------------------------------------------------
+def on_disk(folder, votes, models, level):
+    """The evaluation of the same votes and scores in three partitions."""
+    names = np.array(votes.items)
+    columns = {"item": names[votes.item], "label": np.array(["no", "yes"])[votes.label]}
+    if votes.annotators is not None:
+        columns["annotator"] = np.array(votes.annotators)[votes.annotator]
+    scores = pa.table({"item": names} | {m.model: m.aligned(votes.items) for m in models})
+    opened = disk.open_votes(cut(pa.table(columns), folder / "votes", 3), workers=1)
+    ranked = disk.open_scores(cut(scores, folder / "scores", 3))
+    return disk.evaluate(opened, ranked, metrics=ON_DISK, level=level)
+
+
+@pytest.mark.parametrize(("truth", "level"), list(product(TRUTHS[:3], LEVELS)))
+def test_numbers_on_disk_are_those_in_memory(tmp_path, truth, level):
+    models, votes, plan = inputs(truth, 1, grouped=False)
+    known = evaluate(
+        models, votes, metrics=ON_DISK, resampling=plan, settings=Settings(level=level)
+    )
+    made = on_disk(tmp_path, votes, models, level)
+    rows = {(r.metric, r.model): r for r in known.table() if r.labels == "soft"}
+    for one in made.models:
+        row = rows[one.metric, one.model]
+        ends = (row.value, row.low, row.high, row.standard_error, row.rank_low, row.rank_high)
+        np.testing.assert_allclose(one[2:], ends, rtol=0, atol=1e-9)
+    gaps = {(g.metric, g.a, g.b): g for name in ON_DISK for g in known.differences(name)}
+    for one in made.gaps:
+        gap = gaps[one.metric, one.a, one.b]
+        np.testing.assert_allclose(one[3:], (gap.value, gap.low, gap.high, gap.p_adjusted),
+                                   rtol=0, atol=1e-9)  # fmt: skip
+
+
+@pytest.mark.parametrize("positives", [4, 16])
+def test_a_perfect_value_on_disk_rests_on_the_rarer_class(tmp_path, positives):
+    votes = yes_no((np.arange(20) < positives).astype(int))
+    models = [
+        Predictions(name, votes.items, (np.arange(20) < positives) * 0.5 + step * np.arange(20))
+        for name, step in (("one", 0.01), ("two", 0.001))
+    ]
+    made = on_disk(tmp_path, votes, models, 0.95)
+    assert made.cells["auroc"].floor == pytest.approx(1 / 5)
+
+
+# ---- resamples and orders --------------------------------------------------------------------
+@pytest.mark.parametrize("level", LEVELS)
+def test_quantiles_and_shares_of_resamples_are_of_their_level(level):
+    drawn = np.random.default_rng(0).normal(size=801)
+    found = Estimate(0.0, drawn, "plan").interval(level)
+    np.testing.assert_allclose(found, np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2]))
+    z = norm.ppf((1 + level) / 2)
+    for end in wilson(30, 100, level):  # where the score test of a share is just not refused
+        assert abs(0.3 - end) / math.sqrt(end * (1 - end) / 100) == pytest.approx(z)
+    assert beats(np.array([[1.0, 1.0], [1.0, 0.5]]))[0].tolist() == [0.5, 0.75]
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_how_stable_an_order_is_has_the_level_of_the_study(level):
+    stable = _stability_of(done("many", 1, grouped=False, level=level))
+    for row, cell in zip(stable.rows(), np.ndindex(stable.spearman.shape[:3]), strict=True):
+        drawn = stable.spearman[cell]
+        ends = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
+        np.testing.assert_allclose((row["spearman_low"], row["spearman_high"]), ends)
+    for row in stable.model_rows():
+        ends = wilson(row["p_best"] * 400, 400, level)
+        np.testing.assert_allclose((row["p_best_low"], row["p_best_high"]), ends)
+
+
+def test_equal_bins_are_equally_full():
+    chance = np.random.default_rng(1).permutation(40) / 40
+    assert np.bincount(_equal_bins(chance, 10)).tolist() == [4] * 10
+    assert (np.diff(_equal_bins(np.sort(chance), 10)) >= 0).all()
+
+
+# ---- plans -----------------------------------------------------------------------------------
+PARTS = DifferenceVariances(items=0.5, annotators=0.03, votes=0.8, groups=0.2, cells=0.1)
+
+
+@pytest.mark.parametrize("shape", [Shape(5, 5, 1), Shape(8, 3, 4), Shape(0, 3, 2), Shape(0, 0)])
+def test_variances_of_a_plan_follow_the_formula(shape):
+    units, (people, votes, k) = 50, shape
+    expected = 0.2 / units + 0.5 / (units * k) + 0.03 / people if people else 0.7 / units
+    if not people:
+        expected = 0.2 / units + 0.5 / (units * k)
+    m = max(votes, 1)
+    expected += 0.1 / (units * m) + 0.8 / (units * k * m)
+    assert PARTS.spread(units, shape).variance == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_power_of_plans_is_of_their_level(level):
+    alone = DifferenceVariances(items=0.5, votes=0.8).spread(25, Shape(0, 2))
+    error, critical = alone.standard_error, student.ppf((1 + level) / 2, 24)
+    found = power(alone, 0.5, level)
+    assert found == pytest.approx(nct.sf(critical, 24, 0.5 / error), abs=1e-6)
+    random = np.random.default_rng(3)
+    for people in (3, 8):
+        spread = PARTS.spread(80, Shape(people, people))
+        df, effect = people - 1, 4 * spread.standard_error
+        parts = spread.items, spread.annotators, spread.cells
+        widths = []
+        for _ in range(400):
+            square = random.chisquare(79) / 79, random.chisquare(df) / df
+            of = (parts[0] * square[0], parts[1] * square[1], parts[2], 79)
+            widths.append(oracle.half_width(of, df, level))
+        reached = norm.cdf((effect - np.array(widths)) / spread.standard_error)
+        error = reached.std() / 20
+        assert power(spread, effect, level) == pytest.approx(
+            reached.mean(), abs=4 * error + 0.01
+        )
+
+
+# ---- cuts ------------------------------------------------------------------------------------
+@pytest.mark.parametrize("listed", [False, True])
+def test_the_cut_knows_how_many_scores_there_are(listed):
+    random = np.random.default_rng(6)
+    whole, items, alpha, q = expit(random.logistic(-2, 0.5, 780)), 40, 0.05, 0.1
+    scores = np.sort(whole)[-120:] if listed else whole
+    found = automatic_cut(
+        scores, items=items, alpha=alpha, q=q, background=whole if listed else None
+    )
+    clean, far = logit(1 - whole), math.sqrt(alpha / 2)
+    low, high = np.quantile(clean, [alpha, far])
+    scale = (high - low) / (logit(far) - logit(alpha))
+    p = q * alpha * items / (40 * 39 / 2)
+    reach = low + scale * (logit(p) - logit(alpha))
+    assert found.threshold == pytest.approx(1 - expit(reach), rel=1e-12)
+    assert found.flagged == (scores >= found.threshold).sum()
+
+
+def test_the_share_of_problems_has_the_level_that_is_asked():
+    random = np.random.default_rng(2)
+    scores = expit(np.append(random.logistic(-2, 0.5, 900), random.normal(5, 0.3, 60)))
+    ends = [contamination(scores, level=level) for level in (0.5, *LEVELS)]
+    assert len({share.value for share in ends}) == 1
+    widths = [share.high - share.low for share in ends]
+    assert all(b > 1.05 * a for a, b in pairwise(widths))
+
+
+# ---- times -----------------------------------------------------------------------------------
+def moments(values):
+    found = times(Table(name="table", columns={"timestamp": pa.array(values)}), "timestamp")
+    return found.milliseconds.tolist()
+
+
+def test_seconds_and_milliseconds_are_told_apart():
+    assert moments(["1700000000.7", "1700000001"]) == [1700000000700, 1700000001000]
+    assert moments(["1700000000000.5", "1700000000003"]) == [1700000000000, 1700000000003]
+    assert moments(["1000.5", "1700000000003"]) == [1000, 1700000000003]
+    assert moments(["200000000000.25"]) == [200000000000]
+    assert moments(["1700000000", "1700000001"]) == [1700000000, 1700000001]
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+def test_moments_of_known_units_are_milliseconds(unit):
+    scale = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[unit]
+    stamps = pa.array([1_700_000_000 * scale], pa.int64()).cast(pa.timestamp(unit, "UTC"))
+    assert moments(stamps) == [1_700_000_000_000]
+
+
+def test_the_grid_is_every_combination():
+    assert len(set(GRID)) == len(LEVELS) * len(TRUTHS) * 2 * 2
