@@ -103,25 +103,26 @@ def main():
 
 def parts(share, scores):
     """What is left: drawing counts, counting items seen, and items with mass."""
-    from equipoise.kernels.ranking import counter, fixed_truths
+    from equipoise.kernels.ranking import counter, ranking_sums
     from equipoise.kernels.resampling import draw_counts
     from equipoise.metrics._ranking import sort_items
 
     counts, zero = np.empty((ITEMS, 128), dtype=np.uint8), counter(ITEMS)
     order, hard = sort_items(scores[0]), (share > 0.5).astype(float)
     truths = {
-        "items without mass, counted only": np.zeros((ITEMS, 1)),
-        "hard labels": hard[:, None],
-        "soft labels": share[:, None],
-        "both in one walk": np.stack([hard, share], axis=1),
+        "items without mass, counted only": [np.zeros(ITEMS)],
+        "hard labels": [hard],
+        "soft labels": [share],
+        "both in one walk": [hard, share],
     }
     each = 1e9 / counts.size
     draw_counts(np.uint64(1), 0, counts)
     drawn = processor(lambda: draw_counts(np.uint64(1), 0, counts), times=5)
     print(f"   ns per item and replicate: {drawn * each:.2f} to draw, shared by all models")
-    for name, positive in truths.items():
-        fixed_truths(*order, positive, counts, zero)
-        took = processor(lambda p=positive: fixed_truths(*order, p, counts, zero), times=5)
+    for name, masses in truths.items():
+        rows = np.stack(masses)[..., None]
+        positive = (np.empty(0, np.int32), rows, np.full(rows.shape[:2], 2, np.uint8))
+        took = processor(lambda p=positive: ranking_sums(*order, p, counts, zero), times=5)
         print(f"   {took * each:.2f} {name}")
 
 

@@ -1,15 +1,18 @@
 """Every compiled loop agrees with its slow twin."""
 
+from copy import deepcopy
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal, assert_equal
 
-from equipoise.kernels.ranking import TILE, counter, fixed_truths, varying_truth
+from equipoise.kernels.ranking import TILE, counter, ranking_sums
 from equipoise.kernels.resampling import (
     ROWS,
     WORDS,
+    add_counts,
     binomial_shares,
     draw_counts,
     vote_shares,
@@ -51,18 +54,28 @@ def by_replicate(twin, order, last, truths, counts):
     return np.array(columns).T
 
 
+NO_PATTERN = np.empty(0, np.int32)
+
+
+def unsure(rows):
+    """Of every row of every truth, that nothing is promised."""
+    return np.full(rows.shape[:2], 2, np.uint8)
+
+
 @given(data=passes())
 def test_ranking_sums_with_fixed_truth(data):
     order, last, truths, counts = data
-    both = np.stack([truth[:, 0] for truth in truths], axis=1)
+    both = np.stack([truth[:, :1] for truth in truths])
     for zero in (np.int32(0), np.int64(0)):
-        found = fixed_truths(order, last, both, counts, zero)
-        for truth, sums in zip(both.T, found, strict=True):
-            same = np.repeat(truth[:, None], WIDTH, axis=1)
+        found = ranking_sums(order, last, (NO_PATTERN, both, unsure(both)), counts, zero)
+        for truth, sums in zip(both, found, strict=True):
+            same = np.repeat(truth, WIDTH, axis=1)
             expected = by_replicate(kernels.ranking_sums, order, last, [same], counts)
             assert_allclose(sums, expected, **CLOSE)
-            alone = fixed_truths(order, last, truth[:, None].copy(), counts, zero)
-            assert_array_equal(sums, alone[0])
+            single = (NO_PATTERN, truth[None].copy(), unsure(both[:1]))
+            assert_array_equal(sums, ranking_sums(order, last, single, counts, zero)[0])
+            wide = (NO_PATTERN, same[None].copy(), unsure(both[:1]))
+            assert_array_equal(sums, ranking_sums(order, last, wide, counts, zero)[0])
 
 
 def test_counts_of_many_items_do_not_overflow():
@@ -93,9 +106,26 @@ def test_ranking_sums_with_varying_truth(data, told):
         sure[(truth == 0).all(axis=1)] = 0
         sure[(truth == 1).all(axis=1)] = 1
     expected = by_replicate(kernels.ranking_sums, order, last, [truth], counts)
-    assert_allclose(
-        varying_truth(order, last, (truth, sure), counts, np.int32(0)), expected, **CLOSE
-    )
+    rows = (NO_PATTERN, truth[None].copy(), sure[None])
+    found = ranking_sums(order, last, rows, counts, np.int32(0))[0]
+    assert_allclose(found, expected, **CLOSE)
+
+
+@given(data=passes(), pattern=st.lists(st.integers(0, 2), min_size=8, max_size=8))
+def test_items_with_the_same_votes_share_a_row(data, pattern):
+    order, last, truths, counts = data
+    rows = np.resize(np.stack(truths), (2, 3, WIDTH))
+    shared = np.array(pattern[: len(order)], dtype=np.int32)
+    apart = np.ascontiguousarray(rows[:, shared])
+    found = ranking_sums(order, last, (shared, rows, unsure(rows)), counts, np.int32(0))
+    plain = ranking_sums(order, last, (NO_PATTERN, apart, unsure(apart)), counts, np.int32(0))
+    assert_array_equal(found, plain)
+    sums = np.zeros((3, WIDTH))
+    share = np.linspace(0.5, 1, len(order))
+    add_counts((np.arange(len(order)), shared, share), counts, sums)
+    for row in range(3):
+        expected = ((shared == row) * share) @ counts.astype(float)
+        assert_allclose(sums[row], expected, **CLOSE)
 
 
 @given(data=passes())
@@ -185,6 +215,16 @@ def test_shares_of_a_redrawn_panel(votes, counts):
         assert_array_equal(present, expected[1])
 
 
+def test_items_share_a_pattern_when_the_same_people_voted_the_same():
+    yes_by = [(0, 1), (0, 1), (1, 1), (0, 1), (0, 0)]  # who voted, and what
+    panel = Panel([[(who, mass, 1.0)] for who, mass in yes_by])
+    draw = PanelDraw.prepare(panel, [panel.mass], 2)
+    assert draw.pattern.tolist() == [0, 0, 1, 0, 2]
+    shares, present = draw.shares(np.array([[2, 0], [0, 2]], np.uint8))
+    assert_array_equal(present[:, 0], [1, 1, 0, 1, 1])
+    assert_array_equal(shares[0][:, 0], [1, 1, 0, 1, 0])
+
+
 @given(votes=ballots(), key=KEYS, first=st.integers(0, 10**6))
 def test_shares_of_redrawn_votes_come_from_the_stream(votes, key, first):
     start, _, mass, weight = flat(votes)
@@ -227,17 +267,17 @@ def test_binomial_kernel_reads_its_tables():
     assert_array_equal(share[1], [0.0 if word < half else 0.5 for word in words])
 
 
-@pytest.mark.parametrize("kernel", [fixed_truths, class_pairs, top_mass, random_ties])
+@pytest.mark.parametrize("kernel", [ranking_sums, class_pairs, top_mass, random_ties])
 def test_kernels_return_doubles_and_leave_inputs_alone(kernel):
     order, last = np.array([1, 0], dtype=np.int32), np.array([0, 2], dtype=np.uint8)
     truth, counts = np.array([[0.5], [1.0]]), np.array([[2], [1]], dtype=np.uint8)
+    truths = (NO_PATTERN, truth[None], unsure(truth[None]))
     arguments = {
-        "fixed_truths": (truth, counts, np.int32(0)),
+        "ranking_sums": (truths, counts, np.int32(0)),
         "class_pairs": (truth, 1 - truth, counts),
         "top_mass": (truth, counts, 2),
         "random_ties": (truth, counts, np.array([0, 1, 1.5, 11 / 6])),
     }[kernel.py_func.__name__]
-    before = [np.copy(part) for part in arguments]
+    before = deepcopy(arguments)
     assert kernel(order, last, *arguments).dtype == np.float64
-    for part, copy in zip(arguments, before, strict=True):
-        assert_array_equal(part, copy)
+    assert_equal(arguments, before)

@@ -66,15 +66,19 @@ def _exp_less_one(x: Any) -> Any:
 
 
 @njit(cache=True, fastmath={"contract", "reassoc", "arcp"}, error_model="numpy")
-def _cost(xi: Any, weight: Any) -> Any:
-    """Sum of weight * log(2 cosh(xi / 2)): xi / 2 + 2 atanh(e / (2 + e)), e = exp(-xi)."""
+def _weigh_and_cost(xi: Any, mass: Any) -> Any:
+    """Replace xi by mass * xi * tanh(xi / 2); the sum of mass * log(2 cosh(xi / 2)).
+
+    That logarithm is xi / 2 + 2 atanh(e / (2 + e)), e = exp(-xi).
+    """
     total = 0.0
     for k in range(len(xi)):
         less = _exp_less_one(xi[k])
         z, series = (1.0 + less) / (3.0 + less), 0.0
         for n in range(29, 0, -2):
             series = series * z * z + 1.0 / n
-        total += weight[k] * (0.5 * xi[k] + 2.0 * z * series)
+        total += mass[k] * (0.5 * xi[k] + 2.0 * z * series)
+        xi[k] *= -mass[k] * less / (2.0 + less)
     return total
 
 
@@ -91,15 +95,24 @@ def moments(mean: Any, variance: Any, side: Any) -> Any:
 @njit(cache=True, nogil=True, error_model="numpy")
 def _spread(votes: Any, rows: Any, items: Any, people: Any, out: Any) -> None:
     """Write xi, kappa and weight of the votes of some rows of items, one behind the other."""
-    (start, code, weight), root, (xi, kappa, mass) = votes, people[1], out
+    (start, code, weight), (xi, kappa, mass) = votes, out
+    base = start[rows[0]]
+    for k in range(start[rows[0]], start[rows[1]]):
+        w = weight[k] if len(weight) else 1.0
+        kappa[k - base] = w * ((code[k] & 1) - 0.5)
+        mass[k - base] = w
+    _spread_again(votes, rows, items, people, xi)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _spread_again(votes: Any, rows: Any, items: Any, people: Any, xi: Any) -> None:
+    """Write xi alone."""
+    (start, code, _), root = votes, people[1]
     base, second = start[rows[0]], items[3]
     for r in range(rows[0], rows[1]):
         scale = np.sqrt(second[r])
         for k in range(start[r], start[r + 1]):
-            w = weight[k] if len(weight) else 1.0
             xi[k - base] = scale * root[code[k] >> 1]
-            kappa[k - base] = w * ((code[k] & 1) - 0.5)
-            mass[k - base] = w
 
 
 @njit(cache=True, fastmath={"contract", "reassoc"}, error_model="numpy")
@@ -157,11 +170,10 @@ def glad_pass(votes: Any, items: Any, people: Any, precision: Any, sums: Any) ->
             stop += 1
         rows, size = (begin, stop), start[stop] - base
         _spread(votes, rows, items, people, out)
-        fit -= _cost(out[0][:size], out[2][:size])
-        _weigh(out[0][:size], out[2][:size])
+        fit -= _weigh_and_cost(out[0][:size], out[2][:size])
         gain, far = _update_items(votes, rows, items, ability, out)
         fit, moved = fit + gain, max(moved, far)
-        _spread(votes, rows, items, people, out)
+        _spread_again(votes, rows, items, people, out[0])
         _weigh(out[0][:size], out[2][:size])
         for r in range(begin, stop):
             for k in range(start[r], start[r + 1]):

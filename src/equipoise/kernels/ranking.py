@@ -1,9 +1,9 @@
 """Sums behind every ranking metric: one linear pass down the sorted items, many replicates.
 
 Items come sorted by falling score. ``last`` says where runs of equal scores end: 1 an item
-alone, 2 the last of a tied run, 0 inside one. Truth is the positive mass p of each item, fixed
-(items,) or per replicate (items, replicates); counts say how often an item stands in each
-replicate, (items, replicates). Both passes return for every truth an array (SUMS, replicates)
+alone, 2 the last of a tied run, 0 inside one. Truth is the positive mass p of each item, the
+same in all replicates or in each its own; counts say how often an item stands in each
+replicate, (items, replicates). The pass returns for every truth an array (SUMS, replicates)
 with the rows
 
 ===  ==================================================================================
@@ -21,8 +21,9 @@ Most items of a rare finding have p = 0. They need no arithmetic but a whole num
 counts items seen in 32-bit integers (64 where those could overflow), and only items with mass
 pay for the rest. It adds up pairs lost, mass times negatives above, and A = U (N - U) - lost.
 Hard labels make every term a multiple of 1/4, so that A is exact; with soft ones its error is
-at most items / 2^52 of U (N - U), as that of adding up pairs won. Several fixed truths (hard
-and soft labels) share the walk and the counting.
+at most items / 2^52 of U (N - U), as that of adding up pairs won. Several truths (hard and
+soft labels) share the walk and the counting. Items with the same votes share a row of masses,
+so that what is looked up stays in a near cache.
 
 Compilers may ignore undefined values and the sign of zero, which lets the loops vectorise, but
 not merge or reorder operations: kernels that were just compiled and kernels loaded from the
@@ -73,95 +74,59 @@ def _finish(seen: Any, s: Any, out: Any) -> None:
 
 
 @njit(cache=True, nogil=True, fastmath={"nnan", "nsz"}, error_model="numpy")
-def fixed_truths(order: Any, last: Any, positive: Any, counts: Any, zero: Any) -> Any:
-    """Truths (items, truths) the same in all replicates, of which there are at most `TILE`.
+def ranking_sums(order: Any, last: Any, truths: Any, counts: Any, zero: Any) -> Any:
+    """Sums of several truths in at most `TILE` replicates, shape (truths, SUMS, replicates).
 
-    ``counts`` (items, replicates) are of uint8, and ``zero`` is `counter` of the items.
-    Returns (truths, SUMS, replicates).
+    ``truths`` is (pattern, rows, sure). Items with the same votes have the same row, whose
+    number is ``pattern[i]``; where ``pattern`` is empty, each item has its own. ``rows``
+    (truths, patterns, replicates) hold the positive mass, which is the same in all replicates
+    where there is one column. ``sure`` (truths, patterns) promises of several columns that a
+    row is 0 (value 0) or 1 (value 1) throughout; any other value promises nothing. Most items
+    of a real panel are sure, which saves a division. ``zero`` is `counter` of the items.
     """
-    truths, width = positive.shape[1], counts.shape[1]
-    s, run = np.zeros((truths, _STATE)), np.zeros((truths, 2 * TILE))
+    (pattern, rows, sure), width = truths, counts.shape[1]
+    s, run = np.zeros((len(rows), _STATE)), np.zeros((len(rows), 2 * TILE))
     seen, before = np.full(width, zero), np.full(width, zero)
+    shared, varying = len(pattern) > 0, rows.shape[2] > 1
     for i in range(len(order)):
-        row, end = order[i], last[i]
+        item, end = order[i], last[i]
+        cell = pattern[item] if shared else item
         if end != 1 and (i == 0 or last[i - 1] != 0):
             before[:] = seen
         for r in range(width):
-            seen[r] += counts[row, r]
-        for t in range(truths):
-            p = positive[row, t]
-            q = 1.0 - p
-            if end == 1 and p == 1.0:
+            seen[r] += counts[item, r]
+        for t in range(len(rows)):
+            if varying:
+                state = sure[t, cell]
+            else:
+                p = rows[t, cell, 0]
+                state = 0 if p == 0.0 else 1 if p == 1.0 else 2
+            if state == 1 and end == 1:
                 for r in range(width):
-                    k, n = np.float64(counts[row, r]), np.float64(seen[r])
-                    s[t, r + _LOST] += k * (n - k - s[t, r])
+                    k, n = np.float64(counts[item, r]), np.float64(seen[r])
+                    s[t, r + _LOST] += k * (n - s[t, r] - k)
                     s[t, r] += k
-                    s[t, r + _PRINTED] += k * s[t, r] / max(n, 1.0)
-            elif end == 1 and p != 0.0:
-                itself = p + 0.5 * q
+                    s[t, r + _PRINTED] += k / max(n, 1.0) * s[t, r]
+            elif state != 0 and end == 1:
                 for r in range(width):
-                    k, n = np.float64(counts[row, r]), np.float64(seen[r])
-                    up = k * p
+                    k, n = np.float64(counts[item, r]), np.float64(seen[r])
+                    p = rows[t, cell, r] if varying else rows[t, cell, 0]
+                    up, q = k * p, 1.0 - p
                     share = up / max(n, 1.0)
-                    s[t, r + _LOST] += up * (n - s[t, r] - itself * k)
+                    s[t, r + _LOST] += up * (n - s[t, r] - (up + 0.5 * k * q))
                     s[t, r] += up
                     s[t, r + _OWN] += up * q
                     s[t, r + _PRINTED] += share * s[t, r]
                     s[t, r + _EXTRA] += share * q
-            elif p != 0.0:
+            elif state != 0:
                 for r in range(width):
-                    up = counts[row, r] * p
+                    p = rows[t, cell, r] if varying else rows[t, cell, 0]
+                    up = counts[item, r] * p
                     run[t, r] += up
-                    run[t, r + TILE] += up * q
+                    run[t, r + TILE] += up * (1.0 - p)
             if end == 2:
                 _close_run(seen, before, run[t], s[t])
-    out = np.empty((truths, SUMS, width))
-    for t in range(truths):
+    out = np.empty((len(rows), SUMS, width))
+    for t in range(len(rows)):
         _finish(seen, s[t], out[t])
-    return out
-
-
-@njit(cache=True, nogil=True, fastmath={"nnan", "nsz"}, error_model="numpy")
-def varying_truth(order: Any, last: Any, truth: Any, counts: Any, zero: Any) -> Any:
-    """Truth (items, replicates) different in each replicate, of which there are at most `TILE`.
-
-    ``truth`` is (positive, sure), and ``sure[i]`` promises that item i is 0 (value 0) or 1
-    (value 1) in every replicate; any other value promises nothing. Most items of a real panel
-    are sure, which saves a division. Returns (SUMS, replicates).
-    """
-    positive, sure = truth
-    width = counts.shape[1]
-    s, run = np.zeros(_STATE), np.zeros(2 * TILE)
-    seen, before = np.full(width, zero), np.full(width, zero)
-    for i in range(len(order)):
-        row, known, end = order[i], sure[order[i]], last[i]
-        if end != 1 and (i == 0 or last[i - 1] != 0):
-            before[:] = seen
-        for r in range(width):
-            seen[r] += counts[row, r]
-        if end == 1 and known == 1:
-            for r in range(width):
-                k, n = np.float64(counts[row, r]), np.float64(seen[r])
-                s[r + _LOST] += k * (n - k - s[r])
-                s[r] += k
-                s[r + _PRINTED] += k * s[r] / max(n, 1.0)
-        elif end == 1 and known != 0:
-            for r in range(width):
-                k, n, p = np.float64(counts[row, r]), np.float64(seen[r]), positive[row, r]
-                up, q = k * p, 1.0 - p
-                share = up / max(n, 1.0)
-                s[r + _LOST] += up * (n - s[r] - (up + 0.5 * k * q))
-                s[r] += up
-                s[r + _OWN] += up * q
-                s[r + _PRINTED] += share * s[r]
-                s[r + _EXTRA] += share * q
-        elif known != 0:
-            for r in range(width):
-                up = counts[row, r] * positive[row, r]
-                run[r] += up
-                run[r + TILE] += up * (1.0 - positive[row, r])
-        if end == 2:
-            _close_run(seen, before, run, s)
-    out = np.empty((SUMS, width))
-    _finish(seen, s, out)
     return out

@@ -70,6 +70,19 @@ def draw_counts(key: Any, first: Any, counts: Any) -> None:
 
 
 @njit(cache=True, nogil=True)
+def add_counts(chosen: Any, counts: Any, out: Any) -> None:
+    """Add counts of some items to those of their patterns, ``out`` (patterns, replicates).
+
+    ``chosen`` is (items, pattern of every item, share of every item that counts).
+    """
+    items, pattern, share = chosen
+    for i in items:
+        row, part = out[pattern[i]], share[i]
+        for r in range(len(row)):
+            row[r] += part * counts[i, r]
+
+
+@njit(cache=True, nogil=True)
 def vote_shares(votes: Any, key: Any, first: Any, share: Any) -> None:
     """Mean vote of each item after drawing its own votes anew; share (items, replicates).
 

@@ -16,6 +16,7 @@ and `Copies`.
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -176,19 +177,36 @@ class Order(NamedTuple):
     last: NDArray[np.uint8]
 
 
-class Truth(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Truth:
     """Positive mass of every item for one class: fixed, or different in each replicate.
 
     Attributes
     ----------
-    positive
-        Shape (items,), or (items, replicates) when the truth itself is resampled.
+    rows
+        Shape (items,), or (items, replicates) when the truth itself is resampled; with a
+        `pattern`, patterns in place of items.
     sure
-        For resampled truth, shape (items,): 0 or 1 where all replicates say so, else 2.
+        For resampled truth, shape (rows,): 0 or 1 where all replicates say so, else 2.
+    pattern
+        Which row an item has, shape (items,), where items with the same votes share one.
+
+    Examples
+    --------
+    >>> Truth(np.array([[0.0, 0.5], [1.0, 1.0]]), pattern=np.array([1, 0, 1])).positive
+    array([[1. , 1. ],
+           [0. , 0.5],
+           [1. , 1. ]])
     """
 
-    positive: Floats
+    rows: Floats
     sure: NDArray[np.uint8] | None = None
+    pattern: NDArray[np.int32] | None = None
+
+    @cached_property
+    def positive(self) -> Floats:
+        """Mass of every item, shape (items,) or (items, replicates)."""
+        return self.rows if self.pattern is None else self.rows[self.pattern]
 
 
 class Block(NamedTuple):

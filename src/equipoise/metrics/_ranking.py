@@ -6,7 +6,7 @@ read off the cumulative masses down the distinct thresholds.
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,59 +61,38 @@ def reduce(prepared: tuple[Order, ...], block: Block) -> Floats:
 
 def reduce_all(prepared: tuple[Order, ...], blocks: Sequence[Block]) -> list[Floats]:
     """The same of several blocks; those with the same counts share one walk down the items."""
-    counts = blocks[0].counts
-    fixed = all(truth.positive.ndim == 1 for block in blocks for truth in block.classes)
-    if not fixed or any(block.counts is not counts for block in blocks):
-        return [_reduce_one(prepared, block) for block in blocks]
-    sums = [
-        _fixed_sums(order, [truth.positive for truth in truths], counts)
+    if any(block.counts is not blocks[0].counts for block in blocks):
+        return [reduce(prepared, block) for block in blocks]
+    of_classes = [
+        _sums(order, truths, blocks[0].counts)
         for order, truths in zip(
             prepared, zip(*(block.classes for block in blocks), strict=True), strict=True
         )
     ]
-    return [np.stack([of_class[b] for of_class in sums]) for b in range(len(blocks))]
+    return [np.stack([sums[b] for sums in of_classes]) for b in range(len(blocks))]
 
 
-def _reduce_one(prepared: tuple[Order, ...], block: Block) -> Floats:
-    return np.stack(
-        [
-            _fixed_sums(order, [truth.positive], block.counts)[0]
-            if truth.positive.ndim == 1
-            else _varying_sums(order, truth, block.counts)
-            for order, truth in zip(prepared, block.classes, strict=True)
-        ]
+def _sums(order: Order, truths: Sequence[Truth], counts: NDArray[np.uint8]) -> Floats:
+    """Sums of some truths, shape (truths, SUMS, replicates)."""
+    from equipoise.kernels.ranking import TILE, counter, ranking_sums
+
+    first, width = truths[0], counts.shape[1]
+    same = [t.pattern is first.pattern and t.rows.shape == first.rows.shape for t in truths]
+    if not all(same):
+        return np.concatenate([_sums(order, [truth], counts) for truth in truths])
+    rows = np.stack([truth.rows.reshape(len(truth.rows), -1) for truth in truths])
+    unsure = np.full(rows.shape[:2], 2, np.uint8)
+    sure = np.stack(
+        [u if t.sure is None else t.sure for t, u in zip(truths, unsure, strict=True)]
     )
-
-
-def _fixed_sums(order: Order, truths: list[Floats], counts: NDArray[np.uint8]) -> Floats:
-    from equipoise.kernels.ranking import counter, fixed_truths
-
-    zero = counter(len(order.items))
-    positive = truths[0][:, None] if len(truths) == 1 else np.stack(truths, axis=1)
-    parts = [fixed_truths(*order, positive, tile, zero) for tile in _tiles(counts)]
+    pattern = np.empty(0, np.int32) if first.pattern is None else first.pattern
+    parts = []
+    for begin in range(0, width, TILE):
+        tile = slice(begin, begin + TILE)
+        some = rows if rows.shape[2] == 1 else np.ascontiguousarray(rows[..., tile])
+        times = np.ascontiguousarray(counts[:, tile])
+        parts.append(ranking_sums(*order, (pattern, some, sure), times, counter(len(times))))
     return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=2)
-
-
-def _varying_sums(order: Order, truth: Truth, counts: NDArray[np.uint8]) -> Floats:
-    from equipoise.kernels.ranking import counter, varying_truth
-
-    zero = counter(len(order.items))
-    sure = np.full(len(order.items), 2, np.uint8) if truth.sure is None else truth.sure
-    parts = [
-        varying_truth(*order, (positive, sure), tile, zero)
-        for positive, tile in zip(_tiles(truth.positive), _tiles(counts), strict=True)
-    ]
-    return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
-
-
-def _tiles(columns: NDArray[Any]) -> list[NDArray[Any]]:
-    """Replicates in pieces as wide as a kernel takes; as it is where one piece is enough."""
-    from equipoise.kernels.ranking import TILE
-
-    if columns.shape[1] <= TILE:
-        return [columns]
-    starts = range(0, columns.shape[1], TILE)
-    return [np.ascontiguousarray(columns[:, first : first + TILE]) for first in starts]
 
 
 def run_starts(order: Order) -> Ints:

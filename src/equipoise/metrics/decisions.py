@@ -410,25 +410,31 @@ def _confusion_sums(prepared: Prepared, block: Block) -> Floats:
 
     Sums are not left to the linear algebra library: replicates are shared out among threads
     already, and threads of its own would stand in their way. Of many classes most cells are
-    empty, and only those with items in them are summed.
+    empty, and only those with items in them are summed. Items that share a pattern of votes are
+    counted first.
     """
-    size, counts = len(block.classes), block.counts
+    from equipoise.kernels.resampling import add_counts
+
+    size, counts, pattern = len(block.classes), block.counts, block.classes[0].pattern
     out = np.zeros((size, size, counts.shape[1]))
-    sums = "i,ir->r" if block.classes[0].positive.ndim == 1 else "ir,ir->r"
-    present = _present(block) if size * size > len(counts) else None
+    sums = "i,ir->r" if block.classes[0].rows.ndim == 1 else "ir,ir->r"
+    alike = pattern is not None or size * size <= len(counts)
+    present = None if alike else _present(block)
     for decided, column in enumerate(prepared.T):
         rows = np.flatnonzero(column)
         if not len(rows):
             continue
-        share = column[rows, None]
-        times = counts[rows].astype(np.float64)
-        if (share < 1).any():
-            times *= share
+        chosen: Any = slice(None)
+        if pattern is None:
+            chosen, times = rows, counts[rows] * column[rows, None]
+        else:
+            times = np.zeros((len(block.classes[0].rows), counts.shape[1]))
+            add_counts((rows, pattern, np.ascontiguousarray(column)), counts, times)
         classes = (
             range(size) if present is None else np.flatnonzero(present[:, rows].any(axis=1))
         )
         for true in classes:
-            mass = block.classes[true].positive[rows].astype(np.float64)
+            mass = block.classes[true].rows[chosen].astype(np.float64, copy=False)
             out[true, decided] = np.einsum(sums, mass, times)
     return out
 

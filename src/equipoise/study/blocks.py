@@ -81,28 +81,34 @@ def pair(
     *,
     whole: bool,
     ties: str = "half",
+    pattern: NDArray[np.int32] | None = None,
 ) -> Pair:
-    """Hard and soft block of one kind of label."""
+    """Hard and soft block of one kind of label.
+
+    ``shares`` are those of items, or of the patterns of votes that items have.
+    """
     hard, soft = hard_labels(shares, ties, whole=whole), list(shares)
     left = counts
     if ties == "drop":
         tied = tied_items(shares)
+        tied = tied if pattern is None else tied[pattern]
         left = counts * ~(tied[:, None] if tied.ndim == 1 else tied)
-    return _block(hard, left), _block(every_class(soft) if whole else soft, counts)
+    blocks = (hard, left), (every_class(soft) if whole else soft, counts)
+    first, second = (
+        Block(tuple(_truth(mass, pattern) for mass in masses), times)
+        for masses, times in blocks
+    )
+    return first, second
 
 
-def _block(masses: list[Any], counts: NDArray[np.uint8]) -> Block:
-    return Block(tuple(_truth(mass) for mass in masses), counts)
-
-
-def _truth(mass: NDArray[Any]) -> Truth:
-    """One class; where it varies, mark the items that are 0 or 1 in every replicate."""
+def _truth(mass: NDArray[Any], pattern: NDArray[np.int32] | None) -> Truth:
+    """One class; where it varies, mark the rows that are 0 or 1 in every replicate."""
     if mass.ndim == 1:
-        return Truth(np.ascontiguousarray(mass))
+        return Truth(np.ascontiguousarray(mass), pattern=pattern)
     sure = np.full(len(mass), 2, dtype=np.uint8)
     sure[mass.max(axis=1) == 0] = 0
     sure[mass.min(axis=1) == 1] = 1
-    return Truth(mass.astype(np.float64, copy=False), sure)
+    return Truth(mass.astype(np.float64, copy=False), sure, pattern)
 
 
 WIDTH = 128  # replicates per chunk: the inner loops of the kernels vectorise over them

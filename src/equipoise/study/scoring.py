@@ -50,6 +50,7 @@ MODEL = Option(
     "dirichlet(annotations).drawn(1000, seed=0) or plackett_luce(annotations)",
 )
 GRADES = Option("classes", ("lowest", "...", "highest"), "classes=[lowest, ..., highest]")
+LANES = 64  # replicates that vector code takes together, or a multiple of it
 MOST_BYTES = 4 * 2**30  # of replicates in memory
 
 
@@ -188,7 +189,7 @@ def _with_macro(values: Floats, replicates: Floats) -> tuple[Floats, Floats]:
 
 
 class _Work(NamedTuple):
-    """One task and one run of replicates, always of full width.
+    """One task and one run of replicates, a multiple of `LANES` of them.
 
     The last run may reach beyond what was asked for: vector and scalar code round in different
     ways, and a replicate must not depend on how many follow it.
@@ -197,6 +198,11 @@ class _Work(NamedTuple):
     task: int
     first: int
     stop: int
+
+
+def _families(metrics: Sequence[Metric]) -> dict[str, Metric]:
+    """A metric of each family, which stands for its reduction; those of draws have none."""
+    return {metric.family: metric for metric in metrics if metric.labels != "draws"}
 
 
 class _ChunkScorer(NamedTuple):
@@ -209,7 +215,7 @@ class _ChunkScorer(NamedTuple):
 
     def score_chunk(self, work: _Work) -> Floats:
         """Scores of one chunk, shape (metrics, labels, models, replicates)."""
-        labels = {metric.labels for metric in self.metrics if metric.labels != "draws"}
+        labels = {metric.labels for metric in _families(self.metrics).values()}
         question = self.questions[work.task]
         blocks = question.blocks(self.plan, work.first, work.stop, labels)
         return self.score_labels(work.task, blocks)
@@ -219,9 +225,7 @@ class _ChunkScorer(NamedTuple):
     ) -> Floats:
         """Scores by hard and soft labels, shape (metrics, labels, models, replicates)."""
         width = next((pair[0].counts.shape[1] for pair in blocks.values()), 1)
-        families = {
-            metric.family: metric for metric in self.metrics if metric.labels != "draws"
-        }
+        families = _families(self.metrics)
 
         def scores_of_model(prepared: dict[Any, Prepared]) -> Floats:
             sums = {
@@ -297,21 +301,18 @@ class _Scorer:
     ) -> None:
         self.aligned, self.metrics, self.plan = aligned, metrics, plan
         self.workers, self.tell = how.workers, tell
-        self.families = {
-            metric.family: metric for metric in metrics if metric.labels != "draws"
-        }
-        self.labels = {metric.labels for metric in self.families.values()}
-        alike = [
-            (metric, self.families[metric.family])
-            for metric in metrics
-            if metric.labels != "draws"
-        ]
-        kinds = {metric.prepare: metric for metric in self.families.values()}
+        families = _families(metrics)
+        self.labels = {metric.labels for metric in families.values()}
+        kinds = {metric.prepare: metric for metric in families.values()}
 
         def prepare_cell(part: tuple[Aligned, str]) -> dict[Any, Prepared]:
             entry, m = part
             by_way = {p: p(entry.seen(m, metric)) for p, metric in kinds.items()}
-            return {metric.prepare: by_way[first.prepare] for metric, first in alike}
+            return {
+                metric.prepare: by_way[families[metric.family].prepare]
+                for metric in metrics
+                if metric.labels != "draws"
+            }
 
         cells = [(entry, m) for entry in aligned for m in entry.scores]
         prepared_cells = threads(self.workers).map(prepare_cell, cells)
@@ -408,7 +409,8 @@ class _Scorer:
         work = []
         for t, entry in enumerate(self.aligned):
             width = chunk_width(len(entry.question.items), len(entry.question.classes))
-            work += [_Work(t, a, a + width) for a in range(0, self.plan.replicates, width)]
+            whole = -(-self.plan.replicates // LANES) * LANES
+            work += [_Work(t, a, min(a + width, whole)) for a in range(0, whole, width)]
         results = current(self.workers).map(self.chunks.score_chunk, work, progress=self.tell)
         out = np.empty((*values.shape, self.plan.replicates))
         for part, result in zip(work, results, strict=True):

@@ -35,7 +35,7 @@ from equipoise.inference import (
     single_design,
     two_way,
 )
-from equipoise.metrics import Influence, Metric, Order, named
+from equipoise.metrics import Influence, Metric, named
 from equipoise.study.uncertainty import value_width
 from equipoise.types.arrays import Floats, InputError, require_finite
 
@@ -54,18 +54,19 @@ def table_uncertainty(
     metrics
         Names of metrics of scores with derivatives.
     """
+    from equipoise.kernels.influence import table_moves
+
     table, chosen = _vote_table(votes), [_metric_with_derivatives(name) for name in metrics]
     labels, design, sizes = _labels(table)
-    by_metric: dict[str, list[tuple[Influence, Floats]]] = {
-        metric.name: [] for metric in chosen
-    }
+    by_metric: list[list[tuple[Influence, Floats]]] = [[] for _ in chosen]
     for scores in _scores(y_scores, len(table)):
         order = chosen[0].prepare(scores)[0]
-        for metric in chosen:
-            by_metric[metric.name].append(_influence_and_moves(metric, order, table, labels))
+        for metric, models in zip(chosen, by_metric, strict=True):
+            assert metric.influence is not None
+            model = metric.influence(order, labels)
+            models.append((model, table_moves(table, labels, model.shares)))
     return {
-        metric.name: _cell(metric, by_metric.pop(metric.name), labels, design, sizes)
-        for metric in chosen
+        metric.name: _cell(metric, by_metric.pop(0), labels, design, sizes) for metric in chosen
     }
 
 
@@ -123,17 +124,6 @@ def _labels(table: NDArray[np.int8]) -> tuple[Floats, Design, NDArray[np.int16]]
     traces = dense_traces(np.diag(weight[voted]) - together[np.ix_(voted, voted)])
     crossing = Crossing(weight[voted], *traces, inverse_sizes, within)
     return labels, crossed_design(single_design(items), crossing, 1 / items), sizes
-
-
-def _influence_and_moves(
-    metric: Metric, order: Order, table: NDArray[np.int8], labels: Floats
-) -> tuple[Influence, Floats]:
-    """Derivatives of one model, and how its value moves with every annotator."""
-    from equipoise.kernels.influence import table_moves
-
-    assert metric.influence is not None
-    influence = metric.influence(order, labels)
-    return influence, table_moves(table, labels, influence.shares)
 
 
 def _cell(

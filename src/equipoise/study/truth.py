@@ -37,45 +37,57 @@ MOST = 64  # binomial tables are kept for items of at most this many votes
 class PanelDraw:
     """Mean votes when annotators are drawn anew: two sparse products per class.
 
+    Items with the same votes by the same people have the same mean votes in every replicate:
+    they share a pattern, and only patterns are worked out.
+
     Attributes
     ----------
     yes
-        Per scored class, weight times mass of each annotator's votes, sparse (items,
+        Per scored class, weight times mass of each annotator's votes, sparse (patterns,
         annotators + 1); the last column holds gold votes.
     all
         The same with the weight alone.
+    pattern
+        The pattern of every item, shape (items,).
     """
 
     yes: tuple[Any, ...]
     all: Any
+    pattern: NDArray[np.int32]
 
     @classmethod
     def prepare(cls, votes: Votes, masses: list[Floats], annotators: int) -> "PanelDraw":
         """Lay out who voted for what."""
         from scipy.sparse import csr_matrix
 
+        from equipoise.kernels.blocks import vote_patterns
+
+        pattern, first = vote_patterns(votes.start, votes.annotator, votes.weight, *masses)
         column = np.where(votes.annotator < 0, annotators, votes.annotator)
         shape = (len(votes.sizes), annotators + 1)
-        whole = csr_matrix((votes.weight, column, votes.start), shape=shape)
-        parts = []
-        for mass in masses:
-            part = csr_matrix((votes.weight * mass, column.copy(), votes.start.copy()), shape)
-            part.eliminate_zeros()
-            parts.append(part)
-        return cls(tuple(parts), whole)
 
-    def shares(self, panel: NDArray[np.uint8]) -> tuple[list[Floats], NDArray[np.uint8]]:
+        def table(weight: Floats) -> Any:
+            return csr_matrix((weight, column, votes.start), shape)[first]
+
+        parts = [table(votes.weight * mass) for mass in masses]
+        return cls(tuple(parts), table(votes.weight), pattern)
+
+    def of_patterns(self, panel: NDArray[np.uint8]) -> tuple[list[Floats], NDArray[np.uint8]]:
         """Mean votes when annotator a counts ``panel[a, r]`` times in replicate r.
 
         Returns the shares of each class and whether any voter of the item is left, all of
-        shape (items, replicates). Gold counts once in every replicate.
+        shape (patterns, replicates). Gold counts once in every replicate.
         """
-        gold = np.ones((1, panel.shape[1]))
-        times = np.vstack([panel.astype(np.float64), gold])
+        times = np.vstack([panel, np.ones(panel.shape[1])])
         total = self.all @ times
         present = total > 0
         safe = np.where(present, total, 1.0)
         return [part @ times / safe for part in self.yes], present.astype(np.uint8)
+
+    def shares(self, panel: NDArray[np.uint8]) -> tuple[list[Floats], NDArray[np.uint8]]:
+        """The same by item, all of shape (items, replicates)."""
+        shares, present = self.of_patterns(panel)
+        return [share[self.pattern] for share in shares], present[self.pattern]
 
 
 def inflation(votes: Votes, shares: Floats) -> float:
@@ -139,8 +151,7 @@ class VoteDraw:
         pairs = [divmod(int(c), MOST + 1) for c in cells]
         threshold = np.array([_thresholds(m, k) for m, k in pairs], dtype=np.uint64)
         guide = np.array([_guide(m, k) for m, k in pairs], dtype=np.uint8)
-        shape = (len(pairs), -1) if pairs else (0, MOST + 1)
-        tables = (cell, size, threshold.reshape(shape), guide.reshape(len(pairs), 256))
+        tables = (cell, size, threshold.reshape(-1, MOST + 1), guide.reshape(-1, 256))
         return cls(votes, mass, tables, yes / size)
 
     def shares(self, key: np.uint64, first: int, stop: int) -> Floats:
@@ -289,37 +300,44 @@ class TaskTruth:
         counts = plan.item_counts(first, stop)[self.place]
         if plan.truth is None or not labels:
             return self._pairs(self.shares, counts, labels)
-        shares, present = self._drawn_labels(plan, first, stop)
-        if present is not None:
-            counts = counts * present
-        return self._pairs(shares, counts, labels)
+        if plan.truth == "panel":
+            draw = self._panel_draw(plan)
+            shares, present = draw.of_patterns(plan.annotator_counts(first, stop))
+            if not present.all():
+                counts = counts * present[draw.pattern]
+            return self._pairs(shares, counts, labels, draw.pattern)
+        return self._pairs(self._drawn_labels(plan, first, stop), counts, labels)
 
     def _pairs(
         self,
         shares: Floats | list[Floats],
         counts: NDArray[np.uint8],
         labels: Collection[str],
+        pattern: NDArray[np.int32] | None = None,
     ) -> dict[str, Pair]:
         """Hard and soft blocks of every kind of label asked for."""
         return {
-            name: pair(list(shares), counts, whole=name == "distribution", ties=self.ties)
+            name: pair(
+                list(shares),
+                counts,
+                whole=name == "distribution",
+                ties=self.ties,
+                pattern=pattern,
+            )
             for name in labels
         }
 
-    def _drawn_labels(
-        self, plan: Resampling, first: int, stop: int
-    ) -> tuple[list[Floats], Any]:
+    def _drawn_labels(self, plan: Resampling, first: int, stop: int) -> list[Floats]:
+        """Soft labels by each class, each of shape (items, replicates)."""
         if plan.truth == "posterior":
             assert self.scored is not None
             numbers = plan.draw_numbers(first, stop, self.scored.draws)
             if self._keeps_draws:
-                return [np.ascontiguousarray(draws[:, numbers]) for draws in self.draws], None
-            return list(self._full_draws(numbers)), None
+                return [np.ascontiguousarray(draws[:, numbers]) for draws in self.draws]
+            return list(self._full_draws(numbers))
         assert self.votes is not None
-        if plan.truth == "panel":
-            return self._panel_draw(plan).shares(plan.annotator_counts(first, stop))
         key = plan.key(f"votes/{self.task}")
-        return [draw.shares(key, first, stop) for draw in self._vote_draws], None
+        return [draw.shares(key, first, stop) for draw in self._vote_draws]
 
     @cached_property
     def scored(self) -> Plausibilities | None:

@@ -372,7 +372,7 @@ class Uncertainty:
             yield self.values_with(t, metric, label, shares, counts)
 
     def values_with(
-        self, t: int, metric: Metric, label: int, shares: list[Floats], counts: Any
+        self, t: int, metric: Metric, label: int, shares: Sequence[Floats] | Floats, counts: Any
     ) -> Floats:
         """Every model's value with these soft labels and counts, (models, replicates)."""
         ties = self.aligned[t].question.ties
@@ -484,9 +484,9 @@ class _Jackknife:
         votes = self.ballots
         self.people = 0 if votes is None else int((np.bincount(votes.annotator) > 0).sum())
         once = np.ones((len(self.question.items), 1), dtype=np.uint8)
-        self.whole = self._values_with(list(self.question.shares), once)[:, 0]
+        self.whole = self._values_with(self.question.shares, once)[:, 0]
 
-    def _values_with(self, shares: list[Floats], counts: Any) -> Floats:
+    def _values_with(self, shares: Sequence[Floats] | Floats, counts: Any) -> Floats:
         return self.shared.values_with(self.task, self.metric, self.label, shares, counts)
 
     def blocks(self, block: Ints, number: int) -> Floats:
@@ -498,7 +498,7 @@ class _Jackknife:
         for first in range(0, number, width):
             these = np.arange(first, min(first + width, number))
             counts = (block[:, None] != these).astype(np.uint8)
-            without = self._values_with(list(self.question.shares), counts)
+            without = self._values_with(self.question.shares, counts)
             out[:, these] = (1 - weight[these]) * (self.whole[:, None] - without)
         out = np.where(np.isfinite(out), out, 0.0)
         return np.asarray(out - weight * out.sum(axis=1, keepdims=True))

@@ -578,13 +578,8 @@ class VoteTally:
     @classmethod
     def of(cls, label: Ints, votes: Floats, total: Floats, classes: int) -> "VoteTally":
         """Count distinct numbers, so that sums run over few of them."""
-        sizes, items = np.unique(total, return_counts=True)
-        values, code = np.unique(votes, return_inverse=True)
-        pair, times = np.unique(label * len(values) + code, return_counts=True)
-        labels, code = pair // len(values), pair % len(values)
-        return cls(
-            sizes, items.astype(float), labels, values[code], times.astype(float), classes
-        )
+        items, times = np.ones(len(total)), np.ones(len(votes))
+        return cls.merged([cls(total, items, label, votes, times, classes)])
 
     @classmethod
     def merged(cls, tallies: "Sequence[VoteTally]") -> "VoteTally":
