@@ -107,6 +107,21 @@ def test_a_changed_value_under_an_old_seal_is_noticed(whole, tmp_path):
         shutil.copy(whole / name, path)
 
 
+def test_weights_and_checkpoints_that_changed_under_an_old_seal_are_refused(whole, tmp_path):
+    """Torch itself reads changed weights without a word."""
+    shutil.copytree(whole, tmp_path / "grid")
+    folder = Folder(tmp_path / "grid")
+    for path in (folder.weights(CELL), folder.checkpoint(CELL)):
+        with np.load(path) as file:
+            arrays = {key: file[key] for key in file.files}
+        fingerprint = json.loads(str(arrays["meta"]))["fingerprint"]
+        read_whole(path, fingerprint, torch.device("cpu"))
+        arrays["torch"][len(arrays["torch"]) // 2] ^= 1
+        np.savez(path, **arrays)
+        with pytest.raises(InputError, match="changed since it was written"):
+            read_whole(path, fingerprint, torch.device("cpu"))
+
+
 def test_a_damaged_cell_is_made_anew_with_a_sentence(whole, tmp_path):
     shutil.copytree(whole, tmp_path / "grid")
     path = tmp_path / "grid" / "temperature_scaling.resnet_demo.0.npz"
