@@ -171,7 +171,7 @@ def same_gaps(gaps, values, found, people, question):
 
 
 def judged(lead, beyond, alpha):
-    """What a lead says of the margin; ``beyond(distance, alpha)`` is the test of one side."""
+    """What a lead says about the margin; ``beyond(distance, alpha)`` tests one side."""
     if beyond(lead, alpha):
         return "superior"
     if beyond(MARGIN + lead, 2 * alpha) and beyond(MARGIN - lead, 2 * alpha):

@@ -1,6 +1,7 @@
 """Level, direction and scale beyond `evaluate`: on disk, in plans, cuts, orders and times."""
 
 import math
+from dataclasses import replace
 from itertools import pairwise, product
 
 import numpy as np
@@ -14,9 +15,11 @@ from equipoise import Predictions, evaluate
 from equipoise.clean.cut import automatic_cut, contamination
 from equipoise.inference.estimate import Estimate, wilson
 from equipoise.inference.ranks import beats
+from equipoise.inference.spread import Spread, judge
 from equipoise.read.tables import Table
 from equipoise.read.values import times
 from equipoise.scale import disk
+from equipoise.scale.disk import coded
 from equipoise.study.analyses.calibration_curves import _equal_bins
 from equipoise.study.analyses.ranking import _stability_of
 from equipoise.study.planning.power_analysis import DifferenceVariances, Shape, power
@@ -42,8 +45,11 @@ def on_disk(folder, votes, models, level):
 
 
 @pytest.mark.parametrize(("truth", "level"), list(product(TRUTHS[:3], LEVELS)))
-def test_numbers_on_disk_are_those_in_memory(tmp_path, truth, level):
+def test_numbers_on_disk_are_those_in_memory(tmp_path, monkeypatch, truth, level):
+    monkeypatch.setattr(coded, "_GROUPS", 2)  # sums of several partitions in one go
     models, votes, plan = inputs(truth, 1, grouped=False)
+    moved = np.where(np.arange(len(votes.items)) < 2, 0.5, models[0].values)
+    models[2] = replace(models[0], model="nearly ash", values=moved)  # few items carry the gap
     known = evaluate(
         models, votes, metrics=ON_DISK, resampling=plan, settings=Settings(level=level)
     )
@@ -56,8 +62,11 @@ def test_numbers_on_disk_are_those_in_memory(tmp_path, truth, level):
     gaps = {(g.metric, g.a, g.b): g for name in ON_DISK for g in known.differences(name)}
     for one in made.gaps:
         gap = gaps[one.metric, one.a, one.b]
-        np.testing.assert_allclose(one[3:], (gap.value, gap.low, gap.high, gap.p_adjusted),
-                                   rtol=0, atol=1e-9)  # fmt: skip
+        ends = gap.value, gap.low, gap.high
+        np.testing.assert_allclose(one[3:6], ends, rtol=0, atol=1e-9)
+        assert one.p == pytest.approx(
+            gap.p_adjusted, abs=1e-3
+        )  # of 20,000 draws, rounding apart
 
 
 @pytest.mark.parametrize("positives", [4, 16])
@@ -99,6 +108,24 @@ def test_equal_bins_are_equally_full():
     chance = np.random.default_rng(1).permutation(40) / 40
     assert np.bincount(_equal_bins(chance, 10)).tolist() == [4] * 10
     assert (np.diff(_equal_bins(np.sort(chance), 10)) >= 0).all()
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_verdicts_on_a_margin_are_one_sided_tests_of_the_level(level):
+    seen = set()
+    for lead, error in product(np.linspace(-0.08, 0.08, 17), (0.004, 0.01, 0.02, 0.03)):
+        p = student.sf((lead + np.array([0.03, -0.03, 0.0])) / error, 20)
+        alpha = 1 - level
+        expected = "inferior" if 1 - p[0] < alpha / 2 else "undecided"
+        if p[0] < alpha / 2:
+            expected = "non-inferior"
+        if p[0] < alpha and 1 - p[1] < alpha:
+            expected = "equivalent"
+        if p[2] < alpha / 2:
+            expected = "superior"
+        assert judge(lead, Spread(error**2, df_items=20), 0.03, level).value == expected
+        seen.add(expected)
+    assert len(seen) == 5
 
 
 # ---- plans -----------------------------------------------------------------------------------
