@@ -120,7 +120,7 @@ def parts(share, scores):
     drawn = processor(lambda: draw_counts(np.uint64(1), 0, counts), times=5)
     print(f"   ns per item and replicate: {drawn * each:.2f} to draw, shared by all models")
     for name, masses in truths.items():
-        rows = np.stack(masses)[..., None]
+        rows = np.stack(masses, axis=1)[..., None]
         positive = (np.empty(0, np.int32), rows, np.full(rows.shape[:2], 2, np.uint8))
         took = processor(lambda p=positive: ranking_sums(*order, p, counts, zero), times=5)
         print(f"   {took * each:.2f} {name}")

@@ -65,16 +65,16 @@ def unsure(rows):
 @given(data=passes())
 def test_ranking_sums_with_fixed_truth(data):
     order, last, truths, counts = data
-    both = np.stack([truth[:, :1] for truth in truths])
+    both = np.stack([truth[:, :1] for truth in truths], axis=1)
     for zero in (np.int32(0), np.int64(0)):
         found = ranking_sums(order, last, (NO_PATTERN, both, unsure(both)), counts, zero)
-        for truth, sums in zip(both, found, strict=True):
+        for truth, sums in zip(both.swapaxes(0, 1), found, strict=True):
             same = np.repeat(truth, WIDTH, axis=1)
             expected = by_replicate(kernels.ranking_sums, order, last, [same], counts)
             assert_allclose(sums, expected, **CLOSE)
-            single = (NO_PATTERN, truth[None].copy(), unsure(both[:1]))
+            single = (NO_PATTERN, truth[:, None].copy(), unsure(both[:, :1]))
             assert_array_equal(sums, ranking_sums(order, last, single, counts, zero)[0])
-            wide = (NO_PATTERN, same[None].copy(), unsure(both[:1]))
+            wide = (NO_PATTERN, same[:, None].copy(), unsure(both[:, :1]))
             assert_array_equal(sums, ranking_sums(order, last, wide, counts, zero)[0])
 
 
@@ -106,7 +106,7 @@ def test_ranking_sums_with_varying_truth(data, told):
         sure[(truth == 0).all(axis=1)] = 0
         sure[(truth == 1).all(axis=1)] = 1
     expected = by_replicate(kernels.ranking_sums, order, last, [truth], counts)
-    rows = (NO_PATTERN, truth[None].copy(), sure[None])
+    rows = (NO_PATTERN, truth[:, None].copy(), sure[:, None])
     found = ranking_sums(order, last, rows, counts, np.int32(0))[0]
     assert_allclose(found, expected, **CLOSE)
 
@@ -114,9 +114,9 @@ def test_ranking_sums_with_varying_truth(data, told):
 @given(data=passes(), pattern=st.lists(st.integers(0, 2), min_size=8, max_size=8))
 def test_items_with_the_same_votes_share_a_row(data, pattern):
     order, last, truths, counts = data
-    rows = np.resize(np.stack(truths), (2, 3, WIDTH))
+    rows = np.resize(np.stack(truths), (3, 2, WIDTH))
     shared = np.array(pattern[: len(order)], dtype=np.int32)
-    apart = np.ascontiguousarray(rows[:, shared])
+    apart = np.ascontiguousarray(rows[shared])
     found = ranking_sums(order, last, (shared, rows, unsure(rows)), counts, np.int32(0))
     plain = ranking_sums(order, last, (NO_PATTERN, apart, unsure(apart)), counts, np.int32(0))
     assert_array_equal(found, plain)
@@ -271,7 +271,7 @@ def test_binomial_kernel_reads_its_tables():
 def test_kernels_return_doubles_and_leave_inputs_alone(kernel):
     order, last = np.array([1, 0], dtype=np.int32), np.array([0, 2], dtype=np.uint8)
     truth, counts = np.array([[0.5], [1.0]]), np.array([[2], [1]], dtype=np.uint8)
-    truths = (NO_PATTERN, truth[None], unsure(truth[None]))
+    truths = (NO_PATTERN, truth[:, None], unsure(truth[:, None]))
     arguments = {
         "ranking_sums": (truths, counts, np.int32(0)),
         "class_pairs": (truth, 1 - truth, counts),

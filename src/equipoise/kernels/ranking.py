@@ -79,13 +79,14 @@ def ranking_sums(order: Any, last: Any, truths: Any, counts: Any, zero: Any) -> 
 
     ``truths`` is (pattern, rows, sure). Items with the same votes have the same row, whose
     number is ``pattern[i]``; where ``pattern`` is empty, each item has its own. ``rows``
-    (truths, patterns, replicates) hold the positive mass, which is the same in all replicates
-    where there is one column. ``sure`` (truths, patterns) promises of several columns that a
+    (patterns, truths, replicates) hold the positive mass, which is the same in all replicates
+    where there is one column. ``sure`` (patterns, truths) promises of several columns that a
     row is 0 (value 0) or 1 (value 1) throughout; any other value promises nothing. Most items
     of a real panel are sure, which saves a division. ``zero`` is `counter` of the items.
     """
     (pattern, rows, sure), width = truths, counts.shape[1]
-    s, run = np.zeros((len(rows), _STATE)), np.zeros((len(rows), 2 * TILE))
+    truth_count = rows.shape[1]
+    s, run = np.zeros((truth_count, _STATE)), np.zeros((truth_count, 2 * TILE))
     seen, before = np.full(width, zero), np.full(width, zero)
     shared, varying = len(pattern) > 0, rows.shape[2] > 1
     for i in range(len(order)):
@@ -95,11 +96,11 @@ def ranking_sums(order: Any, last: Any, truths: Any, counts: Any, zero: Any) -> 
             before[:] = seen
         for r in range(width):
             seen[r] += counts[item, r]
-        for t in range(len(rows)):
+        for t in range(truth_count):
             if varying:
-                state = sure[t, cell]
+                state = sure[cell, t]
             else:
-                p = rows[t, cell, 0]
+                p = rows[cell, t, 0]
                 state = 0 if p == 0.0 else 1 if p == 1.0 else 2
             if state == 1 and end == 1:
                 for r in range(width):
@@ -110,7 +111,7 @@ def ranking_sums(order: Any, last: Any, truths: Any, counts: Any, zero: Any) -> 
             elif state != 0 and end == 1:
                 for r in range(width):
                     k, n = np.float64(counts[item, r]), np.float64(seen[r])
-                    p = rows[t, cell, r] if varying else rows[t, cell, 0]
+                    p = rows[cell, t, r] if varying else rows[cell, t, 0]
                     up, q = k * p, 1.0 - p
                     share = up / max(n, 1.0)
                     s[t, r + _LOST] += up * (n - s[t, r] - (up + 0.5 * k * q))
@@ -120,13 +121,13 @@ def ranking_sums(order: Any, last: Any, truths: Any, counts: Any, zero: Any) -> 
                     s[t, r + _EXTRA] += share * q
             elif state != 0:
                 for r in range(width):
-                    p = rows[t, cell, r] if varying else rows[t, cell, 0]
+                    p = rows[cell, t, r] if varying else rows[cell, t, 0]
                     up = counts[item, r] * p
                     run[t, r] += up
                     run[t, r + TILE] += up * (1.0 - p)
             if end == 2:
                 _close_run(seen, before, run[t], s[t])
-    out = np.empty((len(rows), SUMS, width))
-    for t in range(len(rows)):
+    out = np.empty((truth_count, SUMS, width))
+    for t in range(truth_count):
         _finish(seen, s[t], out[t])
     return out

@@ -80,11 +80,11 @@ def _sums(order: Order, truths: Sequence[Truth], counts: NDArray[np.uint8]) -> F
     same = [t.pattern is first.pattern and t.rows.shape == first.rows.shape for t in truths]
     if not all(same):
         return np.concatenate([_sums(order, [truth], counts) for truth in truths])
-    rows = np.stack([truth.rows.reshape(len(truth.rows), -1) for truth in truths])
-    unsure = np.full(rows.shape[:2], 2, np.uint8)
-    sure = np.stack(
-        [u if t.sure is None else t.sure for t, u in zip(truths, unsure, strict=True)]
-    )
+    rows = np.stack([truth.rows.reshape(len(truth.rows), -1) for truth in truths], axis=1)
+    sure = np.full(rows.shape[:2] if rows.shape[2] > 1 else (0, len(truths)), 2, np.uint8)
+    for column, truth in zip(sure.T, truths, strict=True):
+        if len(column) and truth.sure is not None:
+            column[:] = truth.sure
     pattern = np.empty(0, np.int32) if first.pattern is None else first.pattern
     parts = []
     for begin in range(0, width, TILE):

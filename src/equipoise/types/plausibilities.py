@@ -58,7 +58,7 @@ Split = tuple[float | None, int]
 Seed = tuple[int, ...]
 _LOW = -40.0  # of log x: below, distribution functions are powers
 _REACH = 9.5  # standard deviations that the grid spans to either side
-_PATTERNS = 256  # taken at a time, so that memory does not grow with the number of shapes
+_PATTERNS = 1024  # taken at a time, so that memory does not grow with the number of shapes
 _ALIKE = 1.2  # ratio of the largest shapes of patterns taken together
 
 
@@ -330,15 +330,13 @@ def _some(kinds: Floats, largest: Floats) -> tuple[Floats, Floats]:
     shapes, code = np.unique(kinds[:, :-1], return_inverse=True)
     code = code.reshape(len(kinds), -1)
     table = _Table.of(shapes, float(largest.min()), float(largest.max()))
-    mentioned, other, many = code[:, :-1], code[:, -1], kinds[:, -1]
-    log_all, total = table.log_cdf[mentioned].sum(axis=1), shapes[mentioned].sum(axis=1)
-    spare, rows = np.zeros(len(kinds)), np.flatnonzero((many > 0) & (kinds[:, -2] > 0))
-    if len(rows):
-        log_all[rows] += many[rows, None] * table.log_cdf[other[rows]]
-        total[rows] += many[rows] * shapes[other[rows]]
-        masses = table.integrals(other[rows, None], log_all[rows], total[rows])
-        spare[rows] = many[rows] * masses[:, 0]
-    return table.integrals(mentioned, log_all, total), spare
+    mentioned, other, row = code[:, :-1], code[:, -1], np.arange(len(kinds))
+    others = np.where(kinds[:, -2] > 0, kinds[:, -1], 0.0)
+    times = np.zeros((len(kinds), len(shapes)))
+    np.add.at(times, (row[:, None], mentioned), 1)
+    times[row, other] += others
+    masses = table.integrals(times @ table.log_cdf, times @ shapes)
+    return np.take_along_axis(masses, mentioned, axis=1), others * masses[row, other]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -371,17 +369,16 @@ class _Table:
         rise = np.exp(shape * t - x - gammaln(shape) - log_cdf)
         return cls(log_cdf, rise, step, low <= _LOW)
 
-    def integrals(self, shapes: Ints, log_all: Floats, total: Floats) -> Floats:
-        """Integral of the density of each shape times the other distribution functions.
+    def integrals(self, log_all: Floats, total: Floats) -> Floats:
+        """Integrals of every density times other distribution functions, (patterns, shapes).
 
-        ``shapes`` (patterns, shapes) are numbers of rows of the table, ``log_all`` (patterns,
-        grid) the product of all distribution functions of a pattern. ``total`` is the sum of
-        all its shapes: below the grid the integrand is exp(total t) times a constant, if the
-        grid begins at `_LOW`.
+        ``log_all`` (patterns, grid) is the product of all distribution functions of a pattern,
+        ``total`` the sum of all its shapes: below the grid the integrand is exp(total t) times
+        a constant, if the grid begins at `_LOW`.
         """
-        rise, product = self.rise[shapes], np.exp(log_all)
-        first = rise[..., 0] * product[:, :1]
-        integral = (np.einsum("psg,pg->ps", rise, product) - first / 2) * self.step
+        product = np.exp(log_all)
+        first = product[:, :1] * self.rise[:, 0]
+        integral = (product @ self.rise.T - first / 2) * self.step
         if self.whole:
             integral += first / total[:, None] + first * total[:, None] * self.step**2 / 12
         return np.asarray(integral)
