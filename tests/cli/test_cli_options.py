@@ -1,6 +1,7 @@
 """The table of options: rare ones, `--help-all`, and how many every verb shows."""
 
 import json
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,10 @@ import typer
 from equipoise.cli import app
 from equipoise.cli.command import _choices
 from equipoise.cli.options import DEFAULTS, ROWS
+from equipoise.read.options import SHARED, VoteFormat
+from equipoise.study import Settings
+from equipoise.study.result import INFERENCES
+from equipoise.types.arrays import InputError
 from tests.cli_sample import FILES, flat
 
 MOST = 32  # options that the help of `evaluate` shows
@@ -135,3 +140,33 @@ def test_the_least_value_is_taken(equipoise):
     words = ("--replicates", "1", "--most", "1", "--out", "run")
     assert equipoise("evaluate", *FILES, *words)[0] == 0
     assert settings()["settings"]["replicates"] == 1
+
+
+@pytest.mark.parametrize("name", SHARED)
+def test_what_python_and_the_command_line_share_stands_once(name):
+    row, shared = ROWS[name], SHARED[name]
+    assert (row.text, row.choices) == (shared.text, shared.choices)
+    assert DEFAULTS[name] == (None if name == "labels" else shared.default)
+    keywords = {field.name: field for kind in (Settings, VoteFormat) for field in fields(kind)}
+    taken = name in keywords
+    assert taken or name in ("gold", "prediction_layout")
+    if taken:
+        assert keywords[name].default == shared.default
+
+
+@pytest.mark.usefixtures("study")
+@pytest.mark.parametrize(
+    "name", ["items", "annotators", "ties", "labels", "inference", "on_missing", "circular"]
+)
+def test_a_word_that_is_none_is_refused_alike_by_both(equipoise, name):
+    with pytest.raises(InputError, match=f"settings, {name}: 'sofd'") as refused:
+        Settings(**{name: "sofd"})
+    flag = f"--{name.replace('_', '-')}"
+    code, _, said = equipoise("evaluate", *FILES, flag, "sofd")
+    assert code == 2 and f"{flag}: 'sofd'" in flat(said).replace("for ", "")
+    for word in SHARED[name].choices:
+        assert word in refused.value.expected and word in flat(said)
+
+
+def test_every_kind_of_inference_has_its_words():
+    assert SHARED["inference"].choices == tuple(INFERENCES)

@@ -8,8 +8,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from equipoise.read.annotations import read_annotations
-from equipoise.read.canonical import is_canonical, read_study, write_study
+from equipoise.read.canonical import read_study, write_study
 from equipoise.read.predictions import read_predictions
+from equipoise.read.sources import STUDY, TABLE, Source
 from equipoise.types.annotations import KINDS, Annotations
 from equipoise.types.arrays import InputError
 from equipoise.types.notices import Notice
@@ -107,7 +108,7 @@ def equal(one, two):
 def test_a_study_comes_back_as_it_was(tmp_path, ending, table, models):
     path = tmp_path / f"study.{ending}"
     write_study(path, table, models)
-    assert is_canonical(path)
+    assert Source(path).form == STUDY
     again, others = read_study(path)
     assert same(table, again)
     assert len(others) == len(models)
@@ -175,7 +176,7 @@ def test_damage_is_named(tmp_path, damage):
 
 def test_other_tables_are_no_studies_and_options_mean_nothing_for_one(tmp_path):
     (tmp_path / "votes.csv").write_text("item,label\na,x\n")
-    assert not is_canonical(tmp_path / "votes.csv")
+    assert Source(tmp_path / "votes.csv").form == TABLE
     with pytest.raises(InputError, match="another table"):
         read_study(tmp_path / "votes.csv")
     write_study(tmp_path / "study.parquet", *small())

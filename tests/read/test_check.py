@@ -13,8 +13,9 @@ from equipoise.cli import run
 from equipoise.read.annotations import read_annotations
 from equipoise.read.canonical import read_study
 from equipoise.read.check_findings import check_report
+from equipoise.read.options import VoteFormat
 from equipoise.read.predictions import read_predictions
-from equipoise.read.sources import FilesToCheck, check_files
+from equipoise.read.sources import check_files
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import InputError
 from equipoise.types.findings import as_json
@@ -58,7 +59,7 @@ def said(report, key):
 
 
 def checked(folder, *names, **how):
-    return check_files(FilesToCheck(any=[folder / name for name in names], vote_keywords=how))
+    return check_files([folder / name for name in names], votes=VoteFormat.of(how))
 
 
 def test_roles_layouts_and_reasons(study):
@@ -151,9 +152,7 @@ def test_files_without_a_sign_take_the_side_that_is_missing(tmp_path):
     other = checked(tmp_path, "first.csv", "third.csv")
     assert [one.role for one in other.files] == ["annotations", "predictions"]
     assert other.files[1].why == "guessed: the first file holds the annotations"
-    given = check_files(
-        FilesToCheck(any=[tmp_path / "first.csv"], predictions=[tmp_path / "third.csv"])
-    )
+    given = check_files([tmp_path / "first.csv"], predictions=[tmp_path / "third.csv"])
     assert [one.role for one in given.files] == ["annotations", "predictions"]
     assert given.files[0].why == "guessed: other files hold the predictions"
 
@@ -175,7 +174,7 @@ def test_arrays_and_rankings(tmp_path):
 
 def test_nothing_to_check_and_a_study_beside_votes(study):
     with pytest.raises(InputError, match="no files"):
-        check_files(FilesToCheck())
+        check_files()
     command(study, "votes.csv", "scores.csv", "--out", str(study / "study.csv"))
     with pytest.raises(InputError, match="a whole study beside other annotations"):
         checked(study, "study.csv", "votes.csv")

@@ -11,7 +11,9 @@ import pytest
 from equipoise import Annotations, evaluate
 from equipoise.read.annotations import read_annotations
 from equipoise.read.headers import _ANNOTATIONS, _PREDICTIONS
-from equipoise.read.predictions import predictions_for, predictions_read, read_predictions
+from equipoise.read.options import ScoreFormat
+from equipoise.read.predictions import predictions_for, predictions_of, read_predictions
+from equipoise.read.sources import sources_of
 from equipoise.read.streaming import stream_votes
 from equipoise.types.arrays import InputError
 from equipoise.types.predictions import Predictions
@@ -346,7 +348,7 @@ def test_predictions_by_synonym(tmp_path, header, layout):
         for i, item in enumerate(ITEMS)
     )
     (tmp_path / "scores.csv").write_text(f"{header}\n{rows}")
-    read = predictions_read(tmp_path / "scores.csv")
+    read = predictions_of(sources_of(tmp_path / "scores.csv"), ScoreFormat())
     assert [one.model for one in read.predictions] == list(MODELS)
     assert read.layouts == (layout,)
     assert np.array_equal(read.predictions[1].values, SCORES[1, :, 0])

@@ -240,9 +240,12 @@ def test_names_that_look_alike_are_told(votes, tmp_path, one, other):
     assert notice in said(votes(f"item,{one},{other}\na,yes,no\nb,no,no\n"))
     path = tmp_path / "scores.csv"
     path.write_text(f"item,{one},{other}\na,0.5,0.25\n")
-    from equipoise.read.predictions import predictions_read
+    from equipoise.read.options import ScoreFormat
+    from equipoise.read.predictions import predictions_of
+    from equipoise.read.sources import sources_of
 
-    assert any("different models" in str(each) for each in predictions_read(path).notices)
+    notices = predictions_of(sources_of(path), ScoreFormat()).notices
+    assert any("different models" in str(each) for each in notices)
 
 
 def test_names_that_do_not_are_not(votes):

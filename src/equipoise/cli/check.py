@@ -44,7 +44,8 @@ def check(options: Options) -> None:
     Example: equipoise check votes.csv scores.csv --out study.csv
     """
     from equipoise.read.check_findings import check_report
-    from equipoise.read.sources import FilesToCheck, check_files
+    from equipoise.read.options import ScoreFormat, VoteFormat
+    from equipoise.read.sources import check_files
     from equipoise.report.terminal import show
     from equipoise.types.findings import as_json
 
@@ -61,14 +62,12 @@ def check(options: Options) -> None:
         check_on_disk(folders, options)
         return
     checked = check_files(
-        FilesToCheck(
-            annotations=options.annotations or (),
-            predictions=options.predictions or (),
-            any=options.files or (),
-            vote_keywords=vote_keywords(options),
-            score_keywords=score_keywords(options),
-            first_votes=options.first_votes,
-        )
+        options.files or (),
+        annotations=options.annotations or (),
+        predictions=options.predictions or (),
+        votes=VoteFormat(**vote_keywords(options)),
+        scores=ScoreFormat(**score_keywords(options)),
+        first_votes=options.first_votes,
     )
     report = check_report(checked, command=True)
     if options.as_json:

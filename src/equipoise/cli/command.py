@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from importlib import import_module
 from inspect import Parameter, Signature
+from operator import attrgetter
 from typing import Annotated, Any, NamedTuple
 
 import typer
@@ -98,8 +99,8 @@ def verb(
                 return
             _check(values)
             options = Options(**values)
-            usual = (DEFAULTS["engine"], DEFAULTS["address"], DEFAULTS["workers"])
-            if not heavy or (options.engine, options.address, options.workers) == usual:
+            usual = tuple(map(DEFAULTS.get, OF_ENGINE))
+            if not heavy or attrgetter(*OF_ENGINE)(options) == usual:
                 function(options)
                 return
             from equipoise.cli.engine import use_engine

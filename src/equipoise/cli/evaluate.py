@@ -96,7 +96,7 @@ def check_scoring(options: Options) -> None:
             normalised(options.resample)
     except InputError as error:
         raise misused(error.in_command().removeprefix(f"{flag(name)}: "), name) from None
-    named = [] if options.analyses is None else words(options.analyses)
+    named = words(options.analyses) if options.analyses else []
     if options.analyses is not None and not named:
         message = f"got {options.analyses!r}, expected analyses, for example ranking,flips"
         raise misused(message, "analyses")

@@ -16,6 +16,7 @@ from typing import Annotated, Any, NamedTuple, get_args
 
 import typer
 
+from equipoise.read.options import SHARED
 from equipoise.types.arrays import InputError, choice
 
 FILES, ASKED, MEANING = "Files", "What is looked at", "What the labels mean"
@@ -71,6 +72,13 @@ class Row(NamedTuple):
 def row(panel: str, text: str, *flags: str, **more: Any) -> Row:
     """What the table says of an option."""
     return Row(panel, text, flags, **more)
+
+
+def shared(panel: str, name: str, **more: Any) -> Row:
+    """The same of an option that is a keyword of Python, too."""
+    facts = {**SHARED[name]._asdict(), **more}
+    del facts["default"]
+    return Row(panel, **facts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,32 +193,27 @@ class Options:
         FILES, "Other names in the annotations, OURS=THEIRS: `item=Study,group=patient`.",
         rare=True,
     )] = None  # fmt: skip
-    layout: Annotated[str, row(
-        FILES, "Annotations: `auto`, `tidy`, `wide`, `tasks` (one annotator's file, a column "
-        "per task), `counts`, `rankings`, `label-studio`.", rare=True,
-    )] = "auto"  # fmt: skip
-    repeats: Annotated[str, row(
-        FILES, "Several votes of one annotator on one item: `keep`, `last` or `error`.",
-        rare=True, choices="equipoise.read.options:REPEATS",
-    )] = "keep"  # fmt: skip
+    layout: Annotated[str, shared(
+        FILES, "layout", rare=True,
+    )] = SHARED["layout"].default  # fmt: skip
+    repeats: Annotated[str, shared(
+        FILES, "repeats", rare=True,
+    )] = SHARED["repeats"].default  # fmt: skip
     expert_columns: Annotated[str | None, row(
         FILES, "Other names in the experts' files.", rare=True,
     )] = None  # fmt: skip
     prediction_columns: Annotated[str | None, row(
         FILES, "Other names in the predictions, OURS=THEIRS.", rare=True,
     )] = None  # fmt: skip
-    prediction_layout: Annotated[str, row(
-        FILES, "Predictions: `auto`, `long`, `wide`, `classes`, `tasks`.", rare=True,
-        choices="equipoise.read.options:PREDICTION_LAYOUTS",
-    )] = "auto"  # fmt: skip
-    on_missing: Annotated[str, row(
-        FILES, "Items that only one side has: `error`, or `drop` and say so.", rare=True,
-        choices="equipoise.study.alignment:ON_MISSING",
-    )] = "error"  # fmt: skip
-    circular: Annotated[str, row(
-        FILES, "A model that is an annotator too: `error`, or `drop` its votes and say so.",
-        rare=True, choices="equipoise.study.circularity:CIRCULAR",
-    )] = "error"  # fmt: skip
+    prediction_layout: Annotated[str, shared(
+        FILES, "prediction_layout", rare=True,
+    )] = SHARED["prediction_layout"].default  # fmt: skip
+    on_missing: Annotated[str, shared(
+        FILES, "on_missing", rare=True,
+    )] = SHARED["on_missing"].default  # fmt: skip
+    circular: Annotated[str, shared(
+        FILES, "circular", rare=True,
+    )] = SHARED["circular"].default  # fmt: skip
 
     # ---- what was audited ----------------------------------------------------------------
     found: Annotated[int | None, row(
@@ -257,9 +260,8 @@ class Options:
     margin: Annotated[float | None, row(
         ASKED, "How much worse a model may be and still count as no worse.",
     )] = None  # fmt: skip
-    labels: Annotated[str | None, row(
-        ASKED, "`soft` (share of votes) or `hard` (majority): the labels that decide. Default: "
-        "soft.", choices=("hard", "soft"),
+    labels: Annotated[str | None, shared(
+        ASKED, "labels",
     )] = None  # fmt: skip
     alpha_level: Annotated[str | None, row(
         ASKED, "How far apart two labels are for Krippendorff's alpha: `nominal` (same or "
@@ -319,10 +321,9 @@ class Options:
     )] = None  # fmt: skip
 
     # ---- what the labels mean ------------------------------------------------------------
-    kind: Annotated[str | None, row(
-        MEANING, "`binary`, `nominal`, `ordinal`, `interval`, `ranking`; inferred if left out.",
-        choices="equipoise.read.options:KINDS",
-    )] = None  # fmt: skip
+    kind: Annotated[str | None, shared(
+        MEANING, "kind",
+    )] = SHARED["kind"].default  # fmt: skip
     classes: Annotated[str | None, row(
         MEANING, "All classes, comma-separated, or a .txt file with one per line; grades "
         "lowest first.",
@@ -331,23 +332,19 @@ class Options:
     at_least: Annotated[str | None, row(
         MEANING, "Grades or ratings: is it at least this?",
     )] = None  # fmt: skip
-    exchangeable: Annotated[bool, row(
-        MEANING, "Annotator names are arbitrary slots, not persons.", rare=True,
-    )] = False  # fmt: skip
+    exchangeable: Annotated[bool, shared(
+        MEANING, "exchangeable", rare=True,
+    )] = SHARED["exchangeable"].default  # fmt: skip
     first_votes: Annotated[int | None, row(
         MEANING, "Only the first so many votes on an item, by timestamp or else by row: where "
         "votes were added after disagreement.", least=1, rare=True,
     )] = None  # fmt: skip
-    gold: Annotated[str, row(
-        MEANING, "Rows marked `is_gold`: the `truth` of their items, `ignore` (the votes "
-        "count), or `only` items that have some.", rare=True,
-        choices="equipoise.types.annotations:GOLD",
-    )] = "truth"  # fmt: skip
-    ties: Annotated[str, row(
-        MEANING, "Items tied in the hard label: `half` (tied classes share them, a yes/no tie "
-        "counts 1/2), `negative` (strict majority), or `drop` (left out for hard labels).",
-        rare=True, choices="equipoise.study.blocks:TIES",
-    )] = "half"  # fmt: skip
+    gold: Annotated[str, shared(
+        MEANING, "gold", rare=True,
+    )] = SHARED["gold"].default  # fmt: skip
+    ties: Annotated[str, shared(
+        MEANING, "ties", rare=True,
+    )] = SHARED["ties"].default  # fmt: skip
 
     # ---- the truth, groups of classes, models of votes -----------------------------------
     truth: Annotated[str, row(
@@ -519,35 +516,33 @@ class Options:
     )] = "width"  # fmt: skip
 
     # ---- uncertainty ---------------------------------------------------------------------
-    seed: Annotated[int, row(UNCERTAINTY, "Same seed, same bytes.", least=0, any_size=True)] = 0
-    level: Annotated[float, row(UNCERTAINTY, "Interval level.", least=0.5, most=0.999)] = 0.95
-    most: Annotated[int, row(
-        UNCERTAINTY, "Size at which searches end.", least=1, rare=True,
-    )] = 50  # fmt: skip
+    seed: Annotated[int, shared(
+        UNCERTAINTY, "seed", any_size=True,
+    )] = SHARED["seed"].default  # fmt: skip
+    level: Annotated[float, shared(
+        UNCERTAINTY, "level", least=0.5, most=0.999,
+    )] = SHARED["level"].default  # fmt: skip
+    most: Annotated[int, shared(
+        UNCERTAINTY, "most", rare=True,
+    )] = SHARED["most"].default  # fmt: skip
     resample: Annotated[str | None, row(
         UNCERTAINTY, "What is resampled for shares: `items`, `votes`, `panel`, "
         "`items-x-panel`, `items-x-votes`, `influence` (instant, for very many items); under a "
         "model `posterior` or `items-x-posterior`. Default: what fits; the output says why.",
         rare=True,
     )] = None  # fmt: skip
-    replicates: Annotated[int | None, row(
-        UNCERTAINTY, "Number of resamples; by default 1,000, fewer for more than 20,000 items.",
-        least=1, rare=True,
-    )] = None  # fmt: skip
-    items: Annotated[str, row(
-        UNCERTAINTY, "`random`: these items stand for others like them; `fixed`: they are all "
-        "that count.", choices=("random", "fixed"), rare=True,
-    )] = "random"  # fmt: skip
-    annotators: Annotated[str, row(
-        UNCERTAINTY, "`random`: these annotators stand for others like them; `fixed`: they are "
-        "the standard.", choices=("random", "fixed"), rare=True,
-    )] = "random"  # fmt: skip
-    inference: Annotated[str, row(
-        UNCERTAINTY, "`two-way`: against hard and soft labels; `per_reader_truth`: Obuchowski "
-        "and Rockette's analysis of each annotator's own votes, with Hillis' degrees of "
-        "freedom.",
-        choices="equipoise.study.result:INFERENCES", rare=True,
-    )] = "two-way"  # fmt: skip
+    replicates: Annotated[int | None, shared(
+        UNCERTAINTY, "replicates", rare=True,
+    )] = SHARED["replicates"].default  # fmt: skip
+    items: Annotated[str, shared(
+        UNCERTAINTY, "items", rare=True,
+    )] = SHARED["items"].default  # fmt: skip
+    annotators: Annotated[str, shared(
+        UNCERTAINTY, "annotators", rare=True,
+    )] = SHARED["annotators"].default  # fmt: skip
+    inference: Annotated[str, shared(
+        UNCERTAINTY, "inference", rare=True,
+    )] = SHARED["inference"].default  # fmt: skip
     matters: Annotated[float | None, row(
         UNCERTAINTY, "The smallest difference that counts; by default half a unit of the last "
         "printed digit.", rare=True,

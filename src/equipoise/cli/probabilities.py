@@ -99,7 +99,8 @@ def read_probabilities(options: Options) -> _ReadProbabilities:
 
 def _of_predictions(options: Options, path: Path) -> _ReadProbabilities:
     """A file of probabilities."""
-    from equipoise.read.predictions import prediction_columns, read_predictions
+    from equipoise.read.predictions import read_predictions
+    from equipoise.read.sources import Source
     from equipoise.study.analyses.threshold_in_use import ItemProbabilities
 
     how = dict[str, Any](layout=options.layout)
@@ -108,7 +109,7 @@ def _of_predictions(options: Options, path: Path) -> _ReadProbabilities:
             path, columns=column_map(options.columns, "columns"), **how
         )
     except InputError as error:
-        if not path.is_file() or not VOTE_COLUMNS & set(prediction_columns(path)):
+        if not path.is_file() or not VOTE_COLUMNS & set(Source(path).columns):
             raise
         do = "if the file holds votes, add --truth votes, or a model such as --truth auto"
         raise InputError(error.where, error.got, "a probability per item", do) from None

@@ -85,8 +85,12 @@ def earlier_run(options: Options, truth: str) -> EarlierRun | None:
             stored[name] = ",".join(f"{ours}={theirs}" for ours, theirs in columns.items())
     notices = _cautions(record, truth)
     files, changed = _located_files(options, folder, record)
-    files = replace(files, **stored, study=None)
-    return EarlierRun(folder=folder, record=record, options=files, notices=notices + changed)
+    return EarlierRun(
+        folder=folder,
+        record=record,
+        options=replace(files, **stored, study=None),
+        notices=notices + changed,
+    )
 
 
 def _is_run(path: Path) -> bool:

@@ -121,12 +121,13 @@ def read_study(
 
     if options.dataset is not None:
         check_files(options)
-    run, classes = earlier_run(options, truth), class_names(options.classes)
-    recorded: tuple[str, ...] = ()
+    run = earlier_run(options, truth)
+    classes = class_names(options.classes) if options.classes else []
+    names = tuple(metrics)
     if run is not None:
         options = run.options
         classes = classes or list(run.record.question.classes or ())
-        recorded = tuple(metric.name for metric in run.record.metrics)
+        names = names or tuple(metric.name for metric in run.record.metrics)
     votes, scores, notices = _sides(options)
     _check_sides(options, votes, scores)
     options = replace(
@@ -134,7 +135,6 @@ def read_study(
         annotations=list(map(Path, map(attrgetter("path"), votes))),
         predictions=list(map(Path, map(attrgetter("path"), scores))),
     )
-    names = tuple(metrics) or recorded
     table, models = _read_sides(options, votes, scores, classes or None)
     if matched:
         table = independent(table, models, options.circular)
@@ -190,7 +190,7 @@ def vote_keywords(options: Options) -> Mapping[str, Any]:
         "kind": options.kind,
         "repeats": options.repeats,
         "exchangeable": options.exchangeable,
-        "classes": class_names(options.classes) or None,
+        "classes": (options.classes and class_names(options.classes)) or None,
         "columns": column_map(options.columns, "columns"),
     }
 
@@ -257,11 +257,10 @@ def _check_sides(
         )
     elif not votes or not scores:
         names = _named([file.path for file in (*votes, *scores)])
-        do = f"add them: -a votes.csv -p {names}"
+        there, do = "predictions", f"add them: -a votes.csv -p {names}"
         if votes:
             alone = f"without models, see `equipoise agreement {names}`"
-            do = f"add them: -a {names} -p scores.csv; {alone}"
-        there = "annotations" if votes else "predictions"
+            there, do = "annotations", f"add them: -a {names} -p scores.csv; {alone}"
         raise InputError(
             names, f"{there} alone", "annotations and predictions, or a whole study", do
         )
@@ -269,8 +268,9 @@ def _check_sides(
 
 def _refuse_reading(whole: str, options: Options, names: Sequence[str]) -> None:
     """Refuse options about reading files where a data set or a study is read as it is."""
-    why = f"is about reading files, and {whole} is read as it is; leave it out"
-    refuse_unused(options, names, why)
+    refuse_unused(
+        options, names, f"is about reading files, and {whole} is read as it is; leave it out"
+    )
 
 
 def _whole_study(votes: "Sequence[Source]") -> str | None:

@@ -27,7 +27,7 @@ import numpy as np
 
 from equipoise.read import parquet
 from equipoise.read.files import AnyPath
-from equipoise.read.headers import annotation_headers, require_header
+from equipoise.read.headers import WHO, annotation_headers, require_header
 from equipoise.read.label_studio import is_label_studio, label_studio_annotations
 from equipoise.read.options import TIDY, VoteFormat
 from equipoise.read.rankings import ranking_annotations
@@ -60,7 +60,6 @@ from equipoise.types.arrays import Floats, InputError, Ints, choice, listed, unk
 from equipoise.types.notices import Notice, notice
 from equipoise.types.words import Option, hint
 
-_WHO = ("item", "annotator")
 _LAYOUTS = ("tidy", "wide", "tasks", "counts")
 _WIDE, _TASKS = Option("layout", "wide"), Option("layout", "tasks")
 _TIDY = Option("columns", {"item": "...", "annotator": "...", "label": "..."})
@@ -105,13 +104,8 @@ def annotations_of_tables(tables: Sequence[Table], options: VoteFormat) -> Annot
     else:
         table = _stack_tables([_with_reader(part, _tidy_table(part)) for part in parts])
     # columns that the caller named have our names by now, and are not in doubt
-    sure = {ours: ours for ours in _WHO if ours in options.columns} if options.columns else {}
+    sure = {ours: ours for ours in WHO if ours in options.columns} if options.columns else {}
     return tidy_annotations(table, replace(options, columns=sure))
-
-
-def layouts_of(tables: Sequence[Table], options: VoteFormat) -> list[str]:
-    """How each of some tables is laid out, read alone or as one."""
-    return [part.layout for part in _with_layouts(tables, options)] if tables else []
 
 
 def _with_layouts(tables: Sequence[Table], options: VoteFormat) -> list[_Part]:
@@ -625,17 +619,16 @@ def annotations_of(sources: Sequence[Source], options: VoteFormat) -> Annotation
 
 def annotation_layouts(sources: Sequence[Source], options: VoteFormat) -> list[str]:
     """How each of some files of annotations is laid out, which are read as one."""
-    of_arrays = "tasks" if options.layout == "tasks" else "counts"
     tables = [source.held for source in sources if source.form == TABLE]
-    of_tables = iter(layouts_of(tables, options))
+    of_tables = iter(_with_layouts(tables, options) if tables else ())
     layouts = []
     for source in sources:
+        layout = "tasks" if options.layout == "tasks" else "counts"
         if source.form == TABLE:
-            layouts.append(next(of_tables))
-        elif source.form == ARRAY:
-            layouts.append(of_arrays)
-        else:
-            layouts.append("label-studio" if is_label_studio(source.held) else "rankings")
+            layout = next(of_tables).layout
+        elif source.form == JSON_TEXT:
+            layout = "label-studio" if is_label_studio(source.held) else "rankings"
+        layouts.append(layout)
     return layouts
 
 

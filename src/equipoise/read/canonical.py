@@ -19,7 +19,6 @@ Every verb takes such a file without options. `read_study` returns what `write_s
 import io
 import json
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -30,9 +29,7 @@ from equipoise.read.files import (
     AnyPath,
     Content,
     content,
-    require_file,
     unknown_ending,
-    unreadable,
 )
 from equipoise.read.writing import replaced
 from equipoise.types.annotations import Annotations
@@ -45,23 +42,6 @@ _MARK = b"# equipoise study"
 _KEY = b"equipoise.study"
 _TITLE = "# equipoise study 1: annotations and predictions as read; every verb takes this file"
 _FIRST = ("role", "task", "item", "annotator", "model", "label", "score")
-
-
-def is_canonical(path: AnyPath) -> bool:
-    """Whether a file holds a whole study, as `write_study` makes it; reads but its ends."""
-    place = Path(path)
-    require_file(place)
-    try:
-        with place.open("rb") as file:
-            if place.suffix.lower() not in parquet.ENDINGS:
-                return file.read(len(_MARK)) == _MARK
-            size = file.seek(0, 2)
-            file.seek(max(size - 8, 0))
-            footer = int.from_bytes(file.read(4), "little") + 8
-            file.seek(max(size - footer, 0))
-            return _KEY in file.read(footer)
-    except OSError as error:
-        raise unreadable(path, error) from error
 
 
 def is_study(file: Content) -> bool:

@@ -91,7 +91,7 @@ _PREDICTIONS: Mapping[str, _Synonyms] = {
         "logit output confidence label class decision answer value",
     ),
 }
-_WHO = ("item", "annotator")
+WHO = ("item", "annotator")
 _OF_VOTES = ("label", "task", "rank", "count")  # of tables with a row per vote
 _ENDINGS = ("id", "name", "no", "number", "code")
 _ALL_WORDS = frozenset().union(
@@ -108,12 +108,12 @@ _SIGNS = (  # of a side: a word for one of its columns, and how that is said
     ("predictions", _PREDICTIONS["score"][0], "holds scores"),
     ("annotations", _ANNOTATIONS["label"][0], "holds labels"),
 )
-_PEOPLE = _ANNOTATIONS["annotator"][0] | _ANNOTATIONS["annotator"][1]
+_PEOPLE = frozenset().union(*_ANNOTATIONS["annotator"])
 _GROUPS = frozenset({"patient", "subject", "participant", "person", "night", "site"})
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?", re.IGNORECASE)
 
 
-class Headers(NamedTuple):
+class _Headers(NamedTuple):
     """The columns of a table by our names, and what to say of them."""
 
     columns: Mapping[str, str]
@@ -131,7 +131,7 @@ def plain(header: str) -> str:
     return re.sub(r"[\W_]+", "", header).casefold()
 
 
-def annotation_headers(table: Table, options: VoteFormat) -> Headers:
+def annotation_headers(table: Table, options: VoteFormat) -> _Headers:
     """Our columns in a table of annotations; those that the caller named stay.
 
     Examples
@@ -141,8 +141,8 @@ def annotation_headers(table: Table, options: VoteFormat) -> Headers:
     {'item': 'Case', 'annotator': 'Rater', 'label': 'Diagnosis'}
     """
     named, there = options.columns, {*table.columns, *options.columns}
-    if {"task", "worker", "label"} <= set(table.columns) and there.isdisjoint(_WHO):
-        return Headers(named)  # as crowd-kit has them
+    if {"task", "worker", "label"} <= set(table.columns) and there.isdisjoint(WHO):
+        return _Headers(named)  # as crowd-kit has them
     synonyms = _columns_by_synonym(table.columns, named, _ANNOTATIONS)
     if options.layout == "tasks":
         for ours in _OF_VOTES:
@@ -151,10 +151,10 @@ def annotation_headers(table: Table, options: VoteFormat) -> Headers:
         synonyms = {
             ours: names for ours, names in synonyms.items() if ours in ("item", "task", "group")
         }
-    return _headers(table, named, synonyms, Option("columns")) if synonyms else Headers(named)
+    return _headers(table, named, synonyms, Option("columns")) if synonyms else _Headers(named)
 
 
-def prediction_headers(table: Table, options: ScoreFormat) -> Headers:
+def prediction_headers(table: Table, options: ScoreFormat) -> _Headers:
     """Our columns in a table of predictions; columns named like tasks are theirs."""
     columns = dict.fromkeys(table.columns)
     for task in options.tasks or ():
@@ -170,7 +170,7 @@ def prediction_headers(table: Table, options: ScoreFormat) -> Headers:
         if len(scores) > 1 or not columns.keys() <= used:
             del synonyms["score"]  # a wide table whose models have such names
     option = Option("columns", flag="prediction_columns")
-    return _headers(table, named, synonyms, option) if synonyms else Headers(named)
+    return _headers(table, named, synonyms, option) if synonyms else _Headers(named)
 
 
 def is_named_like(header: str, ours: str) -> bool:
@@ -286,7 +286,7 @@ def _headers(
     named: Mapping[str, str],
     synonyms: Mapping[str, Sequence[str]],
     option: Option,
-) -> Headers:
+) -> _Headers:
     """The columns that the caller named, and one for each synonym."""
     for ours, alike in synonyms.items():
         if len(alike) > 1:
@@ -301,7 +301,7 @@ def _headers(
     text = f"{side}read by their headers: {{pairs}}; {{columns}} says otherwise"
     pairs = joined([f"{theirs!r} as {ours}" for ours, theirs in single.items()])
     note = notice("columns_by_synonym", text, pairs=pairs, columns=option)
-    return Headers({**named, **single}, (note,))
+    return _Headers({**named, **single}, (note,))
 
 
 def _all_numbers(table: Table, column: str) -> bool:

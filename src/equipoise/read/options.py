@@ -1,4 +1,8 @@
-"""How a table is to be read: the keywords of every reader, checked once.
+"""Options: what Python's keywords and the command line have in common, and how tables are read.
+
+`SHARED` has a row for every keyword that is also an option of the command line: its default,
+the words or bounds that it knows, and its help. `Settings` and the formats below take their
+defaults and checks from it, the table of the command line its help, choices and bounds too.
 
 The fields of `VoteFormat` are the keywords of everything that reads annotations, those of
 `ScoreFormat` the keywords of everything that reads predictions.
@@ -7,8 +11,9 @@ The fields of `VoteFormat` are the keywords of everything that reads annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
+from equipoise.types.annotations import GOLD
 from equipoise.types.annotations import KINDS as KINDS
 from equipoise.types.annotations import Kind as Kind
 from equipoise.types.arrays import InputError, choice, listed, require_keywords, unknown_name
@@ -16,7 +21,6 @@ from equipoise.types.words import Option, hint
 
 ANNOTATION_LAYOUTS = ("auto", "tidy", "wide", "tasks", "counts", "rankings", "label-studio")
 PREDICTION_LAYOUTS = ("auto", "long", "wide", "classes", "tasks")
-REPEATS = ("keep", "last", "error")
 TIDY = (
     "item",
     "annotator",
@@ -32,6 +36,114 @@ TIDY = (
     "count",
 )
 LONG = ("item", "task", "model", "score")
+
+
+class Shared(NamedTuple):
+    """What a keyword and an option of one name have in common.
+
+    Attributes
+    ----------
+    default, text
+        What it is where nobody says anything, and what the help says of it.
+    choices
+        Words that it knows, for one that knows some.
+    least, most
+        Bounds of a number.
+    """
+
+    default: Any
+    text: str
+    choices: tuple[str, ...] = ()
+    least: float | None = None
+    most: float | None = None
+
+
+SHARED: Mapping[str, Shared] = {
+    "repeats": Shared(
+        "keep",
+        "Several votes of one annotator on one item: `keep`, `last` or `error`.",
+        choices=("keep", "last", "error"),
+    ),
+    "on_missing": Shared(
+        "error",
+        "Items that only one side has: `error`, or `drop` and say so.",
+        choices=("error", "drop"),
+    ),
+    "circular": Shared(
+        "error",
+        "A model that is an annotator too: `error`, or `drop` its votes and say so.",
+        choices=("error", "drop", "keep"),
+    ),
+    "labels": Shared(
+        "soft",
+        "`soft` (share of votes) or `hard` (majority): the labels that decide. Default: soft.",
+        choices=("hard", "soft"),
+    ),
+    "kind": Shared(
+        None,
+        "`binary`, `nominal`, `ordinal`, `interval`, `ranking`; inferred if left out.",
+        choices=KINDS,
+    ),
+    "exchangeable": Shared(
+        default=False, text="Annotator names are arbitrary slots, not persons."
+    ),
+    "gold": Shared(
+        "truth",
+        "Rows marked `is_gold`: the `truth` of their items, `ignore` (the votes "
+        "count), or `only` items that have some.",
+        choices=GOLD,
+    ),
+    "ties": Shared(
+        "half",
+        "Items tied in the hard label: `half` (tied classes share them, a yes/no tie "
+        "counts 1/2), `negative` (strict majority), or `drop` (left out for hard labels).",
+        choices=("half", "negative", "drop"),
+    ),
+    "prediction_layout": Shared(
+        "auto",
+        "Predictions: `auto`, `long`, `wide`, `classes`, `tasks`.",
+        choices=PREDICTION_LAYOUTS,
+    ),
+    "layout": Shared(
+        "auto",
+        "Annotations: `auto`, `tidy`, `wide`, `tasks` (one annotator's file, a column "
+        "per task), `counts`, `rankings`, `label-studio`.",
+    ),
+    "level": Shared(0.95, "Interval level."),
+    "most": Shared(50, "Size at which searches end.", least=1),
+    "replicates": Shared(
+        None,
+        "Number of resamples; by default 1,000, fewer for more than 20,000 items.",
+        least=1,
+    ),
+    "items": Shared(
+        "random",
+        "`random`: these items stand for others like them; `fixed`: they are all that count.",
+        choices=("random", "fixed"),
+    ),
+    "annotators": Shared(
+        "random",
+        "`random`: these annotators stand for others like them; `fixed`: they are "
+        "the standard.",
+        choices=("random", "fixed"),
+    ),
+    "inference": Shared(
+        "two-way",
+        "`two-way`: against hard and soft labels; `per_reader_truth`: Obuchowski "
+        "and Rockette's analysis of each annotator's own votes, with Hillis' degrees of "
+        "freedom.",
+        choices=("two-way", "per_reader_truth"),
+    ),
+    "seed": Shared(0, "Same seed, same bytes.", least=0),
+}
+
+
+def check_shared(where: str, options: object, names: Iterable[str]) -> None:
+    """Refuse words that options of some names do not know."""
+    for name in names:
+        value, choices = getattr(options, name), SHARED[name].choices
+        if value is not None and choices:
+            choice(f"{where}{name}", value, choices)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,18 +166,16 @@ class VoteFormat:
         Forget who voted: annotator names are slots, not persons.
     """
 
-    layout: str = "auto"
+    layout: str = SHARED["layout"].default
     kind: Kind | None = None
     classes: tuple[str, ...] | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
-    repeats: str = "keep"
-    exchangeable: bool = False
+    repeats: str = SHARED["repeats"].default
+    exchangeable: bool = SHARED["exchangeable"].default
 
     def __post_init__(self) -> None:
         choice("layout", str(self.layout), ANNOTATION_LAYOUTS)
-        choice("repeats", str(self.repeats), REPEATS)
-        if self.kind is not None:
-            choice("kind", str(self.kind), KINDS)
+        check_shared("", self, ("repeats", "kind"))
         object.__setattr__(self, "columns", _mapping(self.columns, TIDY))
         object.__setattr__(self, "classes", _class_names(self.classes))
 
@@ -117,7 +227,7 @@ class ScoreFormat:
         The question answered, for a table that does not name it.
     """
 
-    layout: str = "auto"
+    layout: str = SHARED["layout"].default
     columns: Mapping[str, str] = field(default_factory=dict)
     classes: tuple[str, ...] | None = None
     tasks: tuple[str, ...] | None = None

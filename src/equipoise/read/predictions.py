@@ -31,7 +31,7 @@ import numpy as np
 
 from equipoise.read.files import NUMPY, AnyPath, unknown_ending
 from equipoise.read.headers import prediction_headers, refuse_swapped_items, require_header
-from equipoise.read.options import TIDY, ScoreFormat
+from equipoise.read.options import LONG, TIDY, ScoreFormat
 from equipoise.read.sources import ARRAY, STUDY, TABULAR, Source, sources_of
 from equipoise.read.tables import (
     ITEMS_BY_ROW,
@@ -93,14 +93,8 @@ def read_predictions(
         If a file or a row of it cannot be used, or if two files give the same model and
         task; the message names model, item and row.
     """
-    return predictions_read(path_or_paths, **keywords).predictions
-
-
-def predictions_read(
-    path_or_paths: AnyPath | Sequence[AnyPath], **keywords: Any
-) -> PredictionsRead:
-    """As `read_predictions`, with what there is to say of it."""
-    return predictions_of(sources_of(path_or_paths), ScoreFormat.of(keywords))
+    options = ScoreFormat.of(keywords)
+    return predictions_of(sources_of(path_or_paths), options).predictions
 
 
 def predictions_of(sources: Sequence[Source], options: ScoreFormat) -> PredictionsRead:
@@ -132,11 +126,6 @@ def predictions_of(sources: Sequence[Source], options: ScoreFormat) -> Predictio
     )
     alike = alike_notices("models", tuple(models))
     return PredictionsRead(predictions, tuple(dict.fromkeys((*notices, *alike))), layouts)
-
-
-def prediction_columns(path: AnyPath) -> tuple[str, ...]:
-    """Names of the columns of a table; none for an array."""
-    return Source(path).columns
 
 
 def table_predictions(
@@ -318,9 +307,15 @@ class _Rows:
         predictions = []
         for answer in answers:
             for rows, items, model, task in parts:
-                who, values = model or answer.model, answer.values[rows]
-                about = (answer.classes, task or answer.task)
-                predictions.append(Predictions(who, items, values, *about))
+                predictions.append(
+                    Predictions(
+                        model or answer.model,
+                        items,
+                        answer.values[rows],
+                        answer.classes,
+                        task or answer.task,
+                    )
+                )
         return tuple(predictions)
 
     def name(self, ours: str, row: int) -> str:
@@ -381,10 +376,8 @@ def _guess_layout(rows: _Rows, options: ScoreFormat) -> str:
         )
     if options.classes is not None and _about_classes(others, options.classes):
         return "classes"
-    several = len(others) > 2
-    if not several and len(others) == 2:
-        several = "model" in rows.ids or _common_prefix(others) != ""
-    if several and _sums_to_one(rows):
+    marked = len(others) == 2 and ("model" in rows.ids or _common_prefix(others) != "")
+    if (marked or len(others) > 2) and _sums_to_one(rows):
         return "classes"
     if "model" in rows.ids:
         raise InputError(
@@ -592,7 +585,7 @@ def _by_class(rows: _Rows, options: ScoreFormat, model: str) -> _Answers:
     return _Answers(matrix, model, options.task or "", classes)
 
 
-_IDS = frozenset({"item", "task", "model", "score"})
+_IDS = frozenset(LONG)
 
 
 def predictions_for(

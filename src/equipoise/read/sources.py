@@ -10,8 +10,8 @@ what was guessed. What comes out is a `CheckedFiles`; `write_study` makes one fi
 every verb takes without options.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
@@ -189,28 +189,6 @@ def _role_and_sign(source: Source) -> tuple[str, str]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FilesToCheck:
-    """Files by their role, and how they are read.
-
-    Attributes
-    ----------
-    annotations, predictions, any
-        Paths; what the files under `any` hold is told by their content.
-    vote_keywords, score_keywords
-        As for `read_annotations` and `read_predictions`.
-    first_votes
-        How many first votes of each item count; None for all.
-    """
-
-    annotations: Sequence[AnyPath] = ()
-    predictions: Sequence[AnyPath] = ()
-    any: Sequence[AnyPath] = ()
-    vote_keywords: Mapping[str, Any] = field(default_factory=dict)
-    score_keywords: Mapping[str, Any] = field(default_factory=dict)
-    first_votes: int | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedFiles:
     """What was read: every file, and the study they make."""
 
@@ -245,40 +223,57 @@ class CheckedFiles:
         )
 
 
-def check_files(wanted: FilesToCheck) -> CheckedFiles:
-    """Read files, and say how."""
+def check_files(
+    any: Sequence[AnyPath] = (),
+    *,
+    annotations: Sequence[AnyPath] = (),
+    predictions: Sequence[AnyPath] = (),
+    votes: VoteFormat | None = None,
+    scores: ScoreFormat | None = None,
+    first_votes: int | None = None,
+) -> CheckedFiles:
+    """Read files, and say how.
+
+    Parameters
+    ----------
+    any, annotations, predictions
+        Paths; what the files under `any` hold is told by their content.
+    votes, scores
+        How annotations and predictions are read.
+    first_votes
+        How many first votes of each item count; None for all.
+    """
     from equipoise.read.predictions import PredictionsRead
 
-    files = []
-    taken = [role for role in _ROLES if getattr(wanted, role, ())]
-    for role in taken:
-        for file in sources_of(getattr(wanted, role)):
-            file.role, file.why = (
-                (STUDY, OF_STUDY) if file.form == STUDY else (role, "as given")
-            )
+    files, taken = [], []
+    for role, paths in (("annotations", annotations), ("predictions", predictions)):
+        for file in sources_of(paths) if paths else ():
+            whole = file.form == STUDY
+            file.role, file.why = (STUDY, OF_STUDY) if whole else (role, "as given")
             files.append(file)
-    some = sources_of(wanted.any) if wanted.any else []
+            taken.append(role)
+    some = sources_of(any) if any else []
     tell_roles(some, taken)
     files = sorted((*files, *some), key=lambda file: _ROLES.index(file.role))
     if not files:
         raise InputError("check", "no files", "at least one", "name a file")
-    votes = VoteFormat.of(wanted.vote_keywords)
-    annotations = _annotations([file for file in files if file.role != "predictions"], votes)
-    if annotations is not None and wanted.first_votes is not None:
-        annotations = annotations.first_votes(wanted.first_votes)
+    votes = votes or VoteFormat()
+    table = _annotations([file for file in files if file.role != "predictions"], votes)
+    if table is not None and first_votes is not None:
+        table = table.first_votes(first_votes)
     of_models = [file for file in files if file.role == "predictions"]
     models = PredictionsRead(())
     if of_models:
         try:
-            annotations, models = _models(annotations, of_models, votes, wanted.score_keywords)
+            table, models = _models(table, of_models, votes, scores or ScoreFormat())
         except InputError as error:
             raise error.renamed(_OF_SCORES) from None
     in_study = files[0].held[1] if files[0].role == STUDY else ()
     return CheckedFiles(
         files=tuple(files),
-        annotations=annotations,
+        annotations=table,
         predictions=(*in_study, *models.predictions),
-        notices=models.notices if annotations is None else annotations.notices,
+        notices=models.notices if table is None else table.notices,
     )
 
 
@@ -286,16 +281,20 @@ def _models(
     annotations: Annotations | None,
     files: Sequence[Source],
     votes: VoteFormat,
-    keywords: Mapping[str, Any],
+    scores: ScoreFormat,
 ) -> "tuple[Annotations | None, PredictionsRead]":
     """Predictions for annotations, or alone; each file gets its layout."""
     from equipoise.read.predictions import predictions_for, predictions_of
 
     if annotations is None:
-        read = predictions_of(files, ScoreFormat.of(keywords))
+        read = predictions_of(files, scores)
     else:
         annotations, read = predictions_for(
-            annotations, files, classes_known=votes.classes is not None, **keywords
+            annotations,
+            files,
+            classes_known=votes.classes is not None,
+            layout=scores.layout,
+            columns=scores.columns,
         )
     for file, layout in zip(files, read.layouts, strict=True):
         file.layout = layout

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from equipoise.read.headers import group_hint, is_named_like, swapped_notices
+from equipoise.read.headers import WHO, group_hint, is_named_like, swapped_notices
 from equipoise.read.options import TIDY, VoteFormat
 from equipoise.read.tables import (
     CodedNames,
@@ -122,7 +122,7 @@ def _doubts(
 ) -> tuple[Notice, ...]:
     """Say what is odd: columns that look swapped, unless the caller named them, and names."""
     notices: tuple[Notice, ...] = ()
-    if "annotator" in ids and not {"item", "annotator"} <= options.columns.keys():
+    if "annotator" in ids and not set(WHO) <= options.columns.keys():
         task = ids["task"].codes if "task" in ids else None
         label = labels.get("label")
         notices += swapped_notices(ids["item"], ids["annotator"], label, task, table.name)
@@ -137,7 +137,7 @@ def _doubts(
 def name_columns(table: Table, options: VoteFormat) -> Table:
     """Give every column that is used our name, and say which ones are not used."""
     chosen = options.columns
-    ours_there = not {"item", "annotator"}.isdisjoint((*table.columns, *chosen))
+    ours_there = not set(WHO).isdisjoint((*table.columns, *chosen))
     if "worker" in table.columns and not ours_there:
         chosen = _CROWD_KIT | dict(chosen)
         text = (
@@ -243,17 +243,13 @@ def _read_labels(table: Table, options: VoteFormat) -> tuple[_Fields, Bools]:
         return _read_amounts(table, options)
     labels = code_names(table, "label")
     missing = is_missing(labels.names)
-    there = labels.codes >= 0
-    if missing.any():
-        there &= ~missing[labels.codes]
+    place = np.append(np.where(missing, -1, np.cumsum(~missing) - 1), -1)
+    present = CodedNames(place[labels.codes], tuple(compress(labels.names, ~missing)))
+    there = present.codes >= 0
     if not there.any():
         raise no_labels(table)
-    words = list(compress(labels.names, ~missing))
-    scale = scale_of(words, options, name=table.name)
-    if len(words) < len(labels.names):
-        place = np.append(np.where(missing, -1, np.cumsum(~missing) - 1), -1)
-        labels = CodedNames(place[labels.codes], tuple(words))
-    codes = class_codes(labels, scale, where=table.where, kind=options.kind)
+    scale = scale_of(present.names, options, name=table.name)
+    codes = class_codes(present, scale, where=table.where, kind=options.kind)
     facts = {"kind": scale.kind, "classes": scale.classes, "notices": scale.notices}
     return {**facts, "label": codes}, there
 

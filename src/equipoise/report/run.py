@@ -331,15 +331,15 @@ class Run:
 def prepare_folder(folder: Path, *, overwrite: bool = False) -> Path:
     """Check that a run can be written to a folder and that nothing is lost; make nothing."""
     target = Path(folder)
-    there = [name for name in (HEADER, PAGE) if (target / name).exists()]
+    there = list(filter(Path.exists, (target / HEADER, target / PAGE)))
     if there and not overwrite:
         raise InputError(
             f"{target}",
-            f"already holds a run ({', '.join(there)})",
+            f"already holds a run ({', '.join(path.name for path in there)})",
             "a new folder",
             "name another folder, or allow overwriting (--overwrite)",
         )
-    ground = next(path for path in (target, *target.absolute().parents) if path.exists())
+    ground = next(filter(Path.exists, (target, *target.absolute().parents)))
     if not ground.is_dir() or not os.access(ground, os.W_OK):
         why = "read-only" if ground.is_dir() else "a file"
         raise InputError(

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from equipoise.metrics import Metric, parsed
+from equipoise.read.options import SHARED
 from equipoise.study.truth import TaskTruth
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import Floats, InputError, choice, listed, positions
@@ -23,7 +24,7 @@ from equipoise.types.predictions import Predictions
 from equipoise.types.votes import vote_counts
 from equipoise.types.words import Option, hint
 
-ON_MISSING = ("error", "drop")
+ON_MISSING = SHARED["on_missing"].choices
 DROP = Option("on_missing", "drop")
 POSITIVE = hint("give class probabilities, or ask about one class with {}", Option("positive"))
 LEFT_OUT = 1e-3  # of a probability, up to which it is rounding

@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.metrics import Block, Truth
+from equipoise.read.options import SHARED
 from equipoise.types.arrays import Bools, Floats
 
-LABELS = ("hard", "soft")
-TIES = ("half", "negative", "drop")
+LABELS = SHARED["labels"].choices
 HALF = 0.5 + 1e-12
 TIE = 1e-12
 

@@ -22,6 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from equipoise.read.options import SHARED
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import Bools, Floats, InputError, Ints, choice, listed
 from equipoise.types.notices import notice
@@ -29,7 +30,7 @@ from equipoise.types.numbers import number
 from equipoise.types.predictions import Predictions
 from equipoise.types.words import Option, hint
 
-CIRCULAR = ("error", "drop", "keep")
+CIRCULAR = SHARED["circular"].choices
 CHECKED = "checked"  # by somebody else
 DROP, KEEP = Option("circular", "drop"), Option("circular", "keep")
 DISPUTED, OF_EACH = 30, 10  # disputed items, and those of each of two classes

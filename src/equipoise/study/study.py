@@ -21,12 +21,12 @@ import numpy as np
 from equipoise.inference import check_margin
 from equipoise.inference.resampling import Resampling, resample, usual_replicates
 from equipoise.metrics import Metric, named
-from equipoise.study.alignment import ON_MISSING, Aligned, align
+from equipoise.read.options import SHARED, check_shared
+from equipoise.study.alignment import Aligned, align
 from equipoise.study.arguments import Truths, as_study, default_metrics
-from equipoise.study.blocks import LABELS, TIES
 from equipoise.study.circularity import CHECKED, CIRCULAR, independent
 from equipoise.study.per_reader_truth import PER_READER, TWO_WAY, refuse_former_name
-from equipoise.study.result import INFERENCES, Evaluation
+from equipoise.study.result import Evaluation
 from equipoise.study.thresholds import Thresholds, UsedThreshold, with_thresholds
 from equipoise.study.truth import TaskTruth, task_truths
 from equipoise.types.annotations import Annotations
@@ -102,26 +102,28 @@ class Settings:
         Size at which searches, such as that for flips, end.
     """
 
-    level: float = 0.95
-    items: str = "random"
-    annotators: str = "random"
-    inference: str = "two-way"
+    level: float = SHARED["level"].default
+    items: str = SHARED["items"].default
+    annotators: str = SHARED["annotators"].default
+    inference: str = SHARED["inference"].default
     margin: float | None = None
     matters: float | None = None
-    on_missing: str = "error"
+    on_missing: str = SHARED["on_missing"].default
     workers: int = 0
     progress: Progress | None = None
-    ties: str = "half"
-    circular: str = "error"
+    ties: str = SHARED["ties"].default
+    circular: str = SHARED["circular"].default
     thresholds: Thresholds | None = None
-    labels: str = "soft"
-    replicates: int | None = None
-    seed: int = 0
-    most: int = 50
+    labels: str = SHARED["labels"].default
+    replicates: int | None = SHARED["replicates"].default
+    seed: int = SHARED["seed"].default
+    most: int = SHARED["most"].default
 
     def __post_init__(self) -> None:
-        for name in ("items", "annotators"):
-            choice(f"settings, {name}", getattr(self, name), ("random", "fixed"))
+        if self.inference not in SHARED["inference"].choices:
+            refuse_former_name(self.inference)
+        words = ("items", "annotators", "ties", "labels", "inference", "on_missing")
+        check_shared("settings, ", self, words)
         if self.items == self.annotators == "fixed":
             raise InputError(
                 "settings",
@@ -129,10 +131,6 @@ class Settings:
                 "at most one of them",
                 "say which of them stand for others like them",
             )
-        choice("settings, ties", self.ties, TIES)
-        choice("settings, labels", self.labels, LABELS)
-        refuse_former_name(self.inference)
-        choice("settings, inference", self.inference, tuple(INFERENCES))
         if self.inference == PER_READER and self.fixed is not None:
             raise InputError(
                 f"settings, inference {PER_READER}",
@@ -143,7 +141,6 @@ class Settings:
         for name in ("margin", "matters"):
             if getattr(self, name) is not None:
                 check_margin(f"settings, {name}", getattr(self, name))
-        choice("settings, on_missing", self.on_missing, ON_MISSING)
         choice("settings, circular", self.circular, (*CIRCULAR, CHECKED))
         if not 0 < self.level < 1 or self.workers < 0:
             raise InputError(
