@@ -137,8 +137,9 @@ def same_rows(study, combination, people):
         gaps = study.differences(metric, labels=labels, task=study.tasks[number])
         same_gaps(gaps, values, found, people, (level, higher, bounds))
         same_ranks(rows, gaps, level, higher=higher)
-        best = study.to_best(metric, labels=labels, task=study.tasks[number])[0].a
-        assert best == MODELS[int(np.argmax(values if higher else -values))]
+        if labels == "soft":
+            best = study.to_best(metric, task=study.tasks[number])[0].a
+            assert best == MODELS[int(np.argmax(values if higher else -values))]
         cov = oracle.covariance(found, people)
         for gap in gaps:
             a, b = MODELS.index(gap.a), MODELS.index(gap.b)
@@ -219,9 +220,10 @@ def test_numbers_are_those_of_the_definitions(truth, tasks, grouped, level):
     same_rows(done(*combination), combination, whom(truth))
 
 
-@pytest.mark.parametrize("truth", TRUTHS)
+@pytest.mark.parametrize(
+    ("truth", "tasks"), [case for case in product(TRUTHS, (1, 2)) if case != ("few", 2)]
+)
 @pytest.mark.parametrize("fixed", [("fixed", "random"), ("random", "fixed")])
-@pytest.mark.parametrize("tasks", [1, 2])
 def test_what_is_fixed_does_not_count(truth, fixed, tasks):
     combination = (truth, tasks, False, 0.8)
     same_rows(done(*combination, *fixed), combination, whom(truth, *fixed))

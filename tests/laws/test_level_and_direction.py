@@ -49,7 +49,10 @@ def test_numbers_on_disk_are_those_in_memory(tmp_path, monkeypatch, truth, level
     monkeypatch.setattr(coded, "_GROUPS", 2)  # sums of several partitions in one go
     models, votes, plan = inputs(truth, 1, grouped=False)
     moved = np.where(np.arange(len(votes.items)) < 2, 0.5, models[0].values)
-    models[2] = replace(models[0], model="nearly ash", values=moved)  # few items carry the gap
+    models = [
+        *models,
+        replace(models[0], model="nearly ash", values=moved),
+    ]  # a gap of two items
     known = evaluate(
         models, votes, metrics=ON_DISK, resampling=plan, settings=Settings(level=level)
     )
@@ -64,9 +67,8 @@ def test_numbers_on_disk_are_those_in_memory(tmp_path, monkeypatch, truth, level
         gap = gaps[one.metric, one.a, one.b]
         ends = gap.value, gap.low, gap.high
         np.testing.assert_allclose(one[3:6], ends, rtol=0, atol=1e-9)
-        assert one.p == pytest.approx(
-            gap.p_adjusted, abs=1e-3
-        )  # of 20,000 draws, rounding apart
+        # rounding can turn the draws of few annotators: two degrees of freedom are exponential
+        assert one.p == pytest.approx(gap.p_adjusted, abs=0.015 if truth == "few" else 1e-9)
 
 
 @pytest.mark.parametrize("positives", [4, 16])

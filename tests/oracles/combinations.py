@@ -217,7 +217,14 @@ def half_width(of, df_annotators, level):
     error = math.sqrt(variance(of))
     if not of[1] or df_annotators >= 4.5:
         return error * stdtrit(satterthwaite(of, df_annotators), (1 + level) / 2)
-    return brentq(lambda q: tails(q, of, df_annotators) - (1 - level), 0, 1e4 * error)
+    far = error
+    while tails(far, of, df_annotators) > 1 - level:
+        far *= 2
+
+    def excess(q):
+        return tails(q, of, df_annotators) - (1 - level)
+
+    return brentq(excess, 0 if far == error else far / 2, far, xtol=1e-6 * error)
 
 
 def interval(centre, half, bounds):

@@ -53,7 +53,7 @@ EXTREME, LISTED = 5, 60  # pairs named at each end; pairs beyond which only thos
 FEW_SHARED, FEW_ITEMS = 10, 20  # below which a kappa is noise, and an interval rough
 HIGH, LOW = 0.8, 0.4  # percent agreement and alpha, between which prevalence explains
 APART = 0.1  # between alpha and Fleiss' kappa
-PairRow = dict[str, Any]  # first, second, kappa, words, items
+PairRow = dict[str, Any]  # first, second, kappa, items, words
 PLAIN = "not corrected for chance"
 NAMES = {
     "alpha": "Krippendorff's alpha",
@@ -129,7 +129,9 @@ def pair_rows(pairs: Pairs) -> list[PairRow]:
     if size > SHOWN or size * (size - 1) // 2 > LISTED:
         return [row for end in closest_and_furthest(pairs) for row in end]
     matrix = shown_pairs(pairs)
-    return [_pair(matrix, i, j) for i in range(size) for j in range(i + 1, size)]
+    rows = (_pair(matrix, i, j) for i in range(size) for j in range(i + 1, size))
+    order = ("first", "second", "kappa", "words", "items")
+    return [{key: row[key] for key in order} for row in rows]
 
 
 def _pair(pairs: Pairs, a: int, b: int) -> PairRow:
@@ -140,8 +142,8 @@ def _pair(pairs: Pairs, a: int, b: int) -> PairRow:
         "first": names[a],
         "second": names[b],
         "kappa": kappa,
-        "words": words,
         "items": items,
+        "words": words,
     }
 
 
