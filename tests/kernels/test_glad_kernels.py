@@ -112,7 +112,7 @@ def test_exponentials_in_plain_arithmetic():
     assert_allclose(got, np.expm1(-x), rtol=2e-15, atol=0)
     assert kernel._exp_less_one(1e9) == -1
     for one in x:
-        cost = kernel._cost(np.array([one]), np.array([2.0]))
+        cost = kernel._weigh_and_cost(np.array([one]), np.array([2.0]))
         assert cost == pytest.approx(2 * np.logaddexp(one / 2, -one / 2), rel=2e-15)
 
 

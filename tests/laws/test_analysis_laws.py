@@ -154,7 +154,8 @@ def squeezed(words):
 
 def test_the_studies_reach_every_analysis():
     keys = [one.key for one in sample("plain").findings]
-    assert keys[-len(ANALYSES) :] == list(ANALYSES)
+    later = [key for key in ANALYSES if key != "readers"]  # which stand beside the verdict
+    assert keys[-len(later) :] == later and "readers" in keys
     assert not [one.key for one in sample("plain").findings if one.left_out]
 
 

@@ -213,7 +213,8 @@ def calibration(study: Study) -> Calibration:
 
     Examples
     --------
-    >>>     >>> from equipoise.types.predictions import Predictions
+    >>> from equipoise.types.annotations import Annotations
+    >>> from equipoise.types.predictions import Predictions
     >>> chance = np.linspace(0.05, 0.95, 60)
     >>> votes = np.random.default_rng(0).random((60, 8)) < chance[:, None]
     >>> item, who = (axis.ravel() for axis in np.indices(votes.shape))

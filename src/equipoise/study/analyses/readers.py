@@ -29,7 +29,7 @@ from equipoise.types.findings import Cell, Column, Dot, Dots, Finding, Table, co
 from equipoise.types.numbers import UNDEFINED, change, chosen, count, exact_percent, number
 from equipoise.types.words import Nouns, capital
 
-KEY, TITLE = "readers", "Models against readers"
+KEY, TITLE = "readers", "Models against annotators"
 SHOWN = 24  # readers in a chart
 NOTE = (
     "Every reader is compared with the models on the items that the reader read. The truth is "

@@ -539,7 +539,7 @@ def plan_report(planned: Size | RankingPlan, wanted: NextItems | None = None) ->
     >>> readings, scores = reading_study()
     >>> report = plan_report(plan_size(scores, readings, difference=0.01, simulations=0))
     >>> [one.key for one in report.findings]
-    ['verdict', 'designs', 'power', 'uncertainty']
+    ['verdict', 'designs', 'power']
     """
     if not isinstance(planned, Size | RankingPlan):
         raise wrong_type("plan", planned, "a plan", "give what plan_size or plan_ranking found")

@@ -15,7 +15,7 @@ from equipoise.study.variants import Contest
 from equipoise.truth import dirichlet
 from equipoise.types.arrays import Floats
 from equipoise.types.findings import Column, Finding
-from equipoise.types.numbers import percent
+from equipoise.types.numbers import count
 from equipoise.types.plausibilities import SURE
 
 STEPS, LEAST, FINE = 8, 10, 9  # cut-offs, items of a variant, and digits of a certainty
@@ -63,10 +63,12 @@ def cutoffs(certainty: Floats) -> list[float]:
 def with_open_items(answer: Answer, finding: Finding) -> Finding:
     """Say first how many items the votes leave open."""
     certainty = certainties(answer.contest)
-    share = float((certainty[~np.isnan(certainty)] < SURE).mean())
+    certainty = certainty[~np.isnan(certainty)]
+    left = int((certainty < SURE).sum())
     text = f"Every item is clear: no certainty is below {SURE:g}."
-    if share:
-        text = f"The votes leave {percent(share)} of the items open (certainty below {SURE:g})."
+    if left:
+        of = f"{count(left)} of {count(len(certainty), 'item')}"
+        text = f"The votes leave {of} open (certainty below {SURE:g})."
     return replace(finding, sentence=f"{text} {finding.sentence}")
 
 
