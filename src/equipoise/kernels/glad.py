@@ -93,20 +93,8 @@ def moments(mean: Any, variance: Any, side: Any) -> Any:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _spread(votes: Any, rows: Any, items: Any, people: Any, out: Any) -> None:
-    """Write xi, kappa and weight of the votes of some rows of items, one behind the other."""
-    (start, code, weight), (xi, kappa, mass) = votes, out
-    base = start[rows[0]]
-    for k in range(start[rows[0]], start[rows[1]]):
-        w = weight[k] if len(weight) else 1.0
-        kappa[k - base] = w * ((code[k] & 1) - 0.5)
-        mass[k - base] = w
-    _spread_again(votes, rows, items, people, xi)
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _spread_again(votes: Any, rows: Any, items: Any, people: Any, xi: Any) -> None:
-    """Write xi alone."""
+def _spread(votes: Any, rows: Any, items: Any, people: Any, xi: Any) -> None:
+    """Write xi of the votes of some rows of items, one behind the other."""
     (start, code, _), root = votes, people[1]
     base, second = start[rows[0]], items[3]
     for r in range(rows[0], rows[1]):
@@ -157,7 +145,7 @@ def glad_pass(votes: Any, items: Any, people: Any, precision: Any, sums: Any) ->
     ``sums`` (shift, load) of annotators. Returns what the votes give to the bound before the
     update, and how far the chance of an item moved.
     """
-    start, code = votes[0], votes[1]
+    start, code, weight = votes
     ability, (shift, load) = (people[0], precision), sums
     most = max(BLOCK, np.diff(start).max() if len(start) > 1 else 0)
     out = (np.empty(most), np.empty(most), np.empty(most))
@@ -169,11 +157,14 @@ def glad_pass(votes: Any, items: Any, people: Any, precision: Any, sums: Any) ->
         ):
             stop += 1
         rows, size = (begin, stop), start[stop] - base
-        _spread(votes, rows, items, people, out)
+        for k in range(size):
+            w = weight[base + k] if len(weight) else 1.0
+            out[1][k], out[2][k] = w * ((code[base + k] & 1) - 0.5), w
+        _spread(votes, rows, items, people, out[0])
         fit -= _weigh_and_cost(out[0][:size], out[2][:size])
         gain, far = _update_items(votes, rows, items, ability, out)
         fit, moved = fit + gain, max(moved, far)
-        _spread_again(votes, rows, items, people, out[0])
+        _spread(votes, rows, items, people, out[0])
         _weigh(out[0][:size], out[2][:size])
         for r in range(begin, stop):
             for k in range(start[r], start[r + 1]):

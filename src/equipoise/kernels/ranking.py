@@ -73,6 +73,21 @@ def _finish(seen: Any, s: Any, out: Any) -> None:
         out[5, r] = s[r + _EXTRA]
 
 
+@njit(cache=True, fastmath={"nnan", "nsz"}, error_model="numpy")
+def _add_alone(place: Any, mass: Any, counts: Any, seen: Any, s: Any) -> None:
+    """Add an item without ties to a truth, ``place`` (item, truth), given its masses."""
+    item, t = place
+    for r in range(len(seen)):
+        k, n, p = np.float64(counts[item, r]), np.float64(seen[r]), mass[r]
+        up, q = k * p, 1.0 - p
+        share, itself = up / max(n, 1.0), p + 0.5 * q
+        s[t, r + _LOST] += up * (n - s[t, r] - k * itself)
+        s[t, r] += up
+        s[t, r + _OWN] += up * q
+        s[t, r + _PRINTED] += share * s[t, r]
+        s[t, r + _EXTRA] += share * q
+
+
 @njit(cache=True, nogil=True, fastmath={"nnan", "nsz"}, error_model="numpy")
 def ranking_sums(order: Any, last: Any, truths: Any, counts: Any, zero: Any) -> Any:
     """Sums of several truths in at most `TILE` replicates, shape (truths, SUMS, replicates).
@@ -88,6 +103,7 @@ def ranking_sums(order: Any, last: Any, truths: Any, counts: Any, zero: Any) -> 
     truth_count = rows.shape[1]
     s, run = np.zeros((truth_count, _STATE)), np.zeros((truth_count, 2 * TILE))
     seen, before = np.full(width, zero), np.full(width, zero)
+    mass = np.empty(TILE)
     shared, varying = len(pattern) > 0, rows.shape[2] > 1
     for i in range(len(order)):
         item, end = order[i], last[i]
@@ -97,34 +113,24 @@ def ranking_sums(order: Any, last: Any, truths: Any, counts: Any, zero: Any) -> 
         for r in range(width):
             seen[r] += counts[item, r]
         for t in range(truth_count):
-            if varying:
-                state = sure[cell, t]
-            else:
-                p = rows[cell, t, 0]
-                state = 0 if p == 0.0 else 1 if p == 1.0 else 2
+            p = rows[cell, t, 0]
+            state = sure[cell, t] if varying else 0 if p == 0.0 else 1 if p == 1.0 else 2
             if state == 1 and end == 1:
                 for r in range(width):
                     k, n = np.float64(counts[item, r]), np.float64(seen[r])
                     s[t, r + _LOST] += k * (n - s[t, r] - k)
                     s[t, r] += k
                     s[t, r + _PRINTED] += k / max(n, 1.0) * s[t, r]
-            elif state != 0 and end == 1:
-                for r in range(width):
-                    k, n = np.float64(counts[item, r]), np.float64(seen[r])
-                    p = rows[cell, t, r] if varying else rows[cell, t, 0]
-                    up, q = k * p, 1.0 - p
-                    share = up / max(n, 1.0)
-                    s[t, r + _LOST] += up * (n - s[t, r] - (up + 0.5 * k * q))
-                    s[t, r] += up
-                    s[t, r + _OWN] += up * q
-                    s[t, r + _PRINTED] += share * s[t, r]
-                    s[t, r + _EXTRA] += share * q
             elif state != 0:
                 for r in range(width):
-                    p = rows[cell, t, r] if varying else rows[cell, t, 0]
-                    up = counts[item, r] * p
+                    mass[r] = rows[cell, t, r] if varying else p
+                if end == 1:
+                    _add_alone((item, t), mass, counts, seen, s)
+                    continue
+                for r in range(width):
+                    up = counts[item, r] * mass[r]
                     run[t, r] += up
-                    run[t, r + TILE] += up * (1.0 - p)
+                    run[t, r + TILE] += up * (1.0 - mass[r])
             if end == 2:
                 _close_run(seen, before, run[t], s[t])
     out = np.empty((truth_count, SUMS, width))
