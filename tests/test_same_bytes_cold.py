@@ -7,7 +7,7 @@ import sys
 SCRIPT = """
 import hashlib
 import numpy as np
-from equipoise.kernels.ranking import counter, fixed_truths, varying_truth
+from equipoise.kernels.ranking import counter, ranking_sums
 
 random, items = np.random.default_rng(0), 300
 for width in (128, 72):
@@ -16,12 +16,10 @@ for width in (128, 72):
     score = -np.sort(-np.round(random.random(items), 2))
     ends, begins = np.r_[score[1:] != score[:-1], True], np.r_[True, score[1:] != score[:-1]]
     last = np.where(ends & begins, 1, np.where(ends, 2, 0)).astype(np.int8)
-    order, sure = np.arange(items), np.full(items, 2, np.int8)
-    every = np.repeat(positive[:, None], width, axis=1)
-    for sums in (
-        fixed_truths(order, last, positive[:, None], counts, counter(items)),
-        varying_truth(order, last, (every, sure), counts, counter(items)),
-    ):
+    order, sure = np.arange(items), np.full((items, 1), 2, np.uint8)
+    own = np.zeros(0, np.int32)
+    for rows in (positive[:, None, None], np.repeat(positive[:, None, None], width, axis=2)):
+        sums = ranking_sums(order, last, (own, rows, sure), counts, counter(items))
         print(hashlib.sha256(sums.tobytes()).hexdigest())
 """
 

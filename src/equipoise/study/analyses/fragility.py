@@ -53,6 +53,7 @@ from equipoise.types.arrays import (
     Floats,
     InputError,
     choice,
+    require_keywords,
     require_whole,
     short_repr,
 )
@@ -278,6 +279,12 @@ class Flips:
         return f"{none}{'; larger ones were not searched' * (limit < flip.number)}."
 
 
+KEYWORDS = (
+    "circular", "labels", "level", "metric", "most", "on_missing", "progress", "settings",
+    "task", "thresholds", "ties", "workers",
+)  # what a search for flips depends on; it draws nothing  # fmt: skip
+
+
 def flips(
     predictions: Given, annotations: Annotations, *, unit: str = "items", **how: Any
 ) -> Flips:
@@ -295,6 +302,7 @@ def flips(
         search ends, and without a ``task`` every one is looked at, and their average.
     """
     choice("flips, unit", unit, UNITS)
+    require_keywords(how, KEYWORDS)
     return flips_of(study_of(predictions, annotations, how), unit)
 
 
