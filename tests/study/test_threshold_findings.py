@@ -48,7 +48,7 @@ def test_the_threshold_is_in_the_words_the_figure_and_the_tables():
     shares, fit = chart.lines
     rows = table("threshold", "threshold", "bins").rows
     assert [y for _, y in shares.points] == [row["share of positives"] for row in rows]
-    assert len(shares.band.points) == len(rows) and fit.name == "rising share that fits best"
+    assert len(shares.band) == len(rows) and fit.name == "rising share that fits best"
     words = [text for _, text in chart.marks if text]
     assert words == [f"threshold {whole['threshold']:.3f}"]
     place = next(x for x, text in chart.marks if text)
