@@ -30,7 +30,6 @@ def test_findings_are_printed_with_tables_and_what_is_left_out(study, equipoise)
     for words in ("Does the verdict depend on …?", "… one annotator? ", "… how votes are"):
         assert words in out, words
     assert ANALYSES["subgroups"].title not in out  # nothing is known of the items
-    assert "No gold rows; it takes" in flat(out)
     for words in ("When items and annotators are resampled", "[weak]"):
         assert words in flat(out), words
     assert sorted(study.iterdir()) == [

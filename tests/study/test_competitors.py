@@ -114,6 +114,8 @@ def test_nobody_is_cut_at_a_half_in_silence():
     assert [row.measure for row in table.rows[:2]] == [MATCHED, "accuracy"]
     (wide,) = tables(model(8 * SCORES), VOTES, ["balanced_accuracy"])
     assert wide.rows == (("model", MATCHED),)
+    (plain,) = tables(model(SCORES), VOTES, ["accuracy"])
+    assert plain.rows == (("model", MATCHED),) and np.isfinite(plain.contrasts.these.values)
 
 
 @pytest.mark.parametrize("kind", ["nominal", "ordinal"])

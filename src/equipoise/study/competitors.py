@@ -113,7 +113,7 @@ class _Scores(NamedTuple):
                 (BALANCED, SENSITIVITY, SPECIFICITY), by_measure, strict=True
             ):
                 parts |= _by_model(measure, self.called, gains)
-        if self.metric is not None:
+        if self.metric is not None and self.distributions:
             predicted = [values[items] for values in self.distributions.values()]
             gains = _metric_gains(self.metric, predicted, answer, truth)
             parts |= _by_model(self.metric.name, self.distributions, gains)
