@@ -101,17 +101,16 @@ class _Page:
         above, below, whole = self.table.above(self.row)
         side, many = ("below", below) if gain < 0 else ("above", above)
         each = f"each of {count(whole)}" if many == whole > 1 else f"{many} of {count(whole)}"
-        end = f"than {people} on average, {self.truth} ({side} {each})"
+        end = f"{people} on average, {self.truth} ({side} {each})"
         if measure == MATCHED:
-            more = f"{_in_hundred(gain)} positives"
+            more = f"{_in_hundred(gain)} positives {'than' if gain else 'as'}"
             return f"At equal false positives {self.leader} finds {more} {end}"
         title = self.table.titles[measure]
         size = number(abs(gain), 2)
         way = "higher" if gain > 0 else "lower"
-        start = f"{capital(title)} of {self.leader} is {size} {way}"
-        if gain == 0:
-            return f"{start.replace(way, 'more')} {end}"
-        return f"{start} {end}{self._sides(measure)}"
+        apart = f"{size} {way} than" if gain else "the same as"
+        start = f"{capital(title)} of {self.leader} is {apart} that of {end}"
+        return f"{start}{self._sides(measure)}"
 
     def _sides(self, measure: str) -> str:
         """What a decision at the cut finds, and what it spares."""
@@ -128,7 +127,8 @@ class _Page:
     def _claimed(self) -> str:
         """What holds for these readers, and for readers like these."""
         others, these = self.others(self.leader), self.claim(self.leader, Whom.THESE_READERS)
-        people, items = self.nouns.annotators, self.nouns.items
+        people, whom = self.nouns.annotators, self.table.contrasts.these.population
+        items = self.nouns.items if whom.units == "items" else self.nouns.groups
         like = f"{people} like these"
         like = f"these {items} and {like}" if these is None else f"{items} and {like}"
         if self.table.settings.margin is not None:
@@ -142,8 +142,8 @@ class _Page:
             few = self.table.settings.annotators == "random"
             return f"{text}{f'; they are too few to speak of other {people}' * few}."
         ends = [
-            f"for {whom} ({_ends(claim)})"
-            for whom, claim in ((f"these {people}", these), (like, others))
+            f"for {population} ({_ends(claim)})"
+            for population, claim in ((f"these {people}", these), (like, others))
             if claim is not None
         ]
         return (
