@@ -19,7 +19,7 @@ TRUTH = bootstrap.annotations(VOTES)
 OTHER = Predictions("two", names(30), 1 - MODEL.values)
 WRONG = {
     "metric": (3, None, ["auroc"], "nope", True, "topk_accuracy"),
-    "labels": (3, None, "x", ["soft"]),
+    "labels": (3, "x", ["soft"]),
     "replicates": ("9", 2.5, True, None, -1, 0, math.nan),
     "seed": ("1", 2.5, True, None, -1, math.nan),
     "level": ("x", None, True, 0, 1, 2, math.nan, -0.5),
