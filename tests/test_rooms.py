@@ -23,7 +23,7 @@ BUDGETS = {
     "clean": {"tokens": 62_200, "files": 27, "classes": 62, "vague names": 2},
     "cli": {"tokens": 42_800, "files": 28, "classes": 14, "vague names": 16},
     "datasets": {"tokens": 6_200, "files": 11, "classes": 7, "vague names": 0},
-    "inference": {"tokens": 19_900, "files": 8, "classes": 20, "vague names": 1},
+    "inference": {"tokens": 22_500, "files": 10, "classes": 23, "vague names": 1},
     "kernels": {"tokens": 18_100, "files": 12, "classes": 0, "vague names": 12},
     "metrics": {"tokens": 29_000, "files": 13, "classes": 21, "vague names": 0},
     "read": {"tokens": 55_800, "files": 22, "classes": 32, "vague names": 11},

@@ -7,7 +7,7 @@ from scipy.stats import t
 
 from equipoise.inference.reader_study import against_readers, between_arms
 from equipoise.types.arrays import InputError
-from tests.inference.test_mrmc import THETA, van_dyke
+from tests.inference.test_per_reader_truth import THETA, van_dyke
 
 
 def influences_with(covariance):
