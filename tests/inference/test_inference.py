@@ -280,10 +280,11 @@ def test_the_jackknife_of_a_mean_over_items_is_exactly_its_derivatives():
     assert_allclose(np.diag(other.df_items), np.diag(one.df_items), rtol=1e-9)
 
 
-@pytest.mark.parametrize(("half", "word"), [(1.05, "equivalent"), (0.95, "equivalent"),
+@pytest.mark.parametrize(("half", "word"), [(1.05, "equivalent by two one-sided tests"),
+                                            (0.95, "equivalent"),
                                             (1.25, "undecided")])  # fmt: skip
-def test_equivalence_is_two_one_sided_tests(half, word):
-    """At a level of 95 % the interval of 90 % must lie within the margin."""
+def test_equivalence_below_non_inferiority_says_so(half, word):
+    """Where the interval of 90 % lies within the margin and that of 95 % does not."""
     from scipy.stats import t
 
     spread = Spread(4e-4, df_items=60.0)
@@ -615,7 +616,7 @@ def test_groups_of_one_item_are_items():
 
 
 @pytest.mark.parametrize("right", [True, False])
-def test_a_value_at_its_bound_has_an_interval_of_one_more_unit(right):
+def test_a_share_at_its_bound_has_the_exact_interval(right):
     votes = [(i, r, i % 2) for i in range(30) for r in range(5)]
     annotations, _ = study(votes, 30)
     sure = np.array([0.9 if (i % 2) == right else 0.1 for i in range(30)])
@@ -624,7 +625,8 @@ def test_a_value_at_its_bound_has_an_interval_of_one_more_unit(right):
     assert estimate.value == float(right)
     assert_allclose(estimate.standard_error, 1 / 31)
     low, high = estimate.interval()
-    assert (low, high) == ((low, 1.0) if right else (0.0, high)) and 0.05 < high - low < 0.1
+    assert_allclose(high if not right else 1 - low, 1 - 0.025 ** (1 / 30))
+    assert (low, high) == ((low, 1.0) if right else (0.0, high))
 
 
 def test_fixed_annotators_leave_items_and_fixed_items_leave_annotators():

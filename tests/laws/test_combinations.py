@@ -175,10 +175,10 @@ def judged(lead, beyond, alpha):
     """What a lead says about the margin; ``beyond(distance, alpha)`` tests one side."""
     if beyond(lead, alpha):
         return "superior"
-    if beyond(MARGIN + lead, 2 * alpha) and beyond(MARGIN - lead, 2 * alpha):
-        return "equivalent"
     if beyond(MARGIN + lead, alpha):
-        return "non-inferior"
+        return "equivalent" if beyond(MARGIN - lead, alpha) else "non-inferior"
+    if beyond(MARGIN + lead, 2 * alpha) and beyond(MARGIN - lead, 2 * alpha):
+        return "equivalent by two one-sided tests"
     return "inferior" if beyond(-MARGIN - lead, alpha) else "undecided"
 
 

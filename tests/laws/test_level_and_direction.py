@@ -115,19 +115,21 @@ def test_equal_bins_are_equally_full():
 @pytest.mark.parametrize("level", LEVELS)
 def test_verdicts_on_a_margin_are_one_sided_tests_of_the_level(level):
     seen = set()
-    for lead, error in product(np.linspace(-0.08, 0.08, 17), (0.004, 0.01, 0.02, 0.03)):
+    for lead, error in product(
+        np.linspace(-0.08, 0.08, 33), (0.004, 0.009, 0.0105, 0.014, 0.03)
+    ):
         p = student.sf((lead + np.array([0.03, -0.03, 0.0])) / error, 20)
         alpha = 1 - level
         expected = "inferior" if 1 - p[0] < alpha / 2 else "undecided"
-        if p[0] < alpha / 2:
-            expected = "non-inferior"
         if p[0] < alpha and 1 - p[1] < alpha:
-            expected = "equivalent"
+            expected = "equivalent by two one-sided tests"
+        if p[0] < alpha / 2:
+            expected = "equivalent" if 1 - p[1] < alpha / 2 else "non-inferior"
         if p[2] < alpha / 2:
             expected = "superior"
         assert judge(lead, Spread(error**2, df_items=20), 0.03, level).value == expected
         seen.add(expected)
-    assert len(seen) == 5
+    assert len(seen) == 6
 
 
 # ---- plans -----------------------------------------------------------------------------------

@@ -55,6 +55,7 @@ from typing import NamedTuple
 import numpy as np
 
 from equipoise.inference.ballots import Design
+from equipoise.inference.proportions import Trials
 from equipoise.inference.spread import TOO_FEW, Population, Reason, Spread
 from equipoise.types.arrays import (
     Bools,
@@ -92,6 +93,8 @@ class TwoWay:
     seeds, df_seeds
         Covariance of means over runs with different seeds, and its degrees of freedom laid
         out as `df_items`; None where nothing is such a mean.
+    trials
+        Of shares: what every model's value is a share of.
     """
 
     values: Floats
@@ -105,6 +108,7 @@ class TwoWay:
     population: Population
     seeds: Floats | None = None
     df_seeds: Floats | None = None
+    trials: "tuple[Trials, ...] | None" = None
 
     __repr__ = short_repr
 
@@ -117,7 +121,8 @@ class TwoWay:
     def of(self, model: int) -> Spread:
         """Uncertainty of one model's value."""
         parts = [float(matrix[model, model]) for matrix in self._sources]
-        return self._spread(parts, (model, model), self.floor)
+        spread = self._spread(parts, (model, model), self.floor)
+        return spread if self.trials is None else replace(spread, trials=self.trials[model])
 
     def between(self, a: int, b: int) -> Spread:
         """Uncertainty of the difference of two models."""
@@ -171,7 +176,8 @@ class TwoWay:
         square = np.ix_(rows, rows)
         parts = {name: getattr(self, name) for name in MATRICES}
         there = {name: matrix[square] for name, matrix in parts.items() if matrix is not None}
-        return replace(self, values=self.values[rows], **there)
+        trials = None if self.trials is None else tuple(self.trials[m] for m in models)
+        return replace(self, values=self.values[rows], trials=trials, **there)
 
 
 def two_way(
@@ -350,6 +356,7 @@ def seed_means(cell: TwoWay, runs: Sequence[Sequence[int]], *, shared: bool = Fa
     return replace(
         cell,
         values=values,
+        trials=None,
         items=_means(cell.items, runs),
         annotators=_means(cell.annotators, runs),
         cells=_means(cell.cells, runs),

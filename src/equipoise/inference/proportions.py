@@ -136,6 +136,31 @@ class Trials:
             value, number, clusters, by_unit, by_cluster, number * rarer / total, annotators
         )
 
+    @classmethod
+    def of_influence(
+        cls, value: float, influence: Floats, weights: Floats, cluster: Ints
+    ) -> "Trials":
+        """From the influence of units on a share, instead of their outcomes."""
+        total, square = float(weights.sum()), float(weights @ weights)
+        loads, sums = np.bincount(cluster, weights), np.bincount(cluster, influence)
+        number = total**2 / square if total > 0 else 0.0
+        return cls(
+            value,
+            number,
+            total**2 / float(loads @ loads) if total > 0 else 0.0,
+            float(influence @ influence),
+            float(sums @ sums),
+            number * min(value, 1 - value),
+        )
+
+    @property
+    def precision(self) -> float:
+        """How many successes and failures an outcome is worth: as a share of votes, several."""
+        binomial = self.value * (1 - self.value)
+        if not (self.by_unit * self.number > _NOTHING and binomial > 0):
+            return 1.0
+        return max(binomial / (self.by_unit * self.number), 1.0)
+
     @property
     def size(self) -> float:
         """Effective number of units of a cluster."""

@@ -10,7 +10,10 @@ where the bracket was cut to 0. With fewer, the mean square is a pivot: the half
     \Big] = \alpha, \quad X \sim \chi^2_{\nu_a}
 
 which is t when annotators are all the uncertainty there is, and never collapses at the cut.
-Values between 0 and 1 have their interval on the logit scale.
+Values between 0 and 1 have their interval on the logit scale; shares of items (sensitivity,
+predictive values, accuracy) the exact one on their effective number of units
+(`equipoise.inference.proportions`), where annotators take as much as they widen the plain
+interval: :math:`n_e` of items alone times the square of the ratio of both half widths.
 
 A mean over K runs with different seeds varies by :math:`V_s = S^2 / K` besides, with K - 1
 degrees of freedom (`equipoise.inference.intervals`); items and seeds together then have
@@ -22,17 +25,20 @@ that one more unit at the other extreme would give it.
 Margins: whether one model is no worse than another, by a margin stated beforehand.
 
 A lead is how much better the first model is. It is superior when the interval of the lead lies
-above 0, non-inferior when it lies above minus the margin, and equivalent when the narrower
-interval of two one-sided tests (90 % at a level of 95 %) lies within the margin on both sides.
+above 0, non-inferior when it lies above minus the margin (one-sided 2.5 % at a level of 95 %),
+and equivalent when it lies within the margin on both sides. Where only the narrower interval
+does (90 % at a level of 95 %), two one-sided tests at 5 % say so; that is less than
+non-inferiority, and has a name of its own.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import lru_cache
 
 import numpy as np
 
+from equipoise.inference.proportions import Trials, clopper_pearson
 from equipoise.types.arrays import Floats, InputError
 from equipoise.types.numbers import number
 
@@ -156,6 +162,8 @@ class Spread:
         The variance of a number that did not vary.
     seeds, df_seeds
         Variance of a mean over runs with different seeds, and its degrees of freedom.
+    trials
+        Of a share: the units it is a share of.
     """
 
     items: float
@@ -168,6 +176,7 @@ class Spread:
     floor: float = 0.0
     seeds: float = 0.0
     df_seeds: float = math.inf
+    trials: Trials | None = None
 
     @property
     def parts(self) -> tuple[float, float, float]:
@@ -300,11 +309,22 @@ class Spread:
         half = self.half_width(level)
         if not math.isfinite(value) or math.isnan(half):
             return math.nan, math.nan
+        if self.trials and self.population.items and not self.trials.withheld():
+            return self._share_interval(value, half, level)
         if bounds == (0.0, 1.0) and 0 < value < 1:
             centre, scaled = math.log(value / (1 - value)), half / (value * (1 - value))
             low, high = _logistic(centre - scaled), _logistic(centre + scaled)
             return max(low, value - _FARTHEST * half), min(high, value + _FARTHEST * half)
         return max(value - half, bounds[0]), min(value + half, bounds[1])
+
+    def _share_interval(self, value: float, half: float, level: float) -> tuple[float, float]:
+        """The exact one on the effective number of units, given the plain half width."""
+        trials = self.trials
+        assert trials is not None
+        alone = replace(self, annotators=0.0, cells=0.0, draws=0.0, seeds=0.0)
+        wider = half / alone.half_width(level) if half > 0 else 1.0
+        effective = trials.effective(level) * trials.precision / max(wider, 1.0) ** 2
+        return clopper_pearson(value, effective, level)
 
 
 def _tails(size: float, errors: Floats, df: float) -> float:
@@ -333,6 +353,7 @@ class Judgement(Enum):
 
     SUPERIOR = "superior"
     EQUIVALENT = "equivalent"
+    BY_TWO_TESTS = "equivalent by two one-sided tests"
     NON_INFERIOR = "non-inferior"
     INFERIOR = "inferior"
     UNDECIDED = "undecided"
@@ -347,6 +368,8 @@ def judge(lead: float, spread: Spread, margin: float, level: float = 0.95) -> Ju
     <Judgement.SUPERIOR: 'superior'>
     >>> judge(-0.004, Spread(0.005**2, df_items=99), margin=0.02)
     <Judgement.EQUIVALENT: 'equivalent'>
+    >>> judge(-0.011, Spread(0.005**2, df_items=99), margin=0.02)
+    <Judgement.BY_TWO_TESTS: 'equivalent by two one-sided tests'>
     >>> judge(-0.012, Spread(0.005**2, df_items=99), margin=0.02)
     <Judgement.UNDECIDED: 'undecided'>
     """
@@ -355,11 +378,11 @@ def judge(lead: float, spread: Spread, margin: float, level: float = 0.95) -> Ju
     low, high = spread.interval(lead, level)
     if low > 0:
         return Judgement.SUPERIOR
+    if low > -margin:
+        return Judgement.EQUIVALENT if high < margin else Judgement.NON_INFERIOR
     within = spread.interval(lead, 2 * level - 1) if level > 0.5 else (low, high)
     if within[0] > -margin and within[1] < margin:
-        return Judgement.EQUIVALENT
-    if low > -margin:
-        return Judgement.NON_INFERIOR
+        return Judgement.BY_TWO_TESTS
     return Judgement.INFERIOR if high < -margin else Judgement.UNDECIDED
 
 

@@ -314,6 +314,8 @@ class Metric:
         better than by saying what they believe.
     infinite
         Where a bound is infinite, what makes a value infinite.
+    denominator
+        For a share of items: ``denominator(prepared, distribution)``, what every item counts.
     of_class
         Whether it is of items of a class or of several, however rare, and not of all items.
     bind, column
@@ -348,6 +350,7 @@ class Metric:
     decides: bool = False
     proper: bool = False
     infinite: str = ""
+    denominator: Callable[[Any, Floats], PerItem] | None = None
     of_class: bool = False
     bind: "Callable[[tuple[str, ...]], Metric] | None" = None
     column: int | None = None

@@ -272,6 +272,12 @@ class _Ratio:
             defined, np.clip(above / np.where(defined, below, 1.0), 0.0, 1.0), np.nan
         )
 
+    def denominator(self, column: int, decided: Floats, labels: Floats) -> PerItem:
+        """What every item counts in that of a class; both (items, classes)."""
+        true, called = labels[:, column], decided[:, column]
+        parts = np.stack([np.ones(len(true)), true, called, true * called])
+        return np.asarray(np.asarray(self.below) @ parts)
+
     def slopes(self, table: Floats) -> Floats:
         """Derivatives by the shares of a table, shape (classes, true, decided)."""
         sums, values = _sums(table), self.values(table)
@@ -479,6 +485,9 @@ def _scoped(name: str, positive: str | int, average: str, scope: _Scope) -> Metr
         name=parameters(name, {"positive": "", "average": ""}, values),
         topic=Topic.ONE_CLASS,
         of_class=True,
+        denominator=partial(ratio.denominator, scope)
+        if isinstance(scope, int) and name != "f1"
+        else None,
         references=ratio.references,
     )
 

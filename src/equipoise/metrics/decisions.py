@@ -144,7 +144,8 @@ def accuracy(y_true: Any, probabilities: Any, *, weights: Any = None) -> float:
 def accuracy_metric() -> Metric:
     """Accuracy for the engine."""
     text = "Chance that a vote is the class with the largest predicted probability."
-    return replace(_mean_metric("accuracy", "accuracy", text, np.eye, decide), better="higher")
+    metric = _mean_metric("accuracy", "accuracy", text, np.eye, decide)
+    return replace(metric, better="higher", denominator=lambda _, labels: np.ones(len(labels)))
 
 
 def mean_absolute_error(y_true: Any, probabilities: Any, *, weights: Any = None) -> float:

@@ -28,6 +28,7 @@ from equipoise.inference import (
     two_way,
     unit_design,
 )
+from equipoise.inference.proportions import Trials
 from equipoise.inference.resampling import Resampling, resample
 from equipoise.metrics import Influence, Metric, Prepared
 from equipoise.scale.engine import threads
@@ -233,9 +234,14 @@ class Uncertainty:
             votes = layout.annotator_and_cell_covariances(slopes, labels)
         unit = np.concatenate([self.unit[t] for t in tasks])
         influence = np.concatenate([share * part.items for part in parts], axis=1)
-        return two_way(
+        cell = two_way(
             values, influence, unit, design=design, population=population, votes=votes
         )
+        denominators = parts[0].denominators
+        if denominators is None or len(parts) > 1:  # a mean of shares is none
+            return cell
+        rows = zip(values.tolist(), influence, denominators, strict=True)
+        return replace(cell, trials=tuple(Trials.of_influence(*row, unit) for row in rows))
 
     def of_values(self, t: int, values: Floats, items: Floats, slopes: Floats) -> TwoWay:
         """Parts of any numbers about a task's soft labels, given their derivatives.
@@ -342,7 +348,13 @@ class Uncertainty:
                 for influence in influences
             ]
         )
-        return Part(items, slopes, draws, None)
+        denominators = None
+        if metric.denominator is not None:
+            denominators = np.stack(
+                [metric.denominator(model[metric.prepare], truth.T) for model in models]
+            )
+            denominators[:, block.counts[:, 0] == 0] = 0.0  # ties are left out
+        return Part(items, slopes, draws, None, denominators)
 
     def _over_draws(self, t: int, metric: Metric, label: int) -> Floats:
         """Covariance of the values over draws of possible truths."""
@@ -472,6 +484,7 @@ class Part(NamedTuple):
     slopes: Floats | None
     draws: Floats
     jackknife: "_Jackknife | None"
+    denominators: Floats | None = None
 
 
 class _Jackknife:

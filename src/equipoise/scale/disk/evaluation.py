@@ -36,6 +36,7 @@ from equipoise.inference import (
     population_of,
     single_design,
 )
+from equipoise.inference.proportions import Trials
 from equipoise.metrics import Metric, named
 from equipoise.scale.disk.coded import Codes
 from equipoise.scale.disk.ranking import (
@@ -355,6 +356,9 @@ class _Evaluation:
             df_annotators=design.df_annotators,
             floor=floor_of(units, value_width(metric, values)),
             population=whom,
+            trials=None
+            if metric.denominator is None
+            else _trials_of_items(values, sums, masses),
         )
 
     def _design(self, sums: _Sums, units: Design) -> Design:
@@ -393,6 +397,15 @@ class _Striped(NamedTuple):
     trace: float
     entries: int
     diagonal: Floats
+
+
+def _trials_of_items(values: Floats, sums: _Sums, masses: Masses) -> tuple[Trials, ...]:
+    """What shares of all items rest on, items that stand for themselves."""
+    number = float(masses.items)
+    return tuple(
+        Trials(value, number, number, square, square, number * min(value, 1 - value))
+        for value, square in zip(values.tolist(), np.diag(sums.influence).tolist(), strict=True)
+    )
 
 
 def _stripe(codes: Codes, partitions: int, weight: Floats, height: int, low: int) -> _Striped:

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from equipoise.inference.spread import Judgement
 from equipoise.metrics import Metric, hard_labels_rule
 from equipoise.study import LABELS, MACRO, Evaluation
 from equipoise.study.analyses.words import (
@@ -242,6 +243,12 @@ class Comparison:
             return ""
         if gap.judgement == gap.reverse == "equivalent":
             return f" They are equivalent by the margin of {chosen(margin)}."
+        if gap.judgement == gap.reverse == Judgement.BY_TWO_TESTS.value:
+            one_sided = number(100 * (1 - self.evaluation.level), 0)
+            return (
+                f" By two one-sided tests at {one_sided} % they are equivalent by the margin "
+                f"of {chosen(margin)}; neither is shown to be non-inferior."
+            )
         judged = f"{gap.judgement} to"
         if gap.judgement == "undecided":
             judged = "neither shown to be better nor no worse than"

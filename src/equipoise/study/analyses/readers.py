@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from equipoise.inference.ranks import higher_is_better
 from equipoise.study.blocks import LABELS
 from equipoise.study.competitors import (
     BALANCED,
@@ -352,7 +353,7 @@ def _could_be_first(study: Study) -> tuple[str, tuple[str, ...]]:
     defined = np.flatnonzero(~np.isnan(done.values[:, 0, place]).all(axis=1))
     task = done.tasks[int(defined[-1]) if len(defined) else -1]
     cell = done.two_way(metric.name, labels=labels, task=task)
-    good = cell.values if metric.better == "higher" else -cell.values
+    good = higher_is_better(cell.values, metric.better)
     best = min(done.models, key=lambda name: (-_last(good[done.models.index(name)]), name))
     family = done.family(metric.name, labels=labels, task=task)
     possible = tuple(m for m, first in zip(done.models, family.best, strict=True) if first)
