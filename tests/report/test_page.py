@@ -284,12 +284,19 @@ def test_empty_bars_at_the_ends_are_left_out():
     assert "here" in labels(draw(marked, STYLES))
 
 
+def box(label, wide):
+    """Left, top, right and bottom on a drawing of a width, in pixels."""
+    at = label.x / 100 * wide
+    left, top, right, bottom = label.reach
+    return at + left, top, at + right, bottom
+
+
 def test_labels_never_touch_at_any_width():
     wanted = [Label(f"no {n}", x, 10) for n, x in enumerate((0, 100, 50, 25, 75, 49))]
     shown = fitted(wanted, over=20)
     assert len(shown) >= 5 and any(one.least for one in shown)
     for wide in range(60, 1200, 7):
-        boxes = sorted(one.box(wide) for one in shown if one.least <= wide)
+        boxes = sorted(box(one, wide) for one in shown if one.least <= wide)
         assert all(a[2] <= b[0] for a, b in pairwise(boxes)), wide
 
 
@@ -352,7 +359,7 @@ def test_both_ends_of_the_rates_are_written_and_stay_inside(rates):
     (label,) = made.rows[1].cells[-1].labels
     assert label.words == " to ".join(f"{round(100 * rate)}%" for rate in rates)
     for wide in (120, 150, 240):
-        left, _, right, _ = label.box(wide)
+        left, _, right, _ = box(label, wide)
         assert left >= -1 and right <= wide + 1
 
 

@@ -51,6 +51,8 @@ def encode(value: Any) -> Any:
     >>> encode((1.0, math.nan, math.inf, np.array([True, False])))
     [1.0, None, 'inf', [True, False]]
     """
+    if value is None or type(value) in {str, int, bool}:
+        return value
     if isinstance(value, Notice):
         return notice_to_json(value)
     if hasattr(value, "to_json"):
@@ -322,6 +324,31 @@ def _number(value: Any, where: str) -> float:
 def wrong(where: str, value: object, expected: str) -> InputError:
     """What a file holds in place of what it should."""
     return InputError(where, f"{value!r:.40} ({type(value).__name__})", expected, AGAIN)
+
+
+def json_lines(value: Any, edge: str = "\n") -> str:
+    """JSON that people can read: what holds no further object or list is a line.
+
+    Examples
+    --------
+    >>> print(json_lines({"schema": 1, "rows": [{"model": "vit", "value": 0.9}]}))
+    {
+     "schema": 1,
+     "rows": [
+      {"model": "vit", "value": 0.9}
+     ]
+    }
+    """
+    named = isinstance(value, Mapping)
+    parts = value.values() if named else value if isinstance(value, list) else ()
+    if not any(isinstance(part, Mapping | list) for part in parts):
+        return json.dumps(value, allow_nan=False)
+    deeper = f"{edge} "
+    lines = [json_lines(part, deeper) for part in parts]
+    if named:
+        lines = [f"{json.dumps(key)}: {line}" for key, line in zip(value, lines, strict=True)]
+        return f"{{{deeper}{f',{deeper}'.join(lines)}{edge}}}"
+    return f"[{deeper}{f',{deeper}'.join(lines)}{edge}]"
 
 
 def sealed(header: Mapping[str, Any]) -> dict[str, Any]:

@@ -14,7 +14,6 @@ bytes, as long as the files lie in the same way around the folder of the run. `e
 
 import hashlib
 import io
-import json
 import os
 import platform
 from collections.abc import Mapping, Sequence
@@ -304,7 +303,7 @@ class Run:
             REPLICATES: array.getvalue(),
             PAGE: render(self.report),
             **{f"{table.name}.csv": as_csv(table.rows) for table in downloads(self.report)},
-            HEADER: json.dumps(sealed(header), indent=1, allow_nan=False) + "\n",
+            HEADER: codec.json_lines(sealed(header)) + "\n",
         }
         write_folder(target, files, mark=HEADER)
         return target

@@ -139,6 +139,7 @@ SIGNS, LARGER = "~&#", 0.2  # as capitals are
 MATHS, WIDER = "<>=+−±≤≥×", 0.4  # in fonts that make all signs of arithmetic alike
 
 
+@lru_cache(4096)
 def width(text: str) -> int:
     """Count columns: two for wide characters, none for combining ones.
 
@@ -351,13 +352,14 @@ class Label:
     upright: bool = False
     least: int = 0
 
-    def box(self, wide: float) -> tuple[float, float, float, float]:
-        """Left, top, right and bottom on a drawing of a width, in pixels."""
-        at, long = self.x / 100 * wide + self.shift, LETTER * width(self.words)
+    @property
+    def reach(self) -> tuple[float, float, float, float]:
+        """Left, top, right and bottom from its place across, in pixels."""
+        long = LETTER * width(self.words)
         if self.upright:
-            return at - HIGH / 2, self.y, at + HIGH / 2, self.y + long
-        back = {"start": 0.0, "middle": long / 2, "end": long}[self.anchor]
-        return at - back, self.y - HIGH + 2, at - back + long, self.y + 3
+            return self.shift - HIGH / 2, self.y, self.shift + HIGH / 2, self.y + long
+        left = self.shift - {"start": 0.0, "middle": long / 2, "end": long}[self.anchor]
+        return left, self.y - HIGH + 2, left + long, self.y + 3
 
     def html(self) -> Html:
         """The words as markup."""
@@ -374,6 +376,9 @@ class Label:
         )  # fmt: skip
 
 
+_Boxed = tuple[Label, tuple[float, float, float, float]]  # with its reach
+
+
 def fitted(
     labels: Iterable[Label], *, over: float = 8.0, taken: Sequence[Label] = ()
 ) -> tuple[Label, ...]:
@@ -387,26 +392,32 @@ def fitted(
     >>> [one.least for one in fitted([*ends, Label("between", 50, 10)])]
     [0, 0, 120]
     """
-    shown: list[Label] = list(taken)
+    boxes = [(label, label.reach) for label in taken]
+    shown: list[Label] = []
     for label in labels:
-        least = None
+        least, reach = None, label.reach
+        rows = [row for row in boxes if reach[1] < row[1][3] and row[1][1] < reach[3]]
         for wide in reversed(TRIED):
-            if not _free(label, shown, wide, over):
+            if not _free(label, rows, wide, over):
                 break
             least = wide
         if least is not None and least <= FROM[-1]:
             shown.append(replace(label, least=0 if least == TRIED[0] else least))
-    return tuple(shown[len(taken) :])
+            boxes.append((shown[-1], reach))
+    return tuple(shown)
 
 
-def _free(label: Label, shown: Sequence[Label], wide: float, over: float) -> bool:
-    left, top, right, bottom = label.box(wide)
+def _free(label: Label, rows: Sequence[_Boxed], wide: float, over: float) -> bool:
+    """Whether labels on the same height leave room for one more."""
+    at = label.x / 100 * wide
+    left, _, right, _ = label.reach
+    left, right = at + left, at + right
     if left < -over or right > wide + over:
         return False
-    for other in shown:
+    for other, (start, _, end, _) in rows:
         if other.least <= wide:
-            a, b, c, d = other.box(wide)
-            if left < c + 4 and a < right + 4 and top < d and b < bottom:
+            place = other.x / 100 * wide
+            if left < place + end + 4 and place + start < right + 4:
                 return False
     return True
 
