@@ -51,8 +51,13 @@ def encode(value: Any) -> Any:
     >>> encode((1.0, math.nan, math.inf, np.array([True, False])))
     [1.0, None, 'inf', [True, False]]
     """
-    if value is None or type(value) in {str, int, bool}:
+    kind = type(value)
+    if value is None or kind in {str, int, bool}:
         return value
+    if kind is float:
+        return value if math.isfinite(value) else _plain_value(value)
+    if kind in {list, tuple}:
+        return [encode(part) for part in value]
     if isinstance(value, Notice):
         return notice_to_json(value)
     if hasattr(value, "to_json"):
@@ -65,13 +70,7 @@ def encode(value: Any) -> Any:
         value = value._asdict()
     if isinstance(value, Mapping):
         return {str(name): encode(part) for name, part in value.items()}
-    if isinstance(value, np.ndarray):
-        value = value.tolist()
-    return (
-        [encode(part) for part in value]
-        if isinstance(value, tuple | list)
-        else _plain_value(value)
-    )
+    return encode(value.tolist()) if isinstance(value, np.ndarray) else _plain_value(value)
 
 
 def _plain_value(value: Any) -> Any:

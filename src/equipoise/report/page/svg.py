@@ -21,7 +21,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from html import escape as escape_html
 
 Attribute = str | int | float | bool | None
@@ -327,7 +327,7 @@ def pc(share: float) -> str:
 # ---- words that fit ------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Label:
     """Words on a drawing.
 
@@ -352,7 +352,7 @@ class Label:
     upright: bool = False
     least: int = 0
 
-    @property
+    @cached_property
     def reach(self) -> tuple[float, float, float, float]:
         """Left, top, right and bottom from its place across, in pixels."""
         long = LETTER * width(self.words)
