@@ -52,10 +52,8 @@ def encode(value: Any) -> Any:
     [1.0, None, 'inf', [True, False]]
     """
     kind = type(value)
-    if value is None or kind in {str, int, bool}:
+    if value is None or kind in {str, int, bool} or (kind is float and math.isfinite(value)):
         return value
-    if kind is float:
-        return value if math.isfinite(value) else _plain_value(value)
     if kind in {list, tuple}:
         return [encode(part) for part in value]
     if isinstance(value, Notice):
