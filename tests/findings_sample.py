@@ -3,7 +3,6 @@
 import numpy as np
 
 from equipoise.types.findings import (
-    Cases,
     Column,
     Dot,
     Dots,
@@ -68,8 +67,6 @@ def charts(models):
               ticks=[(0.0, "hard"), (1.0, "soft")],
               lines=[Line(n, [(0.0, i + 1.0), (1.0, float(len(models) - i))], n)
                      for i, n in enumerate(models)]),
-        Cases(name="cases", caption="Cases", classes=("no", "yes"), items=models,
-              shares=[(0.25, 0.75) for _ in models], remarks=["odd" for _ in models]),
     )  # fmt: skip
 
 

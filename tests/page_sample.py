@@ -6,7 +6,6 @@ import numpy as np
 
 from equipoise.types.findings import (
     Card,
-    Cases,
     Column,
     Dispute,
     Dot,
@@ -281,9 +280,6 @@ def _evidence(models):
                             edges=[n / 10 for n in range(11)],
                             bars=(0, 40, 22, 13, 9, 8, 12, 14, 30, 0),
                             marks=[(0.5, "majority")]),
-        "hardest": Cases(name="hard", caption="Hardest items", classes=("no", "yes"),
-                         items=[f"patient{n}" for n in range(4)], shares=[(0.6, 0.4)] * 4,
-                         remarks=["off"] * 4),
         "many_lines": Lines(name="groups", caption="Groups", x="votes", y="power", lines=[
             Line(f"group {k}", [(1.0, 0.2 + k / 10), (2.0, 0.3 + k / 10), (3.0, 0.4 + k / 9)])
             for k in range(4)], y_range=(0.0, 1.0)),
@@ -338,11 +334,6 @@ def study(models, tasks=("",), **how):
     shares = (0.4, 0.2, 0.1, 0.1, 0.2)
     votes = {task: (shares, (0.4, -0.1, 0.6), [0.3 + n / 40 for n in range(len(people))])
              for task in tasks}  # fmt: skip
-    close = Cases(
-        name="cases", caption="Items close up", classes=classes,
-        items=[f"item {n}" for n in range(4)],
-        shares=random.dirichlet(np.ones(len(classes)), 4).tolist(),
-    )  # fmt: skip
     findings = [
         Finding(key="standings", title="Which?", nav="Models", charts=(board,),
                 sentence="The first models cannot be told apart.", note="So it was done."),
@@ -354,8 +345,6 @@ def study(models, tasks=("",), **how):
                 nav="Readers", sentence="They agree somewhat."),
         _worklist(models, tasks, people, classes=classes, ordered=ordered, hollow=below,
                   votes=how.get("votes", 8)),
-        Finding(key="close", title="Items close up", charts=(close,), evidence=True,
-                sentence="Some items are hard."),
         *_evidence(models),
     ]  # fmt: skip
     return Report(

@@ -18,7 +18,7 @@ VAGUE = {
 }  # fmt: skip
 SLACK = 1.03  # how far a budget may lie above its room
 BUDGETS = {
-    "__init__": {"tokens": 365, "files": 1, "classes": 0, "vague names": 0},
+    "__init__": {"tokens": 337, "files": 1, "classes": 0, "vague names": 0},
     "__main__": {"tokens": 10, "files": 1, "classes": 0, "vague names": 0},
     "clean": {"tokens": 62_200, "files": 27, "classes": 62, "vague names": 2},
     "cli": {"tokens": 42_800, "files": 28, "classes": 14, "vague names": 16},
@@ -26,12 +26,12 @@ BUDGETS = {
     "inference": {"tokens": 23_000, "files": 10, "classes": 23, "vague names": 1},
     "kernels": {"tokens": 18_100, "files": 12, "classes": 0, "vague names": 12},
     "metrics": {"tokens": 29_200, "files": 13, "classes": 21, "vague names": 0},
-    "read": {"tokens": 55_800, "files": 22, "classes": 32, "vague names": 11},
-    "report": {"tokens": 50_400, "files": 20, "classes": 29, "vague names": 8},
-    "scale": {"tokens": 26_900, "files": 14, "classes": 50, "vague names": 5},
+    "read": {"tokens": 49_900, "files": 21, "classes": 26, "vague names": 10},
+    "report": {"tokens": 50_300, "files": 20, "classes": 29, "vague names": 8},
+    "scale": {"tokens": 27_500, "files": 14, "classes": 50, "vague names": 5},
     "study": {"tokens": 124_500, "files": 51, "classes": 93, "vague names": 35},
     "truth": {"tokens": 46_100, "files": 21, "classes": 41, "vague names": 1},
-    "types": {"tokens": 27_200, "files": 14, "classes": 50, "vague names": 1},
+    "types": {"tokens": 27_100, "files": 14, "classes": 49, "vague names": 1},
     "uq": {"tokens": 46_300, "files": 22, "classes": 64, "vague names": 9},
 }  # fmt: skip
 

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from equipoise.read.parquet import write_annotations
     from equipoise.read.plausibilities import read_plausibilities, write_plausibilities
     from equipoise.read.predictions import read_predictions
-    from equipoise.read.streaming import stream_ratings, stream_votes
     from equipoise.report.run import Run
     from equipoise.study import Evaluation, Settings, evaluate
 
@@ -40,8 +39,6 @@ __all__ = [
     "read_predictions",
     "read_study",
     "resample",
-    "stream_ratings",
-    "stream_votes",
     "write_annotations",
     "write_plausibilities",
     "write_study",
@@ -51,7 +48,6 @@ _LATER = {
     **{name: f"equipoise.{name}" for name in _ROOMS},
     **dict.fromkeys(("Evaluation", "Settings", "evaluate"), "equipoise.study"),
     **dict.fromkeys(("read_study", "write_study"), "equipoise.read.canonical"),
-    **dict.fromkeys(("stream_ratings", "stream_votes"), "equipoise.read.streaming"),
     **dict.fromkeys(
         ("read_plausibilities", "write_plausibilities"), "equipoise.read.plausibilities"
     ),

@@ -5,6 +5,8 @@ import io
 import itertools
 import json
 import math
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pyarrow as pa
@@ -22,7 +24,7 @@ from equipoise.read.canonical import read_study, write_study
 from equipoise.read.files import read_arrays
 from equipoise.read.parquet import write_annotations
 from equipoise.read.plausibilities import read_plausibilities, write_plausibilities
-from equipoise.read.streaming import stream_ratings, stream_votes
+from equipoise.scale import disk
 from equipoise.truth import dirichlet
 from equipoise.types.words import csv_text
 from tests.hostile.generators import (
@@ -139,6 +141,18 @@ def as_frame(kind):
     return read
 
 
+def repartitioned(path):
+    """Whether a file can be cut into partitions; they do not stay."""
+    with TemporaryDirectory() as folder:
+        return disk.repartition(path, Path(folder) / "partitions", 2)
+
+
+def summed(path):
+    with TemporaryDirectory() as folder:
+        cut = disk.repartition(path, Path(folder) / "partitions", 2)
+        return disk.rating_moments(cut)
+
+
 def model():
     return Predictions("cnn", ("a", "b"), np.array([0.25, 0.75]))
 
@@ -152,10 +166,10 @@ READERS = {
     "ranked.csv": (RANKED, read_annotations),
     "rated.csv": (RATED, lambda path: read_annotations(path, kind="interval")),
     "last.csv": (TIDY, lambda path: read_annotations(path, repeats="last")),
-    "streamed.csv": (TIDY, stream_votes),
-    "ratings.csv": (RATED, stream_ratings),
+    "cut.csv": (TIDY, repartitioned),
+    "ratings.csv": (RATED, summed),
     "tidy.parquet": (lambda tmp: as_parquet(WIDE, tmp), read_annotations),
-    "streamed.parquet": (lambda tmp: as_parquet(RATED, tmp), stream_ratings),
+    "cut.parquet": (lambda tmp: as_parquet(RATED, tmp), repartitioned),
     "ours.parquet": (
         lambda tmp: stored(tmp, ".parquet", lambda path: write_annotations(votes(), path)),
         read_annotations,

@@ -15,7 +15,6 @@ from equipoise.report.text import texts
 from equipoise.types.arrays import InputError
 from equipoise.types.findings import (
     Card,
-    Cases,
     Column,
     Dot,
     Dots,
@@ -89,13 +88,6 @@ CHART = st.one_of(
         x=TEXT,
         y=TEXT,
         points=st.lists(st.builds(Point, TEXT, REAL, REAL, TEXT), max_size=2).map(tuple),
-    ),
-    st.builds(
-        lambda name, share: Cases(
-            name=name, caption="", classes=("no", "yes"), items=(name,), shares=((share, 1.0),),
-            remarks=("odd",),
-        ),
-        TEXT, REAL,
     ),
     st.builds(
         lambda name, value, inside: Standings(

@@ -18,7 +18,6 @@ from equipoise.report.page.figure import ModelStyles, Plot
 from equipoise.report.page.svg import Label, breakable, element, fitted
 from equipoise.report.text import as_csv
 from equipoise.types.findings import (
-    Cases,
     Column,
     Dot,
     Dots,
@@ -188,7 +187,6 @@ EMPTY = {
     "one point": Lines(name="s", caption="c", x="", y="", points=[Point("a", 0, 0)] * 3),
     "one cell": Heat(name="h", caption="c", rows=["a"], columns=["b", "c"],
                      values=np.array([[0.5, NAN]])),
-    "no cases": Cases(name="c", caption="c", classes=("n", "y"), items=(), shares=()),
     "no models": Standings(name="s", caption="c", metric="m", columns=["x"], models=[],
                            cells=[], intervals=[], known_to=[]),
 }  # fmt: skip
@@ -243,15 +241,6 @@ def test_the_margin_lies_on_the_side_of_the_values(margin):
     made = draw(chart, STYLES)
     assert "margin 0.01" in labels(made) and made.html().count("class=margin") == 2
     assert made.rows[-1].cells[-1].text.startswith("▾ ")
-
-
-def test_items_close_up_have_a_bar_of_shares_and_a_remark():
-    chart = Cases(name="c", caption="c", classes="xyz", items=["i", "j"],
-                  shares=[(0.2, 0.3, 0.5), (1.0, 0, 0)], remarks=["open", "clear"])  # fmt: skip
-    made = draw(chart, STYLES)
-    assert [tone for tone, _ in made.key] == ["c0", "c1", "c2"]
-    assert [row.cells[1].label for row in made.rows] == ["x 20%, y 30%, z 50%", "x 100%"]
-    assert [row.cells[2].text for row in made.rows] == ["open", "clear"]
 
 
 def test_cells_that_stand_out_are_bold_or_have_a_mark_where_there_is_no_room():

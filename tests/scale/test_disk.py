@@ -1,5 +1,6 @@
 """Votes and scores that stay on disk give what those in memory give, and survive a kill."""
 
+import gzip
 import json
 import os
 import signal
@@ -8,20 +9,23 @@ import sys
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from equipoise import Annotations, Predictions, evaluate
+from equipoise import Annotations, Predictions, evaluate, read_annotations
 from equipoise import truth as aggregate
 from equipoise.cli import app
 from equipoise.kernels import blocks as kernels
+from equipoise.read import delimited
 from equipoise.scale import disk
 from equipoise.scale.disk import evaluation, ranking
 from equipoise.scale.disk.evaluation import METRICS
 from equipoise.truth.agreement import krippendorff_alpha
+from equipoise.truth.ratings import moments_of
 from equipoise.types.arrays import InputError
 
 few = settings(
@@ -422,6 +426,108 @@ def test_an_item_in_two_partitions_is_found_and_mended(tmp_path):
     mended = disk.open_votes(disk.repartition(folder, tmp_path / "cut", 5))
     disk.soft_labels(mended, tmp_path / "out")
     same(by_item(tmp_path / "out"), aggregate.mean_vote(Annotations.from_dataframe(table)))
+
+
+ROWS = 'item;label;note\r\nKöln;"ja\r\n""so"" ";x\r\n\r\nBonn;nein;y\r\n'
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    {
+        "utf8.csv": ROWS.encode(),
+        "mark.csv": b"\xef\xbb\xbf" + ROWS.encode(),
+        "windows.csv": ROWS.encode("cp1252"),
+        "packed.csv.gz": gzip.compress(ROWS.encode()),
+        "unended.csv": ROWS.strip().encode(),
+        "comments.csv": b"# by me\r\n\r\n" + ROWS.encode(),
+    }.items(),
+)
+def test_text_larger_than_memory_is_cut_into_partitions(tmp_path, monkeypatch, name, data):
+    monkeypatch.setattr(delimited, "BATCH", 64)
+    monkeypatch.setattr(delimited, "PIECE", 7)
+    (tmp_path / name).write_bytes(data)
+    disk.soft_labels(
+        disk.open_votes(disk.repartition(tmp_path / name, tmp_path / "cut", 2)),
+        tmp_path / "out",
+    )
+    same(by_item(tmp_path / "out"), aggregate.mean_vote(read_annotations(tmp_path / name)))
+
+
+@few
+@given(st.integers(0, 99), st.booleans(), st.integers(1, 5))
+def test_one_file_is_cut_as_a_folder_is(tmp_path_factory, seed, text, parts):
+    place, table = tmp_path_factory.mktemp("cut"), study(seed, counted=True)
+    path = place / f"votes.{'csv' if text else 'parquet'}"
+    (pa.csv.write_csv if text else pq.write_table)(table, path)
+    votes = disk.open_votes(disk.repartition(path, place / "cut", parts))
+    disk.soft_labels(votes, place / "out")
+    same(by_item(place / "out"), aggregate.mean_vote(Annotations.from_dataframe(table)))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "nothing but blank lines"), ("item,label\n", "a header but no rows"),
+        ("item,label\na,1\nb,1,2\n", "row 3: 3 fields, expected 2"), ("a\0b", "binary data"),
+        ('item,label\na,"1\nb,2\n', "row 2"), ("item,label,label\na,1,2\n", "label"),
+    ],
+)  # fmt: skip
+def test_broken_text_is_not_cut(tmp_path, text, words):
+    (tmp_path / "votes.csv").write_text(text)
+    with pytest.raises(InputError, match=words):
+        disk.repartition(tmp_path / "votes.csv", tmp_path / "cut", 2)
+    assert not (tmp_path / "cut").exists()
+    packed = tmp_path / "votes.csv.gz"
+    packed.write_bytes(gzip.compress(b"item,label\na,1\n" * 9)[:-9])
+    with pytest.raises(InputError, match="cannot be unpacked"):
+        disk.repartition(packed, tmp_path / "cut", 2)
+
+
+@few
+@given(st.integers(0, 99), st.integers(1, 4))
+def test_moments_on_disk_are_those_in_memory(tmp_path_factory, seed, parts):
+    random, place = np.random.default_rng(seed), tmp_path_factory.mktemp("rated")
+    table = pa.table(
+        {
+            "item": [f"i{i}" for i in random.integers(0, 12, 80)],
+            "label": random.integers(0, 40, 80) / 4,
+            "weight": random.integers(1, 3, 80) / 2,
+            "task": random.permutation(["p", "q"] * 40),
+        }
+    )
+    (place / "whole").mkdir()
+    pq.write_table(table, place / "whole" / "a.parquet")
+    moments = disk.rating_moments(
+        disk.repartition(place / "whole", place / "cut", parts), task="p"
+    )
+    whole = moments_of(Annotations.from_dataframe(table, kind="interval"), "p")
+    assert moments.items == whole.items and moments.step == whole.step
+    for name in ("number", "mean", "squares"):
+        np.testing.assert_allclose(getattr(moments, name), getattr(whole, name), rtol=1e-12)
+
+
+def test_moments_on_disk_name_what_is_wrong(tmp_path, monkeypatch):
+    (tmp_path / "votes").mkdir()
+    values = [0.0, 0.25, *range(10, 60)]
+    for file in "ab":
+        rows = {"item": ["i"] * len(values), "label": values}
+        pq.write_table(pa.table(rows), tmp_path / "votes" / f"{file}.parquet")
+    with pytest.raises(InputError, match=r"several partitions.*cut the ratings by item"):
+        disk.rating_moments(tmp_path / "votes")
+    with pytest.raises(InputError, match="task: 'size', expected one of"):
+        disk.rating_moments(tmp_path / "votes", task="size")
+    monkeypatch.setattr("equipoise.scale.disk.label_files.DISTINCT", 8)
+    cut = disk.repartition(tmp_path / "votes", tmp_path / "cut", 1)
+    moments = disk.rating_moments(cut)
+    assert (moments.step, moments.number) == (0.25, [104])
+
+
+def test_counts_are_not_made_votes_again():
+    huge = Annotations(
+        kind="binary", items=("a", "b"), classes=("0", "1"), item=np.array([0, 0, 1]),
+        label=np.array([0, 1, 1]), count=np.array([10**12, 3 * 10**12, 5]),
+    )  # fmt: skip
+    np.testing.assert_allclose(aggregate.mean_vote(huge).mean, [[0.25, 0.75], [0, 1]])
 
 
 def test_names_with_spaces_are_one_item_in_two_partitions(tmp_path):

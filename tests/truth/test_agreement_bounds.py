@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from equipoise import Annotations, InputError, read_annotations, resample
-from equipoise.read.streaming import stream_ratings, stream_votes
+from equipoise.scale import disk
 from equipoise.truth.agreement import (
     cohen_kappa,
     cohen_kappa_pairs,
@@ -18,6 +18,7 @@ from equipoise.truth.agreement import (
     percent_agreement,
 )
 from equipoise.truth.agreement.coefficients import mean_kappa, shares
+from equipoise.truth.ratings import moments_of
 from tests.truth.test_agreement import LEVELS, ratings, table
 
 
@@ -72,7 +73,7 @@ def test_ratings_around_a_million_lose_nothing():
     assert np.isnan(same.value) and np.isnan(same.replicates).all()
 
 
-def test_streamed_votes_and_ratings_have_the_alpha_of_the_whole(tmp_path):
+def test_ratings_on_disk_have_the_alpha_of_the_whole(tmp_path):
     random = np.random.default_rng(0)
     lines = ["item,annotator,label"]
     for i in range(60):
@@ -81,23 +82,24 @@ def test_streamed_votes_and_ratings_have_the_alpha_of_the_whole(tmp_path):
     path = tmp_path / "votes.csv"
     path.write_text("\n".join(lines) + "\n")
     whole = read_annotations(path)
-    for level in LEVELS:
-        streamed = krippendorff_alpha(stream_votes(path), level=level)
-        assert streamed.value == pytest.approx(krippendorff_alpha(whole, level=level).value)
-    moments = stream_ratings(path)
+    moments = disk.rating_moments(disk.repartition(path, tmp_path / "cut", 3))
     expected = krippendorff_alpha(whole, level="interval", plan=resample(whole, "items"))
     found = krippendorff_alpha_of_moments(moments, replicates=2000)
     assert found.value == pytest.approx(expected.value, abs=1e-12)
     assert found.replicates == pytest.approx(expected.replicates, abs=1e-9)
 
 
+def moments(path):
+    return moments_of(read_annotations(path, kind="interval"), "")
+
+
 def test_moments_refuse_weights_and_are_undefined_for_single_ratings(tmp_path):
     path = tmp_path / "rated.csv"
     path.write_text("item,annotator,label,weight\na,x,1,0.5\na,y,2,1\nb,x,1,1\nb,y,3,1\n")
     with pytest.raises(InputError, match=r"item 'a'.*whole ratings"):
-        krippendorff_alpha_of_moments(stream_ratings(path))
+        krippendorff_alpha_of_moments(moments(path))
     path.write_text("item,annotator,label\na,x,1\nb,x,1\n")
-    assert np.isnan(krippendorff_alpha_of_moments(stream_ratings(path)).value)
+    assert np.isnan(krippendorff_alpha_of_moments(moments(path)).value)
 
 
 def named(names, labels, kind="nominal"):

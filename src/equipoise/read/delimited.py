@@ -18,15 +18,14 @@ import csv
 import gzip
 import re
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import partial
 from io import StringIO, TextIOWrapper
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
 from equipoise.read.files import Content, cut_gzip
-from equipoise.read.tables import BatchedTable, Table, no_rows, unique_names
+from equipoise.read.tables import Table, no_rows, unique_names
 from equipoise.types.arrays import InputError
 from equipoise.types.notices import Notice, notice
 from equipoise.types.words import unguarded, unguarded_all
@@ -104,9 +103,7 @@ class _Text:
                 )
         return InputError(self.name, f"cannot be parsed ({error})", "a table", "check the file")
 
-    def arrow_options(
-        self, *, quotes: bool, columns: list[str] | None = None
-    ) -> dict[str, Any]:
+    def arrow_options(self, *, quotes: bool) -> dict[str, Any]:
         """How arrow parses it: every column as words, nothing as null."""
         import pyarrow as pa
         from pyarrow import csv as arrow_csv
@@ -121,7 +118,6 @@ class _Text:
             "convert_options": arrow_csv.ConvertOptions(
                 column_types=dict.fromkeys(self.header, words),
                 strings_can_be_null=False,
-                include_columns=columns,
             ),
         }
 
@@ -265,11 +261,13 @@ class _Survey(NamedTuple):
     lines: int
     quotes: int
     encoding: str
-    ended: bool
 
 
-def batched_text(file: Content, path: Path) -> BatchedTable:
-    """Look over the text and find its columns; the bytes are not in `file`."""
+def text_batches(file: Content, path: Path) -> Iterator[Any]:
+    """Rows of delimited text as arrow batches of words; the bytes are not in `file`."""
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
+
     try:
         survey = _survey(file, path, "utf-8")
     except UnicodeDecodeError:
@@ -283,16 +281,27 @@ def batched_text(file: Content, path: Path) -> BatchedTable:
         return TextIOWrapper(_unpacked(path), encoding=encoding, errors="ignore", newline="")
 
     lines, end = _comments(survey.start)
-    start = b"\n" * lines + survey.start[end:]
-    text = _with_header(file, start, opener)
-    names = {unguarded(name.strip()): name for name in text.header}
-    notices = (_read_as_windows(file),) if survey.encoding == "cp1252" else ()
-    return BatchedTable(
-        header=Table(name=file.name, columns=names, place=text.place, notices=notices),
-        rows=max(survey.lines - survey.comments - (1 if survey.ended else 0), 0),
-        batches=partial(_batches, text, path, survey),
-        coded=frozenset(names),
-    )
+    text = _with_header(file, b"\n" * lines + survey.start[end:], opener)
+    names, rows = [unguarded(name.strip()) for name in text.header], 0
+    with _unpacked(path) as opened:
+        try:
+            reader = arrow_csv.open_csv(
+                opened,
+                read_options=arrow_csv.ReadOptions(
+                    block_size=BATCH, encoding=survey.encoding, skip_rows=survey.comments
+                ),
+                **text.arrow_options(quotes=survey.quotes > 0),
+            )
+            for batch in reader:
+                rows += batch.num_rows
+                columns = [unguarded_column(column) for column in batch.columns]
+                yield pa.RecordBatch.from_arrays(columns, names)
+        except pa.ArrowException as error:
+            raise text.ragged(error) from error
+    if survey.quotes % 2 or (survey.quotes and rows < survey.lines - 1):
+        text.check_quotes()
+    if not rows:
+        raise no_rows(file.name)
 
 
 def _unpacked(path: Path) -> Any:
@@ -303,36 +312,10 @@ def _unpacked(path: Path) -> Any:
     return file
 
 
-def _batches(
-    text: _Text, path: Path, survey: _Survey, names: list[str]
-) -> Iterator[Mapping[str, Any]]:
-    import pyarrow as pa
-    from pyarrow import csv as arrow_csv
-
-    rows = 0
-    with _unpacked(path) as file:
-        try:
-            reader = arrow_csv.open_csv(
-                file,
-                read_options=arrow_csv.ReadOptions(
-                    block_size=BATCH, encoding=survey.encoding, skip_rows=survey.comments
-                ),
-                **text.arrow_options(quotes=survey.quotes > 0, columns=names),
-            )
-            for batch in reader:
-                rows += batch.num_rows
-                columns = map(unguarded_column, batch.columns)
-                yield dict(zip(batch.schema.names, columns, strict=True))
-        except pa.ArrowException as error:
-            raise text.ragged(error) from error
-    if survey.quotes % 2 or (survey.quotes and rows < survey.lines - 1):
-        text.check_quotes()
-
-
 def _survey(file: Content, path: Path, encoding: str) -> _Survey:
     """Pass over the bytes once, and raise if they have another encoding."""
     decoder = codecs.getincrementaldecoder(encoding)()
-    start, last = b"", b""
+    start = b""
     lines = returns = quotes = done = 0
     for piece in _pieces(file, path):
         start = start if len(start) >= _BLOCK_OF_HEADER else start + piece
@@ -344,10 +327,9 @@ def _survey(file: Content, path: Path, encoding: str) -> _Survey:
             error.start += done
             raise
         lines, returns = lines + piece.count(b"\n"), returns + piece.count(b"\r")
-        quotes, done, last = quotes + piece.count(b'"'), done + len(piece), piece[-1:]
+        quotes, done = quotes + piece.count(b'"'), done + len(piece)
     decoder.decode(b"", final=True)
-    ended = last in (b"\n", b"\r")
-    return _Survey(start, _comments(start)[0], lines or returns, quotes, encoding, ended)
+    return _Survey(start, _comments(start)[0], lines or returns, quotes, encoding)
 
 
 def _pieces(file: Content, path: Path) -> Iterator[bytes]:

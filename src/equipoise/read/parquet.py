@@ -1,7 +1,6 @@
-"""Parquet: tables of any program, whole or in batches, and annotations exactly as written.
+"""Parquet: tables of any program, and annotations exactly as written.
 
-The checksums of pages are verified. In batches, columns of text are decoded to codes and
-distinct words, so that no text is made per row.
+The checksums of pages are verified.
 
 Annotations are written in the tidy layout, so that any program can read them. The schema's
 metadata keeps what columns cannot hold: the kind, the classes, names in an order other than
@@ -11,15 +10,14 @@ unnoticed.
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from equipoise.read.files import AnyPath, Content
-from equipoise.read.tables import BatchedTable, Table, unique_names
+from equipoise.read.tables import Table, unique_names
 from equipoise.read.writing import whole_file
 from equipoise.types.annotations import COLUMNS, Annotations
 from equipoise.types.arrays import InputError, Ints
@@ -27,7 +25,6 @@ from equipoise.types.notices import from_json, to_json
 from equipoise.types.words import Option, hint
 
 ENDINGS = (".parquet", ".pq")
-ROWS = 1 << 22  # rows of a batch
 _BUFFER = 1 << 22  # bytes read at a time of each column
 _KEY = b"equipoise.types.annotations"
 _SEAL = b"equipoise.seal"  # the key of the digest; damage cannot hide both keys
@@ -78,34 +75,6 @@ def damaged_parquet(file: Content, error: Exception | str) -> InputError:
     )
 
 
-def batched_parquet(file: Content, path: Path) -> BatchedTable:
-    """Open a Parquet file to be read in batches; rows are counted from 0."""
-    import pyarrow as pa
-
-    if path.suffix.lower() == ".gz":
-        raise InputError(
-            file.name,
-            "Parquet inside gzip",
-            "plain Parquet",
-            "unpack the file first, or read it whole with read_annotations",
-        )
-    with open_parquet(file, path) as opened:
-        schema, rows = opened.schema_arrow, opened.metadata.num_rows
-        notes = (schema.metadata or {}).get(_KEY)
-    names = {name.strip(): name for name in schema.names}
-    unique_names([name.strip() for name in schema.names], where=file.name)
-    texts = [field.name for field in schema if pa.types.is_string(field.type)]
-    return BatchedTable(
-        header=Table(name=file.name, columns=names),
-        rows=rows,
-        batches=partial(_batches, file, path, texts),
-        coded=frozenset(
-            field.name.strip() for field in schema if pa.types.is_dictionary(field.type)
-        ),
-        **_facts(file, notes),
-    )
-
-
 def open_parquet(file: Content, path: Path, texts: list[str] | None = None) -> Any:
     """Open a Parquet file whose pages are checked, these columns of text as codes."""
     import pyarrow as pa
@@ -116,49 +85,6 @@ def open_parquet(file: Content, path: Path, texts: list[str] | None = None) -> A
             path, page_checksum_verification=True, read_dictionary=texts, buffer_size=_BUFFER
         )
     except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
-        raise damaged_parquet(file, error) from error
-
-
-def _batches(
-    file: Content, path: Path, texts: list[str], names: list[str]
-) -> Iterator[Mapping[str, Any]]:
-    import pyarrow as pa
-
-    with open_parquet(file, path, [name for name in names if name in texts]) as opened:
-        try:
-            waiting: list[Any] = []
-            for batch in opened.iter_batches(batch_size=ROWS, columns=names):
-                batch.validate(full=True)
-                waiting.append(batch)
-                if sum(len(part) for part in waiting) >= ROWS:
-                    yield _columns(waiting)
-                    waiting = []
-            if waiting:
-                yield _columns(waiting)
-        except (pa.ArrowException, OSError, MemoryError) as error:
-            raise damaged_parquet(file, error) from error
-
-
-def _columns(batches: list[Any]) -> Mapping[str, Any]:
-    """Put batches together: they end where the groups of rows of the file end."""
-    import pyarrow as pa
-
-    table = pa.Table.from_batches(batches).unify_dictionaries()
-    return {name: table[name].combine_chunks() for name in table.column_names}
-
-
-def _facts(file: Content, notes: bytes | None) -> dict[str, Any]:
-    """Kind, classes and notices of a file that `write_annotations` made."""
-    if notes is None:
-        return {}
-    try:
-        facts = json.loads(notes)
-        return {
-            "kind": str(facts["kind"]),
-            "classes": tuple(facts["classes"]),
-            "notices": tuple(map(from_json, facts["notices"])),
-        }
-    except (ValueError, LookupError, TypeError) as error:
         raise damaged_parquet(file, error) from error
 
 

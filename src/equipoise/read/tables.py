@@ -16,7 +16,7 @@ library of frames is imported but the one that is asked for; pyarrow is always t
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from itertools import repeat
@@ -127,33 +127,6 @@ class Table:
         if not len(self):
             raise no_rows(self.name)
         return self
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class BatchedTable:
-    """A table in a file that is read a batch of rows at a time.
-
-    Attributes
-    ----------
-    header
-        Name, notices and places of the rows; its columns map names to names in the file.
-    rows
-        Number of rows; for text with line breaks inside fields, no more than this.
-    batches
-        Called with names in the file, gives the batches: arrow columns by these names.
-    coded
-        Names of the columns that the file, read whole, holds as codes.
-    kind, classes, notices
-        What a file of ours says about itself; kind is None for other files.
-    """
-
-    header: Table
-    rows: int
-    batches: Callable[[list[str]], Iterator[Mapping[str, Any]]]
-    coded: frozenset[str]
-    kind: str | None = None
-    classes: tuple[str, ...] = ()
-    notices: tuple[Notice, ...] = ()
 
 
 def no_rows(name: str) -> InputError:

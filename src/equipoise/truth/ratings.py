@@ -138,7 +138,7 @@ def normal(
         Level and scatter of items before any rating; None finds it by empirical Bayes.
     """
     _check_threshold(threshold)
-    moments = _moments(annotations, task)
+    moments = moments_of(annotations, task)
     truth = normal_of_moments(moments, threshold=threshold, prior=prior)
     notices = (
         *truth.notices,
@@ -153,7 +153,7 @@ def normal_of_moments(
 ) -> Plausibilities:
     """Do the same from the number, mean and squares of each item's ratings.
 
-    These come from `equipoise.stream_ratings` when a file is too large for memory.
+    These come from `equipoise.scale.disk.rating_moments` where ratings do not fit in memory.
 
     Examples
     --------
@@ -216,7 +216,7 @@ def _check_threshold(threshold: float) -> None:
         )
 
 
-def _moments(annotations: Annotations, task: str) -> Moments:
+def moments_of(annotations: Annotations, task: str) -> Moments:
     """Number, mean and squares of the ratings of each item that has any."""
     if annotations.kind != "interval" or annotations.value is None:
         raise InputError(

@@ -212,16 +212,6 @@ class Histogram(_Named):
     marks: Sequence[tuple[float, str]] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cases(_Named):
-    """Items close up: a share for each class, (items, classes), and a few words at the end."""
-
-    classes: Sequence[str]
-    items: Sequence[str]
-    shares: Sequence[Sequence[float]]
-    remarks: Sequence[str] = ()
-
-
 @dataclass(frozen=True, slots=True)
 class Standing:
     """One model in one column of `Standings`.
@@ -427,4 +417,4 @@ class Gallery(_Named):
     rows: Sequence[Suspect]
 
 
-Chart = Dots | Lines | Heat | Histogram | Cases | Standings | Strips | Worklist | Gallery
+Chart = Dots | Lines | Heat | Histogram | Standings | Strips | Worklist | Gallery

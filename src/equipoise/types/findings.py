@@ -27,7 +27,6 @@ from numpy.typing import ArrayLike
 from equipoise.types import numbers
 from equipoise.types.arrays import InputError
 from equipoise.types.charts import (
-    Cases,
     Chart,
     Dispute,
     Dot,
@@ -56,7 +55,6 @@ __all__ = [
     "ENTRIES",
     "WRITERS",
     "Card",
-    "Cases",
     "Cell",
     "Chart",
     "Column",

@@ -37,9 +37,8 @@ from equipoise.report.page.svg import (
     tick_labels,
     upright,
 )
-from equipoise.report.page.votes import cases, strips
+from equipoise.report.page.votes import strips
 from equipoise.types.charts import (
-    Cases,
     Chart,
     Dot,
     Dots,
@@ -287,7 +286,6 @@ _DRAWERS: Mapping[type, Callable[[Any, ModelStyles], Figure | None]] = {
     Lines: draw_lines,
     Heat: heat,
     Histogram: _histogram,
-    Cases: lambda chart, _: cases(chart),
     Standings: standings,
     Strips: lambda chart, _: strips(chart),
 }

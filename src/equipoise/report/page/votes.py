@@ -1,4 +1,4 @@
-"""Votes: how they split per task, items close up, and the worklist of disputed items.
+"""Votes: how they split per task, and the worklist of disputed items.
 
 Gallery: suspects with their pictures, to be judged with the keyboard.
 
@@ -9,7 +9,6 @@ browser and hands them out as votes.
 import math
 from collections import Counter
 from collections.abc import Sequence
-from itertools import zip_longest
 
 from equipoise.report.page.figure import (
     LONGEST,
@@ -39,7 +38,6 @@ from equipoise.report.page.svg import (
     width,
 )
 from equipoise.types.charts import (
-    Cases,
     Dispute,
     Gallery,
     Pattern,
@@ -157,27 +155,6 @@ def _rates(row: Strip, scale: Scale) -> Plot:
     side = "start" if at < MARGIN else "end" if at > 100 - MARGIN else "middle"
     label = Label(words, {"start": 0.0, "end": 100.0}.get(side, at), 42, side)
     return Plot(join(body), STRIP, (label,), f"from {percent(low)} to {percent(high)}")
-
-
-# ---- items close up ------------------------------------------------------------------------
-
-
-def cases(chart: Cases) -> Rows | None:
-    """Items, one row each: a bar of shares by class."""
-    total = len(chart.classes)
-    rows = []
-    for name, shares, remark in zip_longest(chart.items, chart.shares, chart.remarks):
-        words = [f"{label} {percent(share)}" for label, share in
-                 zip(chart.classes, shares, strict=True) if share > 0]  # fmt: skip
-        bar = _shares(shares, total, 7.0, ordered=False)
-        plot = Plot(bar, 26.0, label=", ".join(words) or name)
-        rows.append(FigureRow((Words(name), plot, Words(remark or "", "num"))))
-    key = [(class_tone(place, total, ordered=False), name)
-           for place, name in enumerate(chart.classes) if 2 <= total <= 8]  # fmt: skip
-    if not rows:
-        return None
-    return Rows(kind="dots cases", rows=tuple(rows), alternative=described(chart),
-                key=tuple(key))  # fmt: skip
 
 
 def _shares(shares: Sequence[float], total: int, y: float, *, ordered: bool) -> Html:

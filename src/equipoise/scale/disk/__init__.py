@@ -3,7 +3,13 @@
 from equipoise.scale.disk.coded import repartition
 from equipoise.scale.disk.evaluation import EvaluationOnDisk, evaluate
 from equipoise.scale.disk.fits import FitOnDisk, OnDisk, dawid_skene, glad
-from equipoise.scale.disk.label_files import Agreement, SoftLabels, agreement, soft_labels
+from equipoise.scale.disk.label_files import (
+    Agreement,
+    SoftLabels,
+    agreement,
+    rating_moments,
+    soft_labels,
+)
 from equipoise.scale.disk.scores import ScoresOnDisk, open_scores
 from equipoise.scale.disk.votes import VotesOnDisk, open_votes
 
@@ -21,6 +27,7 @@ __all__ = [
     "glad",
     "open_scores",
     "open_votes",
+    "rating_moments",
     "repartition",
     "soft_labels",
 ]

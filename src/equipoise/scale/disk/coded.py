@@ -14,14 +14,14 @@ nothing is read. Otherwise hashes of the items of each partition are kept on dis
 compared range by range, so that memory stays bounded; only items whose hashes meet are compared
 by name.
 
-`repartition` reads a folder once, batch by batch, and writes every row to the partition that
-the hash of its item says. Two folders cut into the same number of partitions then have the
-votes and the scores of an item in partitions of the same number.
+`repartition` reads a file or a folder once, batch by batch, and writes every row to the
+partition that the hash of its item says. Two folders cut into the same number of partitions
+then have the votes and the scores of an item in partitions of the same number.
 """
 
 import json
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import pairwise
@@ -30,9 +30,12 @@ from typing import IO, Any, TypeVar
 
 import numpy as np
 
-from equipoise.read.files import AnyPath
+from equipoise.read.delimited import ENDINGS as TEXTS
+from equipoise.read.delimited import text_batches
+from equipoise.read.files import AnyPath, Content, require_file
 from equipoise.read.writing import whole_file, whole_folder
 from equipoise.scale.disk.votes import (
+    Partition,
     VotesOnDisk,
     coded,
     hash_items,
@@ -336,13 +339,15 @@ class ItemCheck:
         )
 
 
-def repartition(folder: AnyPath, out: AnyPath, number: int, *, item: str = "item") -> Path:
-    """Write a folder of Parquet files anew, all rows of an item in one of `number` partitions.
+def repartition(source: AnyPath, out: AnyPath, number: int, *, item: str = "item") -> Path:
+    """Write votes or scores anew, all rows of an item in one of `number` partitions.
 
     Parameters
     ----------
-    folder, out
-        Where the rows lie, and a new folder.
+    source, out
+        Where the rows lie, and a new folder. Rows lie in delimited text (``.csv``, ``.tsv``,
+        ``.txt``, also with ``.gz``), in a Parquet file or in a folder of such; text of any
+        size is read in batches.
     number
         How many partitions; rows of each should fit in memory several times.
     item
@@ -362,13 +367,24 @@ def repartition(folder: AnyPath, out: AnyPath, number: int, *, item: str = "item
     number = require_whole("repartition, number", number, least=1)
     if number > MOST:
         raise InputError("repartition, number", f"{number}", f"at most {MOST}", "ask for fewer")
-    source = parquet_partitions(Path(folder))[0]
+    path = Path(source)
     with whole_folder(Path(out)) as scratch, _Writers(scratch, number) as writers:
-        for part in source:
-            for batch in _batches(part):
-                for place, rows in _cut(batch, item, number, part.path.name):
-                    writers.add(place, rows)
+        for batch in _all_batches(path):
+            for place, rows in _cut(batch, item, number, path.name):
+                writers.add(place, rows)
     return Path(out)
+
+
+def _all_batches(path: Path) -> Iterator[Any]:
+    """Rows of a text, of a Parquet file or of a folder of such files."""
+    if not path.is_dir():
+        require_file(path)
+        file = Content.of(path)
+        if file.suffix in TEXTS:
+            yield from text_batches(file, path)
+            return
+    for part in parquet_partitions(path, most=None)[0]:
+        yield from arrow_batches(part)
 
 
 class _Writers:
@@ -415,7 +431,8 @@ class _Writers:
         self._held = 0
 
 
-def _batches(part: Any) -> Any:
+def arrow_batches(part: Partition) -> Iterator[Any]:
+    """Rows of a partition, with the columns that its folders fix."""
     import pyarrow as pa
 
     with part.opened() as opened:

@@ -9,10 +9,14 @@ number of votes occurs (`equipoise.truth.dirichlet` has the formulas):
 Krippendorff's alpha follows from the coincidences of pairs of votes on one item, K x K sums.
 They are kept for 200 blocks of items, cut by the hash of the item's name, and the interval is
 the jackknife's: alpha without each block in turn, Student's t.
+
+Ratings are summed per item as number, mean and squares (`rating_moments`): all that
+`equipoise.truth.normal_of_moments` and `krippendorff_alpha_of_moments` need.
 """
 
 import math
 import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -22,8 +26,14 @@ import numpy as np
 
 from equipoise.read.files import AnyPath
 from equipoise.read.writing import whole_folder
-from equipoise.scale.disk.coded import ItemCheck, part_path, write_facts, write_items
-from equipoise.scale.disk.votes import VotesOnDisk
+from equipoise.scale.disk.coded import (
+    ItemCheck,
+    arrow_batches,
+    part_path,
+    write_facts,
+    write_items,
+)
+from equipoise.scale.disk.votes import VotesOnDisk, parquet_partitions
 from equipoise.scale.engine import Progress
 from equipoise.truth.agreement.coefficients import alpha_of_coincidences, class_values
 from equipoise.truth.counts import (
@@ -33,12 +43,24 @@ from equipoise.truth.counts import (
     posterior_mean,
     prior_of_tally,
 )
-from equipoise.types.arrays import Floats, InputError, Ints, choice, short_repr
+from equipoise.truth.ratings import Moments, moments_of
+from equipoise.types.annotations import Annotations
+from equipoise.types.arrays import (
+    Floats,
+    InputError,
+    Ints,
+    choice,
+    name_order,
+    require_unique,
+    short_repr,
+    unknown_name,
+)
 from equipoise.types.notices import Notice
 
 MODELS = ("mean_vote", "dirichlet")
 BLOCKS = 200  # of items, that the jackknife leaves out in turn
 _LEVEL = 0.95
+DISTINCT = 1_000_000  # ratings remembered to find the smallest difference between two
 
 
 class Agreement(NamedTuple):
@@ -295,3 +317,52 @@ def _finish(
     items = table["item"].combine_chunks()
     _write(place, number, items, counts, shares, classes)
     source.unlink(missing_ok=True)
+
+
+def rating_moments(
+    folder: AnyPath, *, task: str = "", columns: Mapping[str, str] | None = None
+) -> Moments:
+    """Number, mean and squares of the ratings of each item, a partition at a time.
+
+    The smallest difference between two unequal ratings is exact up to a million distinct
+    ratings; with more, every other one of them is forgotten as often as needed.
+
+    Parameters
+    ----------
+    folder
+        Parquet partitions, all ratings of an item in one: `repartition` makes them.
+    task
+        Which question, where there is a column of tasks.
+    columns
+        As for `equipoise.read_annotations`.
+    """
+    import pyarrow as pa
+
+    parts: list[Moments] = []
+    tasks: dict[str, None] = {}
+    ratings, step = np.zeros(0), np.inf
+    for partition in parquet_partitions(Path(folder))[0]:
+        rows = pa.Table.from_batches(list(arrow_batches(partition)))
+        table = Annotations.from_dataframe(rows, kind="interval", columns=columns or {})
+        tasks |= dict.fromkeys(table.tasks)
+        if task not in table.tasks:
+            continue
+        parts.append(moments_of(table, task))
+        assert table.value is not None  # as moments were made of it
+        ratings = np.union1d(ratings, table.value[table.in_task(task)])
+        step = min(step, np.diff(ratings).min(initial=np.inf))
+        while len(ratings) > DISTINCT:
+            ratings = ratings[::2]
+    if not parts:
+        raise unknown_name("rating_moments, task", f"{task!r}", task, tasks, most=3)
+    names = [name for part in parts for name in part.items]
+    do = "cut the ratings by item with disk.repartition"
+    require_unique(names, where=f"{folder}, items in several partitions", do=do)
+    order = name_order(names)
+    place = np.arange(len(names)) if order is None else np.asarray(order)
+    number, mean, squares = (
+        np.concatenate([getattr(part, name) for part in parts])[place]
+        for name in ("number", "mean", "squares")
+    )
+    items = tuple(names[i] for i in place.tolist())
+    return Moments(items, number, mean, squares, float(step) if step < np.inf else 0.0, task)

@@ -338,16 +338,24 @@ def open_votes(
     return _with_scale(votes, header, replace(options, columns={}))
 
 
-def parquet_partitions(folder: Path) -> tuple[tuple[Partition, ...], Any]:
-    """All Parquet files of a folder in the order of their names, and the first one's schema."""
-    if not folder.is_dir():
+def parquet_partitions(
+    folder: Path, *, most: int | None = ROWS
+) -> tuple[tuple[Partition, ...], Any]:
+    """All Parquet files of a folder in the order of their names, and the first one's schema.
+
+    Parameters
+    ----------
+    most
+        Rows that a partition may have; without it, a single file will do, too.
+    """
+    if not folder.is_dir() and (most is not None or folder.suffix.lower() not in ENDINGS):
         got = "a file" if folder.exists() else "nothing there"
-        do = "give the folder that holds the partitions"
+        do = "give the folder that holds the partitions, or cut a file with disk.repartition"
         raise InputError(str(folder), got, "a folder of Parquet files", do)
     whole = folder.absolute()  # as workers may be elsewhere
     files = [
         path
-        for path in sorted(whole.rglob("*"))
+        for path in (sorted(whole.rglob("*")) if folder.is_dir() else [whole])
         if path.suffix.lower() in ENDINGS
         and not path.is_dir()
         and not any(part.startswith((".", "_")) for part in path.relative_to(whole).parts)
@@ -362,9 +370,9 @@ def parquet_partitions(folder: Path) -> tuple[tuple[Partition, ...], Any]:
         with part.opened() as opened:
             part = replace(part, rows=opened.metadata.num_rows)
             schema = schema or opened.schema_arrow
-        if part.rows > ROWS:
-            got, most = f"{part.rows:,} rows", f"at most {ROWS:,} in one partition"
-            raise InputError(path.name, got, most, "cut the votes with disk.repartition")
+        if most is not None and part.rows > most:
+            got, expected = f"{part.rows:,} rows", f"at most {most:,} in one partition"
+            raise InputError(path.name, got, expected, "cut the votes with disk.repartition")
         parts.append(part)
     return tuple(parts), schema
 

@@ -364,8 +364,8 @@ def krippendorff_alpha_of_moments(
 ) -> Estimate:
     """Interval alpha of moments of ratings, with replicates over items.
 
-    `equipoise.read.stream_ratings` returns such moments. Weights would be parts of ratings
-    there, and are refused.
+    `equipoise.scale.disk.rating_moments` returns such moments. Weights would be parts of
+    ratings there, and are refused.
     """
     odd = np.flatnonzero(np.abs(moments.number - np.round(moments.number)) > 1e-9)
     if len(odd):
