@@ -23,9 +23,9 @@ from equipoise.report.page import report_files
 from equipoise.study import Settings, Study, evaluate
 from equipoise.study.analyses.catalogue import ANALYSES
 from equipoise.study.analyses.ranking import as_drawn, rank_stability
-from equipoise.study.analyses.scoring import USUAL
 from equipoise.types.arrays import InputError
 
+USUAL = 1000  # resamples
 METRICS = ("auroc", "average_precision", "precision_at_100", "recall_at_100")
 FEW = 20  # replicates that the peer is timed on
 
@@ -88,7 +88,10 @@ def main():
     heading(f"rank stability, CheXpert, {cores} cores, peer scipy {scipy.__version__}")
 
     def everything():
-        rank_stability(study.predictions, study.annotations, metrics=METRICS)
+        plan = resample(study.annotations, replicates=USUAL, seed=0)
+        rank_stability(
+            evaluate(study.predictions, study.annotations, metrics=METRICS, resampling=plan)
+        )
 
     whole = best(everything)
     kinds = ("items", "votes", "panel", "items x votes", "items x panel")

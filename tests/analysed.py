@@ -1,12 +1,12 @@
 """A study with what is asked of it, in one call, for tests of reports and analyses."""
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
 from typing import Any
 
 from equipoise.report.answer import analyse_study
 from equipoise.study import Settings, Study
-from equipoise.study.analyses import calibration_curves, components, panels, scoring
+from equipoise.study.analyses import calibration_curves, components, fragility, panels, ranking
 from equipoise.types.findings import Report
 
 
@@ -25,6 +25,21 @@ def study_of(
     return replace(made, attributes=attributes)
 
 
+def asked_study(predictions: Any, votes: Any, how: Mapping[str, Any]) -> Study:
+    """The study that keywords ask about: settings, ``metric``, ``task`` and ``kind``."""
+    names = {setting.name for setting in fields(Settings)} & how.keys()
+    settings = how.get("settings", Settings())
+    own = {"replicates": settings.replicates or 1000} | {name: how[name] for name in names}
+    study = Study.of(
+        predictions,
+        votes,
+        metrics=[how["metric"]] if "metric" in how else how.get("metrics", ("auroc",)),
+        resampling=how.get("kind"),
+        settings=replace(settings, **own),
+    )
+    return study if "task" not in how else study.of_task(how["task"])
+
+
 def analysed(
     predictions: Any,
     votes: Any,
@@ -39,7 +54,18 @@ def analysed(
 
 def panel_size(predictions: Any, votes: Any, **how: Any) -> panels.PanelSize:
     """Panels of the study that keywords ask about."""
-    return panels.panel_size(scoring.study_of(predictions, votes, how))
+    return panels.panel_size(asked_study(predictions, votes, how))
+
+
+def rank_stability(predictions: Any, votes: Any, **how: Any) -> ranking.RankStability:
+    """The order of the models of the study that keywords ask about."""
+    usual = {"metrics": ("auroc", "average_precision")}
+    return ranking.rank_stability(asked_study(predictions, votes, usual | how).evaluation)
+
+
+def flips(predictions: Any, votes: Any, unit: str = "items", **how: Any) -> fragility.Flips:
+    """Flips in the study that keywords ask about."""
+    return fragility.flips(asked_study(predictions, votes, how), unit)
 
 
 def variance_components(
@@ -47,10 +73,10 @@ def variance_components(
 ) -> components.Components:
     """Components of an evaluation without redraws."""
     asked = {"kind": "influence", "labels": labels, **how}
-    study = scoring.study_of(predictions, votes, asked)
+    study = asked_study(predictions, votes, asked)
     return components.variance_components(study.evaluation, labels)
 
 
 def calibration(predictions: Any, votes: Any, **how: Any) -> calibration_curves.Calibration:
     """Calibration in the study that keywords ask about."""
-    return calibration_curves.calibration(scoring.study_of(predictions, votes, how))
+    return calibration_curves.calibration(asked_study(predictions, votes, how))

@@ -50,7 +50,6 @@ CATALOGUES = {  # one file for each entry, which the catalogue alone imports
 MOST = {"files": 295, "modules with one importer outside catalogues": 30,
         "dict[str, Any]": 111, "public functions and classes": 1600}  # fmt: skip
 CHECKED_HERE = {
-    "study/analyses/scoring.py": "keywords that a caller typed become a study here",
     "study/planning/power_analysis.py": "keywords that a caller typed become options here",
     "read/options.py": "keywords that a caller typed become options here",
     "cli/options.py": "keywords that a caller typed become options here",

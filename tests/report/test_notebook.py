@@ -15,15 +15,17 @@ from equipoise.datasets.demo import reading_study
 from equipoise.report.answer import evaluation_report
 from equipoise.report.run import Provenance, record
 from equipoise.study import Settings, Study
-from equipoise.study.analyses import (
-    flips,
-    rank_stability,
-)
 from equipoise.study.competitors import reader_tables
 from equipoise.study.planning import next_for_ranking, next_items, plan_ranking, plan_size
 from equipoise.study.questions import ask
 from equipoise.truth import agreement, dawid_skene, dirichlet
-from tests.analysed import calibration, panel_size, variance_components
+from tests.analysed import (
+    calibration,
+    flips,
+    panel_size,
+    rank_stability,
+    variance_components,
+)
 
 READINGS, SCORES = reading_study()
 KINDS = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}

@@ -8,11 +8,10 @@ import pytest
 from equipoise import Annotations, InputError, Predictions, evaluate, resample
 from equipoise.read.attributes import Attributes
 from equipoise.report.text import texts
-from equipoise.study.analyses import flips
 from equipoise.study.analyses.catalogue import ANALYSES
 from equipoise.study.questions import ask
 from equipoise.types.findings import as_json, plain
-from tests.analysed import analysed
+from tests.analysed import analysed, flips
 from tests.report_stability_sample import found, rows
 from tests.strategies import names
 

@@ -246,15 +246,14 @@ def test_items_of_one_group_count_together():
     assert width[2] < 0.7 * width[1]
 
 
-def test_curves_show_the_same_gains():
+def test_curves_show_the_same_readers():
     readings, scores = reading_study()
     (table,) = reader_tables(Study.of(scores, readings, metrics=["auroc"]))
-    for point in curves(scores, readings).tasks[0].readers:
-        r, m = table.readers.index(point.reader), table.models.index(point.model)
-        assert point.gain == table.contrasts.gain[m, r]
-        rates = point.false_positive_rate, point.sensitivity, point.precision
-        assert_allclose(rates, table.tasks[0].rates[:, r])
-        assert point.measure == "sensitivity at equal false positives"
+    (task,) = curves(Study.of(scores, readings, metrics=["auroc"]))
+    assert {point["reader"] for point in task.readers} == set(table.readers)
+    for point in task.readers:
+        rates = [point[name] for name in ("false_positive_rate", "sensitivity", "precision")]
+        assert_allclose(rates, table.tasks[0].rates[:, table.readers.index(point["reader"])])
 
 
 # ---- gold -----------------------------------------------------------------------------------

@@ -8,13 +8,12 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from equipoise import Annotations, InputError, Predictions, evaluate, resample
-from equipoise.study.analyses import rank_stability
 from equipoise.study.analyses.annotators import skilled_rows
 from equipoise.study.questions import ask
 from equipoise.study.truth import task_truths
 from equipoise.truth import dawid_skene, dirichlet, glad
 from equipoise.truth.agreement import krippendorff_alpha
-from tests.analysed import panel_size
+from tests.analysed import panel_size, rank_stability
 from tests.strategies import names
 
 ITEMS, READERS = 90, 4
@@ -146,7 +145,7 @@ def test_gold_rows_are_nobodys_votes():
     assert {outcome.label for outcome in left.outcomes} == set(PEOPLE[:-1])
     assert max(panel_size(models, votes, replicates=10).sizes) <= READERS
     drawn = rank_stability(models, votes, metrics=["auroc"], kind="panel", replicates=10)
-    assert drawn.kind == "panel"
+    assert drawn.evaluation.plan.kind == "panel"
 
 
 @pytest.mark.parametrize("model", [dirichlet, dawid_skene, glad])

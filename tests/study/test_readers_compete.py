@@ -10,7 +10,7 @@ from equipoise.report.page.charts import draw
 from equipoise.report.page.figure import ModelStyles
 from equipoise.study import Settings, Study, Thresholds, Tuning, evaluate
 from equipoise.study.analyses.annotators import confusions
-from equipoise.study.analyses.operating_curves import curves
+from equipoise.study.analyses.operating_curves import analyse, curves
 from equipoise.study.competitors import reader_tables
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import InputError
@@ -85,31 +85,25 @@ def test_readers_are_compared_at_the_thresholds_of_the_models():
 
 def test_readers_are_points_against_the_others():
     table, models = sparse(items=60)
-    found = curves(models, table)
-    assert [one.task for one in found.tasks] == list(table.tasks)
-    for place, task in enumerate(found.tasks):
-        best = next(m for m in models if (m.model, m.task) == (task.best, task.task))
+    found = curves(Study.of(models, table, metrics=["auroc"]))
+    assert [one.task for one in found] == list(table.tasks)
+    assert all(task.readers for task in found)
+    for place, task in enumerate(found):
         for point in task.readers:
-            truth = slow_truths(table, place, table.annotators.index(point.reader))
+            truth = slow_truths(table, place, table.annotators.index(point["reader"]))
             own = np.array([mine[1] for mine, _ in truth.values()])
             p = np.array([others[1] for _, others in truth.values()])
             sens, false = p @ own / p.sum(), (1 - p) @ own / (1 - p).sum()
-            assert point.sensitivity == pytest.approx(sens)
-            assert point.false_positive_rate == pytest.approx(false)
-            assert point.precision == pytest.approx(p @ own / own.sum())
-            score = best.values[list(truth)]
-            order = np.argsort(-score)
-            x = np.append(0, np.cumsum((1 - p)[order]))
-            y = np.append(0, np.cumsum(p[order])) / p.sum()
-            at = np.interp(x[-1] * ((1 - p) @ own + 0.5) / (x[-1] + 1), x, y)
-            assert point.gain == pytest.approx(at - sens, abs=1e-12)
+            assert point["sensitivity"] == pytest.approx(sens)
+            assert point["false_positive_rate"] == pytest.approx(false)
+            assert point["precision"] == pytest.approx(p @ own / own.sum())
 
 
 def test_curves_are_drawn_with_rings_for_readers_and_thresholds():
     readings, scores = reading_study()
     models = tuple(one.model for one in scores)
     decided = [replace(one, threshold=np.array(0.4)) for one in scores[:2]]
-    report = curves(decided, readings).report()
+    report = analyse(Study.of(decided, readings, metrics=["auroc"]))
     assert [one.name for one in report.charts] == ["roc", "precision-recall"]
     roc = str(draw(report.charts[0], ModelStyles(models)))
     for name in (*readings.annotators, scores[0].model):
@@ -118,7 +112,10 @@ def test_curves_are_drawn_with_rings_for_readers_and_thresholds():
     plain = str(draw(replace(report.charts[0], points=()), ModelStyles(models)))
     assert roc.count("<g") > plain.count("<g")
     assert "8 points of readers stand beside them" in report.sentence
-    assert curves(scores, readings.anonymous()).report().charts[0].points == []
+    assert (
+        analyse(Study.of(scores, readings.anonymous(), metrics=["auroc"])).charts[0].points
+        == []
+    )
 
 
 def test_decisions_have_no_curve():
@@ -130,7 +127,7 @@ def test_decisions_have_no_curve():
     assert {one.key: one.left_out for one in report.findings if one.key in only} == {
         "curves": True, "annotators": False,
     }  # fmt: skip
-    mixed = curves([plain[0], scores[1]], readings).tasks[0]
+    (mixed,) = curves(Study.of([plain[0], scores[1]], readings, metrics=["accuracy"]))
     assert mixed.models == (scores[1].model,)
     assert [name for name, *_ in mixed.decisions] == [plain[0].model]
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from equipoise.study.analyses.fragility import UNITS, analyse, flips
-from tests.analysed import study_of
+from equipoise.study.analyses.fragility import UNITS, analyse
+from tests.analysed import flips, study_of
 from tests.study.test_stability_flips_oracle import as_given, drawn
 
 

@@ -5,9 +5,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 from equipoise.study.analyses.flip_search import UNITS
-from equipoise.study.analyses.fragility import flips
 from equipoise.types.annotations import Annotations
 from equipoise.types.predictions import Predictions
+from tests.analysed import flips
 from tests.oracles import flips as oracle
 from tests.strategies import names
 

@@ -9,8 +9,8 @@ import pytest
 
 from equipoise.study import MACRO
 from equipoise.study.analyses.flip_search import UNITS
-from equipoise.study.analyses.fragility import flips
 from equipoise.types.predictions import Predictions
+from tests.analysed import flips
 from tests.oracles import flips as oracle
 from tests.oracles.bootstrap import annotations
 from tests.strategies import names

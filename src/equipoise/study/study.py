@@ -20,10 +20,10 @@ import numpy as np
 
 from equipoise.inference import check_margin
 from equipoise.inference.resampling import Resampling, resample, usual_replicates
-from equipoise.metrics import Metric, named
+from equipoise.metrics import Metric
 from equipoise.read.options import SHARED, check_shared
 from equipoise.study.alignment import Aligned, align
-from equipoise.study.arguments import Truths, as_study, default_metrics
+from equipoise.study.arguments import Truths, as_metrics, as_study, default_metrics
 from equipoise.study.circularity import CHECKED, CIRCULAR, independent
 from equipoise.study.per_reader_truth import PER_READER, TWO_WAY, refuse_former_name
 from equipoise.study.result import Evaluation
@@ -228,7 +228,7 @@ class Study:
         study = cls(
             predictions=tuple(models),
             truth=truth,
-            metrics=tuple(chosen),
+            metrics=chosen,
             settings=replace(how, thresholds=None, progress=None, circular=CHECKED),
             resampling=resampling,
             votes=truth if isinstance(truth, Annotations) else None,
@@ -565,15 +565,11 @@ def _check_margin(margin: float | None, metric: Metric) -> None:
         )
 
 
-def _metrics(metrics: Sequence[str | Metric]) -> list[Metric]:
-    chosen = [named(metric) if isinstance(metric, str) else metric for metric in metrics]
-    if not chosen or len({metric.name for metric in chosen}) < len(chosen):
-        raise InputError(
-            "metrics",
-            f"{[metric.name for metric in chosen]}",
-            "at least one, each once",
-            "correct the list",
-        )
+def _metrics(metrics: Sequence[str | Metric]) -> tuple[Metric, ...]:
+    chosen = as_metrics(metrics)
+    names = [metric.name for metric in chosen]
+    if len(set(names)) < len(names):
+        raise InputError("metrics", f"{names}", "at least one, each once", "correct the list")
     return chosen
 
 

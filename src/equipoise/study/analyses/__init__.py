@@ -15,7 +15,6 @@ from equipoise.study.analyses.components import variance_components as variance_
 from equipoise.study.analyses.fragility import Flip as Flip
 from equipoise.study.analyses.fragility import Flips as Flips
 from equipoise.study.analyses.fragility import flips as flips
-from equipoise.study.analyses.operating_curves import Curves as Curves
 from equipoise.study.analyses.operating_curves import curves as curves
 from equipoise.study.analyses.panels import PanelSize as PanelSize
 from equipoise.study.analyses.panels import panel_size as panel_size

@@ -26,7 +26,6 @@ a little data make a big difference?*, 2020.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -40,20 +39,13 @@ from equipoise.study.analyses.flip_search import (
     SmallestSet,
     TaskMoves,
 )
-from equipoise.study.analyses.scoring import (
-    Given,
-    ModelScorer,
-    TaskScorer,
-    scorer_of,
-    study_of,
-)
+from equipoise.study.analyses.scoring import ModelScorer, TaskScorer, scorer_of
 from equipoise.study.study import Study, silent
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import (
     Floats,
     InputError,
     choice,
-    require_keywords,
     require_whole,
     short_repr,
 )
@@ -279,35 +271,18 @@ class Flips:
         return f"{none}{'; larger ones were not searched' * (limit < flip.number)}."
 
 
-KEYWORDS = (
-    "circular", "labels", "level", "metric", "most", "on_missing", "progress", "settings",
-    "task", "thresholds", "ties", "workers",
-)  # what a search for flips depends on; it draws nothing  # fmt: skip
-
-
-def flips(
-    predictions: Given, annotations: Annotations, *, unit: str = "items", **how: Any
-) -> Flips:
+def flips(study: Study, unit: str = "items") -> Flips:
     """Find a small set of items or votes that the lead of the best model hangs on.
 
     Parameters
     ----------
-    predictions, annotations
-        As for `evaluate`.
+    study
+        Models by the first metric, and votes; the search ends at ``most`` of its settings.
     unit
         ``items`` or ``votes`` (taken away), or ``changed votes``; items of a group go
         together.
-    **how
-        As for `equipoise.study.analyses.scoring.study_of`; ``most`` is the size at which the
-        search ends, and without a ``task`` every one is looked at, and their average.
     """
     choice("flips, unit", unit, UNITS)
-    require_keywords(how, KEYWORDS)
-    return flips_of(study_of(predictions, annotations, how), unit)
-
-
-def flips_of(study: Study, unit: str) -> Flips:
-    """The same of a study, by its first metric."""
     most = require_whole("flips, most", study.settings.most, least=1, do="50 is usual")
     if study.settings.labels == "hard" and unit != "items":
         raise InputError(
@@ -369,7 +344,7 @@ def analyse(study: Study) -> Finding:
     results, refused = [], []
     for number, unit in enumerate(UNITS, 1):
         try:
-            results.append(flips_of(study.telling(silent), unit))
+            results.append(flips(study.telling(silent), unit))
         except InputError as error:
             if unit == "items":
                 raise

@@ -2,8 +2,8 @@
 
 A curve is against the mean votes of all annotators (`equipoise.metrics.roc_curve`). A reader is
 a point: its sensitivity and false positive rate against the votes of the others, on the items
-that it read. What a model gains over a reader is that of `equipoise.study.competitors`. A
-model that only decides is a point too, and so is where a threshold puts a model on its curve.
+that it read; what a model gains over it is told by `equipoise.study.analyses.readers`. A model
+that only decides is a point too, and so is where a threshold puts a model on its curve.
 
 Decision curves say what acting on a model's probabilities is worth. Whoever acts when the
 probability is at least t holds a needless action t/(1-t) times as bad as a missed one. At every
@@ -15,14 +15,14 @@ Examples
 --------
 >>> from equipoise.datasets.demo import reading_study
 >>> readings, scores = reading_study()
->>> found = curves(scores, readings)
->>> found.tasks[0].best, len(found.tasks[0].readers)
+>>> (found,) = curves(Study.of(scores, readings, metrics=["auroc"]))
+>>> found.models[0], len(found.readers)
 ('logistic regression', 8)
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -34,14 +34,11 @@ from equipoise.metrics import (
     roc_curve,
 )
 from equipoise.study.alignment import Aligned
-from equipoise.study.analyses.scoring import Given
 from equipoise.study.analyses.words import as_notices
-from equipoise.study.arguments import as_annotations, as_predictions
 from equipoise.study.competitors import OTHERS, reader_tables
-from equipoise.study.study import Settings, Study
+from equipoise.study.study import Study
 from equipoise.study.truth import TaskTruth
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import Bools, Floats, InputError, require_number
+from equipoise.types.arrays import Bools, Floats, InputError
 from equipoise.types.findings import (
     Cell,
     Column,
@@ -54,7 +51,6 @@ from equipoise.types.findings import (
     distinct_lines,
     rows_of,
 )
-from equipoise.types.notices import Notice
 from equipoise.types.numbers import count, percent
 from equipoise.types.words import ONE_CLASS, hint, joined
 
@@ -62,6 +58,7 @@ KEY, TITLE = "curves", "Where do readers stand on the models' curves?"
 STEPS = 120  # points of a drawn curve
 MOST = 40  # readers that are drawn
 DRAWN = 12  # tasks that are drawn
+RATES = ("false_positive_rate", "sensitivity", "precision")  # of readers
 NOTE = (
     "Curves are against the mean votes of all annotators: an item counts by the share of them "
     "who call it positive. A ring is a reader against the votes of the others, on the items it "
@@ -74,124 +71,80 @@ METHODS = (
 )
 
 
-class ReaderPoint(NamedTuple):
-    """A reader against the others, and what the best model gains over it by its measure."""
-
-    task: str
-    reader: str
-    items: int
-    sensitivity: float
-    false_positive_rate: float
-    precision: float
-    model: str
-    measure: str
-    gain: float
-
-
 @dataclass(frozen=True, eq=False, slots=True)
 class TaskCurves:
     """The curves of one task.
 
     Attributes
     ----------
-    task, best
-        Which question, and the model with the largest soft AUROC.
+    task
+        Which question.
     models
-        Names of the models with a curve, the best first.
+        Names of the models with a curve, the one with the largest soft AUROC first.
     areas
         Soft AUROC and average precision of each.
     roc, precision_recall
         By model, the places of its curves: shape (points, 2).
     readers
-        Points of the readers; empty where there are too few, or nobody knows who voted.
+        Items, false positive rate, sensitivity and precision of readers; empty where there are
+        too few, or nobody knows who voted.
     decisions
         Points of models that decide: name, false positive rate, sensitivity, precision.
     """
 
     task: str
-    best: str
     models: tuple[str, ...]
     areas: tuple[tuple[float, float], ...]
     roc: tuple[Floats, ...]
     precision_recall: tuple[Floats, ...]
-    readers: tuple[ReaderPoint, ...]
+    readers: Sequence[Mapping[str, Any]]
     decisions: tuple[tuple[str, float, float, float], ...]
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Curves:
-    """The curves of a study."""
-
-    tasks: tuple[TaskCurves, ...]
-    notices: tuple[Notice, ...] = ()
-
-    @property
-    def finding(self) -> str:
-        """What came out, as a sentence."""
-        best = list(dict.fromkeys(task.best for task in self.tasks))
-        points = sum(len(task.readers) for task in self.tasks)
-        verb = "encloses" if len(best) == 1 else "enclose"
-        end = f"; {count(points, 'point')} of readers stand beside them" if points else ""
-        area = "area" if len(best) == 1 else "area of a task"
-        return f"The curve of {joined(best, most=3)} {verb} the largest {area}{end}."
-
-    def report(self) -> Finding:
-        """The finding for every surface."""
-        return Finding(
-            key=KEY,
-            title=TITLE,
-            sentence=self.finding,
-            tables=self._tables(),
-            charts=tuple(
-                chart
-                for place, task in enumerate(self.tasks[:DRAWN], 1)
-                for chart in _charts(task, "" if place == 1 else f"-{place}")
-            ),
-            note=NOTE,
-            methods=METHODS,
-            notices=self.notices,
-        )
-
-    def _tables(self) -> tuple[Table, ...]:
-        rows: list[dict[str, Cell]] = [
-            reader._asdict() for task in self.tasks for reader in task.readers
-        ]
-        if not rows:
-            return (self._areas(),)
-        return (
-            Table(
-                name="readers_on_curves",
-                caption="Readers and the best model at the same false positive rate",
-                columns=(
-                    *columns(task="text", reader="text", items="count"),
-                    *columns(false_positive_rate="number", sensitivity="number"),
-                    Column("precision", "precision", "number", brief=False),
-                    Column("model", "best model"),
-                    Column("measure", "measure"),
-                    Column("gain", "gain", "change"),
-                ),
-                rows=rows,
-                legend="Gain: the model's value less the reader's, by this measure, on the "
-                "reader's items.",
-            ),
-            self._areas(),
-        )
-
-    def _areas(self) -> Table:
-        return Table(
-            name="areas_under_curves",
-            caption="Areas under the curves",
-            columns=(
-                *columns(task="text", model="model"),
-                Column("auroc", "soft AUROC", "number"),
-                Column("average_precision", "soft average precision", "number"),
-            ),
-            rows=[
-                {"task": task.task, "model": name, "auroc": area, "average_precision": mean}
-                for task in self.tasks
-                for name, (area, mean) in zip(task.models, task.areas, strict=True)
-            ],
-        )
+def analyse(study: Study) -> Finding:
+    """The curves of a study, and where the readers stand."""
+    tasks = curves(study)
+    best = list(dict.fromkeys(task.models[0] for task in tasks))
+    rows = [reader for task in tasks for reader in task.readers]
+    end = f"; {count(len(rows), 'point')} of readers stand beside them" if rows else ""
+    verb, area = ("encloses", "area") if len(best) == 1 else ("enclose", "area of a task")
+    readers = Table(
+        name="readers_on_curves",
+        caption="Readers against the votes of the others",
+        columns=(
+            *columns(task="text", reader="text", items="count"),
+            *columns(false_positive_rate="number", sensitivity="number", precision="number"),
+        ),
+        rows=rows,
+    )
+    areas = Table(
+        name="areas_under_curves",
+        caption="Areas under the curves",
+        columns=(
+            *columns(task="text", model="model"),
+            Column("auroc", "soft AUROC", "number"),
+            Column("average_precision", "soft average precision", "number"),
+        ),
+        rows=[
+            {"task": task.task, "model": name, "auroc": area, "average_precision": mean}
+            for task in tasks
+            for name, (area, mean) in zip(task.models, task.areas, strict=True)
+        ],
+    )
+    return Finding(
+        key=KEY,
+        title=TITLE,
+        sentence=f"The curve of {joined(best, most=3)} {verb} the largest {area}{end}.",
+        tables=(readers, areas) if rows else (areas,),
+        charts=tuple(
+            chart
+            for place, task in enumerate(tasks[:DRAWN], 1)
+            for chart in _charts(task, "" if place == 1 else f"-{place}")
+        ),
+        note=NOTE,
+        methods=METHODS,
+        notices=as_notices(study.annotations.notices, study.dropped),
+    )
 
 
 def _charts(task_curves: TaskCurves, tail: str) -> Iterator[Lines]:
@@ -205,6 +158,9 @@ def _charts(task_curves: TaskCurves, tail: str) -> Iterator[Lines]:
         points = ([(float(x), float(y)) for x, y in curve] for curve in curves)
         return distinct_lines(zip(task_curves.models, points, strict=True))
 
+    def rings_at(x: str, y: str) -> list[Point]:
+        return [Point(reader["reader"], reader[x], reader[y]) for reader in people]
+
     roc = Lines(
         name=f"roc{tail}",
         caption=f"ROC curves{where}{rings}",
@@ -216,7 +172,7 @@ def _charts(task_curves: TaskCurves, tail: str) -> Iterator[Lines]:
         x_range=(0.0, 1.0),
         y_range=(0.0, 1.0),
         points=[
-            *(Point(r.reader, r.false_positive_rate, r.sensitivity) for r in people),
+            *rings_at("false_positive_rate", "sensitivity"),
             *(Point(name, x, y, model=name) for name, x, y, _ in task_curves.decisions),
         ],
     )
@@ -231,36 +187,14 @@ def _charts(task_curves: TaskCurves, tail: str) -> Iterator[Lines]:
         lines=lines(task_curves.precision_recall),
         diagonal=False,
         points=[
-            *(Point(r.reader, r.sensitivity, r.precision) for r in people),
+            *rings_at("sensitivity", "precision"),
             *(Point(name, x, y, model=name) for name, _, x, y in task_curves.decisions),
         ],
     )
 
 
-def curves(
-    predictions: Given,
-    annotations: Annotations,
-    *,
-    level: float = 0.95,
-    on_missing: str = "error",
-) -> Curves:
-    """ROC and precision-recall curves of every task, and where the readers stand.
-
-    Parameters
-    ----------
-    predictions, annotations
-        What models and annotators say; yes or no.
-    level, on_missing
-        As in `equipoise.study.Settings`.
-    """
-    require_number("level", level, above=0, below=1, do="try 0.95")
-    models, votes = as_predictions(predictions), as_annotations(annotations)
-    how = Settings(level=level, on_missing=on_missing)
-    return _curves_of(Study.unchecked(models, votes, how))
-
-
-def _curves_of(study: Study) -> Curves:
-    """The curves of the models of a study, against its votes."""
+def curves(study: Study) -> list[TaskCurves]:
+    """ROC and precision-recall curves of every task, against the votes of a study."""
     votes, models = study.annotations, study.predictions
     if any(len(truth.classes) > 1 for truth in study.truths):
         do = hint("ask about one class: {}", ONE_CLASS)
@@ -269,11 +203,10 @@ def _curves_of(study: Study) -> Curves:
         raise _decisions_only("curves")
     decide = {(model.task, model.model) for model in models if model.decides}
     points = _reader_points(study)
-    tasks = tuple(
-        _task(aligned, decide, points.get(aligned.question.task, {}))
+    return [
+        _task(aligned, decide, points.get(aligned.question.task, ()))
         for aligned in study.aligned
-    )
-    return Curves(tasks, as_notices(votes.notices, study.dropped))
+    ]
 
 
 def _decisions_only(where: str) -> InputError:
@@ -281,20 +214,12 @@ def _decisions_only(where: str) -> InputError:
     return InputError(where, "decisions, each a single point", "scores or probabilities", do)
 
 
-def analyse(study: Study) -> Finding:
-    """The curves of a study."""
-    return _curves_of(study).report()
-
-
 def _task(
     aligned: Aligned,
     decide: Collection[tuple[str, str]],
-    points: Mapping[str, Sequence[ReaderPoint]],
+    readers: Sequence[Mapping[str, Any]],
 ) -> TaskCurves:
-    """The curves of a task; models that decide, by task and name, are points.
-
-    `points` are those of the readers by the model that they are compared with.
-    """
+    """The curves of a task; models that decide, by task and name, are points."""
     truth, task = aligned.question.shares[0], aligned.question.task
     curved = [name for name in aligned.scores if (task, name) not in decide]
     if not curved:
@@ -304,7 +229,6 @@ def _task(
     plain = {name: s for name, s in aligned.scores.items() if name not in curved}
     return TaskCurves(
         task=task,
-        best=order[0],
         models=tuple(order),
         areas=tuple(
             (areas[name], average_precision(truth, aligned.scores[name])) for name in order
@@ -313,7 +237,7 @@ def _task(
         precision_recall=tuple(
             _thinned_precision(truth, aligned.scores[name]) for name in order
         ),
-        readers=tuple(points.get(order[0], ())),
+        readers=readers,
         decisions=tuple(
             (name, *_operating_point(truth, yes))
             for name, yes in {**aligned.decided, **plain}.items()
@@ -349,36 +273,24 @@ def _operating_point(truth: Floats, yes: Floats) -> tuple[float, float, float]:
         return float(false), float(hits / truth.sum()), float(hits / called)
 
 
-def _reader_points(study: Study) -> dict[str, dict[str, list[ReaderPoint]]]:
-    """Readers by task and by the model that they are compared with, most items first."""
+def _reader_points(study: Study) -> dict[str, list[dict[str, Any]]]:
+    """Rates of the readers against the others by task, who read most items first."""
     try:
         tables = [table for table in reader_tables(study) if table.truth == OTHERS]
     except InputError:
         return {}
-    points: dict[str, dict[str, list[ReaderPoint]]] = {}
+    points: dict[str, list[dict[str, Any]]] = {}
     for table in tables:
         for task in table.tasks:
             if task.contrasts is None:
                 continue
-            able = np.flatnonzero(~np.isnan(task.contrasts.gain[0]))
-            order = sorted(able.tolist(), key=lambda r: (-task.items[r], table.readers[r]))
-            points[task.task] = {
-                model: [
-                    ReaderPoint(
-                        task=task.task,
-                        reader=table.readers[r],
-                        items=int(task.items[r]),
-                        sensitivity=float(task.rates[1, r]),
-                        false_positive_rate=float(task.rates[0, r]),
-                        precision=float(task.rates[2, r]),
-                        model=model,
-                        measure=table.titles[table.measure(model)],
-                        gain=float(task.contrasts.gain[m, r]),
-                    )
-                    for r in order[:MOST]
-                ]
-                for m, model in enumerate(table.models)
-            }
+            able = np.flatnonzero(~np.isnan(task.contrasts.gain[0])).tolist()
+            rates = dict(zip(RATES, task.rates, strict=True))
+            points[task.task] = [
+                {"task": task.task, "reader": table.readers[r], "items": int(task.items[r])}
+                | {name: float(rate[r]) for name, rate in rates.items()}
+                for r in sorted(able, key=lambda r: (-task.items[r], table.readers[r]))[:MOST]
+            ]
     return points
 
 

@@ -5,8 +5,8 @@ models stay sorted as they are. With several tasks every number is the average o
 which the metric is defined on the whole panel.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any
 
@@ -19,7 +19,6 @@ from equipoise.scale.engine import current
 from equipoise.study import MACRO
 from equipoise.study.alignment import Aligned
 from equipoise.study.analyses.words import as_notices
-from equipoise.study.arguments import Truths, as_metrics
 from equipoise.study.blocks import chunk_width, pair
 from equipoise.study.cautions import missing_classes
 from equipoise.study.study import Progress, Settings, Study
@@ -30,62 +29,10 @@ from equipoise.types.arrays import (
     Ints,
     frozen,
     listed,
-    require_drawn,
-    require_keywords,
-    require_number,
-    require_whole,
-    wrong_type,
 )
 from equipoise.types.notices import Notice
-from equipoise.types.predictions import Predictions
 from equipoise.types.votes import Votes
 from equipoise.types.words import Option, hint
-
-Given = Predictions | Iterable[Predictions]
-USUAL = 1000  # resamples, where nobody says how many
-
-
-def study_of(predictions: Given, truth: Truths, how: Mapping[str, Any]) -> Study:
-    """The study that a caller's keywords ask about.
-
-    Parameters
-    ----------
-    how
-        ``metric`` or ``metrics``; ``task``, where not all matter; ``kind`` of resampling;
-        ``settings``, or single ones of them (`equipoise.study.Settings`).
-
-    Examples
-    --------
-    >>> study_of([], [], {"replicats": 10})
-    Traceback (most recent call last):
-    ...
-    equipoise.InputError: keyword 'replicats': unknown, expected one of ...
-    """
-    names = [setting.name for setting in fields(Settings)]
-    require_keywords(how, [*names, "metric", "metrics", "task", "kind", "settings"])
-    settings, task = how.get("settings", Settings()), how.get("task")
-    if not isinstance(settings, Settings):
-        raise wrong_type("settings", settings, "Settings", "try Settings(level=0.9)")
-    if not isinstance(how.get("metric", ""), str | Metric):
-        raise wrong_type("metric", how["metric"], "the name of one metric", "try 'auroc'")
-    if task is not None and not isinstance(task, str):
-        raise wrong_type("task", task, "the name of a task", "leave it out")
-    own = {name: how[name] for name in names if name in how}
-    require_number("level", own.get("level", 0.95), above=0, below=1, do="try 0.95")
-    require_whole("seed", own.get("seed", 0), do="try 0")
-    replicates = own.setdefault("replicates", settings.replicates or USUAL)
-    require_drawn("replicates", replicates, least=2, do="1,000 is usual")
-    if not callable(own.get("progress") or print):
-        raise wrong_type("progress", own["progress"], "a function, or None", "leave it out")
-    metrics = [how["metric"]] if "metric" in how else how.get("metrics", ("auroc",))
-    study = Study.of(
-        predictions,
-        truth,
-        metrics=as_metrics(metrics),
-        resampling=how.get("kind"),
-        settings=replace(settings, **own),
-    )
-    return study if task is None else study.of_task(task)
 
 
 def _scored_part(
