@@ -43,7 +43,7 @@ from equipoise.scale.disk.votes import (
     parquet_partitions,
 )
 from equipoise.truth.blocks import Block
-from equipoise.types.arrays import InputError, require_whole
+from equipoise.types.arrays import Floats, InputError, require_whole
 
 Result = TypeVar("Result")
 MARK = "votes.json"
@@ -74,6 +74,10 @@ class Codes:
     def block(self, number: int) -> Block:
         """Votes of one partition; none of its items is gold."""
         return Block(*self.rows(number), np.zeros(0, dtype=np.int64))
+
+    def shares(self, number: int, label: int) -> Floats:
+        """Share of the votes of each item of one partition for one class."""
+        return np.ascontiguousarray(self.block(number).shares(self.size)[:, label])
 
     def item_names(self, number: int) -> Any:
         """Items of one partition, an arrow array."""

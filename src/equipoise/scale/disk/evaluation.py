@@ -47,7 +47,6 @@ from equipoise.scale.disk.ranking import (
     Moved,
     Ranking,
     rank_items,
-    shares_of,
 )
 from equipoise.scale.disk.scores import ScoredVotes, ScoresOnDisk, join
 from equipoise.scale.disk.votes import VotesOnDisk, map_partitions
@@ -236,7 +235,7 @@ class _Influences:
     def _add(self, number: int, totals: Mapping[str, _Sums]) -> None:
         from equipoise.kernels.blocks import vote_moves
 
-        share = shares_of(self.reader, number, self.yes)
+        share = self.reader.shares(number, self.yes)
         kind, rows = (self.reader.size, self.yes), self.reader.rows(number)
         for name, (items, slopes) in self._moved(number, share).items():
             sums = totals[name]

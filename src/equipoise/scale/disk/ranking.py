@@ -1,13 +1,7 @@
 r"""Items of all partitions in the order of scores, which memory need not hold.
 
-Soft AUROC and average precision are those of `equipoise.metrics.ranking`, whose formulas take
-of every item what lies above and below it:
-
-.. math:: w_i = \sum_{j \ne i} q_j [s_i > s_j], \quad l_i = \sum_{j \ne i} p_j [s_j > s_i]
-
-with :math:`p_i` the share of votes for the class, :math:`q_i = 1 - p_i`, ties counting half;
-and for average precision, of the runs b of equal scores from that of the item on,
-:math:`R_b / N_b + \sum r_b / N_b` and :math:`\sum (r_b R_b + d_b) / N_b^2`.
+Soft AUROC and average precision are those of `equipoise.metrics.ranking`, by the sums over
+ranges of sorted items of `equipoise.kernels.influence`: memory is one range, a folder has many.
 
 Every partition is sorted and written as a run. Values that cut all items into ranges of a few
 million are found from samples of the runs. Each range is gathered from all runs, merged, and
@@ -28,7 +22,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from equipoise.metrics import Metric, named
-from equipoise.scale.disk.coded import Codes, mapped
+from equipoise.metrics._ranking import sort_items
+from equipoise.scale.disk.coded import mapped
 from equipoise.scale.disk.scores import ScoredVotes
 from equipoise.scale.disk.votes import map_partitions
 from equipoise.types.arrays import Floats, InputError, Ints
@@ -103,16 +98,6 @@ def _linear(metric: Metric, scores: Floats, share: Floats) -> Moved:
     return Moved(mixed_scores, slopes)
 
 
-def shares_of(codes: Codes, number: int, yes: int) -> Floats:
-    """Share of the votes of each item of one partition for one class."""
-    start, code, weight = codes.rows(number)
-    item = np.repeat(np.arange(len(start) - 1), np.diff(start))
-    mass = np.asarray(weight) if len(weight) else np.ones(len(code))
-    total = np.bincount(item, mass, len(start) - 1)
-    chosen = mass * (code % codes.size == yes)
-    return np.asarray(np.bincount(item, chosen, len(start) - 1) / total)
-
-
 class Masses(NamedTuple):
     """Sums over items.
 
@@ -163,7 +148,7 @@ def _write_run(
     Returns the sums, and some scores of every model.
     """
     study = means.study
-    share = shares_of(study.votes.reader, number, yes)
+    share = study.votes.reader.shares(number, yes)
     scores, unused = study.matched(number)
     samples = []
     for m, score in enumerate(scores if sort else ()):
@@ -209,7 +194,7 @@ def rank_items(
         for m in models
         for r in range(len(mass[m]))
     ]
-    merge = _Merge(files, cuts, masses.down, "average_precision" in metrics)
+    merge = _Merge(files, cuts, masses.down, metrics)
     merged = map_partitions(merge, tasks, workers, (folder,))
     by_model = [[s for t, s in zip(tasks, merged, strict=True) if t.model == m] for m in models]
     return masses, Ranking(files, metrics, cuts, masses, by_model)
@@ -246,37 +231,32 @@ class _Range(NamedTuple):
     below: float
 
 
-class _RangeSums(NamedTuple):
-    """Sums over a range.
+class _Sums(NamedTuple):
+    """Sums over a range of one metric, as `equipoise.kernels.influence` returns them."""
 
-    Of positive mass times wins; and, for average precision, over its runs of equal scores, of
-    r/N, of terms/N, of terms and of d/N.
-    """
-
-    won: float = 0.0
+    value: float = 0.0
+    extra: float = 0.0
     later: float = 0.0
     later_term: float = 0.0
-    terms: float = 0.0
-    extra: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Merge:
     """Merges one range of all runs and writes what is found of its items.
 
-    Rows are wins and losses; with `precise` also gain, later terms and 1/N, within the range.
+    Rows are, metric by metric, what derivatives by items and by their shares are made of.
     """
 
     files: _Files
     cuts: list[Ints]
     down: float
-    precise: bool
+    metrics: tuple[str, ...]
 
-    def __call__(self, task: _Range) -> _RangeSums:
+    def __call__(self, task: _Range) -> list[_Sums]:
         cuts = self.cuts[task.model][:, task.place : task.place + 2]
         slices = [(n, int(a), int(b)) for n, (a, b) in enumerate(cuts) if b > a]
         if not slices:
-            return _RangeSums()
+            return [_Sums() for _ in self.metrics]
         scores = [self._piece("score", task.model, piece) for piece in slices]
         if min(part[-1] for part in scores) == max(part[0] for part in scores):
             return self._level(task, slices)
@@ -288,45 +268,50 @@ class _Merge:
 
     def _sorted(
         self, task: _Range, score: Floats, slices: list[tuple[int, int, int]]
-    ) -> _RangeSums:
-        from equipoise.kernels.blocks import precision_terms, tied_sums
+    ) -> list[_Sums]:
+        from equipoise.kernels import influence
 
         up = np.concatenate([self._piece("up", task.model, piece) for piece in slices])
-        order = np.argsort(-score, kind="stable")
-        score, up = score[order], up[order]
-        rows = np.empty((5 if self.precise else 2, len(score)))
-        begin = (task.above, task.below, self.down)
-        won = tied_sums(score, up, begin, rows[0], rows[1])
-        sums: tuple[float, ...] = ()
-        if self.precise:
-            sums = precision_terms(score, up, begin, (rows[2], rows[3], rows[4]))
-        back = np.empty_like(rows)
-        back[:, order] = rows
-        np.save(self.files.merged(task.model, task.place), back)
-        return _RangeSums(float(won), *map(float, sums))
+        order, rows = sort_items(score), np.empty((len(self.metrics), 2, len(score)))
+        before = (task.above, task.above + task.below, self.down)
+        kernels = {"auroc": influence.auroc_sums, "average_precision": influence.precision_sums}
+        sums = [
+            _Sums(*map(float, kernels[name](*order, up, before, *moves)))
+            for name, moves in zip(self.metrics, rows, strict=True)
+        ]
+        np.save(self.files.merged(task.model, task.place), rows)
+        return sums
 
-    def _level(self, task: _Range, slices: list[tuple[int, int, int]]) -> _RangeSums:
+    def _level(self, task: _Range, slices: list[tuple[int, int, int]]) -> list[_Sums]:
         """The same of a range whose items are all tied, a run at a time."""
         parts = [self._piece("up", task.model, piece) for piece in slices]
         up = math.fsum(float(part.sum()) for part in parts)
-        down = math.fsum(float((1 - part).sum()) for part in parts)
-        both = math.fsum(float((part * (1 - part)).sum()) for part in parts)
         size = sum(len(part) for part in parts)
-        seen, above = task.above + task.below + up + down, task.above + up
-        term, shape = (up * above + both) / seen, (5 if self.precise else 2, size)
-        path, won, done = self.files.merged(task.model, task.place), 0.0, 0
+        path, done = self.files.merged(task.model, task.place), 0
+        shape = (len(self.metrics), 2, size)
         out = np.lib.format.open_memmap(path, mode="w+", dtype=np.float64, shape=shape)
+        itself = math.fsum(float((part * (1 - part)).sum()) for part in parts)
+        seen, above = task.above + task.below + size, task.above + up
+        term = (up * above + itself) / seen
+        won = self.down - task.below - 0.5 * (size - up)
         for part in parts:
-            part_rows = out[:, done : done + len(part)]
-            part_rows[0] = self.down - task.below - 0.5 * down - 0.5 * (1 - part)
-            part_rows[1] = task.above + 0.5 * up - 0.5 * part
-            won += float((part * part_rows[0]).sum())
-            if self.precise:
-                part_rows[2:] = np.array([above + up, term, 1.0])[:, None] / seen
+            for name, moves in zip(
+                self.metrics, out[..., done : done + len(part)], strict=True
+            ):
+                if name == "auroc":
+                    wins, losses = won - 0.5 * (1 - part), task.above + 0.5 * up - 0.5 * part
+                    moves[:] = part * wins + (1 - part) * losses, wins - losses
+                else:
+                    gain = (above + up) / seen
+                    moves[0] = part * (gain + (1 - part) / seen) - term / seen
+                    moves[1] = gain + (1 - 2 * part) / seen
             done += len(part)
         out.flush()
-        sums = (up / seen, term / seen, term, both / seen) if self.precise else ()
-        return _RangeSums(won, *sums)
+        sums = {
+            "auroc": _Sums(up * won - 0.5 * itself),
+            "average_precision": _Sums(term, itself / seen, up / seen, term / seen),
+        }
+        return [sums[name] for name in self.metrics]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -337,65 +322,51 @@ class Ranking:
     metrics: tuple[str, ...]
     cuts: list[Ints]
     masses: Masses
-    sums: list[list[_RangeSums]]
+    sums: list[list[list[_Sums]]]
 
     def values(self, metric: str) -> Floats:
         """One per model."""
-        up, pairs = self.masses.up, self.masses.pairs
-        if metric == "auroc":
-            won = [math.fsum(part.won for part in ranges) for ranges in self.sums]
-            return np.array([mass / pairs if pairs > 0 else math.nan for mass in won])
-        terms = [math.fsum(part.terms for part in ranges) for ranges in self.sums]
-        return np.array([mass / up if up > 0 else math.nan for mass in terms])
+        whole = self.masses.pairs if metric == "auroc" else self.masses.up
+        sums = [self._total("value", model, metric) for model in self.sums]
+        return np.array([mass / whole if whole > 0 else math.nan for mass in sums])
+
+    def _total(self, name: str, ranges: list[list[_Sums]], metric: str) -> float:
+        """Sum over ranges of a model."""
+        place = self.metrics.index(metric)
+        return math.fsum(getattr(part[place], name) for part in ranges)
 
     def moved(self, number: int, share: Floats) -> dict[str, Moved]:
         """Derivatives of every metric by the items of one partition, given their shares."""
-        models = range(len(self.cuts))
-        moves = {name: Moved(*np.empty((2, len(models), len(share)))) for name in self.metrics}
-        values = {name: self.values(name) for name in self.metrics}
-        for m in models:
-            rows = self._gathered(number, m)
-            for name, moved in moves.items():
-                function = self._auroc if name == "auroc" else self._precision
-                moved.items[m], moved.slopes[m] = function(m, share, rows, values[name][m])
-        return moves
+        rows = np.stack([self._gathered(number, m, share) for m in range(len(self.cuts))])
+        return {name: Moved(*rows[:, k].swapaxes(0, 1)) for k, name in enumerate(self.metrics)}
 
-    def _gathered(self, number: int, model: int) -> Floats:
-        """What was found of the items of one partition, in their order, (rows, items)."""
-        cuts, sums = self.cuts[model], self.sums[model]
+    def _gathered(self, number: int, model: int, share: Floats) -> Floats:
+        """The same of one model, (metrics, 2, items)."""
+        from equipoise.kernels.influence import auroc_moves, precision_moves
+
+        cuts, sums, masses = self.cuts[model], self.sums[model], self.masses
         order = mapped(self.files.run("order", number, model))
-        rows = 5 if "average_precision" in self.metrics else 2
-        out = np.empty((rows, len(order)))
+        out = np.empty((len(self.metrics), 2, len(order)))
         for place in range(cuts.shape[1] - 1):
             a, b = cuts[number, place : place + 2]
             if a == b:
                 continue
-            first = int((cuts[:number, place + 1] - cuts[:number, place]).sum())
-            merged = mapped(self.files.merged(model, place))[:, first : first + b - a]
-            out[:, order[a:b]] = merged
-            if rows > 2:  # sums over the ranges below
-                out[2, order[a:b]] += math.fsum(part.later for part in sums[place + 1 :])
-                out[3, order[a:b]] += math.fsum(part.later_term for part in sums[place + 1 :])
+            first, items = int(np.diff(cuts[:number, place : place + 2]).sum()), order[a:b]
+            out[..., items] = mapped(self.files.merged(model, place))[
+                ..., first : first + b - a
+            ]
+            for moves, name in zip(out, self.metrics, strict=True):  # sums over ranges below
+                below = self._total("later", sums[place + 1 :], name)
+                term = self._total("later_term", sums[place + 1 :], name)
+                moves[0, items] += share[items] * below - term
+                moves[1, items] += below
+        for moves, name in zip(out, self.metrics, strict=True):
+            value = float(self.values(name)[model])
+            if name == "auroc":
+                whole = (masses.up, masses.down, masses.pairs or math.nan)
+                auroc_moves(share, whole, value, *moves)
+            else:
+                extra = self._total("extra", sums, name)
+                whole = (masses.up or math.nan, float(masses.items), extra)
+                precision_moves(share, whole, value, *moves)
         return out
-
-    def _auroc(
-        self, model: int, p: Floats, rows: Floats, value: float
-    ) -> tuple[Floats, Floats]:
-        del model
-        q, (wins, losses) = 1 - p, rows[:2]
-        up_pairs, down_pairs = self.masses.down - q, self.masses.up - p
-        items = p * wins + q * losses - value * (p * up_pairs + q * down_pairs)
-        slopes = wins - losses - value * (up_pairs - down_pairs)
-        pairs = self.masses.pairs or math.nan
-        return items / pairs, slopes / pairs
-
-    def _precision(
-        self, model: int, p: Floats, rows: Floats, value: float
-    ) -> tuple[Floats, Floats]:
-        """Centred: of the sum, all but the terms d/N is homogeneous of degree 1 in weights."""
-        gain, later, inverse = rows[2:]
-        extra = math.fsum(part.extra for part in self.sums[model])
-        items = p * (gain + (1 - p) * inverse - value) - later + extra / self.masses.items
-        slopes = gain + (1 - 2 * p) * inverse - value
-        up = self.masses.up or math.nan
-        return items / up, slopes / up
