@@ -345,6 +345,9 @@ def write_ordinal(folder):
     write_rows(folder / "chances.csv", ["item", "model", "score"], chances)
     sites = [[name, "north" if k % 3 else "south"] for k, name in enumerate(names)]
     write_rows(folder / "sites.csv", ["item", "site"], sites)
+    people = dict.fromkeys(vote[1] for vote in votes)
+    schools = [[name, f"school {k % 3}"] for k, name in enumerate(people)]
+    write_rows(folder / "schools.csv", ["annotator", "school"], schools)
 
 
 GRADES = "--kind ordinal --classes 0,1,2,3,4"
@@ -360,6 +363,8 @@ ORDINAL = Study(
         Command("sites", f"evaluate -a votes.csv -p chances.csv {ASKED} {QUICK} "
                 "--attributes sites.csv --analyses ranking,subgroups,threshold_sweep",
                 "--out sites"),
+        Command("schools", f"evaluate -a votes.csv -p chances.csv {ASKED} {QUICK} "
+                "--annotator-attributes schools.csv --annotator-group school", as_json=False),
         Command("agreement", f"agreement votes.csv {GRADES} {QUICK}", "--page agreement.html"),
         Command("aggregate", f"aggregate votes.csv {GRADES} --compare",
                 "--out truth.npz --page truth.html"),

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @verb(
     *OF_STUDY,
-    *("attributes", "on_disk"),
+    *("attributes", "annotator_attributes", "annotator_group", "item_group", "on_disk"),
     *("metrics", "list_metrics", "full", "analyses", "pair", "threshold", "tuning", "margin"),
     *("labels", "most", "resample", "replicates", "seed", "level", "items", "annotators"),
     *("inference", "matters", "truth", "draws", "burn_in", "reliability", "prior"),
@@ -103,6 +103,7 @@ def check_scoring(options: Options) -> None:
     for analysis in named:
         check_choice("analyses", analysis, tuple(ANALYSES))
     tuned = options.tuning is not None and "=" in options.tuning
+    tuned |= options.item_group is not None
     if options.attributes is not None and named and "subgroups" not in named and not tuned:
         raise misused("belongs to subgroups, which --analyses leaves out", "attributes")
 
@@ -153,6 +154,8 @@ def asked_settings(options: Options, tell: "Progress") -> "Settings":
         inference=options.inference,
         margin=options.margin,
         matters=options.matters,
+        annotator_group=options.annotator_group,
+        item_group=options.item_group,
         circular="checked",
         on_missing=options.on_missing,
         ties=options.ties,

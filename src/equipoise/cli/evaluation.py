@@ -72,7 +72,7 @@ NOTES = 3  # notices that a terminal shows
 IN_CARD = ("duplicate_models", "threshold_assumed")  # said as the caveat
 OF_SCORING = (
     "threshold", "tuning", "margin", "labels", "level", "items", "annotators", "inference",
-    "matters",
+    "matters", "annotator_group", "item_group",
 )  # fmt: skip
 OF_TRUTH = ("truth", "draws", "burn_in", "reliability", "prior")
 RECORDED = (
@@ -96,7 +96,8 @@ def run_evaluation(options: Options) -> None:
         prepare_folder(options.out, overwrite=options.overwrite)
     with progress("reading"):
         grouping = None if options.groups is None else asked_groups(options.groups, options)
-        also = {"groups": options.groups, "attributes": options.attributes}
+        tables = ("groups", "attributes", "annotator_attributes")
+        also = {name: getattr(options, name) for name in tables}
         read = read_study(options, names, truth=options.truth, out=options.out, also=also)
     settings, votes = read.study.settings, read.study.voted
     options = replace(options, ties=settings.ties, on_missing=settings.on_missing)
@@ -141,10 +142,15 @@ def _study(
     tell: Progress,
 ) -> Study:
     """The study against the truth that was asked for."""
-    attributes = None if options.attributes is None else read_attributes(options.attributes)
+    attributes, people = options.attributes, options.annotator_attributes
+    items_known = people_known = None
+    if attributes is not None:
+        items_known = read_attributes(attributes, group=options.item_group)
+    if people is not None:
+        people_known = read_attributes(people, "annotator", options.annotator_group)
     settings = replace(
         asked_settings(options, tell),
-        thresholds=asked_thresholds(options, attributes),
+        thresholds=asked_thresholds(options, items_known),
         replicates=options.replicates or report_replicates(len(read.study.voted.items)),
     )
     study = Study.of(
@@ -153,8 +159,8 @@ def _study(
         metrics=metrics,
         resampling=options.resample or (None if truth.parts else read.resample),
         settings=settings,
+        attributes=[table for table in (items_known, people_known) if table],
     )
-    study = study.with_attributes(attributes)
     if not truth.parts:
         return study
     say(f"Truth: {truth.reason} {truth.words}.")

@@ -129,6 +129,10 @@ class Options:
         FILES, "What is known of the items: a table with `item` and a column for each of sex, "
         "age, site, ...; adds subgroups.",
     )] = None  # fmt: skip
+    annotator_attributes: Annotated[Path | None, row(
+        FILES, "What is known of the annotators: a table with `annotator` and a column for "
+        "each of school, expertise, ...",
+    )] = None  # fmt: skip
     experts: Annotated[list[Path] | None, row(
         FILES, "What the experts said: one file of votes (item, annotator, label), or a "
         "filled-in plan of each expert; repeat for several.",
@@ -540,6 +544,12 @@ class Options:
     annotators: Annotated[str, shared(
         UNCERTAINTY, "annotators", rare=True,
     )] = SHARED["annotators"].default  # fmt: skip
+    annotator_group: Annotated[str | None, shared(
+        UNCERTAINTY, "annotator_group", metavar="COLUMN",
+    )] = SHARED["annotator_group"].default  # fmt: skip
+    item_group: Annotated[str | None, shared(
+        UNCERTAINTY, "item_group", metavar="COLUMN",
+    )] = SHARED["item_group"].default  # fmt: skip
     inference: Annotated[str, shared(
         UNCERTAINTY, "inference", rare=True,
     )] = SHARED["inference"].default  # fmt: skip

@@ -11,6 +11,10 @@ labels, the class with most votes (tied ones share), the deviation of a vote is 
 majority without it, :math:`\frac{m-1}{m} (\overline{L_i(-s)} - L_i(-r))`.
 
 Items of one group (patient, night) are one unit; a cell is what one annotator said of one unit.
+
+Annotators of one group (school) are one annotator, whose vote on an item is the mean of theirs
+with all their weight, so that :math:`\psi` is summed over the group before it is squared and
+the degrees of freedom are those of groups.
 """
 
 from collections.abc import Callable, Sequence
@@ -191,6 +195,34 @@ class Ballots:
             labels,
             harden,
             named,
+        )
+
+    def of_groups(self, group: Ints | None) -> "Ballots":
+        """One vote by each group of annotators on each item: the mean of theirs.
+
+        Parameters
+        ----------
+        group
+            Group of every annotator; None where they do not come in groups.
+        """
+        if group is None or not self.named:
+            return self
+        who = group[self.annotator]
+        number = 1 + int(who.max(initial=0))
+        place = np.unique(self.item, return_index=True)[1]
+        rank = np.empty(len(self.labels), dtype=np.int64)  # items stay in the order of units
+        rank[self.item[np.sort(place)]] = np.arange(len(place))
+        first, vote = np.unique(
+            rank[self.item] * number + who, return_index=True, return_inverse=True
+        )[1:]
+        share: Floats = np.bincount(vote, self.share, len(first)).astype(np.float64)
+        mass = [np.bincount(vote, self.share * column, len(first)) for column in self.mass.T]
+        return replace(
+            self,
+            item=self.item[first],
+            annotator=who[first],
+            share=share,
+            mass=np.stack(mass, axis=1) / share[:, None],
         )
 
     @cached_property

@@ -105,6 +105,9 @@ class Resampling:
         listed; None where all replicates count alike.
     gold
         Whether adjudicated gold settles every item.
+    annotator_group
+        Which group each annotator belongs to, shape (annotators,), in the order of their names;
+        groups are drawn as a whole.
 
     Examples
     --------
@@ -125,6 +128,7 @@ class Resampling:
     weights: Floats | None = None
     gold: bool = False
     ranks: Ints | None = None
+    annotator_group: Ints | None = None
     _fingerprint: str = field(default="", repr=False)
     _places: tuple[Ints, ...] | None = field(default=None, repr=False)
 
@@ -218,6 +222,10 @@ class Resampling:
             parts.append(sorted(ranked.tolist()))
         if self.weights is not None:
             parts.append("all panels")
+        if self.annotator_group is not None:
+            group = self.annotator_group
+            group = group if self.ranks is None else group[np.argsort(self.ranks)]
+            parts.append(group.tolist())
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
     def of_items(self, keep: Bools) -> "Resampling":
@@ -253,6 +261,11 @@ class Resampling:
     def annotator_counts(self, first: int, stop: int) -> NDArray[np.uint8]:
         """How often each annotator stands in them, shape (annotators, replicates)."""
         drawn = self._panels(first, stop)
+        if self.annotator_group is not None:
+            who = np.arange(self.annotators) if self.voters is None else self.voters
+            counts = np.zeros((self.annotators, stop - first), dtype=np.uint8)
+            counts[who] = drawn[np.unique(self.annotator_group[who], return_inverse=True)[1]]
+            return counts
         if self.voters is None:
             return drawn if self.ranks is None else drawn[self.ranks]
         voters = self.voters
@@ -264,7 +277,10 @@ class Resampling:
 
     @property
     def panel_size(self) -> int:
-        """How many annotators there are to draw from."""
+        """How many annotators, or groups of them, there are to draw from."""
+        if self.annotator_group is not None:
+            group = self.annotator_group
+            return len(np.unique(group if self.voters is None else group[self.voters]))
         return self.annotators if self.voters is None else len(self.voters)
 
     def _panels(self, first: int, stop: int) -> NDArray[np.uint8]:
@@ -389,12 +405,10 @@ def resample(
             )
     group_given = None if group is None else _groups_of(group, truth.items)
     number = usual_replicates(len(truth.items), chosen) if replicates is None else replicates
-    weights = _panel_weights(annotators if voters is None else len(voters), number)
-    weights = weights if chosen == "panel" else None
-    return Resampling(
+    plan = Resampling(
         kind=chosen,
         items=truth.items,
-        replicates=number if weights is None else len(weights),
+        replicates=number,
         seed=seed,
         group=group_of_truth if group_given is None else group_given,
         annotators=annotators,
@@ -402,9 +416,11 @@ def resample(
         reason=reason,
         voters=voters,
         ranks=_ranks(truth),
-        weights=weights,
         gold=all_gold,
+        annotator_group=truth.annotator_group if isinstance(truth, Annotations) else None,
     )
+    weights = _panel_weights(plan.panel_size, number) if chosen == "panel" else None
+    return plan if weights is None else replace(plan, replicates=len(weights), weights=weights)
 
 
 def _groups_of(group: Any, items: tuple[str, ...]) -> Ints:

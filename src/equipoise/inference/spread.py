@@ -77,7 +77,9 @@ class Population:
     units
         What items are resampled by: items, or groups of them.
     effective
-        Effective number of annotators; 0 where they cannot be told apart.
+        Effective number of annotators, or of groups of them; 0 where they cannot be told apart.
+    people
+        What annotators are random by: themselves, or groups of them.
     """
 
     items: bool = True
@@ -85,6 +87,7 @@ class Population:
     reason: Reason = Reason.NONE
     units: str = "items"
     effective: float = 0.0
+    people: str = "annotators"
 
     @property
     def decides(self) -> bool:
@@ -106,9 +109,9 @@ class Population:
         ('items and annotators like these', 'items like these and these annotators')
         """
         if self.items and self.annotators:
-            return f"{self.units} and annotators like these"
+            return f"{self.units} and {self.people} like these"
         if self.annotators:
-            return f"these {self.units} and annotators like these"
+            return f"these {self.units} and {self.people} like these"
         others = {
             Reason.ANONYMOUS: ", with votes like these",
             Reason.SINGLE: ", with votes like these",
@@ -132,11 +135,11 @@ class Population:
         people, number_of = "", f"effectively {number(self.effective, 1)}"
         if self.reason is Reason.TOO_FEW:
             people = (
-                f" The annotators are too few ({number_of}) for a verdict on annotators like "
-                "these; intervals are for these annotators."
+                f" The {self.people} are too few ({number_of}) for a verdict on {self.people} "
+                "like these; intervals are for these annotators."
             )
         elif self.few:
-            people = f" Few annotators ({number_of}): intervals are wide."
+            people = f" Few {self.people} ({number_of}): intervals are wide."
         elif self.reason is Reason.ANONYMOUS:
             people = (
                 " Habits that annotators share across items cannot be seen in anonymous votes."

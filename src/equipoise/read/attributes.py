@@ -1,13 +1,17 @@
-"""Attributes: what is known of the items beside their labels, such as sex, age or site.
+"""Attributes: what is known of items, such as sex, age or site, or of annotators.
 
-One row per item, a column ``item`` and one column per attribute. A column of numbers with more
+One row per item, a column ``item`` and one column per attribute; of annotators (school,
+expertise) a column ``annotator`` in its place. A column of numbers with more
 than six different values is cut at its quartiles, a value on an edge belonging to the lower
 part; the parts are named by their ends. A blank is no value. Columns of more than fifty
 different texts, such as ids, are left out.
+
+An attribute can say which items, or annotators, come in groups (`grouped`); its values are then
+names, whatever they look like and however many there are.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -23,6 +27,7 @@ from equipoise.read.tables import (
     whole_numbers,
     words_of,
 )
+from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import (
     Floats,
     InputError,
@@ -31,29 +36,33 @@ from equipoise.types.arrays import (
     frozen,
     listed,
     require_unique,
+    unknown_name,
     wrong_type,
 )
-from equipoise.types.notices import Notice, as_notice
+from equipoise.types.notices import Notice, as_notice, notice
 
 FEW_NUMBERS = 6  # different numbers up to which they are categories
 MOST_LEVELS = 50
 ENDINGS = (*delimited.ENDINGS, *parquet.ENDINGS)
+OF = ("item", "annotator")
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Attributes:
-    """Attributes of items, coded and checked once when made.
+    """Attributes of items or of annotators, coded and checked once when made.
 
     Attributes
     ----------
     items
-        Names, each once.
+        Names, each once; of annotators where `of` says so.
     columns, levels
         Names of the attributes, and of the values of each.
     codes
         Position in `levels`, -1 where there is no value, shape (columns, items).
     notices
         What the reader decided.
+    of
+        ``item`` or ``annotator``.
 
     Examples
     --------
@@ -68,13 +77,16 @@ class Attributes:
     levels: tuple[tuple[str, ...], ...]
     codes: Ints
     notices: tuple[Notice, ...] = ()
+    of: str = "item"
 
     def __post_init__(self) -> None:
         for name in ("items", "columns", "levels"):
             value = getattr(self, name)
             if not isinstance(value, tuple):
                 raise wrong_type(f"attributes, {name}", value, "a tuple", "make it one")
-        require_unique(self.items, where="attributes, items", do="keep one row per item")
+        choice("attributes, of", self.of, OF)
+        do = f"keep one row per {self.of}"
+        require_unique(self.items, where=f"attributes, {self.of}s", do=do)
         given = np.asarray(self.codes)
         if given.dtype.kind not in "iuf" or (given != np.round(given)).any():
             do = "code the columns"
@@ -91,12 +103,27 @@ class Attributes:
         object.__setattr__(self, "codes", frozen(codes))
 
     def __repr__(self) -> str:
-        return f"Attributes({len(self.items)} items, {', '.join(self.columns)})"
+        return f"Attributes({len(self.items)} {self.of}s, {', '.join(self.columns)})"
 
     @classmethod
-    def from_dataframe(cls, frame: Any) -> "Attributes":
-        """Take a dataframe of pandas, polars, pyarrow or another kind that narwhals knows."""
-        return _from_table(from_frame(frame))
+    def from_dataframe(
+        cls, frame: Any, of: str = "item", group: str | None = None
+    ) -> "Attributes":
+        """Take a dataframe of pandas, polars, pyarrow or another kind that narwhals knows.
+
+        Parameters
+        ----------
+        of, group
+            As in `read_attributes`.
+        """
+        return _from_table(from_frame(frame), of, group)
+
+    def column(self, name: str) -> int:
+        """Place of an attribute."""
+        if name not in self.columns:
+            where = f"attributes of {self.of}s, column {name!r}"
+            raise unknown_name(where, "unknown", name, self.columns)
+        return self.columns.index(name)
 
     def aligned(self, items: Sequence[str], *, on_missing: str = "error") -> Ints:
         """Codes of the given items, shape (columns, items); -1 for items without a row."""
@@ -105,9 +132,10 @@ class Attributes:
         missing = np.flatnonzero(rows < 0)
         if len(missing) and (on_missing == "error" or len(missing) == len(rows)):
             some = listed(items[int(i)] for i in missing)
-            got = f"no row for {len(missing):,} annotated items ({some})"
+            who = "annotated item" if self.of == "item" else "annotator"
+            got = f"no row for {len(missing):,} {who}s ({some})"
             do = "add them, correct the ids, or ask for missing ones to be dropped"
-            raise InputError("attributes", got, "a row for every annotated item", do)
+            raise InputError("attributes", got, f"a row for every {who}", do)
         return np.where(rows < 0, -1, self.codes[:, rows])
 
     def where(self, column: str, value: str) -> tuple[str, ...]:
@@ -128,8 +156,15 @@ class Attributes:
         return tuple(self.items[int(row)] for row in rows)
 
 
-def read_attributes(path: AnyPath) -> Attributes:
-    """Read attributes of items from CSV, TSV or Parquet, also with ``.gz``.
+def read_attributes(path: AnyPath, of: str = "item", group: str | None = None) -> Attributes:
+    """Read attributes from CSV, TSV or Parquet, also with ``.gz``.
+
+    Parameters
+    ----------
+    of
+        What has a row: ``item`` or ``annotator``.
+    group
+        An attribute whose values are names of groups.
 
     Raises
     ------
@@ -138,28 +173,91 @@ def read_attributes(path: AnyPath) -> Attributes:
     """
     file = content(path)
     if file.suffix in delimited.ENDINGS:
-        return _from_table(delimited.read_delimited(file))
+        return _from_table(delimited.read_delimited(file), of, group)
     if file.suffix in parquet.ENDINGS:
-        return _from_table(parquet.parquet_table(file, parquet.read_arrow(file)))
+        return _from_table(parquet.parquet_table(file, parquet.read_arrow(file)), of, group)
     raise unknown_ending(file, ENDINGS)
 
 
-def _from_table(table: Table) -> Attributes:
-    name = table.required("item", {})
-    items = _items(table, name)
+def groups_of(
+    names: Sequence[str], table: Attributes, column: str
+) -> tuple[tuple[str, ...], Ints]:
+    """Names of the groups that an attribute puts items or annotators in, and their codes."""
+    place = table.column(column)
+    code = table.aligned(names)[place].copy()
+    alone = np.flatnonzero(code < 0).tolist()
+    code[alone] = len(table.levels[place]) + np.arange(len(alone))
+    levels = (*table.levels[place], *(f"{names[i]} (no {column})" for i in alone))
+    used, codes = np.unique(code, return_inverse=True)
+    if len(used) < 2:
+        where, got = f"attributes of {table.of}s, column {column!r}", repr(levels[used[0]])
+        do = "leave the groups out"
+        raise InputError(where, f"a single group, {got}", "at least two groups", do)
+    return tuple(levels[k] for k in used), codes
+
+
+def grouped(votes: Annotations, table: Attributes, column: str) -> Annotations:
+    """Votes whose items, or annotators, come in the groups that an attribute names.
+
+    Groups of items take the place of those that the votes have, which must lie inside them:
+    the outermost level is what is random. Whoever has no value is a group of its own.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> votes = Annotations.from_dataframe(pyarrow.table({"item": [1, 1, 2], "label": [0, 1, 1],
+    ...     "annotator": ["ana", "bo", "cy"]}))
+    >>> people = pyarrow.table({"annotator": ["ana", "bo", "cy"], "school": ["x", "y", "x"]})
+    >>> schools = Attributes.from_dataframe(people, of="annotator")
+    >>> grouped(votes, schools, "school").annotator_group
+    array([0, 1, 0])
+    """
+    names = votes.items if table.of == "item" else votes.annotators
+    where = f"attributes of {table.of}s, column {column!r}"
+    if names is None:
+        got, wanted = "anonymous votes", "annotators with ids"
+        raise InputError(where, got, wanted, "leave the groups of annotators out")
+    groups, code = groups_of(names, table, column)
+    notices, alone = votes.notices, int((table.aligned(names)[table.column(column)] < 0).sum())
+    if alone:
+        text = "{alone:count} {of}s have no {column} and are groups of their own."
+        note = notice("groups_alone", text, alone=alone, of=table.of, column=column)
+        notices = (*notices, note)
+    if table.of == "annotator":
+        return replace(votes, annotator_groups=groups, annotator_group=code, notices=notices)
+    _require_nested(votes, code, groups, where)
+    return replace(votes, groups=groups, group=code, notices=notices)
+
+
+def _require_nested(votes: Annotations, code: Ints, groups: Sequence[str], where: str) -> None:
+    """Refuse groups across which those of the votes spread."""
+    if votes.group is None:
+        return
+    inner = np.unique(np.stack([votes.group, code]), axis=1)[0]
+    twice = np.flatnonzero(np.bincount(inner) > 1)
+    if len(twice):
+        some = listed((votes.groups or ())[int(g)] for g in twice)
+        got = f"{len(twice):,} groups of the votes in several of its {len(groups):,} ({some})"
+        do = "correct the table, or leave the group column of the votes out"
+        raise InputError(where, got, "groups of the votes inside its own", do)
+
+
+def _from_table(table: Table, of: str = "item", group: str | None = None) -> Attributes:
+    name = table.required(choice("attributes, of", of, OF), {})
+    items = _items(table, name, of)
     columns, levels, codes = [], [], []
     notices = [as_notice(said) for said in table.notices]
     for column in table.columns:
         if column == name:
             continue
-        names, own, notes = _column(table, column)
+        names, own, notes = _column(table, column, whole=column == group)
         notices += notes
         if own is not None:
             columns.append(column)
             levels.append(names)
             codes.append(own)
     if not columns:
-        got, wanted = f"columns {listed(table.columns)}", "an attribute beside the item"
+        got, wanted = f"columns {listed(table.columns)}", f"an attribute beside the {of}"
         do = f"add a column such as sex, with at most {MOST_LEVELS} different values"
         raise InputError(table.name, got, wanted, do)
     return Attributes(
@@ -168,30 +266,33 @@ def _from_table(table: Table) -> Attributes:
         levels=tuple(levels),
         codes=np.stack(codes),
         notices=tuple(notices),
+        of=of,
     )
 
 
-def _items(table: Table, column: str) -> tuple[str, ...]:
+def _items(table: Table, column: str, of: str) -> tuple[str, ...]:
     codes, words = words_of(table, column)
     spelt = whole_numbers(words)
     names = [spelt[code] if code >= 0 else "" for code in codes]
     blank = [row for row, one in enumerate(names) if not one]
     if blank:
-        raise InputError(table.where(blank[0]), "no item", "the item's id", "fill it in")
-    require_unique(names, where=f"{table.name}, items", do="keep one row per item")
+        raise InputError(table.where(blank[0]), f"no {of}", f"the {of}'s id", "fill it in")
+    require_unique(names, where=f"{table.name}, {of}s", do=f"keep one row per {of}")
     return tuple(names)
 
 
-def _column(table: Table, column: str) -> tuple[tuple[str, ...], Ints | None, list[Notice]]:
-    """Levels and codes of one column; no codes when it is left out."""
+def _column(
+    table: Table, column: str, *, whole: bool
+) -> tuple[tuple[str, ...], Ints | None, list[Notice]]:
+    """Levels and codes of one column; no codes when it is left out, as `whole` ones are not."""
     codes, words = words_of(table, column)
     spelt = whole_numbers(words)
     gone = np.append(is_missing(spelt), True)
     used = [k for k in np.unique(codes[codes >= 0]) if not gone[k]]
     names = list(dict.fromkeys(spelt[k] for k in used))
-    if _numeric(names) and len(names) > FEW_NUMBERS:
+    if _numeric(names) and len(names) > FEW_NUMBERS and not whole:
         return _quartiles(table, column)
-    if not names or len(names) > MOST_LEVELS:
+    if not names or (len(names) > MOST_LEVELS and not whole):
         why = "has {values:count} different values" if names else "is empty"
         text, about = f"column {{column}} {why} and is left out.", (table.name,)
         values: dict[str, str | int] = {"column": repr(column), "values": len(names)}

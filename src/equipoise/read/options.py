@@ -134,6 +134,16 @@ SHARED: Mapping[str, Shared] = {
         "freedom.",
         choices=("two-way", "per_reader_truth"),
     ),
+    "annotator_group": Shared(
+        None,
+        "Annotators come in groups, such as schools: the column of `--annotator-attributes` "
+        "that says in which. The result then speaks for other groups.",
+    ),
+    "item_group": Shared(
+        None,
+        "Items come in groups, such as sites: the column of `--attributes` that says in which; "
+        "groups that the annotations have (patients) lie inside them.",
+    ),
     "seed": Shared(0, "Same seed, same bytes.", least=0),
 }
 

@@ -44,10 +44,11 @@ def votes_notices(
         yield notice("single_votes", text, single=single, items=items, plan=plain)
     if plan.truth == "panel" and plan.panel_size < FEW_ANNOTATORS:
         text = (
-            "The panel has only {annotators:count} annotators: little can be said about others "
+            "The panel has only {annotators:count} {people}: little can be said about others "
             "like them, and shares of resamples are rough."
         )
-        yield notice("small_panel", text, annotators=plan.panel_size)
+        people = "annotators" if plan.annotator_group is None else "groups of annotators"
+        yield notice("small_panel", text, annotators=plan.panel_size, people=people)
     yield from _plug_in_notices(plan, metrics)
     if plan.over_items and items == len(truths):
         text = "There is a single item: intervals over items mean nothing."

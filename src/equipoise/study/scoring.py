@@ -544,5 +544,6 @@ def panel_is_named(aligned: Sequence[Aligned], plan: Resampling) -> bool:
             return False
         named = votes.annotator >= 0
         items.append(np.repeat(entry.question.place, votes.sizes)[named])
-        people.append(votes.annotator[named])
+        who = votes.annotator[named]
+        people.append(who if plan.annotator_group is None else plan.annotator_group[who])
     return is_panel(np.concatenate(items), np.concatenate(people), len(plan.items))

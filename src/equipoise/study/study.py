@@ -74,6 +74,9 @@ class Settings:
         superior, equivalent, non-inferior, inferior or undecided.
     matters
         The smallest difference that counts.
+    annotator_group, item_group
+        Which attribute of annotators, and of items, says in which groups they come; the
+        result then speaks for other groups like these.
     on_missing
         ``error`` refuses items that only annotations or only predictions have; ``drop``
         scores all models on the items they share, and says what was dropped.
@@ -108,6 +111,8 @@ class Settings:
     inference: str = SHARED["inference"].default
     margin: float | None = None
     matters: float | None = None
+    annotator_group: str | None = SHARED["annotator_group"].default
+    item_group: str | None = SHARED["item_group"].default
     on_missing: str = SHARED["on_missing"].default
     workers: int = 0
     progress: Progress | None = None
@@ -131,16 +136,18 @@ class Settings:
                 "at most one of them",
                 "say which of them stand for others like them",
             )
-        if self.inference == PER_READER and self.fixed is not None:
+        special = f"{self.fixed} fixed" if self.fixed else ""
+        if self.annotator_group is not None:
+            special = f"groups of annotators by {self.annotator_group!r}"
+        if self.inference == PER_READER and special:
             raise InputError(
                 f"settings, inference {PER_READER}",
-                f"{self.fixed} fixed",
+                special,
                 "items and annotators that stand for others like them",
                 hint("choose {}", TWO_WAY),
             )
         for name in ("margin", "matters"):
-            if getattr(self, name) is not None:
-                check_margin(f"settings, {name}", getattr(self, name))
+            check_margin(f"settings, {name}", getattr(self, name))
         choice("settings, circular", self.circular, (*CIRCULAR, CHECKED))
         if not 0 < self.level < 1 or self.workers < 0:
             raise InputError(
@@ -178,8 +185,8 @@ class Study:
         A kind of resampling or a plan; None is what fits the truth.
     votes
         The annotations, also where the truth is a model of them; None where there are none.
-    attributes
-        What is known of the items beside their labels, for subgroups.
+    attributes, annotator_attributes
+        What is known of the items beside their labels, for subgroups, and of annotators.
     thresholds
         Thresholds that were asked for, and that no metric needed.
     used
@@ -199,6 +206,7 @@ class Study:
     resampling: str | Resampling | None = None
     votes: Annotations | None = None
     attributes: "Attributes | None" = None
+    annotator_attributes: "Attributes | None" = None
     thresholds: Thresholds | None = None
     used: tuple[UsedThreshold, ...] = ()
     notices: tuple[Notice, ...] = ()
@@ -216,13 +224,15 @@ class Study:
         metrics: Sequence[str | Metric] | None = None,
         resampling: str | Resampling | None = None,
         settings: Settings | None = None,
+        attributes: "Sequence[Attributes]" = (),
     ) -> "Study":
         """Check a study, and give its models their thresholds; parameters as in `evaluate`."""
         how = settings or Settings()
         models, truth, frame = as_study(predictions, truth)
         chosen = _metrics(default_metrics(truth, models) if metrics is None else metrics)
         _check_margin(how.margin, chosen[0])
-        truth = _checked_truth(truth)
+        tables = {table.of: table for table in attributes}
+        truth = _in_groups(_checked_truth(truth), how, tables)
         if isinstance(truth, Annotations) and how.circular != CHECKED:
             truth = independent(truth, models, how.circular)
         study = cls(
@@ -234,6 +244,8 @@ class Study:
             votes=truth if isinstance(truth, Annotations) else None,
             frame=frame,
             tell=how.progress or silent,
+            attributes=tables.get("item"),
+            annotator_attributes=tables.get("annotator"),
         )
         return with_thresholds(study, how.thresholds)
 
@@ -305,7 +317,11 @@ class Study:
         return replace(plan, items=self.items, group=self._groups_of_votes())
 
     def _groups_of_votes(self) -> Ints | None:
-        """Group of every item as the votes know it, where the truth does not."""
+        """Group of every item as its attributes or the votes know it, not the truth."""
+        if self.settings.item_group is not None and self.attributes is not None:
+            from equipoise.read.attributes import groups_of
+
+            return groups_of(self.items, self.attributes, self.settings.item_group)[1]
         if self.votes is None or self.votes.group is None:
             return None
         place = {name: code for code, name in enumerate(self.votes.items)}
@@ -411,10 +427,6 @@ class Study:
         """The same by other metrics."""
         return self._view(CACHED - {"evaluation"}, metrics=tuple(_metrics(metrics)))
 
-    def with_attributes(self, attributes: "Attributes | None") -> "Study":
-        """The same, with what is known of its items."""
-        return self._view(CACHED, attributes=attributes)
-
     def with_votes(self, votes: Annotations) -> "Study":
         """The same truth, with the votes that a model made it of."""
         return self._view(CACHED - {"task_votes"}, votes=votes)
@@ -508,6 +520,7 @@ def evaluate(
     metrics: Sequence[str | Metric] | None = None,
     resampling: str | Resampling | None = None,
     settings: Settings | None = None,
+    attributes: "Sequence[Attributes]" = (),
 ) -> Evaluation:
     """Score models against a truth that experts disagree about.
 
@@ -529,6 +542,8 @@ def evaluate(
         default what fits the truth.
     settings
         Level, interval, missing items, thresholds, threads.
+    attributes
+        Tables of what is known of items, and of annotators, where settings name groups of them.
 
     Examples
     --------
@@ -545,7 +560,33 @@ def evaluate(
         metrics=metrics,
         resampling=resampling,
         settings=settings,
+        attributes=attributes,
     ).evaluation
+
+
+def _in_groups(
+    truth: "Annotations | tuple[Plausibilities, ...]",
+    how: Settings,
+    tables: "Mapping[str, Attributes]",
+) -> "Annotations | tuple[Plausibilities, ...]":
+    """The truth with the groups of items and annotators that settings name."""
+    for of, keyword in (("item", "attributes"), ("annotator", "annotator_attributes")):
+        setting, table = f"{of}_group", tables.get(of)
+        column = getattr(how, setting)
+        if column is None:
+            continue
+        if table is None:
+            table_option = Option(keyword, python="attributes=[read_attributes(FILE, of=...)]")
+            got, wanted = f"{column!r} without a table", "a table with that column"
+            raise InputError(f"settings, {setting}", got, wanted, hint("give {}", table_option))
+        if isinstance(truth, Annotations):
+            from equipoise.read.attributes import grouped
+
+            truth = grouped(truth, table, column)
+        elif of == "annotator":
+            got, do = "a truth by a model of the votes", "leave the groups of annotators out"
+            raise InputError(f"settings, {setting}", got, "votes as the truth", do)
+    return truth
 
 
 def report_replicates(items: int) -> int:

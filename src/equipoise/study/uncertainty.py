@@ -112,7 +112,7 @@ class Uncertainty:
                 labels=entry.question.shares.T,
                 harden=_hard_without_votes,
                 named=self.target.named,
-            )
+            ).of_groups(self.plan.annotator_group)
             for entry, unit in zip(self.aligned, self.unit, strict=True)
         ]
 
@@ -158,7 +158,7 @@ class Uncertainty:
             (ballots := self.ballots[t]) is not None and not len(ballots.item) for t in tasks
         ):
             reason = Reason.GOLD
-        return population_of(
+        whom = population_of(
             design,
             named=self.target.named,
             reason=reason,
@@ -168,6 +168,9 @@ class Uncertainty:
             items=self.target.items,
             annotators=self.target.annotators,
         )
+        if self.plan.annotator_group is None:
+            return whom
+        return replace(whom, people="groups of annotators")
 
     def _design(self, tasks: tuple[int, ...]) -> Design:
         if tasks in self._designs:

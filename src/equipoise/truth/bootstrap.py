@@ -141,4 +141,4 @@ def _panel(annotations: Annotations, chosen: Ints, task: str) -> Annotations:
     names = tuple(
         f"{annotations.annotators[annotator]} #{n}" for n, annotator in enumerate(chosen)
     )
-    return replace(annotations, annotators=names, **columns)
+    return replace(annotations, annotators=names, annotator_group=None, **columns)

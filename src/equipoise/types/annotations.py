@@ -46,7 +46,10 @@ COLUMNS = (
     "is_gold",
     "group",
 )
-_WHOLE = ("item", "label", "annotator", "task", "rank", "reading", "count", "group")
+_WHOLE = (
+    *("item", "label", "annotator", "task", "rank", "reading", "count", "group"),
+    "annotator_group",
+)
 _RANGES = {  # lowest, highest, and how to say it
     "value": (-np.inf, np.inf, "a finite number"),
     "weight": (1e-100, 1e100, "a positive number, neither tiny nor huge"),
@@ -86,6 +89,9 @@ class Annotations:
         known truth of its item rather than an opinion.
     group
         Which group (patient, night, site) each item belongs to, shape (items,).
+    annotator_groups, annotator_group
+        Names of groups of annotators (schools, hospitals), and which of them each annotator
+        belongs to, shape (annotators,); None where annotators stand for themselves.
     notices
         What the reader should tell the user about these data; plain text becomes a notice.
     """
@@ -110,6 +116,8 @@ class Annotations:
     duration_ms: Floats | None = None
     is_gold: Bools | None = None
     group: Ints | None = None
+    annotator_groups: tuple[str, ...] | None = None
+    annotator_group: Ints | None = None
     notices: tuple[Notice, ...] = ()
 
     def __post_init__(self) -> None:
@@ -118,7 +126,7 @@ class Annotations:
             raise InputError(
                 "annotations", "no rows", "at least one annotation", "check the file"
             )
-        for name in COLUMNS:
+        for name in (*COLUMNS, "annotator_group"):
             column = getattr(self, name)
             if column is not None:
                 object.__setattr__(self, name, _checked_column(name, column, self))
@@ -232,7 +240,7 @@ class Annotations:
         >>> votes.anonymous().annotators is None
         True
         """
-        return replace(self, annotators=None, annotator=None)
+        return replace(self, annotators=None, annotator=None, annotator_group=None)
 
     def against(self, positive: str) -> "Annotations":
         """Turn classes into a yes/no question: is it `positive`?
@@ -447,6 +455,8 @@ class Annotations:
                 changed[column] = None if codes is None else rank[codes]
         if orders["item"] is not None and self.group is not None:
             changed["group"] = changed.get("group", self.group)[orders["item"]]
+        if orders["annotator"] is not None and self.annotator_group is not None:
+            changed["annotator_group"] = self.annotator_group[orders["annotator"]]
         return replace(self, **changed) if changed else self
 
     def _as_binary(self, label: Ints, classes: tuple[str, str]) -> "Annotations":
@@ -485,14 +495,15 @@ class Annotations:
 
 def _checked_column(name: str, column: Any, table: Annotations) -> Any:
     """Freeze one column after checking its length."""
-    expected = len(table.items) if name == "group" else len(table.item)
+    sizes = {"group": table.items, "annotator_group": table.annotators or ()}
+    expected = len(sizes.get(name, table.item))
     array = np.asarray(column)
     if array.shape != (expected,):
         raise InputError(
             f"annotations, column {name}",
             f"shape {array.shape}",
             f"({expected},)",
-            "give one value per row (group: one per item)",
+            "give one value per row (group: one per item, annotator_group: one per annotator)",
         )
     if name in _WHOLE and not np.issubdtype(array.dtype, np.integer):
         raise InputError(
@@ -521,6 +532,7 @@ def _check_codes(table: Annotations) -> None:
         ("label", table.label, table.classes),
         ("task", table.task, table.tasks),
         ("group", table.group, table.groups),
+        ("annotator_group", table.annotator_group, table.annotator_groups),
     ]
     for name, codes, names in pairs:
         if names is not None:

@@ -186,6 +186,7 @@ def _cell(value: object) -> str:
 
 
 PLACEHOLDERS = {
+    "annotator_attributes": "FILE",
     "at_least": "VALUE",
     "attributes": "FILE",
     "classes": "A,B,...",

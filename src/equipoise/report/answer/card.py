@@ -82,7 +82,7 @@ def headline(answer: Answer) -> str:
         return f"{first} is the only model with a{_finite(front)} value of {what}."
     if not front.decides:
         top = "highest" if answer.metric.better == "higher" else "best"
-        why = "annotators are too few to say for others like them"
+        why = f"{front.population.people} are too few to say for others like them"
         if front.population.decides:
             why = "how sure that is, is undefined"
         return f"{first} scores {top}, but {why}{end}."
@@ -174,24 +174,28 @@ def _holds_for(front: RankedModels, sample: Sample, nouns: Nouns) -> str:
     """Whom the answer speaks for, and on how much it rests."""
     whom = front.population
     units = nouns.items if whom.units == "items" or not sample.groups else nouns.groups
+    people = _people(front, nouns)
     read = _read_by(sample, nouns)
     if whom.items and whom.annotators:
         few = ""
         if whom.few:
-            few = f" So few {nouns.annotators} make wide intervals."
-        return (
-            f"{capital(units)} and {nouns.annotators} like these. {read}; both count as "
-            f"samples.{few}"
-        )
+            few = f" So few {people} make wide intervals."
+        return f"{capital(units)} and {people} like these. {read}; both count as samples.{few}"
     if whom.reason is Reason.TOO_FEW:
         return (
-            f"{capital(units)} like these and these {nouns.annotators} alone: they are too few "
-            f"to stand for others. {read}."
+            f"{capital(units)} like these and these {nouns.annotators} alone: "
+            f"{'they' if whom.people == 'annotators' else people} are too few to stand for "
+            f"others. {read}."
         )
     named = {"annotators": nouns.annotators, "annotator": nouns.annotator}
     words = whom.whom.replace(whom.units, units, 1).split(" ")
     words = [named.get(word, word) for word in words]
     return f"{capital(' '.join(words))}. {read}."
+
+
+def _people(front: RankedModels, nouns: Nouns) -> str:
+    """What annotators are random by, as a reader calls them."""
+    return front.population.people.replace("annotators", nouns.annotators)
 
 
 def _read_by(sample: Sample, nouns: Nouns) -> str:
@@ -225,7 +229,7 @@ def _settled_by(answer: Answer, nouns: Nouns, *, command: bool) -> str:
     if not front.population.decides:
         fixed = "--annotators fixed" if command else 'Settings(annotators="fixed")'
         return (
-            f"Votes of more {nouns.annotators}, from three on; or taking these "
+            f"Votes of more {_people(front, nouns)}, from three on; or taking these "
             f"{nouns.annotators} as the standard ({fixed})."
         )
     if not front.decides:

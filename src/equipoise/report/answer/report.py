@@ -428,7 +428,8 @@ def _all_pairs(answer: Answer) -> Iterator[Finding]:
         f"{count(apart)} of {count(pairs, 'pair')} can be told apart, all pairs together."
     )
     if not front.population.decides:
-        sentence = "No pair can be told apart: annotators are too few for a verdict."
+        people = front.population.people
+        sentence = f"No pair can be told apart: {people} are too few for a verdict."
     elif pairs == 1:
         sentence = f"The two {'can' if apart else 'cannot'} be told apart."
     titles = {metric.name: metric.title for metric in done.metrics}

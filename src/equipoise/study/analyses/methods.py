@@ -229,8 +229,8 @@ class Comparison:
         ends = f"interval {number(low)} to {number(high)}, p {p_value(gap.p)}"
         if not whom.decides:
             return (
-                f"{text} ({ends}, for these annotators); annotators are too few for a verdict "
-                "on annotators like these."
+                f"{text} ({ends}, for these annotators); {whom.people} are too few for a "
+                f"verdict on {whom.people} like these."
             )
         alone = ", as a single pair" * (self.among > 2)
         apart = "" if gap.separated else "not separated, "
