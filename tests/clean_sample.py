@@ -6,10 +6,15 @@ from typing import ClassVar
 import numpy as np
 
 from equipoise import Annotations, InputError
-from equipoise.clean import Collection, Detector, Pairs
+from equipoise.clean import DETECTORS, Collection, Detector, Pairs
 from equipoise.clean.collection import JudgedCollection
 
 ITEMS, PAIRS, PEOPLE = 160, 130, 5
+
+
+def catalogued(name, **hyper):
+    """A detector of the catalogue, with some hyper-parameters of its own."""
+    return {row.name: row for row in DETECTORS}[name].with_settings(**hyper)
 
 
 def votes(names, latent, random, people=PEOPLE):

@@ -7,8 +7,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
-from collections import OrderedDict
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -206,7 +204,7 @@ def test_the_report_has_every_task_under_its_own_choice(report):
     assert [one.task for one in cutoffs] == titles
     names = [table.name for one in report.findings for table in one.tables]
     assert len(set(names)) == len(names)
-    assert {"cost", "left_out_detectors"} <= {one.key for one in report.findings}
+    assert "left_out_detectors" in {one.key for one in report.findings}
     assert any("three seeds" in one for one in report.methods)
 
 
@@ -397,9 +395,7 @@ def test_the_folder_and_the_screen(command, tmp_path):
     assert code == 0, said
     assert "column and forest cannot be told apart" in text
     assert "Off-topic images" in text and "chance" in text
-    assert {"run.json", "report.html", "cost.csv", "cells"} <= {
-        one.name for one in out.iterdir()
-    }
+    assert {"run.json", "report.html", "cells"} <= {one.name for one in out.iterdir()}
     first = {one.name: one.read_bytes() for one in out.iterdir() if one.is_file()}
     words = ("sample", "--out", out, "--detectors", "column,forest,close")
     assert command(*words, *QUICK)[0] == 0
@@ -491,23 +487,6 @@ def test_versions_of_what_decides_are_recorded(done, report):
     expected = {name: text for name, text in known.items() if text}
     assert expected and expected.items() <= held.versions.items()
     assert expected.items() <= dict(held.report.settings).items()
-
-
-def test_a_fit_that_is_shared_is_charged_to_each(study, monkeypatch):
-    from equipoise.clean.detectors import label_errors as shared
-
-    monkeypatch.setattr(shared, "_results", OrderedDict())
-    plain, fits = shared.held_out, []
-
-    def slow(*args, **words):
-        fits.append(args)
-        time.sleep(0.2)
-        yield from plain(*args, **words)
-
-    monkeypatch.setattr(shared, "held_out", slow)
-    both = [shared.ConfidentLearning(ranking=ranking) for ranking in ("margin", "joint")]
-    made = Benchmark(study, both, seeds=1, **FEW).run()
-    assert len(fits) == 1 and min(made.tasks[0].seconds.values()) >= 0.2
 
 
 def test_the_page_can_be_rendered_again(command, tmp_path, monkeypatch, capsys):
@@ -619,8 +598,7 @@ detectors = [one for one in sample.FAKES if one.name in ("column", "forest", "bl
 plan = Benchmark(sample.clean_study(), detectors, store=out / "cells", replicates=20)
 done = plan.run()
 report = benchmark_report(done, analyses=())
-findings = tuple(part for part in report.findings if part.key != "cost")
-benchmark_run(done, replace(report, findings=findings)).save(out, overwrite=True)
+benchmark_run(done, report).save(out, overwrite=True)
 """
 
 
@@ -648,7 +626,7 @@ def test_a_killed_benchmark_ends_with_the_same_bytes(tmp_path):
     assert len(again) == len(runs) + 1  # the one that was killed, and nothing else
 
     def files(folder):
-        every = (one for one in folder.rglob("*") if one.is_file() and one.suffix != ".seconds")
+        every = (one for one in folder.rglob("*") if one.is_file())
         return {str(one.relative_to(folder)): one.read_bytes() for one in every}
 
     assert files(out) == files(tmp_path / "whole")

@@ -13,11 +13,6 @@ from equipoise.clean import Collection
 from equipoise.clean.detectors import label_errors as _out_of_sample
 from equipoise.clean.detectors.label_errors import (
     RANKINGS,
-    Bhn,
-    ConfidentLearning,
-    Fine,
-    KnnDisagreement,
-    NoiseRank,
     _folds,
     confident_joint,
     held_out,
@@ -25,9 +20,12 @@ from equipoise.clean.detectors.label_errors import (
     out_of_sample,
     self_confidence,
 )
+from tests.clean_sample import catalogued
 from tests.oracles import detectors as slow
 
 CLASSES = ("a", "b", "c", "d")
+CONFIDENT = catalogued("confident_learning_self_confidence")
+BHN = catalogued("bhn")
 
 
 def collection(seed, items=40, **more):
@@ -49,10 +47,10 @@ def probabilities(seed, items=50):
 @given(st.integers(0, 10**6))
 def test_noise_rank_and_neighbours_are_their_definitions(seed):
     data = collection(seed)
-    found = NoiseRank(bandwidth=0.7).score(data).values
+    found = catalogued("noise_rank", bandwidth=0.7).score(data).values
     slowly = slow.noise_rank(data.embeddings, data.labels, 0.7)
     assert found == pytest.approx(slowly, rel=1e-4, abs=1e-4)
-    found = KnnDisagreement(k=7).score(data).values
+    found = catalogued("knn_disagreement", k=7).score(data).values
     assert found == pytest.approx(slow.knn_disagreement(data.embeddings, data.labels, 7))
 
 
@@ -99,7 +97,7 @@ def test_nobody_is_predicted_by_what_saw_its_label():
     """A label that changes leaves the item's own probabilities as they were."""
     data = collection(3)
     labels = np.array(data.labels)
-    how = ConfidentLearning()
+    how = CONFIDENT.hyper
     for places, predict in held_out(data.embeddings, labels, how, 4):
         apart = np.setdiff1d(np.arange(len(labels)), places)
         direct = _out_of_sample._trained_classifier(
@@ -114,7 +112,7 @@ def test_a_class_with_one_member_never_supports_its_label():
     labels = np.array(collection(1).labels)
     labels[4] = 3
     data = replace(collection(1), labels=labels)
-    found = ConfidentLearning().score(data).values
+    found = CONFIDENT.score(data).values
     assert found[4] == 1 and found.max() == 1 and (found == 1).sum() == 1
 
 
@@ -125,16 +123,16 @@ def test_three_rankings_share_one_fit(monkeypatch):
         _out_of_sample, "_trained_classifier", lambda *words: calls.append(1) or trained(*words)
     )
     for ranking in RANKINGS:
-        ConfidentLearning(ranking=ranking).score(data, seed=12345)
+        catalogued(f"confident_learning_{ranking}").score(data, seed=12345)
     assert len(calls) == 5
-    ConfidentLearning().score(data, seed=12346)
+    CONFIDENT.score(data, seed=12346)
     other = replace(data, labels=(np.array(data.labels) + 1) % 3)
-    ConfidentLearning().score(other, seed=12345)
+    CONFIDENT.score(other, seed=12345)
     assert len(calls) == 15
 
 
 def test_kept_results_cannot_be_changed():
-    data, how = collection(9), ConfidentLearning()
+    data, how = collection(9), CONFIDENT.hyper
     first = out_of_sample(data.embeddings, data.labels, how, 0)
     with pytest.raises(ValueError, match="read-only"):
         first[:] = 0
@@ -143,21 +141,19 @@ def test_kept_results_cannot_be_changed():
 
 def test_adaboost_is_another_classifier():
     data = collection(2)
-    one = ConfidentLearning(classifier="adaboost", stumps=5).score(data).values
-    assert not np.allclose(one, ConfidentLearning().score(data).values)
+    one = CONFIDENT.with_settings(classifier="adaboost", stumps=5).score(data).values
+    assert not np.allclose(one, CONFIDENT.score(data).values)
     with pytest.raises(InputError, match="classifier"):
-        ConfidentLearning(classifier="adabost")
-    with pytest.raises(InputError, match="ranking"):
-        ConfidentLearning(ranking="marjin")
+        CONFIDENT.with_settings(classifier="adabost")
 
 
-@pytest.mark.parametrize("kind", [ConfidentLearning, Bhn])
-def test_one_class_is_refused(kind):
+@pytest.mark.parametrize("name", ["confident_learning_joint", "bhn"])
+def test_one_class_is_refused(name):
     known = np.full(40, -1)
     known[:5] = 0
     data = replace(collection(1), labels=np.zeros(40, dtype=int), known=known)
     with pytest.raises(InputError, match="at least two classes"):
-        kind().score(data)
+        catalogued(name).score(data)
 
 
 @settings(max_examples=10, deadline=None)
@@ -165,7 +161,7 @@ def test_one_class_is_refused(kind):
 def test_fine_is_alignment_and_a_mixture_with_one_variance(seed):
     data = collection(seed, items=90)
     aligned = slow.alignment(data.embeddings, data.labels)
-    found = Fine().score(data).values
+    found = catalogued("fine").score(data).values
     for code in range(3):
         rows = data.labels == code
         order = np.argsort(aligned[rows])
@@ -184,7 +180,7 @@ def test_fine_is_alignment_and_a_mixture_with_one_variance(seed):
 def test_fine_says_nothing_of_tiny_classes():
     labels = np.array(collection(1).labels)
     labels[:3] = 3
-    found = Fine().score(replace(collection(1), labels=labels)).values
+    found = catalogued("fine").score(replace(collection(1), labels=labels)).values
     assert (found[:3] == 0).all() and (found[3:] != 0).all()
 
 
@@ -194,11 +190,11 @@ def test_bhn_is_a_conformal_p_value_per_fold():
     known[10:22] = (data.labels[10:22] + np.arange(12)) % 3  # some labels are known wrong
     data = replace(data, known=known)
     ordered = data.subset(np.argsort(data.items))
-    found = dict(zip(data.items, Bhn().score(data, seed=2).values.tolist(), strict=True))
+    found = dict(zip(data.items, BHN.score(data, seed=2).values.tolist(), strict=True))
     rows, labels, right = ordered.embeddings, ordered.labels, ordered.known
     unsure, clean = np.flatnonzero(right == -1), np.flatnonzero(right != -1)
     of_known = np.zeros(len(clean))
-    for places, predict in held_out(rows[unsure], labels[unsure], ConfidentLearning(), 2):
+    for places, predict in held_out(rows[unsure], labels[unsure], CONFIDENT.hyper, 2):
         here = unsure[places]
         nulls = 1 - predict(rows[clean])[np.arange(len(clean)), right[clean]]
         tested = 1 - predict(rows[here])[np.arange(len(here)), labels[here]]
@@ -215,6 +211,6 @@ def test_bhn_is_a_conformal_p_value_per_fold():
 def test_bhn_needs_known_labels_and_others():
     data = collection(6)
     with pytest.raises(InputError, match="no label that is known"):
-        Bhn().score(replace(data, known=np.full(40, -1)))
+        BHN.score(replace(data, known=np.full(40, -1)))
     with pytest.raises(InputError, match="every label known"):
-        Bhn().score(replace(data, known=data.labels))
+        BHN.score(replace(data, known=data.labels))

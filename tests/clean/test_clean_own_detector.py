@@ -14,7 +14,7 @@ OWN = """
 from dataclasses import dataclass
 from typing import ClassVar
 from equipoise.clean import Detector
-from equipoise.clean.detectors.label_errors import KnnDisagreement
+from equipoise.clean.detector import CatalogueDetector
 
 @dataclass(frozen=True)
 class Mine(Detector):

@@ -7,12 +7,15 @@ import pytest
 
 from equipoise import InputError
 from equipoise.clean import Collection, Pairs, similarity
-from equipoise.clean.detectors.duplicates import PHash, Ssim, nearest_hashes
+from equipoise.clean.detectors.duplicates import nearest_hashes
 from equipoise.clean.images import ArrayImages
 from equipoise.metrics import auroc
+from tests.clean_sample import catalogued
 
 COUNT = 40
-both = pytest.mark.parametrize("detector", [PHash(), Ssim()], ids=lambda one: one.name)
+both = pytest.mark.parametrize(
+    "detector", [catalogued("phash"), catalogued("ssim")], ids=lambda one: one.name
+)
 
 
 def study(seed=0):
@@ -64,7 +67,7 @@ def test_proposals_hold_the_copies_and_stay_few(detector):
     place = np.arange(COUNT)
     copies = Pairs(place, COUNT + place).names(data.items)
     assert set(copies) <= set(made.items)
-    assert len(made.items) <= detector.k * len(data)
+    assert len(made.items) <= detector.hyper["k"] * len(data)
     top = np.array(made.items)[np.argsort(-made.values)[:COUNT]]
     assert len(set(top) & set(copies)) >= 0.9 * COUNT
 
@@ -80,7 +83,7 @@ def test_one_image_has_no_pairs(detector):
 def test_identical_images_are_all_proposed_within_their_number(detector):
     same = ArrayImages(np.full((30, 12, 12), 90, np.uint8))
     made = detector.score(Collection(items=tuple(map(str, range(30))), images=same))
-    assert (made.values == 1).all() and len(made.items) <= 30 * detector.k
+    assert (made.values == 1).all() and len(made.items) <= 30 * detector.hyper["k"]
 
 
 def test_nearest_hashes_are_those_of_a_full_search(monkeypatch):
@@ -108,5 +111,5 @@ def test_images_of_unlike_sizes_are_compared_at_the_smaller():
             return str(place)
 
     data = Collection(items=("a", "b"), images=Two())
-    assert Ssim().score(data).values == pytest.approx([1], abs=0.01)
-    assert PHash().score(data).values > 0.85
+    assert catalogued("ssim").score(data).values == pytest.approx([1], abs=0.01)
+    assert catalogued("phash").score(data).values > 0.85

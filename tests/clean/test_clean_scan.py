@@ -32,6 +32,7 @@ from equipoise.report.page import render
 from equipoise.report.text import as_csv
 from equipoise.types.arrays import InputError
 from equipoise.types.findings import cell
+from tests.clean_sample import catalogued
 from tests.cli_sample import caller
 
 Image = pytest.importorskip("PIL.Image", reason="images are read by Pillow")
@@ -243,14 +244,12 @@ def test_planted_problems_are_found_and_scored_with_intervals(found):
     assert max(one.found / one.planted for one in found.planted) > 0.5
 
 
-def test_a_ranking_that_knows_nothing_fails_the_check(monkeypatch, data):
-    from equipoise.clean.detectors.selfclean import SelfCleanOffTopic
+def test_a_ranking_that_knows_nothing_fails_the_check(data):
+    def blind(_row, data, _seed, _progress):
+        return np.full(len(data), 0.5)
 
-    def blind(self, data, **_):
-        return self.of_items(data.items, np.full(len(data), 0.5))
-
-    monkeypatch.setattr(SelfCleanOffTopic, "score", blind)
-    result = scan(data, ScanPlan(encoder=GreyPixels(8)))
+    detectors = (replace(catalogued("selfclean_off_topic"), compute=blind),)
+    result = scan(data, ScanPlan(detectors=detectors, encoder=GreyPixels(8)))
     off = result.planted[0]
     assert off.found <= off.planted / 4
     assert next(one for one in off.metrics if one.metric == "auroc").value == 0.5

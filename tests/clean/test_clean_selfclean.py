@@ -12,19 +12,21 @@ from numpy.testing import assert_allclose, assert_array_equal
 from equipoise.clean import DETECTORS, Collection, Pairs
 from equipoise.clean import similarity as search
 from equipoise.clean.detectors import selfclean as linkage
-from equipoise.clean.detectors.duplicates import EmbeddingDistance
+from equipoise.clean.detectors.duplicates import drawn_distances
 from equipoise.clean.detectors.selfclean import (
-    SelfCleanLabelErrors,
-    SelfCleanOffTopic,
     _nearest_by_label,
     off_topic_areas,
     single_linkage,
 )
 from equipoise.clean.similarity import Directions, neighbours
 from equipoise.types.arrays import InputError
+from tests.clean_sample import catalogued
 from tests.oracles import cleaning
 
 DATA = Path(os.environ.get("EQUIPOISE_DATA", "no-data")) / "cifar10n"
+OFF_TOPIC, DISTANCE, LABEL_ERRORS = map(
+    catalogued, ("selfclean_off_topic", "embedding_distance", "selfclean_label_errors")
+)
 GRID = st.integers(-2, 2).map(float)
 
 
@@ -151,13 +153,13 @@ def test_label_errors_follow_the_definition(rows, more):
             lambda one: len(set(one)) > 1
         )
     )
-    made = SelfCleanLabelErrors().score(data(rows, labels)).values
+    made = LABEL_ERRORS.score(data(rows, labels)).values
     assert_allclose(made, cleaning.label_errors(all_distances(rows), labels), atol=1e-12)
 
 
 def test_a_copy_under_both_labels_is_undecided_and_one_under_another_label_is_sure():
     rows = np.array([[1.0, 0], [1, 0], [1, 0], [0, 1], [0, 1], [1, 1]])
-    made = SelfCleanLabelErrors().score(data(rows, [0, 0, 1, 0, 1, 1])).values
+    made = LABEL_ERRORS.score(data(rows, [0, 0, 1, 0, 1, 1])).values
     assert_array_equal(made[:2], 0.5)
     assert_array_equal(made[2:5], 1.0)
 
@@ -165,10 +167,10 @@ def test_a_copy_under_both_labels_is_undecided_and_one_under_another_label_is_su
 def test_labels_that_cannot_be_compared_are_refused_and_missing_ones_left_out():
     rows = scattered(10)
     with pytest.raises(InputError, match="one class"):
-        SelfCleanLabelErrors().score(data(rows, [0] * 10))
+        LABEL_ERRORS.score(data(rows, [0] * 10))
     with pytest.raises(InputError, match="one class"):
-        SelfCleanLabelErrors().score(data(rows, [0] + [-1] * 9))
-    made = SelfCleanLabelErrors().score(data(rows, [0, 1, 0, 1, -1, -1, 0, 1, -1, -1]))
+        LABEL_ERRORS.score(data(rows, [0] + [-1] * 9))
+    made = LABEL_ERRORS.score(data(rows, [0, 1, 0, 1, -1, -1, 0, 1, -1, -1]))
     assert made.items == ("i0", "i1", "i2", "i3", "i6", "i7")
 
 
@@ -201,7 +203,7 @@ def test_the_order_of_the_items_leaves_no_trace(rows, random):
     order = list(range(len(rows)))
     random.shuffle(order)
     labels = np.arange(len(rows)) % 2
-    for detector in (SelfCleanOffTopic(), SelfCleanLabelErrors()):
+    for detector in (OFF_TOPIC, LABEL_ERRORS):
         one = detector.score(data(rows, labels)).values
         other = detector.score(data(rows[order], labels[order])).values
         assert_array_equal(one[order], other)
@@ -220,17 +222,17 @@ def test_a_tree_of_many_items_comes_from_the_graph_and_is_whole():
 def test_what_joins_late_and_alone_is_met_first():
     rows = np.random.default_rng(0).normal(5, 1, (200, 16))
     rows[17] *= -1
-    made = SelfCleanOffTopic().score(data(rows)).values
+    made = OFF_TOPIC.score(data(rows)).values
     assert made.argmax() == 17
     assert made.min() >= 0
     assert made.max() <= 1
 
 
 def test_identical_images_are_all_as_little_off_topic():
-    assert_array_equal(SelfCleanOffTopic().score(data(np.ones((5, 3)))).values, 1.0)
+    assert_array_equal(OFF_TOPIC.score(data(np.ones((5, 3)))).values, 1.0)
 
 
-@pytest.mark.parametrize("detector", [SelfCleanOffTopic(), EmbeddingDistance()])
+@pytest.mark.parametrize("detector", [OFF_TOPIC, DISTANCE])
 def test_one_item_is_refused_and_two_are_enough(detector):
     with pytest.raises(InputError, match="1 items"):
         detector.score(data(np.ones((1, 3))))
@@ -241,14 +243,14 @@ def test_one_item_is_refused_and_two_are_enough(detector):
 def test_pairs_that_are_given_are_scored_and_others_proposed():
     rows = scattered(40)
     pairs = Pairs(np.array([3, 0]), np.array([9, 39]))
-    made = EmbeddingDistance().score(data(rows, pairs=pairs))
+    made = DISTANCE.score(data(rows, pairs=pairs))
     assert made.items == pairs.names(data(rows).items)
     assert_array_equal(made.values, 1 - all_distances(rows)[[3, 0], [9, 39]])
-    proposed = EmbeddingDistance(k=2).score(data(rows))
+    proposed = DISTANCE.with_settings(k=2).score(data(rows))
     near = cleaning.neighbours(all_distances(rows), 2)
     assert len(proposed.items) == len({frozenset((i, j)) for i in range(40) for j in near[i]})
     assert proposed.values.max() == 1
-    background = EmbeddingDistance().background(data(rows), size=3_000, seed=1)
+    background = drawn_distances(data(rows), 1, size=3_000)
     upper = all_distances(rows)[np.triu_indices(40, 1)]
     assert abs(background.mean() - (1 - upper.mean())) < 0.02
 
@@ -257,10 +259,13 @@ def test_the_order_of_items_changes_neither_the_proposed_pairs_nor_the_backgroun
     rows = np.repeat(np.random.default_rng(0).normal(size=(5, 4)), 12, axis=0)
     whole = data(rows)
     shuffled = whole.subset(np.random.default_rng(1).permutation(60))
-    one, other = EmbeddingDistance().score(whole), EmbeddingDistance().score(shuffled)
+    one, other = (
+        DISTANCE.score(whole),
+        DISTANCE.score(shuffled),
+    )
     assert one.items == other.items
     assert_array_equal(one.values, other.values)
-    drawn = [EmbeddingDistance().background(each, size=50) for each in (whole, shuffled)]
+    drawn = [drawn_distances(each, 0, size=50) for each in (whole, shuffled)]
     assert_array_equal(*drawn)
 
 
@@ -293,7 +298,7 @@ def test_label_errors_of_cifar_are_found_as_well_as_stated(given_labels, auroc, 
     rows = np.load(DATA / "features_10k.npz")["features"].astype(np.float32)
     wrong = (images["aggre_label"] != images["clean_label"]).astype(float)
     labels = images[given_labels].astype(int)
-    scores = SelfCleanLabelErrors().score(data(rows, labels)).values
+    scores = LABEL_ERRORS.score(data(rows, labels)).values
     assert 100 * area(wrong, scores) == pytest.approx(auroc, abs=0.15)
     assert 100 * average_precision(wrong, scores) == pytest.approx(precision, abs=0.15)
 

@@ -1,9 +1,8 @@
 """Laws that every detector of the catalogue keeps."""
 
 import random
-from dataclasses import FrozenInstanceError, fields, replace
+from dataclasses import FrozenInstanceError, replace
 from importlib import import_module
-from inspect import isabstract
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +11,7 @@ import pytest
 from equipoise import InputError
 from equipoise.clean import DETECTORS, TASKS, Collection, Detector, Pairs, detectors, pair_name
 from equipoise.clean import detector as detector_module
-from equipoise.clean.detectors.label_errors import ConfidentLearning
-from equipoise.clean.detectors.outliers import OUTLIERS, OutlierDetector
+from equipoise.clean.detectors.outliers import OUTLIERS, arguments
 from equipoise.clean.images import ArrayImages
 from equipoise.types.findings import ENTRIES
 
@@ -28,7 +26,6 @@ QUICK = {  # networks that train for long are trained for a moment
 QUICKER = tuple(
     one.with_settings(**QUICK[one.name]) if one.name in QUICK else one for one in DETECTORS
 )
-TABLED = (OutlierDetector, ConfidentLearning)  # their rows say what is a hyper-parameter
 every_detector = pytest.mark.parametrize("detector", QUICKER, ids=lambda one: one.name)
 
 
@@ -82,36 +79,51 @@ def seeded_globally():
 def test_every_detector_of_a_file_is_in_the_catalogue():
     home = Path(detectors.__file__).parent
     files = {f"{detectors.__name__}.{one.stem}" for one in home.glob("[!_]*.py")}
-    written = {
-        kind
+    rows = [
+        row
         for file in files
-        for kind in vars(import_module(file)).values()
-        if isinstance(kind, type) and issubclass(kind, Detector) and not isabstract(kind)
-    }
-    assert written == {type(one) for one in DETECTORS}
-    assert {kind.__module__ for kind in written} == files
+        for table in vars(import_module(file)).values()
+        if isinstance(table, tuple) and table and isinstance(table[0], Detector)
+        for row in table
+    ]
+    assert {row.name for row in rows} == {row.name for row in DETECTORS}
+    assert len(rows) == len(DETECTORS)
 
 
 @every_detector
 def test_facts_are_stated(detector):
     assert detector.task in TASKS and detector.title and detector.needs
     assert set(detector.references) <= set(ENTRIES) and detector.references
-    free = {one.name for one in fields(detector) if one.init and one.compare}
-    if type(detector) not in TABLED:
-        assert set(detector.settings) == free
+    assert detector.settings == detector.hyper
     assert [one.name for one in DETECTORS].count(detector.name) == 1
     with pytest.raises((FrozenInstanceError, AttributeError)):
         detector.name = "other"
 
 
+def other_than(value):
+    """Another value of the same kind."""
+    if isinstance(value, int):
+        return value + 2
+    return {tuple: (7,), str: "mean", float: 0.25}[type(value)]
+
+
 @pytest.mark.parametrize("detector", OUTLIERS, ids=lambda one: one.name)
-def test_every_hyper_parameter_of_a_row_reaches_pyod_and_others_are_refused(detector):
+def test_every_hyper_parameter_of_a_row_reaches_pyod(detector):
     rows = np.ones((400, 3))
-    usual = detector._arguments(rows, 0)
+    usual = arguments(detector, rows, 0)
     for name, value in detector.settings.items():
-        other = (7,) if name == "layers" else "mean" if name == "method" else value * 0.5
-        assert detector.with_settings(**{name: other})._arguments(rows, 0) != usual
+        changed = detector.with_settings(**{name: other_than(value)})
+        assert arguments(changed, rows, 0) != usual
+
+
+@every_detector
+def test_hyper_parameters_that_cannot_be_are_refused_by_name(detector):
+    for name, value in detector.settings.items():
         assert detector.with_settings(**{name: value}) == detector
+        if not isinstance(value, tuple):
+            with pytest.raises(InputError) as refused:
+                detector.with_settings(**{name: -1})
+            assert refused.value.where == f"detector {detector.name}, {name}"
     with pytest.raises(InputError, match="hyper-parameter"):
         detector.with_settings(nothing=1)
 

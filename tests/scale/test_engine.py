@@ -551,7 +551,7 @@ def test_jobs_make_cells_that_the_command_then_collects(tmp_path):
     keys = found.value.keys
     assert keys == tuple(one.key for one in work[1:])
     assert found.value.listed.read_text().split() == list(keys)
-    assert {one.suffix for one in tmp_path.iterdir()} == {".cell", ".seconds", ".txt"}
+    assert {one.suffix for one in tmp_path.iterdir()} == {".cell", ".txt"}
     script = _script(found.value, ["uq", "benchmark", "--engine", "slurm-array", "a b; $x"])
     assert "--array=0-4" in script and script.endswith("-- uq benchmark 'a b; $x'\n")
     subprocess.run(["bash", "-n"], input=script, text=True, check=True)

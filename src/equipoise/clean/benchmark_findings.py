@@ -4,7 +4,7 @@ The card answers every task in a sentence: which detectors cannot be told from t
 fall behind, and which are no better than chance. Everything an evaluation says of one task
 stands under the reader's choice of the task.
 
-Its folder holds the run of all detectors, what they cost, and what it is about. It belongs to
+Its folder holds the run of all detectors and what it is about. It belongs to
 one study, known by its name and the names of its items: the same study goes on there with other
 detectors, tasks or votes, and another one is refused.
 """
@@ -24,7 +24,6 @@ from equipoise.read.codec import read
 from equipoise.read.files import content, read_json
 from equipoise.report.answer import Answer, AnswerContent, RankedModels, answer_report
 from equipoise.report.run import Provenance, Run, record
-from equipoise.report.text import as_csv
 from equipoise.scale.cells import digest
 from equipoise.study import LABELS
 from equipoise.study.analyses.catalogue import ANALYSES
@@ -32,7 +31,6 @@ from equipoise.study.study import Progress
 from equipoise.types.arrays import InputError
 from equipoise.types.findings import (
     Card,
-    Column,
     Finding,
     Report,
     Standings,
@@ -92,7 +90,7 @@ def benchmark_report(
         scope=" ".join(_unique(part.scope for part in parts)),
         models=tuple(shown),
         card=_card(result),
-        findings=(*_findings_of_tasks(result.tasks, parts), *_left_out(result), _costs(result)),
+        findings=(*_findings_of_tasks(result.tasks, parts), *_left_out(result)),
         known=(
             count(len(shown), "detector"),
             count(len(result.tasks), "kind") + " of problem",
@@ -303,7 +301,7 @@ def _findings_of_tasks(
     return [finding for findings in by_key.values() for finding in findings]
 
 
-# ---- who is not there, what it cost --------------------------------------------------------
+# ---- who is not there ----------------------------------------------------------------------
 
 
 def _left_out(result: BenchmarkResult) -> list[Finding]:
@@ -328,44 +326,6 @@ def _left_out(result: BenchmarkResult) -> list[Finding]:
         evidence=True,
     )
     return [finding] if rows else []
-
-
-def cost_rows(result: BenchmarkResult) -> list[dict[str, str | float | int]]:
-    """Seconds per run of every detector, the slowest first."""
-    rows = [
-        (-seconds, task.task, name, task.seeds[name])
-        for task in result.tasks
-        for name, seconds in task.seconds.items()
-    ]
-    return [
-        {"task": task, "detector": name, "seconds": -seconds, "seeds": seeds}
-        for seconds, task, name, seeds in sorted(rows, key=lambda row: row[0])
-    ]
-
-
-def _costs(result: BenchmarkResult) -> Finding:
-    rows = cost_rows(result)
-    whole = sum(float(row["seconds"]) * float(row["seeds"]) for row in rows)
-    table = Table(
-        name="cost",
-        caption="Seconds of one run, on this machine; a fit that several share counts for each",
-        columns=(
-            Column("detector", "detector", "model"),
-            Column("task", "task", words=TITLES),
-            Column("seconds", "seconds", "figures"),
-            Column("seeds", "runs", "count"),
-        ),
-        rows=rows,
-        open=True,
-    )
-    return Finding(
-        key="cost",
-        title="What do detectors cost?",
-        sentence=f"All runs, each by itself, take {number(whole, 1)} s; the slowest is "
-        f"{rows[0]['detector']} with {number(float(rows[0]['seconds']), 1)} s a run.",
-        tables=(table,),
-        evidence=True,
-    )
 
 
 # ---- how it was done -----------------------------------------------------------------------
@@ -483,7 +443,7 @@ def check_data(folder: Path, data: JudgedCollection) -> None:
 
 
 def save(done: BenchmarkResult, report: Report, folder: Path) -> tuple[Notice, ...]:
-    """Write the run; what it cost lies beside it, as that differs every time.
+    """Write the run.
 
     Returns a notice where the result of other detectors, tasks or another study was replaced.
     """
@@ -494,13 +454,8 @@ def save(done: BenchmarkResult, report: Report, folder: Path) -> tuple[Notice, .
         tasks=tuple(compared.task for compared in done.tasks),
         detectors=tuple(detector.name for detector in done.detectors),
     )
-    lasting = tuple(finding for finding in report.findings if finding.key != "cost")
-    beside = {
-        "cost.csv": as_csv(cost_rows(done)),
-        MARK: dumps(asdict(about), indent=1) + "\n",
-    }
-    run = benchmark_run(done, replace(report, findings=lasting))
-    run.save(folder, overwrite=True, beside=beside)
+    beside = {MARK: dumps(asdict(about), indent=1) + "\n"}
+    benchmark_run(done, report).save(folder, overwrite=True, beside=beside)
     if there is None or there == about:
         return ()
     return (

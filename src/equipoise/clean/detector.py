@@ -1,18 +1,19 @@
 """Detector: what every method that looks for problems in data has in common.
 
-A detector is a frozen dataclass whose fields are its hyper-parameters; `score` returns
-`Predictions`, so that the metrics, intervals and verdicts for models are those for detectors.
-Higher is more suspicious. A detector of pairs scores the pairs of the collection, or proposes
-its own where there are none. A detector of the user's own is called by `scores_of` behind the
-boundary of `equipoise.read.user_code`.
+`score` returns `Predictions`, so that the metrics, intervals and verdicts for models are those
+for detectors. Higher is more suspicious. A detector of pairs scores the pairs of the
+collection, or proposes its own where there are none. Those of the package are rows of one
+catalogue (`CatalogueDetector`). One of the user's own is a frozen dataclass whose fields are
+its hyper-parameters; `scores_of` calls it behind the boundary of `equipoise.read.user_code`.
 """
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from functools import wraps
 from importlib.util import find_spec
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -23,11 +24,25 @@ from equipoise.read.user_code import (
     new_user_object,
     path_and_name,
 )
-from equipoise.types.arrays import Floats, InputError, Ints, nearest
+from equipoise.types.arrays import (
+    Floats,
+    InputError,
+    Ints,
+    choice,
+    nearest,
+    require_number,
+    require_whole,
+)
 from equipoise.types.predictions import Predictions
 
 Need = Literal["embeddings", "images", "labels", "known"]
 Progress = Callable[[int, int], None]
+Hyper = Mapping[str, Any]  # hyper-parameters by name
+LEAST = {"folds": 2, "size": 2, "window": 3}  # of whole numbers; of others 1
+WORDS = {
+    "classifier": ("logistic_regression", "adaboost"),
+    "method": ("largest", "mean", "median"),
+}
 SEEDS = 2**32  # that older generators of random numbers take
 NEEDED = {
     "embeddings": ("embeddings", "name an encoder, or give an array of embeddings"),
@@ -145,38 +160,96 @@ def _file_of(detector: Detector) -> str:
         return "a class in no file"
 
 
-def labelled_items(data: Collection) -> Collection:
-    """The items that have a label; refused where none has."""
-    assert data.labels is not None
-    rows = np.flatnonzero(data.labels != MISSING)
-    if not len(rows):
-        raise InputError("labels", "none", "a label for some items", "give a file of labels")
-    return data if len(rows) == len(data) else data.subset(rows)
+@dataclass(frozen=True, kw_only=True)
+class CatalogueDetector(Detector):
+    """A row of the catalogue: the facts of a detector, and the function that computes it.
 
+    Attributes
+    ----------
+    compute
+        Takes the row, a collection in the order of names, a seed, and what is told of the
+        progress. Gives a score per item (of label errors nan where there is no label), or
+        pairs and their scores, which is of a collection as it stands.
+    hyper
+        Hyper-parameters by name, see `with_settings`.
+    background
+        Scores of pairs drawn from all pairs of a collection by a seed, for the cut.
+    """
 
-class LabelDetector(Detector):
-    """A detector of label errors, of the items that have a label, in the order of names."""
+    name: str
+    title: str
+    task: Task
+    needs: tuple[Need, ...] = ("embeddings",)
+    compute: Callable[..., Any]
+    hyper: Hyper = field(default_factory=dict, hash=False)
+    packages: tuple[str, ...] = ()
+    seeded: bool = False
+    bounded: bool = False
+    references: tuple[str, ...]
+    background: Callable[[Collection, int], Floats] | None = None
 
-    task = "label_errors"
-    needs = ("embeddings", "labels")
+    @property
+    def settings(self) -> dict[str, object]:
+        """Hyper-parameters by name."""
+        return dict(self.hyper)
 
-    @abstractmethod
-    def suspicion(
-        self, rows: Floats, labels: Ints, *, seed: int = 0, progress: Progress | None = None
-    ) -> Floats:
-        """Scores of labelled items that stand in the order of their names, shape (items,)."""
+    def with_settings(self, **changes: object) -> "CatalogueDetector":
+        """The same detector with other hyper-parameters."""
+        for name, value in changes.items():
+            choice(f"detector {self.name}, hyper-parameter", name, tuple(self.hyper))
+            _check_hyper(f"detector {self.name}, {name}", value, self.hyper[name])
+        return replace(self, hyper={**self.hyper, **changes})
 
     def score(
         self, data: Collection, *, seed: int = 0, progress: Progress | None = None
     ) -> Predictions:
-        """How suspicious the label of every item is that has one."""
+        """How suspicious every item is, or every pair of items."""
         self.check(data)
-        seen = labelled_items(data)
-        assert seen.embeddings is not None and seen.labels is not None
-        order = name_order(seen.items)
-        rows, labels = seen.embeddings[order], seen.labels[order]
-        values = self.suspicion(rows, labels, seed=seed, progress=progress)
-        return self.of_items(seen.items, back_in_place(values, order))
+        if self.task == "near_duplicates":
+            pairs, scores = self.compute(self, data, seed, progress)
+            return self.of_items(pairs.names(data.items), scores)
+        rows = np.arange(len(data))
+        if self.task == "label_errors":
+            assert data.labels is not None
+            rows = np.flatnonzero(data.labels != MISSING)
+        if not len(rows) and len(data):
+            do = "give a file of labels"
+            raise InputError("labels", "none", "a label for some items", do)
+        order = name_order(data.items)
+        values = back_in_place(self.compute(self, data.subset(order), seed, progress), order)
+        return self.of_items([data.items[row] for row in rows], values[rows])
+
+
+def _check_hyper(where: str, value: Any, usual: object) -> None:
+    """Refuse a hyper-parameter that is not of the kind of the usual one."""
+    name, do = where.rpartition(" ")[2], f"try {usual}"
+    if name in WORDS:
+        choice(where, value, WORDS[name])
+    elif isinstance(usual, int):
+        require_whole(where, value, least=LEAST.get(name, 1), do=do)
+    elif isinstance(usual, float):
+        require_number(where, value, above=0, do=do)
+
+
+def of_labels(suspicion: Callable[..., Floats]) -> Callable[..., Floats]:
+    """What computes scores of label errors, from a function of the items that have a label.
+
+    The function takes the row of the catalogue, embeddings, labels, the seed, and what is told
+    of the progress.
+    """
+
+    @wraps(suspicion)
+    def compute(
+        row: CatalogueDetector, data: Collection, seed: int, progress: Progress | None
+    ) -> Floats:
+        assert data.embeddings is not None and data.labels is not None
+        places = np.flatnonzero(data.labels != MISSING)
+        values = np.full(len(data), np.nan)
+        seen, labels = data.embeddings[places], data.labels[places]
+        values[places] = suspicion(row, seen, labels, seed, progress)
+        return values
+
+    return compute
 
 
 def require_packages(where: str, names: Sequence[str], install: str = "") -> None:

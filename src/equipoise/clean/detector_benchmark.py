@@ -89,14 +89,13 @@ class TaskBenchmark:
     ----------
     study
         Detectors as models, votes, and their evaluation, in which seeds are averaged.
-    seeds, seconds
-        By detector, how many runs its values are the mean of, and how long one took.
+    seeds
+        By detector, how many runs its values are the mean of.
     """
 
     task: Task
     study: Study
     seeds: Mapping[str, int]
-    seconds: Mapping[str, float]
 
     __repr__ = short_repr
 
@@ -237,7 +236,7 @@ class Benchmark:
         outcomes = iter(run_cells(cells, self.store, progress))
         compared, missing = [], []
         for task, detectors in by_task.items():
-            scores, seconds = {}, {}
+            scores = {}
             for detector in detectors:
                 runs = list(islice(outcomes, _runs(detector, self.seeds)))
                 predictions = _predictions(detector, runs, votes_of[task])
@@ -245,9 +244,8 @@ class Benchmark:
                     missing.append(LeftOut(task, predictions, detector.name))
                 else:
                     scores[detector.name] = predictions
-                    seconds[detector.name] = float(np.mean([run.seconds for run in runs]))
             if scores:
-                compared.append(self._compared(task, votes_of[task], scores, seconds))
+                compared.append(self._compared(task, votes_of[task], scores))
         if not compared:
             raise InputError(
                 f"benchmark of {self.data.name}",
@@ -271,7 +269,6 @@ class Benchmark:
         task: Task,
         votes: Annotations,
         scores: Mapping[str, Sequence[Predictions]],
-        seconds: Mapping[str, float],
     ) -> TaskBenchmark:
         """Evaluate the detectors of a task, seeds averaged."""
         study = Study.of(
@@ -288,8 +285,7 @@ class Benchmark:
         seeded = {name: runs for name, runs in names.items() if runs != [name]}
         if seeded:
             study = study.with_evaluation(study.evaluation.across_seeds(seeded))
-        seeds = {name: len(runs) for name, runs in scores.items()}
-        return TaskBenchmark(task, study, seeds, seconds)
+        return TaskBenchmark(task, study, {name: len(runs) for name, runs in scores.items()})
 
 
 # ---- cells ---------------------------------------------------------------------------------

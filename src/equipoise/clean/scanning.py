@@ -35,9 +35,15 @@ from equipoise.clean.collection import (
     split_pair,
 )
 from equipoise.clean.cut import Cut, Share, automatic_cut, contamination
-from equipoise.clean.detector import Detector, LeftOut, Progress, choose, scores_of
+from equipoise.clean.detector import (
+    CatalogueDetector,
+    Detector,
+    LeftOut,
+    Progress,
+    choose,
+    scores_of,
+)
 from equipoise.clean.detectors import DETECTORS
-from equipoise.clean.detectors.duplicates import EmbeddingDistance
 from equipoise.clean.planting import Copies, Flips, OffTopic, contaminate
 from equipoise.clean.similarity import neighbours
 from equipoise.study import Row, evaluate
@@ -457,8 +463,8 @@ def _cut(
     if not detector.bounded:
         return None
     background = None
-    if isinstance(detector, EmbeddingDistance):
-        background = detector.background(data, seed=how.seed)
+    if isinstance(detector, CatalogueDetector) and detector.background is not None:
+        background = detector.background(data, how.seed)
     return automatic_cut(
         scores.values, items=len(data), alpha=how.alpha, q=how.q, background=background,
         copies=detector.task != "off_topic",

@@ -369,7 +369,7 @@ def _show(report: "Report", options: Options) -> None:
     rest = tuple(
         finding
         for finding in report.findings
-        if options.verbose or finding.key in ("left_out_detectors", "cost")
+        if options.verbose or finding.key == "left_out_detectors"
     )
     console.print()
     show(console, replace(report, findings=rest), verbose=options.verbose)

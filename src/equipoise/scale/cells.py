@@ -3,9 +3,8 @@
 A cell has facts that decide its result (data by their digest, settings, versions) and a
 function that makes named arrays. Its key is the hash of the facts; its file is written under
 another name and then put in place, and begins with the hash of what follows: a file that was
-cut off or edited is noticed and made again. How long a cell took lies beside it, so that
-results have the same bytes however often the work was interrupted. A cell that fails is left
-out with its reason, stops no other, and is tried again next time.
+cut off or edited is noticed and made again. A cell that fails is left out with its reason,
+stops no other, and is tried again next time.
 
 Cells run on the engine in use (`scale.engine`): one after another in this process where
 that is local, so that each has all threads, and on its workers otherwise. This process alone
@@ -18,7 +17,6 @@ import errno
 import hashlib
 import io
 import json
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -39,8 +37,7 @@ from equipoise.types.words import Option, hint
 Arrays = Mapping[str, NDArray[Any]]
 Progress = Callable[[int, int], None]
 STEPS = 1000  # of progress per cell
-_spared: ContextVar[float] = ContextVar("spared", default=0.0)
-SUFFIX, TIME, REASON = ".cell", ".seconds", ".failed"
+SUFFIX, REASON = ".cell", ".failed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,16 +84,12 @@ class Outcome:
     ----------
     arrays
         Its result; None where it failed.
-    seconds
-        How long it took when it was made, with the time that others had spent on what it took
-        over from them (`spared`); nan where nobody knows.
     reason
         Why it failed.
     """
 
     cell: Cell
     arrays: Arrays | None
-    seconds: float = float("nan")
     reason: str = ""
 
 
@@ -183,27 +176,17 @@ def _stored(cell: Cell, folder: Path | None) -> Outcome | None:
         arrays = read_arrays(replace(file, data=data))
     except InputError:  # not there, or not whole
         return None
-    return Outcome(cell, arrays, _seconds(path.with_suffix(TIME)))
-
-
-def _seconds(path: Path) -> float:
-    try:
-        return float(content(path).data)
-    except ValueError:  # not there, or no number
-        return float("nan")
+    return Outcome(cell, arrays)
 
 
 def _made(cell: Cell, tell: Progress) -> Outcome:
     """Make a result; whatever a cell raises is its own affair."""
-    _spared.set(0.0)
-    start = time.perf_counter()
     try:
-        arrays = cell.run(tell)
+        return Outcome(cell, cell.run(tell))
     except InputError as error:
         return Outcome(cell, None, reason=str(error))
     except Exception as error:
         return Outcome(cell, None, reason=f"{type(error).__name__}: {error}")
-    return Outcome(cell, arrays, round(time.perf_counter() - start + _spared.get(), 3))
 
 
 def _kept(outcome: Outcome, folder: Path | None) -> Outcome:
@@ -217,7 +200,6 @@ def _kept(outcome: Outcome, folder: Path | None) -> Outcome:
     path = outcome.cell.path(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        _put(path.with_suffix(TIME), f"{outcome.seconds}\n".encode("ascii"))
         _put(path, digest + b"\n" + held.getvalue())
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
@@ -227,14 +209,6 @@ def _kept(outcome: Outcome, folder: Path | None) -> Outcome:
             "make room and run the same again: what is finished is kept",
         ) from error  # fmt: skip
     return outcome
-
-
-def spared(seconds: float) -> None:
-    """Tell that the cell which runs took something over that had taken another so long.
-
-    Each of several cells that share a part is thus charged for it, whoever made it.
-    """
-    _spared.set(_spared.get() + seconds)
 
 
 def _put(path: Path, data: bytes) -> None:

@@ -1,30 +1,17 @@
 """Detectors, one file a family; `DETECTORS` is the only list of them."""
 
-from equipoise.clean.detector import Detector
-from equipoise.clean.detectors.duplicates import EmbeddingDistance, PHash, Ssim
-from equipoise.clean.detectors.label_errors import (
-    RANKINGS,
-    Bhn,
-    ConfidentLearning,
-    Fine,
-    KnnDisagreement,
-    NoiseRank,
-)
+from equipoise.clean.detector import CatalogueDetector
+from equipoise.clean.detectors.duplicates import DUPLICATES
+from equipoise.clean.detectors.label_errors import LABEL_ERRORS
 from equipoise.clean.detectors.outliers import OUTLIERS
-from equipoise.clean.detectors.selfclean import SelfCleanLabelErrors, SelfCleanOffTopic
+from equipoise.clean.detectors.selfclean import SELFCLEAN
 
-DETECTORS: tuple[Detector, ...] = (  # every one with its usual hyper-parameters
+DETECTORS: tuple[CatalogueDetector, ...] = (  # every one with its usual hyper-parameters
     *OUTLIERS,
-    SelfCleanOffTopic(),
-    PHash(),
-    Ssim(),
-    EmbeddingDistance(),
-    *(ConfidentLearning(ranking=ranking) for ranking in RANKINGS),
-    NoiseRank(),
-    Fine(),
-    Bhn(),
-    KnnDisagreement(),
-    SelfCleanLabelErrors(),
+    SELFCLEAN[0],
+    *DUPLICATES,
+    *LABEL_ERRORS,
+    SELFCLEAN[1],
 )
 
 __all__ = ["DETECTORS"]

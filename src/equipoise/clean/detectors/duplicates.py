@@ -11,8 +11,7 @@ with the distance of `equipoise.clean.similarity`; this is how SelfClean ranks n
 [@groger2024]. A group of more than k copies is then connected, though not every pair of it is
 named.
 
-`EmbeddingDistance.background` has the scores of pairs drawn from all, which is what the cut is
-fitted to.
+`drawn_distances` has the scores of pairs drawn from all, which is what the cut is fitted to.
 
 **pHash**: how many bits of two images' perceptual hashes agree. The hash has 64 bits: which of
 the 8 x 8 lowest frequencies of the cosine transform of the image, in grey at 32 x 32, lie above
@@ -34,20 +33,28 @@ of the smaller image where that is less: nothing is enlarged, except to the widt
 
 Proposed are the ``k`` whose thumbnails of 8 x 8 pixels, less their mean brightness, are nearest
 by cosine; a copy that was turned or mirrored is not proposed.
+
+Hyper-parameters: `k` others that each item proposes where no pairs are given; `size`, of a hash
+size x size bits, of SSIM the side of the squares that are compared, at most, in pixels; and
+`window`, the side of a window, odd.
+
+>>> rows = np.array([[1, 0], [0, 1], [2, 0]])
+>>> near = DUPLICATES[2].with_settings(k=1)
+>>> scores = near.score(Collection(items=tuple("abc"), embeddings=rows))
+>>> dict(zip(scores.items, scores.values.tolist()))
+{'a | b': 0.5, 'a | c': 1.0}
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.clean.collection import Collection, ImageSource, Pairs, Pixels
-from equipoise.clean.detector import Detector, Progress, name_order, tell
+from equipoise.clean.detector import CatalogueDetector, Progress, name_order, tell
 from equipoise.clean.similarity import Directions, neighbours
-from equipoise.types.arrays import Floats, InputError, Ints, require_whole
-from equipoise.types.predictions import Predictions
+from equipoise.types.arrays import Floats, InputError, Ints
 
 Nearest = Callable[[Ints], Ints]  # places in some order to (items, k) places in that order
 DRAWN = 100_000  # pairs of a background
@@ -75,115 +82,59 @@ def pairs_to_score(data: Collection, nearest: Nearest, where: str) -> Pairs:
     return Pairs(order[keys // len(order)], order[keys % len(order)])
 
 
-@dataclass(frozen=True)
-class EmbeddingDistance(Detector):
-    """One minus the distance of two embeddings.
+def _distances(
+    row: CatalogueDetector, data: Collection, seed: int, progress: Progress | None
+) -> tuple[Pairs, Floats]:
+    """One minus the distance, for the pairs given or for those proposed."""
+    del seed
+    assert data.embeddings is not None
+    rows = data.embeddings
 
-    Attributes
-    ----------
-    k
-        How many neighbours each item proposes where no pairs are given.
+    def nearest(order: Ints) -> Ints:
+        return neighbours(rows[order], row.hyper["k"], progress=progress)[1]
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from equipoise.clean import Collection
-    >>> rows = np.array([[1, 0], [0, 1], [2, 0]])
-    >>> made = EmbeddingDistance(k=1).score(Collection(items=tuple("abc"), embeddings=rows))
-    >>> dict(zip(made.items, made.values.tolist()))
-    {'a | b': 0.5, 'a | c': 1.0}
-    """
-
-    name = "embedding_distance"
-    title = "Embedding distance"
-    task = "near_duplicates"
-    needs = ("embeddings",)
-    bounded = True
-    references = ("groger2024",)
-    k: int = 5
-
-    def __post_init__(self) -> None:
-        require_whole(f"detector {self.name}, k", self.k, least=1, do="try 5")
-
-    def score(
-        self, data: Collection, *, seed: int = 0, progress: Progress | None = None
-    ) -> Predictions:
-        """One minus the distance, for the pairs given or for those proposed."""
-        del seed
-        self.check(data)
-        assert data.embeddings is not None
-        rows = data.embeddings
-
-        def nearest(order: Ints) -> Ints:
-            return neighbours(rows[order], self.k, progress=progress)[1]
-
-        pairs = pairs_to_score(data, nearest, f"detector {self.name}")
-        distances = Directions.of(rows).distance(pairs.first, pairs.second)
-        return self.of_items(pairs.names(data.items), 1 - distances)
-
-    def background(self, data: Collection, *, size: int = DRAWN, seed: int = 0) -> Floats:
-        """Scores of pairs drawn from all pairs of a collection, for the cut as published."""
-        self.check(data)
-        assert data.embeddings is not None
-        random = np.random.default_rng(seed)
-        first = random.integers(0, len(data), size)
-        other = (first + random.integers(1, len(data), size)) % len(data)
-        order = name_order(data.items)
-        return 1 - Directions.of(data.embeddings).distance(order[first], order[other])
+    pairs = pairs_to_score(data, nearest, f"detector {row.name}")
+    return pairs, 1 - Directions.of(rows).distance(pairs.first, pairs.second)
 
 
-@dataclass(frozen=True)
-class PHash(Detector):
-    """Agreement of perceptual hashes.
+def drawn_distances(data: Collection, seed: int, *, size: int = DRAWN) -> Floats:
+    """Scores of pairs drawn from all pairs of a collection, for the cut as published."""
+    assert data.embeddings is not None
+    random = np.random.default_rng(seed)
+    first = random.integers(0, len(data), size)
+    other = (first + random.integers(1, len(data), size)) % len(data)
+    order = name_order(data.items)
+    return 1 - Directions.of(data.embeddings).distance(order[first], order[other])
 
-    Attributes
-    ----------
-    size
-        The hash has size x size bits.
-    k
-        How many images each image proposes where no pairs are given.
-    """
 
-    name = "phash"
-    title = "pHash"
-    task = "near_duplicates"
-    needs = ("images",)
-    packages = ("imagehash", "PIL")
-    bounded = True
-    references = ("venkatesan2000",)
-    size: int = 8
-    k: int = 5
+def _hash_agreement(
+    row: CatalogueDetector, data: Collection, seed: int, progress: Progress | None
+) -> tuple[Pairs, Floats]:
+    """The share of bits that agree, for the pairs given or for those proposed."""
+    del seed
+    assert data.images is not None
+    size = row.hyper["size"]
+    hashes = _hashes(data.images, size, _wanted(data), progress)
+    pairs = pairs_to_score(
+        data,
+        lambda order: nearest_hashes(hashes[order], row.hyper["k"]),
+        f"detector {row.name}",
+    )
+    apart = np.bitwise_count(hashes[pairs.first] ^ hashes[pairs.second])
+    return pairs, 1 - apart.sum(axis=1, dtype=np.int64) / size**2
 
-    def __post_init__(self) -> None:
-        require_whole(f"detector {self.name}, size", self.size, least=2, do="try 8")
-        require_whole(f"detector {self.name}, k", self.k, least=1, do="try 5")
 
-    def score(
-        self, data: Collection, *, seed: int = 0, progress: Progress | None = None
-    ) -> Predictions:
-        """The share of bits that agree, for the pairs given or for those proposed."""
-        del seed
-        self.check(data)
-        assert data.images is not None
-        hashes = self._hashes(data.images, _wanted(data), progress)
-        pairs = pairs_to_score(
-            data, lambda order: nearest_hashes(hashes[order], self.k), f"detector {self.name}"
-        )
-        apart = np.bitwise_count(hashes[pairs.first] ^ hashes[pairs.second])
-        distance = apart.sum(axis=1, dtype=np.int64)
-        return self.of_items(pairs.names(data.items), 1 - distance / self.size**2)
+def _hashes(images: ImageSource, size: int, wanted: Ints, progress: Progress | None) -> Hashes:
+    """Hashes of the images that are wanted, in bytes; zeros elsewhere."""
+    import imagehash
+    from PIL import Image
 
-    def _hashes(self, images: ImageSource, wanted: Ints, progress: Progress | None) -> Hashes:
-        """Hashes of the images that are wanted, in bytes; zeros elsewhere."""
-        import imagehash
-        from PIL import Image
-
-        hashes = np.zeros((len(images), -(-(self.size**2) // 8)), dtype=np.uint8)
-        for done, place in enumerate(wanted.tolist()):
-            picture = Image.fromarray(images.rgb(place))
-            hashes[place] = np.packbits(imagehash.phash(picture, hash_size=self.size).hash)
-            tell(progress, done + 1, len(wanted))
-        return hashes
+    hashes = np.zeros((len(images), -(-(size**2) // 8)), dtype=np.uint8)
+    for done, place in enumerate(wanted.tolist()):
+        picture = Image.fromarray(images.rgb(place))
+        hashes[place] = np.packbits(imagehash.phash(picture, hash_size=size).hash)
+        tell(progress, done + 1, len(wanted))
+    return hashes
 
 
 def _wanted(data: Collection) -> Ints:
@@ -202,79 +153,51 @@ def nearest_hashes(hashes: Hashes, k: int) -> Ints:
     return neighbours(signs, k)[1]
 
 
-@dataclass(frozen=True)
-class Ssim(Detector):
-    """Mean structural similarity.
+def _window_similarity(
+    row: CatalogueDetector, data: Collection, seed: int, progress: Progress | None
+) -> tuple[Pairs, Floats]:
+    """The mean over windows, for the pairs given or for those proposed."""
+    del seed
+    size, window = row.hyper["size"], row.hyper["window"]
+    if window % 2 == 0 or size < window:
+        raise InputError(
+            f"detector {row.name}, window",
+            f"{window} pixels of {size}",
+            "an odd number, at most the size",
+            "try a window of 7 and a size of 128",
+        )
+    assert data.images is not None
+    images = data.images
 
-    Attributes
-    ----------
-    size
-        Side of the squares that are compared, at most, in pixels.
-    window
-        Side of a window, odd.
-    k
-        How many images each image proposes where no pairs are given.
-    """
+    def nearest(order: Ints) -> Ints:
+        return neighbours(_thumbnails(images, order, progress), row.hyper["k"])[1]
 
-    name = "ssim"
-    title = "SSIM"
-    task = "near_duplicates"
-    needs = ("images",)
-    packages = ("skimage", "PIL")
-    references = ("wang2004",)
-    size: int = 128
-    window: int = 7
-    k: int = 5
+    pairs = pairs_to_score(data, nearest, f"detector {row.name}")
+    return pairs, _similarities(images, pairs, size, window, progress)
 
-    def __post_init__(self) -> None:
-        require_whole(f"detector {self.name}, k", self.k, least=1, do="try 5")
-        require_whole(f"detector {self.name}, window", self.window, least=3, do="try 7")
-        if self.window % 2 == 0 or self.size < self.window:
-            raise InputError(
-                f"detector {self.name}, window",
-                f"{self.window} pixels of {self.size}",
-                "an odd number, at most the size",
-                "try a window of 7 and a size of 128",
-            )
 
-    def score(
-        self, data: Collection, *, seed: int = 0, progress: Progress | None = None
-    ) -> Predictions:
-        """The mean over windows, for the pairs given or for those proposed."""
-        del seed
-        self.check(data)
-        assert data.images is not None
-        images = data.images
+def _similarities(
+    images: ImageSource, pairs: Pairs, size: int, window: int, progress: Progress | None
+) -> Floats:
+    """Of every pair, worked on by first image so that few images are read twice."""
+    from skimage.metrics import structural_similarity
 
-        def nearest(order: Ints) -> Ints:
-            return neighbours(_thumbnails(images, order, progress), self.k)[1]
+    compare: Callable[..., float] = structural_similarity
 
-        pairs = pairs_to_score(data, nearest, f"detector {self.name}")
-        values = self._similarities(images, pairs, progress)
-        return self.of_items(pairs.names(data.items), values)
+    @lru_cache(maxsize=REMEMBERED)
+    def grey(place: int) -> Grey:
+        pixels = images.rgb(place)
+        return _grey(pixels, max(min(size, *pixels.shape[:2]), window))
 
-    def _similarities(
-        self, images: ImageSource, pairs: Pairs, progress: Progress | None
-    ) -> Floats:
-        """Of every pair, worked on by first image so that few images are read twice."""
-        from skimage.metrics import structural_similarity
-
-        compare: Callable[..., float] = structural_similarity
-
-        @lru_cache(maxsize=REMEMBERED)
-        def grey(place: int) -> Grey:
-            pixels = images.rgb(place)
-            return _grey(pixels, max(min(self.size, *pixels.shape[:2]), self.window))
-
-        similarities = np.empty(len(pairs))
-        for done, pair in enumerate(np.lexsort((pairs.second, pairs.first)).tolist()):
-            first, second = grey(int(pairs.first[pair])), grey(int(pairs.second[pair]))
-            side = min(len(first), len(second))
-            similarities[pair] = compare(
-                _grey(first, side), _grey(second, side), win_size=self.window, data_range=255
-            )
-            tell(progress, done + 1, len(pairs))
-        return similarities
+    similarities = np.empty(len(pairs))
+    for done, pair in enumerate(np.lexsort((pairs.second, pairs.first)).tolist()):
+        first, second = grey(int(pairs.first[pair])), grey(int(pairs.second[pair]))
+        side = min(len(first), len(second))
+        similarities[pair] = compare(
+            _grey(first, side), _grey(second, side), win_size=window, data_range=255
+        )
+        tell(progress, done + 1, len(pairs))
+    return similarities
 
 
 def _grey(pixels: Pixels | Grey, side: int) -> Grey:
@@ -295,3 +218,38 @@ def _thumbnails(images: ImageSource, order: Ints, progress: Progress | None) -> 
         rows[done, 1:] = small - small.mean()
         tell(progress, done + 1, len(order))
     return rows
+
+
+DUPLICATES = (
+    CatalogueDetector(
+        name="phash",
+        title="pHash",
+        task="near_duplicates",
+        needs=("images",),
+        compute=_hash_agreement,
+        hyper={"size": 8, "k": 5},
+        packages=("imagehash", "PIL"),
+        bounded=True,
+        references=("venkatesan2000",),
+    ),
+    CatalogueDetector(
+        name="ssim",
+        title="SSIM",
+        task="near_duplicates",
+        needs=("images",),
+        compute=_window_similarity,
+        hyper={"size": 128, "window": 7, "k": 5},
+        packages=("skimage", "PIL"),
+        references=("wang2004",),
+    ),
+    CatalogueDetector(
+        name="embedding_distance",
+        title="Embedding distance",
+        task="near_duplicates",
+        compute=_distances,
+        hyper={"k": 5},
+        bounded=True,
+        references=("groger2024",),
+        background=drawn_distances,
+    ),
+)

@@ -9,7 +9,7 @@ logistic regression they are divided by the square root of their number besides,
 strength of the penalty suits few features and many.
 
 One fit serves all detectors that ask for the same: the last results are kept by the content of
-embeddings and labels. In what a benchmark says of costs the fit counts for each of them.
+embeddings and labels.
 
 **Confident learning**: how little a classifier that never saw an item believes in its label.
 With :math:`\hat p` out of sample and :math:`y_i` the label, the three rankings are
@@ -93,108 +93,64 @@ the AUROC on wrong labels of CIFAR-10N lies between 48 and 87 % (60.7 % as it is
 over all items favour dense regions and large classes, so that it is no strong method;
 CleanPatrick says the same. Time grows with the square of the number of items, memory does
 not.
+
+Hyper-parameters: of what asks a classifier the `classifier`, the number of `folds` (as many as
+items where there are fewer), inverse `strength` of the penalty and `steps` at most of the
+logistic regression, and `stumps` of AdaBoost; of FINE `steps` at most and the `tolerance`, the
+change of the mean log-likelihood below which the fit has converged, and `min_members`, below
+which a class says nothing; of kNN disagreement `k` neighbours; of NoiseRank the `bandwidth`,
+the squared distance, at unit length, at which similarity has fallen to 1/e.
 """
 
 import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from time import perf_counter
-from typing import Literal, get_args
+from dataclasses import replace
 
 import numpy as np
 
 from equipoise.clean.collection import MISSING, Collection
 from equipoise.clean.detector import (
     SEEDS,
-    Detector,
-    LabelDetector,
+    CatalogueDetector,
+    Hyper,
+    Need,
     Progress,
-    labelled_items,
-    name_order,
+    of_labels,
     tell,
 )
 from equipoise.clean.similarity import neighbours
-from equipoise.scale.cells import digest, spared
-from equipoise.types.arrays import Floats, InputError, Ints, choice, frozen, require_whole
-from equipoise.types.predictions import Predictions
+from equipoise.scale.cells import digest
+from equipoise.types.arrays import Floats, InputError, Ints, frozen
 
-Classifier = Literal["logistic_regression", "adaboost"]
 Predict = Callable[[Floats], Floats]  # features (items, features) to (items, classes)
-CLASSIFIERS: tuple[Classifier, ...] = get_args(Classifier)
+CONFIDENT = "confident_learning_"  # and the name of a ranking
 ALIKE = 1e-12  # variance of alignments below which all are the same
 CELLS = 2**23  # of the kernel of NoiseRank at a time
 _KEPT = 4
-_results: OrderedDict[tuple[object, ...], tuple[Floats, float]] = OrderedDict()  # and seconds
-
-
-@dataclass(frozen=True)
-class CrossValidated(Detector):
-    """A detector of label errors that asks a classifier about items it was not trained on.
-
-    Attributes
-    ----------
-    classifier
-        ``logistic_regression``, or ``adaboost`` as in CleanPatrick.
-    folds
-        Number of folds; as many as items where there are fewer.
-    strength, steps
-        Of the logistic regression: inverse strength of its penalty, and steps at most.
-    stumps
-        Of AdaBoost.
-    """
-
-    task = "label_errors"
-    packages = ("sklearn",)
-    seeded = True
-    bounded = True
-    classifier: Classifier = "logistic_regression"
-    folds: int = 5
-    strength: float = 1.0
-    steps: int = 100
-    stumps: int = 50
-
-    def __post_init__(self) -> None:
-        choice("cross-validation, classifier", self.classifier, CLASSIFIERS)
-        if self.folds < 2:
-            raise InputError(
-                "cross-validation, folds", f"{self.folds}", "at least 2", "give more folds"
-            )
+_results: OrderedDict[tuple[object, ...], Floats] = OrderedDict()
 
 
 def out_of_sample(
-    rows: Floats,
-    labels: Ints,
-    how: CrossValidated,
-    seed: int,
-    *,
-    progress: Progress | None = None,
+    rows: Floats, labels: Ints, how: Hyper, seed: int, *, progress: Progress | None = None
 ) -> Floats:
     """Probabilities of the classes 0 to the largest label for every item, (items, classes)."""
-    settings = (how.classifier, how.folds, how.strength, how.steps, how.stumps, seed)
-    key = (digest([rows, labels]), settings)
+    key = (digest([rows, labels]), *sorted(how.items()), seed)
     if key not in _results:
-        start = perf_counter()
         probabilities = np.zeros((len(rows), int(labels.max()) + 1))
         for places, predict in held_out(rows, labels, how, seed, progress=progress):
             probabilities[places] = predict(rows[places])
-        _results[key] = frozen(probabilities), perf_counter() - start
+        _results[key] = frozen(probabilities)
         while len(_results) > _KEPT:
             _results.popitem(last=False)
     else:
-        spared(_results[key][1])
-        tell(progress, how.folds, how.folds)
+        tell(progress, how["folds"], how["folds"])
     _results.move_to_end(key)
-    return _results[key][0]
+    return _results[key]
 
 
 def held_out(
-    rows: Floats,
-    labels: Ints,
-    how: CrossValidated,
-    seed: int,
-    *,
-    progress: Progress | None = None,
+    rows: Floats, labels: Ints, how: Hyper, seed: int, *, progress: Progress | None = None
 ) -> Iterator[tuple[Ints, Predict]]:
     """The items of each fold, and a function that predicts as if they had no labels.
 
@@ -204,7 +160,7 @@ def held_out(
         raise InputError(
             "labels", "one class", "at least two classes", "label errors need a choice"
         )
-    fold = _folds(labels, how.folds, seed)
+    fold = _folds(labels, how["folds"], seed)
     total = int(fold.max()) + 1
     for number in range(total):
         tell(progress, number, total)
@@ -224,7 +180,7 @@ def _folds(labels: Ints, folds: int, seed: int) -> Ints:
 
 
 def _trained_classifier(
-    rows: Floats, labels: Ints, how: CrossValidated, seed: int, largest: int
+    rows: Floats, labels: Ints, how: Hyper, seed: int, largest: int
 ) -> Predict:
     """A classifier on standardised features, on one thread."""
     from sklearn.ensemble import AdaBoostClassifier
@@ -235,9 +191,9 @@ def _trained_classifier(
     centre = rows.mean(axis=0)
     spread = rows.std(axis=0)
     spread[spread == 0] = 1
-    model = AdaBoostClassifier(n_estimators=how.stumps, random_state=seed % SEEDS)
-    if how.classifier == "logistic_regression":
-        model = LogisticRegression(C=how.strength, max_iter=how.steps)
+    model = AdaBoostClassifier(n_estimators=how["stumps"], random_state=seed % SEEDS)
+    if how["classifier"] == "logistic_regression":
+        model = LogisticRegression(C=how["strength"], max_iter=how["steps"])
         spread = spread * np.sqrt(rows.shape[1], dtype=spread.dtype)
 
     def standardised(features: Floats) -> Floats:
@@ -297,100 +253,44 @@ RANKINGS: Mapping[str, tuple[str, Callable[[Floats, Ints], Floats]]] = {
 }
 
 
-@dataclass(frozen=True)
-class ConfidentLearning(CrossValidated, LabelDetector):
-    """Labels against out-of-sample probabilities, from one fit that all rankings share.
-
-    Attributes
-    ----------
-    ranking
-        One of `RANKINGS`; it is part of the name.
-    """
-
-    name: str = field(init=False)
-    title: str = field(init=False)
-    references = ("northcutt2021",)
-    ranking: str = field(default="self_confidence", kw_only=True)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        choice("confident learning, ranking", self.ranking, tuple(RANKINGS))
-        object.__setattr__(self, "name", f"confident_learning_{self.ranking}")
-        title = f"Confident learning, {RANKINGS[self.ranking][0]}"
-        object.__setattr__(self, "title", title)
-
-    @property
-    def settings(self) -> dict[str, object]:
-        """Hyper-parameters of the classifier; the ranking is part of the name."""
-        return {name: v for name, v in super().settings.items() if name != "ranking"}
-
-    def suspicion(
-        self, rows: Floats, labels: Ints, *, seed: int = 0, progress: Progress | None = None
-    ) -> Floats:
-        """How little the classifier believes in the label of each item."""
-        chances = out_of_sample(rows, labels, self, seed, progress=progress)
-        return RANKINGS[self.ranking][1](chances, labels)
+@of_labels
+def _confidence(
+    row: CatalogueDetector, rows: Floats, labels: Ints, seed: int, progress: Progress | None
+) -> Floats:
+    """How little the classifier believes in the label of each item; a fit serves all."""
+    chances = out_of_sample(rows, labels, row.hyper, seed, progress=progress)
+    return RANKINGS[row.name.removeprefix(CONFIDENT)][1](chances, labels)
 
 
-@dataclass(frozen=True)
-class Bhn(CrossValidated):
-    """Conformal p-values against a clean subset."""
-
-    name = "bhn"
-    title = "BHN"
-    needs = ("embeddings", "labels", "known")
-    references = ("yu2023",)
-
-    def score(
-        self, data: Collection, *, seed: int = 0, progress: Progress | None = None
-    ) -> Predictions:
-        """One minus the p-value, for every item that has a label."""
-        self.check(data)
-        seen = labelled_items(data)
-        sorted_ = data.subset(name_order(data.items))
-        assert sorted_.labels is not None and sorted_.known is not None
-        if not (sorted_.known != MISSING).any():
-            raise InputError(
-                f"detector {self.name}",
-                "no label that is known to be right",
-                "some",
-                "mark some labels as known",
-            )
-        if not ((sorted_.known == MISSING) & (sorted_.labels != MISSING)).any():
-            raise InputError(
-                f"detector {self.name}",
-                "every label known",
-                "labels to be tested",
-                "mark only some labels as known",
-            )
-        assert sorted_.embeddings is not None
-        values = self._conformal_scores(
-            sorted_.embeddings, sorted_.labels, sorted_.known, seed, progress
-        )
-        by_name = dict(zip(sorted_.items, values.tolist(), strict=True))
-        return self.of_items(seen.items, np.array([by_name[name] for name in seen.items]))
-
-    def _conformal_scores(
-        self, rows: Floats, labels: Ints, verified: Ints, seed: int, progress: Progress | None
-    ) -> Floats:
-        """Scores of all items, nan for those without a label."""
-        unsure = np.flatnonzero((verified == MISSING) & (labels != MISSING))
-        clean = np.flatnonzero(verified != MISSING)
-        both = clean[labels[clean] != MISSING]
-        scores = np.full(len(labels), np.nan)
-        scores[both], parts = 0.0, 0
-        folds = held_out(rows[unsure], labels[unsure], self, seed, progress=progress)
-        for places, predict in folds:
-            apart = unsure[places]
-            null = np.sort(_nonconformity(predict(rows[clean]), verified[clean]))
-            here = _nonconformity(predict(rows[apart]), labels[apart])
-            scores[apart] = (np.searchsorted(null, here) + here) / (len(null) + 1)
-            again = _nonconformity(predict(rows[both]), labels[both])
-            itself = _nonconformity(predict(rows[both]), verified[both]) < again
-            scores[both] += (np.searchsorted(null, again) - itself + again) / len(null)
-            parts += 1
-        scores[both] /= parts
-        return scores
+def _conformal_scores(
+    row: CatalogueDetector, data: Collection, seed: int, progress: Progress | None
+) -> Floats:
+    """One minus the p-value; nan for items without a label."""
+    assert data.embeddings is not None and data.labels is not None and data.known is not None
+    rows, labels, verified = data.embeddings, data.labels, data.known
+    unsure = np.flatnonzero((verified == MISSING) & (labels != MISSING))
+    clean = np.flatnonzero(verified != MISSING)
+    for some, got, expected, do in (
+        (clean, "no label that is known to be right", "some", "mark some labels as known"),
+        (unsure, "every label known", "labels to be tested", "mark only some labels as known"),
+    ):
+        if not len(some):
+            raise InputError(f"detector {row.name}", got, expected, do)
+    both = clean[labels[clean] != MISSING]
+    scores = np.full(len(labels), np.nan)
+    scores[both], parts = 0.0, 0
+    folds = held_out(rows[unsure], labels[unsure], row.hyper, seed, progress=progress)
+    for places, predict in folds:
+        apart = unsure[places]
+        null = np.sort(_nonconformity(predict(rows[clean]), verified[clean]))
+        here = _nonconformity(predict(rows[apart]), labels[apart])
+        scores[apart] = (np.searchsorted(null, here) + here) / (len(null) + 1)
+        again = _nonconformity(predict(rows[both]), labels[both])
+        itself = _nonconformity(predict(rows[both]), verified[both]) < again
+        scores[both] += (np.searchsorted(null, again) - itself + again) / len(null)
+        parts += 1
+    scores[both] /= parts
+    return scores
 
 
 def _nonconformity(probabilities: Floats, labels: Ints) -> Floats:
@@ -402,66 +302,51 @@ def _nonconformity(probabilities: Floats, labels: Ints) -> Floats:
     return scores
 
 
-@dataclass(frozen=True)
-class Fine(LabelDetector):
-    """Log-odds that an item is out of line with its class.
+def _unit_rows(rows: Floats) -> Floats:
+    """Embeddings at unit length, in double precision; zeros stay zeros."""
+    length = np.linalg.norm(rows.astype(np.float64), axis=1, keepdims=True)
+    return np.asarray(rows / np.where(length > 0, length, 1))
 
-    Attributes
-    ----------
-    steps, tolerance
-        Of the fit of the mixture: steps at most, and the change of the mean log-likelihood
-        below which it has converged.
-    min_members
-        Classes with fewer say nothing.
-    """
 
-    name = "fine"
-    title = "FINE"
-    packages = ("threadpoolctl",)
-    references = ("kim2021",)
-    steps: int = 500
-    tolerance: float = 1e-9
-    min_members: int = 4
+@of_labels
+def _out_of_line(
+    row: CatalogueDetector, rows: Floats, labels: Ints, seed: int, progress: Progress | None
+) -> Floats:
+    """Log-odds that an item is out of line with its class."""
+    del seed
+    from threadpoolctl import threadpool_limits
 
-    def suspicion(
-        self, rows: Floats, labels: Ints, *, seed: int = 0, progress: Progress | None = None
-    ) -> Floats:
-        """The log-odds."""
-        del seed
-        from threadpoolctl import threadpool_limits
+    rows = _unit_rows(rows)
+    values, codes = np.zeros(len(rows)), np.unique(labels)
+    with threadpool_limits(limits=1):
+        for done, code in enumerate(codes):
+            members = np.flatnonzero(labels == code)
+            if len(members) >= row.hyper["min_members"]:
+                values[members] = _noisy(_alignments(rows[members]), row.hyper)
+            tell(progress, done + 1, len(codes))
+    return values
 
-        rows = rows.astype(np.float64)
-        length = np.linalg.norm(rows, axis=1, keepdims=True)
-        rows /= np.where(length > 0, length, 1)
-        values, codes = np.zeros(len(rows)), np.unique(labels)
-        with threadpool_limits(limits=1):
-            for done, code in enumerate(codes):
-                members = np.flatnonzero(labels == code)
-                if len(members) >= self.min_members:
-                    values[members] = self._noisy(_alignments(rows[members]))
-                tell(progress, done + 1, len(codes))
-        return values
 
-    def _noisy(self, aligned: Floats) -> Floats:
-        """Log-odds of the lower of two components, fitted by expectation-maximisation."""
-        variance = aligned.var()
-        if variance < ALIKE:
-            return np.zeros(len(aligned))
-        low, high = float(aligned.min()), float(aligned.max())
-        share, before = 0.5, -np.inf
-        for _ in range(self.steps):
-            odds = _log_odds(aligned, (low, high), variance, share)
-            noisy = 1 / (1 + np.exp(-np.clip(odds, -700, 700)))
-            likely = _log_likelihood(aligned, (low, high), variance, share)
-            if likely - before < self.tolerance:
-                break
-            before = likely
-            share = float(np.clip(noisy.mean(), 1e-6, 1 - 1e-6))
-            low = float(noisy @ aligned / max(noisy.sum(), ALIKE))
-            high = float((1 - noisy) @ aligned / max((1 - noisy).sum(), ALIKE))
-            spread = noisy * (aligned - low) ** 2 + (1 - noisy) * (aligned - high) ** 2
-            variance = max(float(spread.mean()), ALIKE)
-        return odds
+def _noisy(aligned: Floats, how: Hyper) -> Floats:
+    """Log-odds of the lower of two components, fitted by expectation-maximisation."""
+    variance = aligned.var()
+    if variance < ALIKE:
+        return np.zeros(len(aligned))
+    low, high = float(aligned.min()), float(aligned.max())
+    share, before = 0.5, -np.inf
+    for _ in range(how["steps"]):
+        odds = _log_odds(aligned, (low, high), variance, share)
+        noisy = 1 / (1 + np.exp(-np.clip(odds, -700, 700)))
+        likely = _log_likelihood(aligned, (low, high), variance, share)
+        if likely - before < how["tolerance"]:
+            break
+        before = likely
+        share = float(np.clip(noisy.mean(), 1e-6, 1 - 1e-6))
+        low = float(noisy @ aligned / max(noisy.sum(), ALIKE))
+        high = float((1 - noisy) @ aligned / max((1 - noisy).sum(), ALIKE))
+        spread = noisy * (aligned - low) ** 2 + (1 - noisy) * (aligned - high) ** 2
+        variance = max(float(spread.mean()), ALIKE)
+    return odds
 
 
 def _alignments(rows: Floats) -> Floats:
@@ -491,84 +376,106 @@ def _log_likelihood(
     return float(np.logaddexp(*parts).mean() - np.log(variance) / 2)
 
 
-@dataclass(frozen=True)
-class KnnDisagreement(LabelDetector):
-    """Share of neighbours with another label.
-
-    Attributes
-    ----------
-    k
-        How many neighbours; all others where there are fewer.
-    """
-
-    name = "knn_disagreement"
-    title = "kNN disagreement"
-    bounded = True
-    references = ("wilson1972",)
-    k: int = 20
-
-    def __post_init__(self) -> None:
-        require_whole(f"detector {self.name}, k", self.k, least=1, do="try 20")
-
-    def suspicion(
-        self, rows: Floats, labels: Ints, *, seed: int = 0, progress: Progress | None = None
-    ) -> Floats:
-        """The share."""
-        del seed
-        if len(rows) < 2:
-            raise InputError(
-                f"detector {self.name}", "one labelled item", "two or more", "label more items"
-            )
-        _, places = neighbours(rows, self.k, progress=progress)
-        return np.asarray(np.mean(labels[places] != labels[:, None], axis=1))
+@of_labels
+def _disagreement(
+    row: CatalogueDetector, rows: Floats, labels: Ints, seed: int, progress: Progress | None
+) -> Floats:
+    """Share of neighbours with another label."""
+    del seed
+    if len(rows) < 2:
+        raise InputError(
+            f"detector {row.name}", "one labelled item", "two or more", "label more items"
+        )
+    _, places = neighbours(rows, row.hyper["k"], progress=progress)
+    return np.asarray(np.mean(labels[places] != labels[:, None], axis=1))
 
 
-@dataclass(frozen=True)
-class NoiseRank(LabelDetector):
-    """Posterior log-odds of a wrong label in a random field of all pairs.
+@of_labels
+def _field_odds(
+    row: CatalogueDetector, rows: Floats, labels: Ints, seed: int, progress: Progress | None
+) -> Floats:
+    """Posterior log-odds in a random field of all pairs: sums of the kernel, row by row."""
+    del seed
+    from threadpoolctl import threadpool_limits
 
-    Attributes
-    ----------
-    bandwidth
-        The squared distance, at unit length, at which similarity has fallen to 1/e.
-    """
+    unit = _unit_rows(rows).astype(np.float32)
+    grouped = np.argsort(labels, kind="stable")
+    codes, starts = np.unique(labels[grouped], return_index=True)
+    others, step = unit[grouped].T.copy(), max(1, CELLS // len(unit))
+    label_places = np.searchsorted(codes, labels)
+    scale, log_odds = 2 / row.hyper["bandwidth"], np.empty(len(unit))
+    with threadpool_limits(limits=1):
+        for start in range(0, len(unit), step):
+            part = slice(start, start + step)
+            kernel = np.exp((unit[part] @ others - 1) * np.float32(scale))
+            sums = np.add.reduceat(kernel, starts, axis=1, dtype=np.float64)
+            itself = np.exp((np.einsum("if,if->i", unit[part], unit[part]) - 1.0) * scale)
+            agree = np.take_along_axis(sums, label_places[part, None], axis=1)[:, 0] - itself
+            log_odds[part] = sums.sum(axis=1) - itself - 2 * agree
+            tell(progress, min(start + step, len(unit)), len(unit))
+    return log_odds
 
-    name = "noise_rank"
-    title = "NoiseRank"
-    packages = ("threadpoolctl",)
-    references = ("sharma2020",)
-    bandwidth: float = 1.0
 
-    def __post_init__(self) -> None:
-        if not self.bandwidth > 0:
-            raise InputError(
-                f"detector {self.name}, bandwidth", f"{self.bandwidth}", "above 0", "try 1"
-            )
-
-    def suspicion(
-        self, rows: Floats, labels: Ints, *, seed: int = 0, progress: Progress | None = None
-    ) -> Floats:
-        """The log-odds: sums of the kernel by label, some rows at a time."""
-        del seed
-        from threadpoolctl import threadpool_limits
-
-        length = np.linalg.norm(rows.astype(np.float64), axis=1, keepdims=True)
-        unit = (rows / np.where(length > 0, length, 1)).astype(np.float32)
-        grouped = np.argsort(labels, kind="stable")
-        codes, starts = np.unique(labels[grouped], return_index=True)
-        others, step = unit[grouped].T.copy(), max(1, CELLS // len(unit))
-        label_places = np.searchsorted(codes, labels)
-        log_odds = np.empty(len(unit))
-        with threadpool_limits(limits=1):
-            for start in range(0, len(unit), step):
-                part = slice(start, start + step)
-                kernel = np.exp((unit[part] @ others - 1) * np.float32(2 / self.bandwidth))
-                sums = np.add.reduceat(kernel, starts, axis=1, dtype=np.float64)
-                itself = np.exp((np.einsum("if,if->i", unit[part], unit[part]) - 1.0)
-                                * (2 / self.bandwidth))  # fmt: skip
-                agree = (
-                    np.take_along_axis(sums, label_places[part, None], axis=1)[:, 0] - itself
-                )
-                log_odds[part] = sums.sum(axis=1) - itself - 2 * agree
-                tell(progress, min(start + step, len(unit)), len(unit))
-        return log_odds
+_NEEDS: tuple[Need, ...] = ("embeddings", "labels")
+_CROSS_VALIDATED = CatalogueDetector(
+    name="bhn",
+    title="BHN",
+    task="label_errors",
+    needs=(*_NEEDS, "known"),
+    compute=_conformal_scores,
+    hyper={
+        "classifier": "logistic_regression",
+        "folds": 5,
+        "strength": 1.0,
+        "steps": 100,
+        "stumps": 50,
+    },
+    packages=("sklearn",),
+    seeded=True,
+    bounded=True,
+    references=("yu2023",),
+)
+LABEL_ERRORS = (
+    *(
+        replace(
+            _CROSS_VALIDATED,
+            name=f"{CONFIDENT}{ranking}",
+            title=f"Confident learning, {title}",
+            needs=_NEEDS,
+            compute=_confidence,
+            references=("northcutt2021",),
+        )
+        for ranking, (title, _) in RANKINGS.items()
+    ),
+    CatalogueDetector(
+        name="noise_rank",
+        title="NoiseRank",
+        task="label_errors",
+        needs=_NEEDS,
+        compute=_field_odds,
+        hyper={"bandwidth": 1.0},
+        packages=("threadpoolctl",),
+        references=("sharma2020",),
+    ),
+    CatalogueDetector(
+        name="fine",
+        title="FINE",
+        task="label_errors",
+        needs=_NEEDS,
+        compute=_out_of_line,
+        hyper={"steps": 500, "tolerance": 1e-9, "min_members": 4},
+        packages=("threadpoolctl",),
+        references=("kim2021",),
+    ),
+    _CROSS_VALIDATED,
+    CatalogueDetector(
+        name="knn_disagreement",
+        title="kNN disagreement",
+        task="label_errors",
+        needs=_NEEDS,
+        compute=_disagreement,
+        hyper={"k": 20},
+        bounded=True,
+        references=("wilson1972",),
+    ),
+)

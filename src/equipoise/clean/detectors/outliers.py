@@ -48,20 +48,18 @@ import random
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from functools import partial
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 
-from equipoise.clean.collection import Collection, Task
-from equipoise.clean.detector import SEEDS, Detector, Progress, back_in_place, name_order, tell
-from equipoise.types.arrays import Floats, InputError, choice
-from equipoise.types.predictions import Predictions
+from equipoise.clean.collection import Collection
+from equipoise.clean.detector import SEEDS, CatalogueDetector, Hyper, Progress, tell
+from equipoise.types.arrays import Floats, InputError
 
 MIN_ITEMS = 3
 HASHING = "PYTHONHASHSEED"
-Hyper = Mapping[str, Any]
 BEYOND = {"k": 1, "max_samples": 0, "batch": 0}  # at most the number of items, less these
 ARGUMENTS: Mapping[str, Mapping[str, str]] = {  # of pyod, by our hyper-parameters
     "knn_distance": {"k": "n_neighbors", "method": "method"},
@@ -80,88 +78,53 @@ ARGUMENTS: Mapping[str, Mapping[str, str]] = {  # of pyod, by our hyper-paramete
 }  # fmt: skip
 
 
-@dataclass(frozen=True)
-class OutlierDetector(Detector):
-    """An outlier detector of pyod on embeddings.
-
-    Attributes
-    ----------
-    model
-        Module and class of pyod.
-    hyper
-        Hyper-parameters, by our names.
-    constants
-        What pyod is told besides.
-    """
-
-    name: str
-    title: str
-    model: str
-    hyper: Hyper = field(hash=False)
-    references: tuple[str, ...]
-    seeded: bool = False
-    packages: tuple[str, ...] = ("pyod",)
-    constants: Hyper = field(default_factory=dict, hash=False)
-    task: Task = "off_topic"
-    needs = ("embeddings",)
-
-    @property
-    def settings(self) -> dict[str, object]:
-        """Hyper-parameters by name."""
-        return dict(self.hyper)
-
-    def with_settings(self, **changes: object) -> "OutlierDetector":
-        """The same detector with other hyper-parameters."""
-        for name in changes:
-            choice(f"detector {self.name}, hyper-parameter", name, tuple(self.hyper))
-        return replace(self, hyper={**self.hyper, **changes})
-
-    def score(
-        self, data: Collection, *, seed: int = 0, progress: Progress | None = None
-    ) -> Predictions:
-        """How far every item is from what is usual; higher is more suspicious."""
-        self.check(data)
-        assert data.embeddings is not None
-        if len(data) < MIN_ITEMS:
-            raise InputError(
-                f"detector {self.name}",
-                f"{len(data)} items",
-                f"at least {MIN_ITEMS}",
-                "give more items: nothing is unusual among so few",
-            )
-        order = name_order(data.items)
-        rows = np.asarray(data.embeddings, dtype=np.float64)[order]
-        rows = rows[:, rows.min(axis=0) < rows.max(axis=0)]
-        values = (
-            self._fit(rows, seed % SEEDS, progress) if rows.shape[1] else np.zeros(len(rows))
+def _fit(
+    model: str,
+    constants: Hyper,
+    row: CatalogueDetector,
+    data: Collection,
+    seed: int,
+    progress: Progress | None,
+) -> Floats:
+    """How far every item is from what is usual, by a module and class of pyod."""
+    assert data.embeddings is not None
+    if len(data) < MIN_ITEMS:
+        raise InputError(
+            f"detector {row.name}",
+            f"{len(data)} items",
+            f"at least {MIN_ITEMS}",
+            "give more items: nothing is unusual among so few",
         )
-        tell(progress, 1, 1)
-        return self.of_items(data.items, back_in_place(values, order))
-
-    def _fit(self, rows: Floats, seed: int, progress: Progress | None) -> Floats:
-        module, _, kind = self.model.partition(".")
-        with _private_chance(seed, torch="torch" in self.packages):
-            model = getattr(import_module(f"pyod.models.{module}"), kind)(
-                **self._arguments(rows, seed)
+    rows = np.asarray(data.embeddings, dtype=np.float64)
+    rows = rows[:, rows.min(axis=0) < rows.max(axis=0)]
+    values, seed = np.zeros(len(rows)), seed % SEEDS
+    if rows.shape[1]:
+        module, _, kind = model.partition(".")
+        with _private_chance(seed, torch="torch" in row.packages):
+            fitted = getattr(import_module(f"pyod.models.{module}"), kind)(
+                **constants, **arguments(row, rows, seed)
             )
-            if progress is not None and hasattr(model, "epoch_update"):
-                model.epoch_update = _epoch_counter(progress, getattr(model, "epoch_num", 1))
-            model.fit(rows)
-        return np.asarray(model.decision_scores_, dtype=np.float64)
+            if progress is not None and hasattr(fitted, "epoch_update"):
+                fitted.epoch_update = _epoch_counter(progress, getattr(fitted, "epoch_num", 1))
+            fitted.fit(rows)
+        values = np.asarray(fitted.decision_scores_, dtype=np.float64)
+    tell(progress, 1, 1)
+    return values
 
-    def _arguments(self, rows: Floats, seed: int) -> dict[str, object]:
-        """Hyper-parameters as pyod takes them; none that counts items exceeds their number."""
-        arguments: dict[str, object] = dict(self.constants)
-        for ours, theirs in ARGUMENTS[self.name].items():
-            value = self.hyper[ours]
-            if ours in BEYOND:
-                value = min(value, len(rows) - BEYOND[ours])
-            arguments[theirs] = list(value) if ours == "layers" else value
-        if self.name == "vae":
-            arguments["decoder_neuron_list"] = list(reversed(self.hyper["layers"]))
-        if self.name == "deep_svdd":
-            arguments["n_features"] = rows.shape[1]
-        return arguments | ({"random_state": seed} if self.seeded else {})
+
+def arguments(row: CatalogueDetector, rows: Floats, seed: int) -> dict[str, object]:
+    """Hyper-parameters as pyod takes them; none that counts items exceeds their number."""
+    words: dict[str, object] = {}
+    for ours, theirs in ARGUMENTS[row.name].items():
+        value = row.hyper[ours]
+        if ours in BEYOND:
+            value = min(value, len(rows) - BEYOND[ours])
+        words[theirs] = list(value) if ours == "layers" else value
+    if row.name == "vae":
+        words["decoder_neuron_list"] = list(reversed(row.hyper["layers"]))
+    if row.name == "deep_svdd":
+        words["n_features"] = rows.shape[1]
+    return words | ({"random_state": seed} if row.seeded else {})
 
 
 def _epoch_counter(progress: Progress, total: int) -> Callable[[], None]:
@@ -209,41 +172,37 @@ def _private_torch(seed: int) -> Iterator[None]:
         yield
 
 
-_TORCH = ("pyod", "torch")
+def _row(
+    name: str, title: str, model: str, hyper: Hyper, source: str, **more: Any
+) -> CatalogueDetector:
+    """A detector of pyod; more may hold constants that pyod is told besides."""
+    constants = more.pop("constants", {})
+    return CatalogueDetector(
+        name=name, title=title, task="off_topic", compute=partial(_fit, model, constants),
+        hyper=hyper, references=(source, "zhao2019"), **{"packages": ("pyod",), **more},
+    )  # fmt: skip
+
+
 _TRAINED = {"batch": 32, "learning_rate": 1e-3}
-_NETWORK: Hyper = {"device": "cpu", "verbose": 0}
+_TORCH: Hyper = {"packages": ("pyod", "torch"), "seeded": True}
+_NETWORK: Hyper = {**_TORCH, "constants": {"device": "cpu", "verbose": 0}}
 OUTLIERS = (
-    OutlierDetector(
-        "knn_distance", "kNN distance", "knn.KNN", {"k": 5, "method": "largest"},
-        ("ramaswamy2000", "zhao2019"),
-    ),
-    OutlierDetector(
-        "isolation_forest", "Isolation Forest", "iforest.IForest",
-        {"trees": 100, "max_samples": 256}, ("liu2008", "zhao2019"), seeded=True,
-    ),
-    OutlierDetector(
-        "hbos", "HBOS", "hbos.HBOS", {"bins": 10, "alpha": 0.1, "tolerance": 0.5},
-        ("goldstein2012", "zhao2019"),
-    ),
-    OutlierDetector("ecod", "ECOD", "ecod.ECOD", {}, ("li2022", "zhao2019")),
-    OutlierDetector(
-        "autoencoder", "AutoEncoder", "auto_encoder.AutoEncoder",
-        {"layers": (64, 32), "epochs": 10, **_TRAINED}, ("aggarwal2015", "zhao2019"),
-        seeded=True, packages=_TORCH, constants=_NETWORK,
-    ),
-    OutlierDetector(
-        "vae", "VAE", "vae.VAE",
-        {"layers": (128, 64, 32), "latent": 2, "epochs": 30, **_TRAINED},
-        ("kingma2014", "zhao2019"), seeded=True, packages=_TORCH, constants=_NETWORK,
-    ),
-    OutlierDetector(
-        "deep_svdd", "DeepSVDD", "deep_svdd.DeepSVDD",
-        {"layers": (64, 32), "epochs": 100, "batch": 32, "learning_rate": 1e-4},
-        ("ruff2018", "zhao2019"), seeded=True, packages=_TORCH, constants={"verbose": 0},
-    ),
-    OutlierDetector(
-        "deep_isolation_forest", "Deep Isolation Forest", "dif.DIF",
-        {"networks": 50, "trees": 6, "dimensions": 20, "max_samples": 256},
-        ("xu2023", "zhao2019"), seeded=True, packages=_TORCH, constants={"device": "cpu"},
-    ),
+    _row("knn_distance", "kNN distance", "knn.KNN", {"k": 5, "method": "largest"},
+         "ramaswamy2000"),
+    _row("isolation_forest", "Isolation Forest", "iforest.IForest",
+         {"trees": 100, "max_samples": 256}, "liu2008", seeded=True),
+    _row("hbos", "HBOS", "hbos.HBOS", {"bins": 10, "alpha": 0.1, "tolerance": 0.5},
+         "goldstein2012"),
+    _row("ecod", "ECOD", "ecod.ECOD", {}, "li2022"),
+    _row("autoencoder", "AutoEncoder", "auto_encoder.AutoEncoder",
+         {"layers": (64, 32), "epochs": 10, **_TRAINED}, "aggarwal2015", **_NETWORK),
+    _row("vae", "VAE", "vae.VAE",
+         {"layers": (128, 64, 32), "latent": 2, "epochs": 30, **_TRAINED}, "kingma2014",
+         **_NETWORK),
+    _row("deep_svdd", "DeepSVDD", "deep_svdd.DeepSVDD",
+         {"layers": (64, 32), "epochs": 100, "batch": 32, "learning_rate": 1e-4}, "ruff2018",
+         **_TORCH, constants={"verbose": 0}),
+    _row("deep_isolation_forest", "Deep Isolation Forest", "dif.DIF",
+         {"networks": 50, "trees": 6, "dimensions": 20, "max_samples": 256}, "xu2023",
+         **_TORCH, constants={"device": "cpu"}),
 )  # fmt: skip

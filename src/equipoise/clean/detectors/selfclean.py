@@ -50,6 +50,11 @@ join at distance 0, cover no area of their own, and so have the same value.
 >>> points = Directions.of(np.column_stack((np.cos(angle), np.sin(angle))))
 >>> int(np.argmin(off_topic_areas(single_linkage(points), points)))
 3
+>>> rows = np.array([[1, 0], [1, 0.1], [0, 1], [0.1, 1], [1, 0.05]])
+>>> data = Collection(items=tuple("abcde"), embeddings=rows, labels=np.array([0, 0, 1, 1, 1]),
+...                   classes=("cat", "dog"))
+>>> [int(detector.score(data).values.argmax()) for detector in SELFCLEAN]
+[2, 4]
 """
 
 from dataclasses import dataclass
@@ -57,10 +62,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from equipoise.clean.collection import Collection, components
-from equipoise.clean.detector import Detector, LabelDetector, Progress
+from equipoise.clean.detector import CatalogueDetector, Progress, of_labels
 from equipoise.clean.similarity import Directions, Search
 from equipoise.types.arrays import Floats, InputError, Ints
-from equipoise.types.predictions import Predictions
 
 MOST_COMPARED = 40_000_000_000  # pairs, for parts of the neighbour graph; above, by index
 LISTED = 10  # neighbours of each item with which the spanning tree begins
@@ -262,83 +266,40 @@ def _walk(tree: _Tree, preferred: Ints) -> tuple[Ints, Ints]:
     return nodes_shown[np.argsort(np.array(position)[nodes_shown])], above
 
 
-@dataclass(frozen=True)
-class SelfCleanOffTopic(Detector):
-    """Depth-first area of the single-linkage tree.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from equipoise.clean import Collection
-    >>> rows = np.array([[1, 0], [1, 0.1], [1, 0.2], [-1, 1]])
-    >>> data = Collection(items=tuple("abcd"), embeddings=rows)
-    >>> int(SelfCleanOffTopic().score(data).values.argmax())
-    3
-    """
-
-    name = "selfclean_off_topic"
-    title = "SelfClean"
-    task = "off_topic"
-    needs = ("embeddings",)
-    bounded = True
-    references = ("groger2024",)
-
-    def score(
-        self, data: Collection, *, seed: int = 0, progress: Progress | None = None
-    ) -> Predictions:
-        """One minus the area covered before each item is met."""
-        del seed
-        self.check(data)
-        assert data.embeddings is not None
-        if len(data) < 2:
-            raise InputError(
-                f"detector {self.name}",
-                f"{len(data)} items",
-                "two or more",
-                "add images: off topic is a matter of comparison",
-            )
-        points = Directions.of(data.embeddings)
-        tree = single_linkage(points, progress=progress)
-        return self.of_items(data.items, 1 - off_topic_areas(tree, points))
+def _late_and_alone(
+    row: CatalogueDetector, data: Collection, seed: int, progress: Progress | None
+) -> Floats:
+    """One minus the area covered before each item is met."""
+    del seed
+    assert data.embeddings is not None
+    if len(data) < 2:
+        raise InputError(
+            f"detector {row.name}",
+            f"{len(data)} items",
+            "two or more",
+            "add images: off topic is a matter of comparison",
+        )
+    points = Directions.of(data.embeddings)
+    return 1 - off_topic_areas(single_linkage(points, progress=progress), points)
 
 
-@dataclass(frozen=True)
-class SelfCleanLabelErrors(LabelDetector):
-    """Squared distances to the own and to another label, compared.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from equipoise.clean import Collection
-    >>> rows = np.array([[1, 0], [1, 0.1], [0, 1], [0.1, 1], [1, 0.05]])
-    >>> labels = np.array([0, 0, 1, 1, 1])
-    >>> data = Collection(items=tuple("abcde"), embeddings=rows, labels=labels,
-    ...                   classes=("cat", "dog"))
-    >>> int(SelfCleanLabelErrors().score(data).values.argmax())
-    4
-    """
-
-    name = "selfclean_label_errors"
-    title = "SelfClean"
-    bounded = True
-    references = ("groger2024",)
-
-    def suspicion(
-        self, rows: Floats, labels: Ints, *, seed: int = 0, progress: Progress | None = None
-    ) -> Floats:
-        """One minus the share of the other label in the sum of squares."""
-        del seed
-        if len(np.unique(labels)) < 2:
-            raise InputError(
-                f"detector {self.name}",
-                "one class",
-                "labels of two classes or more",
-                "give labels that can be confused",
-            )
-        same, other = _nearest_by_label(Directions.of(rows), labels, progress=progress)
-        total = same**2 + other**2
-        half = np.full(len(total), 0.5)
-        return np.asarray(np.divide(same**2, total, out=half, where=total > 0))
+@of_labels
+def _closer_to_another_label(
+    row: CatalogueDetector, rows: Floats, labels: Ints, seed: int, progress: Progress | None
+) -> Floats:
+    """One minus the share of the other label in the sum of squares."""
+    del seed
+    if len(np.unique(labels)) < 2:
+        raise InputError(
+            f"detector {row.name}",
+            "one class",
+            "labels of two classes or more",
+            "give labels that can be confused",
+        )
+    same, other = _nearest_by_label(Directions.of(rows), labels, progress=progress)
+    total = same**2 + other**2
+    half = np.full(len(total), 0.5)
+    return np.asarray(np.divide(same**2, total, out=half, where=total > 0))
 
 
 def _nearest_by_label(
@@ -369,3 +330,24 @@ def _nearest_by_label(
     alone = np.flatnonzero(np.isnan(same))
     same[alone] = search.farthest(alone)
     return same[member], other[member]
+
+
+SELFCLEAN = (
+    CatalogueDetector(
+        name="selfclean_off_topic",
+        title="SelfClean",
+        task="off_topic",
+        compute=_late_and_alone,
+        bounded=True,
+        references=("groger2024",),
+    ),
+    CatalogueDetector(
+        name="selfclean_label_errors",
+        title="SelfClean",
+        task="label_errors",
+        needs=("embeddings", "labels"),
+        compute=_closer_to_another_label,
+        bounded=True,
+        references=("groger2024",),
+    ),
+)

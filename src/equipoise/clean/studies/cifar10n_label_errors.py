@@ -26,12 +26,7 @@ import numpy as np
 
 from equipoise.clean.collection import Collection, JudgedCollection, Pixels, known_truth
 from equipoise.clean.detector import Detector
-from equipoise.clean.detectors.label_errors import (
-    ConfidentLearning,
-    KnnDisagreement,
-    NoiseRank,
-)
-from equipoise.clean.detectors.selfclean import SelfCleanLabelErrors
+from equipoise.clean.detectors import DETECTORS
 from equipoise.clean.images import ArrayImages
 from equipoise.datasets import File, Source, fetched
 from equipoise.datasets.reproduce import Reproduction, Tell, silent
@@ -173,12 +168,14 @@ SEED = 0
 TOLERANCE = 5.0  # points: another network's features, a fifth of the images
 
 
+_BY_NAME = {detector.name: detector for detector in DETECTORS}
+_CONFIDENT = _BY_NAME["confident_learning_self_confidence"]
 METHODS: Mapping[str, Detector] = {
-    "confident learning, AdaBoost": ConfidentLearning(classifier="adaboost"),
-    "NoiseRank": NoiseRank(),
-    "SelfClean": SelfCleanLabelErrors(),
-    "kNN disagreement": KnnDisagreement(),
-    "confident learning, logistic regression": ConfidentLearning(),
+    "confident learning, AdaBoost": _CONFIDENT.with_settings(classifier="adaboost"),
+    "NoiseRank": _BY_NAME["noise_rank"],
+    "SelfClean": _BY_NAME["selfclean_label_errors"],
+    "kNN disagreement": _BY_NAME["knn_disagreement"],
+    "confident learning, logistic regression": _CONFIDENT,
 }
 PUBLISHED: Mapping[str, tuple[float, float]] = {  # AUROC and average precision in the table
     "confident learning, AdaBoost": (55.5, 11.0),
