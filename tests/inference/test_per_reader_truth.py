@@ -130,10 +130,3 @@ def test_two_annotators_allow_no_verdict():
         done = evaluate(models, votes, metrics=["auroc"], settings=how)
         assert not done.population.decides
         assert not any(one.separated for one in done.differences("auroc"))
-
-
-def test_the_former_name_is_refused_with_the_name_that_it_has_now():
-    with pytest.raises(
-        InputError, match=r"'mrmc', expected 'per_reader_truth'.+; choose infer"
-    ):
-        Settings(inference="mrmc")

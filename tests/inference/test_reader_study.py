@@ -45,6 +45,31 @@ def test_a_constant_model_leaves_the_single_treatment_analysis():
         assert contrast.df == pytest.approx(df, abs=0.005)
 
 
+FED = {  # by treatment: AUC of four readers, covariance of two readers, error, Hillis' df
+    1: ((0.90425, 0.79820, 0.81175, 0.86645), 0.00021119, 0.02857824, 5.46),
+    2: ((0.86425, 0.84470, 0.82050, 0.87160), 0.00026649, 0.01992816, 27.72),
+    3: ((0.81295, 0.81635, 0.75275, 0.85730), 0.00024646, 0.02664789, 7.04),
+    4: ((0.90235, 0.83150, 0.78865, 0.87980), 0.00022043, 0.02940870, 5.40),
+    5: ((0.84140, 0.77300, 0.77115, 0.84800), 0.00022200, 0.02575835, 6.78),
+}
+
+
+@pytest.mark.parametrize("treatment", FED)
+def test_federica_zanca_as_published(treatment):
+    """Five treatments, four readers, 200 cases: OR-DBM MRMC 2.51, each treatment alone.
+
+    Zanca et al., Medical Physics 36 (2009); output in the files of RJafroc (inst/Iowa).
+    """
+    values, shared, error, df = FED[treatment]
+    covariance = np.full((1, 4, 1, 4), shared)
+    covariance[0, range(4), 0, range(4)] = 0.00078912
+    influences = influences_with(covariance)
+    none = np.zeros(influences.shape[2])
+    contrast = against_readers(0.9, none, np.array(values), influences[0])
+    assert contrast.standard_error == pytest.approx(error, abs=2e-7)
+    assert contrast.df == pytest.approx(df, abs=0.006)
+
+
 def test_a_model_beside_readers_is_a_second_treatment_that_all_readers_share():
     """One treatment with differences equals two with the model's ratings repeated."""
     random = np.random.default_rng(1)
@@ -94,6 +119,16 @@ def test_readers_of_both_arms_are_paired_and_others_left_out():
     assert contrast.readers == 4
 
 
+def test_a_reader_of_both_arms_is_left_out_of_a_split_plot():
+    random = np.random.default_rng(6)
+    values, influences = random.uniform(0.7, 0.9, (2, 7)), random.normal(0, 0.01, (2, 7, 40))
+    values[0, 4:], values[1, :3] = np.nan, np.nan  # the reader of place 3 read in both
+    contrast = between_arms(values, influences)
+    alone = [0, 1, 2, 4, 5, 6]
+    assert contrast.readers == 6
+    assert_allclose(contrast[:3], between_arms(values[:, alone], influences[:, alone])[:3])
+
+
 def test_the_other_side_has_the_other_sign():
     random = np.random.default_rng(4)
     values, influences = random.uniform(0.7, 0.9, (2, 5)), random.normal(0, 0.01, (2, 5, 40))
@@ -107,7 +142,7 @@ def test_the_other_side_has_the_other_sign():
 
 def test_too_few_readers_are_refused():
     influences = np.zeros((2, 2, 30))
-    with pytest.raises(InputError, match="1 readers on one side"):
+    with pytest.raises(InputError, match="1 reader with a value on one side"):
         between_arms(np.array([[0.8, np.nan], [np.nan, 0.7]]), influences)
     with pytest.raises(InputError, match="at least 2"):
         against_readers(0.8, np.zeros(30), np.array([0.7]), influences[0, :1])

@@ -3,9 +3,11 @@
 import gzip
 
 import numpy as np
+import pyarrow
 import pytest
 
 from equipoise.read.annotations import read_annotations
+from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import InputError
 from tests.read.test_read_dataframes import same
 
@@ -183,3 +185,25 @@ def test_of_repeated_votes_the_latest_is_kept_or_the_last_in_the_file(file, time
     ]
     assert sorted(said) == [("a", "ana", kept), ("a", "bo", "y"), ("b", "ana", "x")]
     assert len(read_annotations(path)) == 5
+
+
+def test_an_arm_is_read_and_does_not_make_a_repeat():
+    table = pyarrow.table(
+        {
+            "item": ["a", "a", "a", "b"],
+            "annotator": ["ana", "ana", "path", "path"],
+            "arm": ["unaided", "aided", "", ""],
+            "label": ["no", "yes", "yes", "no"],
+            "is_gold": [0, 0, 1, 1],
+        }
+    )
+    votes = Annotations.from_dataframe(table, repeats="error")
+    assert votes.arms == ("aided", "unaided")
+    assert [votes.arms[code] for code in votes.arm[:2]] == ["unaided", "aided"]
+    assert votes.rows(votes.is_gold).label.tolist() == [1, 0]
+
+
+def test_a_vote_without_an_arm_is_refused_with_its_row():
+    columns = {"item": ["a", "b"], "annotator": ["ana", "bo"], "label": ["no", "yes"]}
+    with pytest.raises(InputError, match=r"row 1.*: a blank arm, expected the arm of every"):
+        Annotations.from_dataframe(pyarrow.table({**columns, "arm": ["aided", ""]}))

@@ -643,10 +643,6 @@ def check_choice(name: str, value: str | None, choices: Sequence[str]) -> None:
     if value is None:
         return
     try:
-        if name == "inference":
-            from equipoise.study.per_reader_truth import refuse_former_name
-
-            refuse_former_name(value)
         choice(flag(name), value, choices)
     except InputError as error:
         raise misused(error.in_command().removeprefix(f"{flag(name)}: "), name) from None

@@ -41,9 +41,10 @@ if TYPE_CHECKING:
 
 VOTE_FILES = (
     "Who said what: CSV, TSV or Parquet with `item, annotator, label` (optional `task, rank, "
-    "confidence, weight, timestamp, duration_ms, is_gold, group`), a wide table of items by "
-    "annotators, a count matrix (npy, CSV), rankings JSON, a Label Studio export, or a study "
-    "that `equipoise check --out` wrote; several files or a folder for one file per annotator."
+    "confidence, weight, timestamp, duration_ms, is_gold, arm, group`), a wide table of items"
+    " by annotators, a count matrix (npy, CSV), rankings JSON, a Label Studio export, or a "
+    "study that `equipoise check --out` wrote; several files or a folder for one file per "
+    "annotator."
 )
 SCORE_FLAGS = {"layout": "prediction_layout", "columns": "prediction_columns"}
 YES_NO = {"0", "1"}

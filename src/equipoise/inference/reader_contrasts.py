@@ -230,17 +230,12 @@ class Readings:
 
     def in_units(self, unit: Ints) -> "Readings":
         """The same with other units, sorted by them."""
-        order = np.argsort(unit, kind="stable")
-        rest = None if self.rest is None else self.rest[order]
-        return Readings(
-            self.item[order],
-            self.reader[order],
-            unit[order],
-            self.weight[order],
-            self.answer[order],
-            self.truth[order],
-            rest,
-        )
+        return replace(self, unit=unit).of(np.argsort(unit, kind="stable"))
+
+    def of(self, votes: Ints) -> "Readings":
+        """Some of the votes, in an order."""
+        columns = {name: getattr(self, name)[votes] for name in self.__slots__[:-1]}
+        return replace(self, **columns, rest=None if self.rest is None else self.rest[votes])
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -111,7 +111,7 @@ def between_arms(values: Floats, influences: Floats) -> ReaderContrast:
     ----------
     values
         By arm and reader, (2, readers); nan where a reader did not read in an arm. Where some
-        readers read in both arms, those count; else every reader counts in one arm.
+        readers read in both arms, those count; else those who read in one arm.
     influences
         Of every unit on them, (2, readers, units).
     """
@@ -121,9 +121,12 @@ def between_arms(values: Floats, influences: Floats) -> ReaderContrast:
         return _paired(
             values[0, both] - values[1, both], influences[0, both] - influences[1, both]
         )
+    sides = []
     for arm in range(2):
-        _refuse_too_few(int((read[arm] & ~both).sum()))
-    sides = [(values[arm, read[arm]], influences[arm, read[arm]]) for arm in range(2)]
+        alone = read[arm] & ~both
+        for few in (read[arm], alone):
+            _refuse_too_few(int(few.sum()))
+        sides.append((values[arm, alone], influences[arm, alone]))
     return _split(sides)
 
 
@@ -132,9 +135,9 @@ def _refuse_too_few(readers: int) -> None:
     if readers < FEWEST:
         raise InputError(
             "reader study",
-            f"{readers} readers on one side",
+            f"{readers} {'reader' if readers == 1 else 'readers'} with a value on one side",
             f"at least {FEWEST}",
-            "readers like these cannot be told from so few",
+            "add votes of more readers on items with and without the finding",
         )
 
 

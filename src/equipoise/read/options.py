@@ -32,6 +32,7 @@ TIDY = (
     "timestamp",
     "duration_ms",
     "is_gold",
+    "arm",
     "group",
     "count",
 )
@@ -129,10 +130,11 @@ SHARED: Mapping[str, Shared] = {
     ),
     "inference": Shared(
         "two-way",
-        "`two-way`: against hard and soft labels; `per_reader_truth`: Obuchowski "
-        "and Rockette's analysis of each annotator's own votes, with Hillis' degrees of "
-        "freedom.",
-        choices=("two-way", "per_reader_truth"),
+        "`two-way`: against hard and soft labels; `mrmc`: against gold, with readers "
+        "by Obuchowski and Rockette's analysis (aided against unaided where votes have an "
+        "`arm`, models alone against the mean reader); `per_reader_truth`: that analysis "
+        "of each annotator's own votes.",
+        choices=("two-way", "mrmc", "per_reader_truth"),
     ),
     "annotator_group": Shared(
         None,

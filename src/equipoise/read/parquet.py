@@ -28,7 +28,7 @@ ENDINGS = (".parquet", ".pq")
 _BUFFER = 1 << 22  # bytes read at a time of each column
 _KEY = b"equipoise.types.annotations"
 _SEAL = b"equipoise.seal"  # the key of the digest; damage cannot hide both keys
-_NAMES = {"item": "items", "annotator": "annotators", "task": "tasks"}
+_NAMES = {"item": "items", "annotator": "annotators", "task": "tasks", "arm": "arms"}
 _NUMBERS = [name for name in COLUMNS if name not in (*_NAMES, "label", "value", "group")]
 
 
@@ -244,6 +244,7 @@ def _digest(table: Annotations) -> str:
     """Hash everything that a table of annotations holds."""
     names = ("kind", "items", "classes", "annotators", "tasks", "groups")
     texts = [getattr(table, name) for name in names]
+    texts += [] if table.arms is None else [table.arms]
     texts.append([to_json(notice) for notice in table.notices])
     digest = hashlib.sha256(json.dumps(texts).encode())
     for name in COLUMNS:

@@ -42,7 +42,7 @@ from equipoise.types.words import Option, hint
 
 _CROWD_KIT = {"item": "task", "annotator": "worker"}
 _Fields = dict[str, Any]  # of `Annotations`, by their names
-_NAMES = {"item": "items", "annotator": "annotators", "task": "tasks"}
+_NAMES = {"item": "items", "annotator": "annotators", "task": "tasks", "arm": "arms"}
 _VOTE = frozenset({*_NAMES, "label", "rank"})
 _RANGES = {  # lowest, highest, whether blanks are allowed, and how to say it
     "weight": (np.nextafter(0, 1), np.inf, False, "a positive number"),
@@ -105,7 +105,20 @@ def _row_ids(table: Table) -> dict[str, CodedNames]:
     for ours in ("task", "annotator", "item"):
         if ours in table.columns:
             ids[ours] = code_ids(table, ours)
+    if "arm" in table.columns:
+        ids["arm"] = _arms(table)
     return ids
+
+
+def _arms(table: Table) -> CodedNames:
+    """The arm of every vote; a gold row needs none."""
+    votes = np.ones(len(table), dtype=bool)
+    if "is_gold" in table.columns:
+        votes = ~flags(table, "is_gold") | (code_names(table, "arm").codes >= 0)
+    arms = code_ids(table.subset(votes), "arm")
+    codes = np.zeros(len(table), dtype=np.int64)
+    codes[votes] = arms.codes
+    return CodedNames(codes, arms.names)
 
 
 def _labels_at(labels: Mapping[str, Any], rows: Bools) -> _Fields:

@@ -77,7 +77,7 @@ class Row(NamedTuple):
     measure: str
 
 
-class _Scores(NamedTuple):
+class ModelScores(NamedTuple):
     """What the models of one task say of its items.
 
     Attributes
@@ -280,19 +280,15 @@ def reader_tables(study: Study) -> tuple[ReaderTable, ...]:
     study
         Models and votes of people with names.
     """
+    study = with_stated_cuts(study)
     annotations = study.annotations
-    _refuse(annotations)
-    if study.thresholds is not None and annotations.kind == "binary":
-        study = with_thresholds(study.with_metrics([BALANCED]), study.thresholds)
-        annotations = study.annotations
-    assert annotations.annotator is not None
-    codes = np.unique(annotations.annotator[~gold_rows(annotations)])
+    codes = people_who_voted(annotations)
     cuts = [note for note in study.notices if note.code in ABOUT_CUTS]
-    scored = [_scores(study, aligned) for aligned in study.aligned]
+    scored = [model_scores(study, aligned) for aligned in study.aligned]
     tables = []
-    for truth, lay_out in ((OTHERS, _by_others), (GOLD, _by_gold)):
+    for truth, lay_out in ((OTHERS, _by_others), (GOLD, by_gold)):
         laid = [lay_out(annotations, aligned.question, codes) for aligned in study.aligned]
-        laid = _with_shared_units(annotations, study.aligned, laid)
+        laid = with_shared_units(annotations, study.aligned, laid)
         table = _table(study, truth, (codes, laid), scored)
         if table is not None:
             tables.append(replace(table, notices=(*cuts, *table.notices)))
@@ -302,8 +298,15 @@ def reader_tables(study: Study) -> tuple[ReaderTable, ...]:
     return tuple(tables)
 
 
-def _refuse(annotations: Annotations) -> None:
-    """Raise unless people gave labels under their names."""
+def with_stated_cuts(study: Study) -> Study:
+    """The same where scores with a stated threshold are decisions."""
+    if study.thresholds is None or study.annotations.kind != "binary":
+        return study
+    return with_thresholds(study.with_metrics([BALANCED]), study.thresholds)
+
+
+def people_who_voted(annotations: Annotations) -> Ints:
+    """Codes of the annotators of opinions; raises unless they gave labels under their names."""
     if annotations.annotators is None:
         raise _refusal("anonymous votes")
     if annotations.kind not in KINDS:
@@ -313,6 +316,8 @@ def _refuse(annotations: Annotations) -> None:
             "classes, grades, or yes and no",
             "ask a yes/no question of them",
         )
+    assert annotations.annotator is not None
+    return np.unique(annotations.annotator[~gold_rows(annotations)])
 
 
 def _refusal(got: str) -> InputError:
@@ -327,7 +332,7 @@ def _refusal(got: str) -> InputError:
 # ---- what models say -----------------------------------------------------------------------
 
 
-def _scores(study: Study, aligned: Aligned) -> _Scores:
+def model_scores(study: Study, aligned: Aligned) -> ModelScores:
     """What the models of a task say, and by what each is compared."""
     metric = _named_metric(study)
     if len(aligned.question.classes) > 1:
@@ -335,7 +340,7 @@ def _scores(study: Study, aligned: Aligned) -> _Scores:
         metric = metric or named(usual)
         shares = {model: aligned.distributions(model) for model in aligned.scores}
         by_metric = tuple(Row(model, metric.name) for model in shares)
-        return _Scores(by_metric, {}, {}, shares, metric)
+        return ModelScores(by_metric, {}, {}, shares, metric)
     cut = _with_cut(study)
     called = {
         model: aligned.decided.get(model, aligned.scores[model])
@@ -349,7 +354,7 @@ def _scores(study: Study, aligned: Aligned) -> _Scores:
     sides = [side for side in (SENSITIVITY, SPECIFICITY) if side != measure]
     rows += [Row(model, side) for model in called for side in sides]
     shares = {} if of_class else {m: np.stack([1 - x, x], axis=1) for m, x in called.items()}
-    return _Scores(tuple(rows), scores, called, shares, None if of_class else metric)
+    return ModelScores(tuple(rows), scores, called, shares, None if of_class else metric)
 
 
 def _with_cut(study: Study) -> frozenset[str]:
@@ -404,7 +409,7 @@ def _by_others(annotations: Annotations, question: TaskTruth, codes: Ints) -> Re
     return laid if len(laid.item) else None
 
 
-def _by_gold(annotations: Annotations, question: TaskTruth, codes: Ints) -> Readings | None:
+def by_gold(annotations: Annotations, question: TaskTruth, codes: Ints) -> Readings | None:
     """Readings against the reference standard, on items with gold."""
     assert question.votes is not None
     gold = question.votes.gold
@@ -426,7 +431,7 @@ def _by_gold(annotations: Annotations, question: TaskTruth, codes: Ints) -> Read
     return replace(pairs, item=item, unit=item, truth=question.shares.T[item])
 
 
-def _with_shared_units(
+def with_shared_units(
     annotations: Annotations, aligned: Sequence[Aligned], laid: Sequence[Readings | None]
 ) -> list[Readings | None]:
     """The same with groups of items, or items, counted over all tasks, sorted by them."""
@@ -451,7 +456,7 @@ def _table(
     study: Study,
     truth: str,
     laid: tuple[Ints, Sequence[Readings | None]],
-    scored: Sequence[_Scores],
+    scored: Sequence[ModelScores],
 ) -> ReaderTable | None:
     """Contrasts of every task, and of their average."""
     codes, readings = laid
@@ -511,7 +516,7 @@ def _compared(
 
 
 def _gains(
-    readings: Readings, scores: _Scores, compared: frozenset[int], readers: int
+    readings: Readings, scores: ModelScores, compared: frozenset[int], readers: int
 ) -> Iterator[Gains | None]:
     """What every model gains over every reader."""
     for reader in range(readers):

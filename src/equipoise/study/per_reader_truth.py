@@ -18,7 +18,7 @@ from equipoise.types.arrays import Floats, InputError, Ints
 from equipoise.types.words import Option, hint
 
 FEWEST = 2
-PER_READER, FORMER = "per_reader_truth", "mrmc"  # and what it was called
+PER_READER = "per_reader_truth"
 TWO_WAY = Option("inference", "two-way")
 
 
@@ -43,17 +43,6 @@ class _ReaderValues(NamedTuple):
 def _refusal(got: str, expected: str, task: str = "") -> InputError:
     where = f"inference {PER_READER}" + (f", task {task!r}" if task else "")
     return InputError(where, got, expected, hint("choose {}", TWO_WAY))
-
-
-def refuse_former_name(inference: str) -> None:
-    """Refuse ``mrmc``, which regulators use of another estimand."""
-    if inference == FORMER:
-        raise InputError(
-            "settings, inference",
-            repr(FORMER),
-            f"{PER_READER!r}, as the analysis by each reader's own votes is called",
-            hint("choose {}", Option("inference", PER_READER)),
-        )
 
 
 def reader_cells(shared: Uncertainty, metric: Metric) -> list[TwoWay]:

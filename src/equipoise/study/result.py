@@ -48,6 +48,7 @@ Cells = tuple[tuple[tuple[TwoWay, ...], ...], ...]  # by task, metric and labels
 MACRO = "macro average"
 INFERENCES = {
     "two-way": "two-way t",
+    "mrmc": "two-way t",
     "per_reader_truth": "Obuchowski-Rockette, Hillis' degrees of freedom",
 }
 

@@ -35,10 +35,10 @@ from equipoise.study.truth import TaskTruth
 from equipoise.study.uncertainty import DRAWS, TargetPopulation, Uncertainty
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import Floats, InputError, Ints, listed
-from equipoise.types.notices import Notice
+from equipoise.types.notices import Notice, notice
 from equipoise.types.plausibilities import Plausibilities, Posterior, Seed
 from equipoise.types.predictions import duplicate_models, duplicate_notices
-from equipoise.types.votes import added_votes, is_panel
+from equipoise.types.votes import added_votes, gold_rows, is_panel
 from equipoise.types.words import Option, hint
 
 if TYPE_CHECKING:
@@ -167,13 +167,24 @@ def _truth_notices(study: "Study") -> list[Notice]:
     """What the annotations, or the fits, have to say; of some tasks only with their names."""
     truth = study.truth
     if isinstance(truth, Annotations):
-        return [*truth.notices, *added_votes(truth)]
+        return [*truth.notices, *added_votes(truth), *_arms_notices(truth)]
     votes = () if study.votes is None else study.votes.notices
     alone = len(truth) == 1
     fits = [
         notice if alone else notice.of(part.task) for part in truth for notice in part.notices
     ]
     return [*votes, *fits]
+
+
+def _arms_notices(truth: Annotations) -> list[Notice]:
+    """That votes with aid are truth, where nobody said what is."""
+    if truth.arms is None or gold_rows(truth).any():
+        return []
+    text = (
+        "Votes of the arms {arms:listed} count alike in the truth; readers who saw a model "
+        "lean to it. Mark a reference standard with is_gold, or leave an arm out."
+    )
+    return [notice("arms_in_truth", text, arms=truth.arms)]
 
 
 def _with_macro(values: Floats, replicates: Floats) -> tuple[Floats, Floats]:

@@ -25,7 +25,7 @@ from equipoise.read.options import SHARED, check_shared
 from equipoise.study.alignment import Aligned, align
 from equipoise.study.arguments import Truths, as_metrics, as_study, default_metrics
 from equipoise.study.circularity import CHECKED, CIRCULAR, independent
-from equipoise.study.per_reader_truth import PER_READER, TWO_WAY, refuse_former_name
+from equipoise.study.per_reader_truth import PER_READER, TWO_WAY
 from equipoise.study.result import Evaluation
 from equipoise.study.thresholds import Thresholds, UsedThreshold, with_thresholds
 from equipoise.study.truth import TaskTruth, task_truths
@@ -38,16 +38,17 @@ from equipoise.types.arrays import (
     require_unique,
     short_repr,
 )
-from equipoise.types.notices import Notice
+from equipoise.types.notices import Notice, notice
 from equipoise.types.plausibilities import Plausibilities
 from equipoise.types.predictions import Predictions
-from equipoise.types.votes import Votes, collect_votes
+from equipoise.types.votes import Votes, collect_votes, gold_rows
 from equipoise.types.words import Option, hint
 
 if TYPE_CHECKING:
     from equipoise.read.attributes import Attributes
 
 Progress = Callable[[int, int], None]
+MRMC = "mrmc"
 MOST_RESAMPLES = 1000  # that a report makes when nobody says how many
 
 
@@ -67,8 +68,9 @@ class Settings:
         ``random``: the result speaks for others like these; ``fixed``: these are all there
         are. Not both can be fixed.
     inference
-        ``two-way`` against soft and hard labels, or ``per_reader_truth``: Obuchowski and
-        Rockette's analysis of each annotator's own votes.
+        ``two-way`` against soft and hard labels; ``mrmc``: against gold alone, with readers by
+        Obuchowski and Rockette's analysis, with and without aid and next to models alone; or
+        ``per_reader_truth``: that analysis of each annotator's own votes.
     margin
         How much worse a model may be and still count as no worse: differences are then judged
         superior, equivalent, non-inferior, inferior or undecided.
@@ -125,8 +127,6 @@ class Settings:
     most: int = SHARED["most"].default
 
     def __post_init__(self) -> None:
-        if self.inference not in SHARED["inference"].choices:
-            refuse_former_name(self.inference)
         words = ("items", "annotators", "ties", "labels", "inference", "on_missing")
         check_shared("settings, ", self, words)
         if self.items == self.annotators == "fixed":
@@ -136,6 +136,7 @@ class Settings:
                 "at most one of them",
                 "say which of them stand for others like them",
             )
+<<<<<<< HEAD
         special = f"{self.fixed} fixed" if self.fixed else ""
         if self.annotator_group is not None:
             special = f"groups of annotators by {self.annotator_group!r}"
@@ -143,6 +144,12 @@ class Settings:
             raise InputError(
                 f"settings, inference {PER_READER}",
                 special,
+=======
+        if self.inference in (PER_READER, MRMC) and self.fixed is not None:
+            raise InputError(
+                f"settings, inference {self.inference}",
+                f"{self.fixed} fixed",
+>>>>>>> c4e3a876 (Aided against unaided readers and models alone are compared against a reference standard by --inference mrmc)
                 "items and annotators that stand for others like them",
                 hint("choose {}", TWO_WAY),
             )
@@ -247,6 +254,8 @@ class Study:
             attributes=tables.get("item"),
             annotator_attributes=tables.get("annotator"),
         )
+        if how.inference == MRMC:
+            study = study.by_gold_alone()
         return with_thresholds(study, how.thresholds)
 
     @classmethod
@@ -485,6 +494,26 @@ class Study:
             ),
             resampling=self._resampling_of(rated),
         )
+
+    def by_gold_alone(self) -> "Study":
+        """Only the items with gold, in every task."""
+        votes = self.annotations
+        gold, cell = gold_rows(votes), votes.item.astype(np.int64)
+        if not gold.any():
+            raise InputError(
+                f"settings, inference {MRMC}",
+                "votes without a reference standard",
+                "rows marked is_gold beside the votes of readers",
+                hint("add them, or choose {}", TWO_WAY),
+            )
+        cell = cell if votes.task is None else cell + votes.task * len(votes.items)
+        keep = np.isin(cell, cell[gold])
+        if keep.all():
+            return self
+        text = "{left:count} items without gold are left out."
+        left = len(votes.items) - len(np.unique(votes.item[gold]))
+        note = notice("without_gold", text, left=left)
+        return replace(self.of_votes(keep), notices=(*self.notices, note))
 
     def of_items(self, names: Iterable[str]) -> "Study":
         """Only some items, by name, of the truth and of the models."""

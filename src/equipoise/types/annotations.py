@@ -44,12 +44,17 @@ COLUMNS = (
     "timestamp",
     "duration_ms",
     "is_gold",
+    "arm",
     "group",
 )
+<<<<<<< HEAD
 _WHOLE = (
     *("item", "label", "annotator", "task", "rank", "reading", "count", "group"),
     "annotator_group",
 )
+=======
+_WHOLE = ("item", "label", "annotator", "task", "rank", "reading", "count", "arm", "group")
+>>>>>>> c4e3a876 (Aided against unaided readers and models alone are compared against a reference standard by --inference mrmc)
 _RANGES = {  # lowest, highest, and how to say it
     "value": (-np.inf, np.inf, "a finite number"),
     "weight": (1e-100, 1e100, "a positive number, neither tiny nor huge"),
@@ -71,7 +76,7 @@ class Annotations:
         ``binary`` (two classes, the second is positive), ``nominal``, ``ordinal`` (the
         order of `classes` is the scale), ``interval`` (numbers in `value`), ``ranking``
         (several rows form one reading, `rank` 0 is the first choice, equal ranks tie).
-    items, annotators, classes, tasks, groups
+    items, annotators, classes, tasks, groups, arms
         The names behind the codes. `annotators` is None when votes are exchangeable
         (anonymous counts, arbitrary reader slots); `tasks` is ``("",)`` for one question.
     item, annotator, label, task
@@ -87,6 +92,9 @@ class Annotations:
     weight, confidence, timestamp, duration_ms, is_gold
         Optional columns, shape (rows,). `weight` multiplies the vote; a gold row is the
         known truth of its item rather than an opinion.
+    arm
+        In which arm of a reader study (aided, unaided) a vote was cast; of gold rows it means
+        nothing.
     group
         Which group (patient, night, site) each item belongs to, shape (items,).
     annotator_groups, annotator_group
@@ -103,6 +111,7 @@ class Annotations:
     annotators: tuple[str, ...] | None = None
     tasks: tuple[str, ...] = ("",)
     groups: tuple[str, ...] | None = None
+    arms: tuple[str, ...] | None = None
     label: Ints | None = None
     value: Floats | None = None
     annotator: Ints | None = None
@@ -115,6 +124,7 @@ class Annotations:
     timestamp: Ints | None = None
     duration_ms: Floats | None = None
     is_gold: Bools | None = None
+    arm: Ints | None = None
     group: Ints | None = None
     annotator_groups: tuple[str, ...] | None = None
     annotator_group: Ints | None = None
@@ -426,7 +436,7 @@ class Annotations:
         )
 
     def by_name(self) -> "Annotations":
-        """The same with items, annotators and groups in the order of their names.
+        """The same with items, annotators, groups and arms in the order of their names.
 
         What tables and streams hold is read so: nothing then depends on the order of a file,
         ties and lists among it. Rows stay as they are, because votes without timestamps came
@@ -443,6 +453,7 @@ class Annotations:
             "item": name_order(self.items),
             "annotator": name_order(self.annotators or ()),
             "group": name_order(self.groups or ()),
+            "arm": name_order(self.arms or ()),
         }
         changed: dict[str, Any] = {}
         for column, order in orders.items():
@@ -532,7 +543,11 @@ def _check_codes(table: Annotations) -> None:
         ("label", table.label, table.classes),
         ("task", table.task, table.tasks),
         ("group", table.group, table.groups),
+<<<<<<< HEAD
         ("annotator_group", table.annotator_group, table.annotator_groups),
+=======
+        ("arm", table.arm, table.arms),
+>>>>>>> c4e3a876 (Aided against unaided readers and models alone are compared against a reference standard by --inference mrmc)
     ]
     for name, codes, names in pairs:
         if names is not None:

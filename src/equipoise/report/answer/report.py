@@ -258,6 +258,7 @@ def evaluation_report(evaluation: Evaluation) -> Report:
         settings = Settings(
             level=evaluation.level,
             margin=evaluation.margin,
+            inference=evaluation.inference,
             on_missing="drop",  # items that are not scored were refused, or are wanted so
             circular="checked",
         )

@@ -44,7 +44,7 @@ from equipoise.types.numbers import (
 )
 
 _OF_VALUES = {
-    "two-way": ("owen2007", "cameron2011"),
+    **dict.fromkeys(("two-way", "mrmc"), ("owen2007", "cameron2011")),
     "per_reader_truth": ("obuchowski1995", "hillis2007"),
 }
 _OF_PAIRS = ("romano2005", "mogstad2024")

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from equipoise.inference.ranks import higher_is_better
+from equipoise.study.analyses.reader_arms import is_reader_study, reader_study_finding
 from equipoise.study.blocks import LABELS
 from equipoise.study.competitors import (
     BALANCED,
@@ -278,6 +279,8 @@ def readers_finding(
     """
     nouns = nouns or Nouns(annotator="reader")
     leader, possible = _could_be_first(study)
+    if is_reader_study(study):
+        return reader_study_finding(study, KEY, leader, possible, nouns)
     pages = [
         _Page(table, table.claims(possible), leader, hollow, nouns)
         for table in reader_tables(study)

@@ -1,0 +1,240 @@
+"""Reader studies against a reference standard: arms, models alone, and bad input."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from equipoise import evaluate
+from equipoise.inference.reader_study import against_readers, between_arms
+from equipoise.study.analyses.reader_arms import baseline_first, reader_study
+from equipoise.study.analyses.readers import readers_finding
+from equipoise.study.study import Settings, Study
+from equipoise.types.annotations import Annotations
+from equipoise.types.arrays import InputError
+from equipoise.types.claims import Decision
+from equipoise.types.predictions import Predictions
+
+
+def arms_study(seed=0, *, items=80, people=5, aid=0.6, skill=1.6, nested=False, **settings):
+    """Readers of two arms and two models against gold; `nested` readers read in one arm."""
+    random = np.random.default_rng(seed)
+    sick = np.arange(items) % 5 < 2
+    signal = np.where(sick, 0.5, -0.5)
+    hard = 0.5 * random.standard_normal(items)
+    lean = 0.3 * random.standard_normal(2 * people)
+    rows = [(i, people * (1 + nested), int(sick[i]), 0, 1.0) for i in range(items)]
+    for arm in range(2):
+        for reader in range(people):
+            who = reader + people * arm * nested
+            noise = 0.8 * random.standard_normal(items)
+            seen = (1.2 + aid * arm + lean[who]) * signal + hard + noise
+            sure = np.minimum(np.round(np.abs(seen), 1) / 3, 1)
+            rows += [(i, who, int(seen[i] > 0), 1 - arm, sure[i]) for i in range(items)]
+    item, who, label, arm, sure = (np.array(column) for column in zip(*rows, strict=True))
+    names = tuple(f"case {i:03}" for i in range(items))
+    votes = Annotations(
+        kind="binary", items=names, classes=("no", "yes"), item=item, label=label,
+        annotator=who, annotators=(*(f"r{i}" for i in range(who.max())), "pathology"),
+        arm=arm, arms=("aided", "unaided"), confidence=sure,
+        is_gold=np.arange(len(item)) < items,
+    )  # fmt: skip
+    models = [
+        Predictions(name, names, 1 / (1 + np.exp(-(s * signal + 0.6 * hard + noise))))
+        for name, s, noise in zip(
+            ("net", "tree"),
+            (skill, skill),
+            0.8 * random.standard_normal((2, items)),
+            strict=True,
+        )
+    ]
+    how = Settings(replicates=20, inference="mrmc", **settings)
+    return Study.of(models, votes, metrics=settings.pop("metrics", None), settings=how)
+
+
+def by_decisions(study):
+    return study.with_metrics(["balanced_accuracy"])
+
+
+def slow_values(study, measure):
+    """Balanced accuracy, or AUROC of ratings, of every arm and reader; and case influences."""
+    votes = study.annotations
+    gold = {
+        votes.items[i]: x
+        for i, x, g in zip(votes.item, votes.label, votes.is_gold, strict=True)
+        if g
+    }
+    truth = np.array([gold[name] for name in votes.items])
+    values, influences = [], []
+    for arm in ("unaided", "aided"):
+        for reader in range(len(votes.annotators) - 1):
+            rows = (votes.annotator == reader) & (votes.arm == votes.arms.index(arm))
+            answer = np.full(len(truth), np.nan)
+            sign = 2 * votes.label[rows] - 1
+            rating = (
+                votes.label[rows] if measure == "balanced" else sign * votes.confidence[rows]
+            )
+            answer[votes.item[rows]] = rating
+            value, influence = slow_value(answer, truth)
+            values.append(value)
+            influences.append(influence)
+    shape = (2, -1)
+    return np.reshape(values, shape), np.reshape(influences, (*shape, len(truth)))
+
+
+def slow_value(answer, truth):
+    """The share of pairs in order, and each case's part of it: DeLong's components."""
+    yes, no = np.flatnonzero(truth == 1), np.flatnonzero(truth == 0)
+    if np.isnan(answer).all():
+        return np.nan, np.zeros(len(truth))
+    wins = np.sign(answer[yes][:, None] - answer[no]) / 2 + 0.5
+    influence, value = np.zeros(len(truth)), wins.mean()
+    for place, part in ((yes, wins.mean(axis=1)), (no, wins.mean(axis=0))):
+        many = len(place)
+        influence[place] = (part - value) / many * np.sqrt(many / (many - 1))
+    return value, influence
+
+
+@pytest.mark.parametrize("nested", [False, True])
+@pytest.mark.parametrize("measure", ["balanced", "auroc"])
+def test_arms_are_the_definition(nested, measure):
+    study = arms_study(1, nested=nested)
+    study = by_decisions(study) if measure == "balanced" else study
+    table = reader_study(study)
+    values, influences = slow_values(study, measure)
+    assert table.arms == ("unaided", "aided")
+    assert_allclose(table.values[:, :, 0], values)
+    arms = table.compared[0]
+    assert (arms.competitor, arms.against) == ("aided", "unaided")
+    assert_allclose(arms.contrast[:3], between_arms(values[::-1], influences[::-1])[:3])
+    assert arms.contrast.paired is not nested
+    assert arms.claim.low == arms.contrast.interval()[0]
+
+
+def test_a_model_alone_is_compared_with_the_mean_reader_without_aid():
+    study = arms_study(2)
+    table = reader_study(study)
+    values, influences = slow_values(study, "auroc")
+    truth = study.truths[0].shares[0]
+    alone = {row.competitor: row for row in table.compared if row.competitor in ("net", "tree")}
+    for model in ("net", "tree"):
+        value, moved = slow_value(study.aligned[0].scores[model], truth)
+        expected = against_readers(value, moved, values[0], influences[0])
+        assert_allclose(alone[model].contrast[:3], expected[:3])
+        assert alone[model].claim.low < expected.interval()[0]  # two models, one family
+
+
+def test_the_arm_without_aid_is_known_by_name():
+    assert baseline_first(("AI", "Unaided")) == ("Unaided", "AI")
+    assert baseline_first(("with", "without AI")) == ("without AI", "with")
+    assert baseline_first(("film", "digital")) == ("digital", "film")
+
+
+def test_sentences_say_direction_truth_and_whom():
+    better = readers_finding(arms_study(3, aid=2.0, people=6)).sentence
+    assert better.startswith("AUROC of aided readers is 0.")
+    assert (
+        " higher than that of unaided ones, by the reference standard (6 readers, who" in better
+    )
+    assert "That holds for items and readers like these" in better
+    assert "mean unaided reader" in better
+    alike = readers_finding(arms_study(3, aid=0.0)).sentence
+    assert "A difference is not shown for items and readers like these" in alike
+    with_margin = readers_finding(arms_study(3, aid=0.0, margin=0.2)).sentence
+    assert "With a margin of 0.2 in AUROC that is non-inferior" in with_margin
+
+
+def test_python_reaches_it_from_evaluate(tmp_path):
+    study = arms_study(4)
+    models, votes = study.predictions, study.annotations
+    result = evaluate(models, votes, settings=Settings(replicates=20, inference="mrmc"))
+    page = result.report(tmp_path / "page.html").read_text("utf-8")
+    assert "higher than that of unaided ones" in page
+
+
+def test_items_without_gold_are_left_out():
+    study = arms_study(5)
+    votes = study.annotations
+    keep = ~(votes.is_gold & (votes.item >= 60))
+    left = Study.of(study.predictions, votes.rows(keep), settings=study.settings)
+    assert len(left.items) == 60
+    assert [note.code for note in left.notices].count("without_gold") == 1
+
+
+def bad(study, keep):
+    votes = study.annotations
+    return Study.of(study.predictions, votes.rows(keep(votes)), settings=study.settings)
+
+
+def test_bad_studies_are_refused_in_four_parts():
+    study = arms_study(6)
+    with pytest.raises(
+        InputError, match="1 reader with a value on one side, expected at least 2"
+    ):
+        reader_study(bad(study, lambda votes: votes.is_gold | (votes.annotator == 0)))
+    with pytest.raises(InputError, match="without a reference standard"):
+        bad(study, lambda votes: ~votes.is_gold)
+    with pytest.raises(InputError, match="no reader with a value"):
+        yes = lambda votes: votes.is_gold | (votes.item % 5 < 2)  # noqa: E731
+        reader_study(bad(study, yes))
+    with pytest.raises(InputError, match="annotators fixed"):
+        Settings(inference="mrmc", annotators="fixed")
+
+
+def test_a_reader_that_never_read_an_arm_is_left_out_and_named():
+    study = arms_study(7)
+    left = bad(study, lambda votes: votes.is_gold | (votes.annotator != 2) | (votes.arm == 0))
+    table = reader_study(left)
+    assert table.compared[0].contrast.readers == 4
+    (note,) = table.notices
+    assert note.code == "readers_left_out" and "r2" in str(note)
+
+
+def test_readers_without_common_items_share_no_cases():
+    study = arms_study(8, people=4)
+    apart = bad(study, lambda votes: votes.is_gold | (votes.item % 4 == votes.annotator))
+    contrast = reader_study(apart).compared[0].contrast
+    assert contrast.paired and contrast.df == pytest.approx(3)
+
+
+def test_three_arms_are_one_family():
+    study = arms_study(9)
+    votes = study.annotations
+    third = votes.rows(~votes.is_gold & (votes.arm == 0))
+    columns = {
+        name: np.concatenate([getattr(votes, name), getattr(third, name)])
+        for name in ("item", "label", "annotator", "confidence", "is_gold", "arm")
+    }
+    columns["arm"][len(votes) :] = 2
+    more = replace(votes, arms=(*votes.arms, "film"), **columns)
+    table = reader_study(Study.of(study.predictions, more, settings=study.settings))
+    arms = table.compared[:2]
+    assert [row.competitor for row in arms] == ["aided", "film"]
+    assert arms[0].contrast == arms[1].contrast
+    assert arms[0].claim.low < arms[0].contrast.interval()[0]
+
+
+def test_margins_decide():
+    table = reader_study(arms_study(3, aid=0.0, margin=0.2))
+    assert table.compared[0].claim.decision is Decision.NON_INFERIOR
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_equal_arms_are_rarely_called_apart(nested):
+    apart = [
+        reader_study(by_decisions(arms_study(100 + seed, aid=0.0, nested=nested)))
+        .compared[0]
+        .claim.decision
+        is not Decision.NOT_SHOWN
+        for seed in range(120)
+    ]
+    assert np.mean(apart) <= 0.09
+
+
+def test_votes_of_arms_without_gold_are_a_truth_to_be_warned_of():
+    study = arms_study(10)
+    votes = study.annotations
+    votes = votes.rows(~votes.is_gold)
+    result = evaluate(study.predictions, votes, settings=Settings(replicates=20))
+    assert "arms_in_truth" in [note.code for note in result.notices]
