@@ -136,20 +136,13 @@ class Settings:
                 "at most one of them",
                 "say which of them stand for others like them",
             )
-<<<<<<< HEAD
         special = f"{self.fixed} fixed" if self.fixed else ""
         if self.annotator_group is not None:
             special = f"groups of annotators by {self.annotator_group!r}"
-        if self.inference == PER_READER and special:
-            raise InputError(
-                f"settings, inference {PER_READER}",
-                special,
-=======
-        if self.inference in (PER_READER, MRMC) and self.fixed is not None:
+        if self.inference in (PER_READER, MRMC) and special:
             raise InputError(
                 f"settings, inference {self.inference}",
-                f"{self.fixed} fixed",
->>>>>>> c4e3a876 (Aided against unaided readers and models alone are compared against a reference standard by --inference mrmc)
+                special,
                 "items and annotators that stand for others like them",
                 hint("choose {}", TWO_WAY),
             )

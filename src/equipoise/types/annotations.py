@@ -47,14 +47,10 @@ COLUMNS = (
     "arm",
     "group",
 )
-<<<<<<< HEAD
 _WHOLE = (
-    *("item", "label", "annotator", "task", "rank", "reading", "count", "group"),
+    *("item", "label", "annotator", "task", "rank", "reading", "count", "arm", "group"),
     "annotator_group",
 )
-=======
-_WHOLE = ("item", "label", "annotator", "task", "rank", "reading", "count", "arm", "group")
->>>>>>> c4e3a876 (Aided against unaided readers and models alone are compared against a reference standard by --inference mrmc)
 _RANGES = {  # lowest, highest, and how to say it
     "value": (-np.inf, np.inf, "a finite number"),
     "weight": (1e-100, 1e100, "a positive number, neither tiny nor huge"),
@@ -543,11 +539,8 @@ def _check_codes(table: Annotations) -> None:
         ("label", table.label, table.classes),
         ("task", table.task, table.tasks),
         ("group", table.group, table.groups),
-<<<<<<< HEAD
         ("annotator_group", table.annotator_group, table.annotator_groups),
-=======
         ("arm", table.arm, table.arms),
->>>>>>> c4e3a876 (Aided against unaided readers and models alone are compared against a reference standard by --inference mrmc)
     ]
     for name, codes, names in pairs:
         if names is not None:
