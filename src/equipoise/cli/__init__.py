@@ -45,11 +45,13 @@ def run() -> int:
     try:
         verbs()()
     except SystemExit as done:
+        _tell_notes(done)
         return done.code if isinstance(done.code, int) else int(done.code is not None)
     except InputError as error:
         options = options_of(sys.argv[1:])
         worded = error.renamed({"model": "truth"}) if "truth" in options else error
         print(f"equipoise: {worded.in_command(options)}", file=sys.stderr)
+        _tell_notes(error)
         return 1
     except BrokenPipeError:
         return 0
@@ -58,8 +60,17 @@ def run() -> int:
         do = "check the path and its permissions"
         refusal = InputError(str(place), f"{error.strerror}", "a place that can be used", do)
         print(f"equipoise: {refusal}", file=sys.stderr)
+        _tell_notes(error)
         return 1
     return 0
+
+
+def _tell_notes(error: BaseException | None) -> None:
+    """Print what errors were given on their way: where unfinished work lies."""
+    while error is not None:
+        for note in getattr(error, "__notes__", ()):
+            print(note, file=sys.stderr)
+        error = error.__cause__ or error.__context__
 
 
 def main() -> None:

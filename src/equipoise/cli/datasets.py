@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import typer
@@ -98,11 +99,15 @@ def demo(options: Options) -> None:
     out = options.out or DEMO
     check_folder("--out", out)
     prepare_folder(out, overwrite=options.overwrite)
-    with progress("training seven classifiers"):
-        votes, scores = write_study(out, options.seed)
-    readings = read_annotations(votes).against("malignant")
+    with progress("training seven classifiers"), TemporaryDirectory() as place:
+        files = write_study(Path(place), options.seed)
+        readings = read_annotations(files[0]).against("malignant")
+        models = read_predictions(files[1])
+        inputs = hash_inputs("annotations", files[:1]) + hash_inputs("predictions", files[1:])
+        texts = {path.name: path.read_text(encoding="utf-8") for path in files}
+    votes, scores = (out / name for name in texts)
     how = Settings(replicates=report_replicates(len(readings.items)))
-    study = Study.of(read_predictions(scores), readings, settings=how)
+    study = Study.of(models, readings, settings=how)
     quick = tuple(name for name, analysis in ANALYSES.items() if analysis.quick)
     with stages(len(quick) + 3) as stage:
         study = study.telling(stage("scoring"))
@@ -112,12 +117,12 @@ def demo(options: Options) -> None:
         )
     provenance = Provenance(
         title="Demo: seven classifiers, eight simulated readers",
-        inputs=hash_inputs("annotations", [votes]) + hash_inputs("predictions", [scores]),
+        inputs=inputs,
         simulated=SIMULATED,
         question=StoredQuestion(positive="malignant"),
     )
     run = record(study.evaluation, provenance, report)
-    run.save(out, overwrite=options.overwrite)
+    run.save(out, overwrite=options.overwrite, beside=texts)
     if options.as_json:
         say(SIMULATED)
         print_json(run_json(run))

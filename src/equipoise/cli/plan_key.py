@@ -120,8 +120,11 @@ def write_plan(out: Path, sample: "ExpertSample", task: str | None, key: str | N
     from equipoise.read.writing import replaced
 
     with ExitStack() as both:
+        if key is not None and not key_of(out).exists():
+            both.push(lambda kind, *_: key_of(out).unlink(missing_ok=True) if kind else None)
         plan = both.enter_context(replaced(out))
         plan.write(sample.text(blind=key is not None, task=task).encode("utf-8"))
+        plan.flush()  # a full disk is met before the key has its name
         if key is not None:
             both.enter_context(replaced(key_of(out))).write(key.encode("utf-8"))
 
@@ -132,6 +135,8 @@ def key_text(
     """Everything that the plan does not show."""
     from importlib.metadata import version
 
+    from equipoise.read import codec
+
     stored = {name: getattr(options, row) for name, row in ROW_OF.items()}
     assert options.file is not None
     record = {
@@ -141,11 +146,12 @@ def key_text(
         "options": stored | size._asdict() | {"task": task},
         "items": sample.rows(),
     }
-    return json.dumps(record, indent=1, ensure_ascii=False) + "\n"
+    return json.dumps(codec.sealed(record), indent=1, ensure_ascii=False) + "\n"
 
 
 def read_key(plan: Path) -> PlanKey:
     """Read the key of a plan, given by its own name or by that of the plan beside it."""
+    from equipoise.read import codec
     from equipoise.read.files import content, read_json
 
     path = key_of(plan) if plan.suffix.lower() == ".csv" else plan
@@ -160,6 +166,7 @@ def read_key(plan: Path) -> PlanKey:
         expected = "what threshold plan wrote beside it"
         do = "give plan.csv or plan.key.json as threshold plan --out wrote them"
         raise InputError(f"--plan {path.name}", "no key of a plan", expected, do) from None
+    codec.check_sealed(record, None, f"--plan {path.name}", "make the plan again")
     size = SampleSize(*(options.pop(name) for name in NUMBERS))
     return PlanKey(path, options, size, items)
 

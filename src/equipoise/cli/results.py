@@ -4,10 +4,10 @@ Files and folders that a verb writes to are checked before anything is read. Adv
 is in the words of the command that was typed, wherever it goes.
 """
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -50,29 +50,22 @@ def check_target(option: str, path: Path | None, endings: tuple[str, ...]) -> No
         got = f"there is no folder {str(path.parent)!r}"
         do = "make the folder first, or name another file"
         raise InputError(f"{option} {path}", got, "a file in a folder that exists", do)
-    if not _writable(parent):
+    if os.path.lexists(path) and not path.is_file():
+        got = "a link to nothing, a pipe or a device"
+        raise InputError(f"{option} {path}", got, "a file", "name another file")
+    from equipoise.read.writing import writable
+
+    if not writable(parent):
         where, got = f"{option} {path}", "a folder that is read-only"
         raise InputError(where, got, "one that may be written to", "name another file")
 
 
 def check_folder(option: str, path: Path | None) -> None:
     """Refuse a folder that could not be written to, before anything is read."""
-    if path is None:
-        return
-    ground = next(filter(Path.exists, (path, *path.absolute().parents)))
-    if not ground.is_dir() or not _writable(ground):
-        why = "read-only" if ground.is_dir() else "a file"
-        where, got = f"{option} {path}", f"cannot be written ({ground} is {why})"
-        raise InputError(where, got, "a folder to write into", "name another folder")
+    from equipoise.read.writing import check_ground
 
-
-def _writable(folder: Path) -> bool:
-    """Whether a file can be made in a folder; only trying tells, also for the superuser."""
-    try:
-        with TemporaryFile(dir=folder):
-            return True
-    except OSError:
-        return False
+    if path is not None:
+        check_ground(path, f"{option} {path}")
 
 
 def check_report_folder(options: Options, mark: str) -> None:

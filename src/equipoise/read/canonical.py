@@ -7,15 +7,17 @@ What columns cannot hold stands in the metadata of a Parquet file, or in the sec
 of delimited text: kind, classes in order, names in another order than that of first appearance,
 types, notices, and which rows are whose. ::
 
-    # equipoise study 1: ...
-    # {"format": 1, "annotations": {"kind": "binary", ...}, "predictions": [...]}
+    # equipoise study 2: ...
+    # {"format": 2, "annotations": {"kind": "binary", ...}, "predictions": [...], "seal": ...}
     role,task,item,annotator,model,label,score
     annotation,,a,ana,,yes,
     prediction,,a,,cnn,,0.9
 
-Every verb takes such a file without options. `read_study` returns what `write_study` was given.
+Every verb takes such a file without options. `read_study` returns what `write_study` was given,
+and refuses what was changed since: the seal is a hash of both.
 """
 
+import hashlib
 import io
 import json
 from collections.abc import Mapping, Sequence
@@ -40,7 +42,11 @@ from equipoise.types.words import csv_line
 ENDINGS = (".csv", *parquet.ENDINGS)
 _MARK = b"# equipoise study"
 _KEY = b"equipoise.study"
-_TITLE = "# equipoise study 1: annotations and predictions as read; every verb takes this file"
+_FORMAT = 2
+_TITLE = (
+    f"# equipoise study {_FORMAT}: annotations and predictions as read; "
+    "every verb takes this file"
+)
 _FIRST = ("role", "task", "item", "annotator", "model", "label", "score")
 
 
@@ -142,7 +148,8 @@ def _table_and_facts(
         table = table.select([name for name in table.column_names if name != "score"])
     names = [name for name in _FIRST if name in table.column_names]
     rest = [name for name in table.column_names if name not in names]
-    whole = {"format": 1, "rows": len(votes), "annotations": facts, "predictions": models}
+    whole = {"format": _FORMAT, "rows": len(votes), "annotations": facts, "predictions": models}
+    whole["seal"] = _content_hash(annotations, predictions)
     return table.select([*names, *rest]), whole
 
 
@@ -230,8 +237,8 @@ def _study_of_table(
     table: Any, facts: Mapping[str, Any]
 ) -> tuple[Annotations, tuple[Predictions, ...]]:
     """Cut the table into what it was made of."""
-    if facts["format"] != 1:
-        message = f"format {facts['format']!r} of a later version"
+    if facts["format"] != _FORMAT:
+        message = f"format {facts['format']!r} of another version"
         raise ValueError(message)
     rows = [int(facts["rows"]), *(int(model["rows"]) for model in facts["predictions"])]
     if sum(rows) != len(table):
@@ -245,9 +252,23 @@ def _study_of_table(
     annotations = Annotations(**parquet.annotation_fields(votes, about))
     starts = np.cumsum(rows)
     parts = zip(facts["predictions"], starts[:-1], rows[1:], strict=True)
-    return annotations, tuple(
+    predictions = tuple(
         _prediction(table.slice(int(start), size), model) for model, start, size in parts
     )
+    if facts["seal"] != _content_hash(annotations, predictions):
+        message = "its contents differ from what was written"
+        raise ValueError(message)
+    return annotations, predictions
+
+
+def _content_hash(annotations: Annotations, predictions: Sequence[Predictions]) -> str:
+    """A hash of all that a study holds; there is one zero."""
+    whole = hashlib.sha256(parquet.content_hash(annotations).encode())
+    for part in predictions:
+        names = (part.model, part.task, part.items, part.classes)
+        whole.update(json.dumps(names).encode())
+        whole.update((part.values + 0.0).tobytes())
+    return whole.hexdigest()
 
 
 def _with_number_types(table: Any, types: Mapping[str, str]) -> Any:

@@ -6,13 +6,15 @@ several carries its ``kind``; advice that names options keeps its parts. A class
 ``to_json`` and ``from_json`` does both itself.
 
 What is written and opened again is sealed: a hash of everything in it stands beside it, so that
-an edit or a flipped bit is noticed; of JSON by `sealed`, of arrays by `write_sealed`.
+an edit or a flipped bit is noticed; of JSON by `sealed`, of arrays by `write_sealed`, of files
+that are too large to be read at once by `seal_files`.
 """
 
 import hashlib
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import MISSING, Field, fields, is_dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -31,8 +33,8 @@ from typing import (
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.read.files import Content, read_arrays, read_json
-from equipoise.read.writing import replaced
+from equipoise.read.files import Content, content, file_sha256, read_arrays, read_json
+from equipoise.read.writing import replaced, write_text
 from equipoise.types.arrays import InputError
 from equipoise.types.notices import Notice, value_from_json, value_to_json
 from equipoise.types.notices import from_json as notice_from_json
@@ -373,19 +375,25 @@ class Sealed(NamedTuple):
 
 
 def write_sealed(
-    path: Path, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], *, packed: bool
+    path: Path,
+    facts: Mapping[str, Any],
+    arrays: Mapping[str, NDArray[Any]],
+    *,
+    packed: bool,
+    flush: bool = True,
 ) -> None:
     """Write arrays and facts, whole, with a hash of both, as an ``.npz`` with ``meta``."""
     meta = np.array(json.dumps(sealed({**facts, "content": _content_hash(arrays)})))
     save = np.savez_compressed if packed else np.savez
-    with replaced(path) as out:
+    with replaced(path, flush=flush) as out:
         save(out, allow_pickle=False, meta=meta, **arrays)
 
 
 def read_sealed(file: Content, do: str) -> Sealed:
     """Read what `write_sealed` wrote; refused where anything changed since."""
-    arrays = read_arrays(file)
-    facts = read_json(replace(file, data=str(arrays.pop("meta", "{}")).encode()))
+    with _advising(do):
+        arrays = read_arrays(file)
+        facts = read_json(replace(file, data=str(arrays.pop("meta", "{}")).encode()))
     check_sealed(facts, arrays, file.name, do)
     return Sealed(facts, arrays)
 
@@ -399,6 +407,42 @@ def check_sealed(
     check_seal(facts, where, do)
     if arrays is not None and facts.get("content") != _content_hash(arrays):
         raise InputError(where, "changed since it was written", "the file as it was", do)
+
+
+def write_facts(path: Path, facts: Mapping[str, Any]) -> None:
+    """Write facts as sealed JSON."""
+    write_text(path, json.dumps(sealed(facts), indent=1, ensure_ascii=False) + "\n")
+
+
+def read_facts(path: Path, do: str) -> dict[str, Any]:
+    """Read what `write_facts` wrote; refused where anything changed since."""
+    with _advising(do):
+        facts: dict[str, Any] = read_json(content(path))
+    check_sealed(facts, None, str(path), do)
+    return facts
+
+
+@contextmanager
+def _advising(do: str) -> Iterator[None]:
+    """What cannot be read is of ours: the advice is how to write it again."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(error.where, error.got, error.expected, do) from error
+
+
+def seal_files(path: Path, files: Sequence[Path]) -> None:
+    """Write what files hold, by their hashes, into one that lies beside them."""
+    write_facts(path, {"files": {file.name: file_sha256(file) for file in files}})
+
+
+def check_files(path: Path, do: str) -> None:
+    """Refuse files that changed since `seal_files` saw them."""
+    for name, digest in read_facts(path, do)["files"].items():
+        file = path.parent / name
+        if not file.is_file() or file_sha256(file) != digest:
+            got = "changed since it was written" if file.exists() else "not there"
+            raise InputError(str(file), got, "the file as it was", do)
 
 
 def _content_hash(arrays: Mapping[str, NDArray[Any]]) -> str:

@@ -97,7 +97,7 @@ def write_annotations(annotations: Annotations, path: AnyPath) -> None:
     from pyarrow import parquet
 
     columns, facts = annotation_columns(annotations)
-    notes = {_KEY: json.dumps(facts), _SEAL: _digest(annotations)}
+    notes = {_KEY: json.dumps(facts), _SEAL: content_hash(annotations)}
     table = pa.table(columns).replace_schema_metadata(notes)
     place = Path(path)
     if place.suffix.lower() not in ENDINGS:
@@ -133,7 +133,7 @@ def stored_annotations(file: Content) -> Annotations | None:
         metadata = arrow.schema.metadata or {}
         facts = json.loads(metadata[_KEY])
         annotations = Annotations(**annotation_fields(arrow, facts))
-        if metadata[_SEAL].decode() != _digest(annotations):
+        if metadata[_SEAL].decode() != content_hash(annotations):
             raise damaged_parquet(file, "its contents differ from what was written")
     except (pa.ArrowException, ValueError, LookupError, TypeError, SyntaxError) as error:
         raise damaged_parquet(file, str(error)) from error
@@ -240,7 +240,7 @@ def _plain(codes: Ints, size: int) -> bool:
     return len(used) == size and bool((np.diff(first) > 0).all())
 
 
-def _digest(table: Annotations) -> str:
+def content_hash(table: Annotations) -> str:
     """Hash everything that a table of annotations holds."""
     names = ("kind", "items", "classes", "annotators", "tasks", "groups")
     texts = [getattr(table, name) for name in names]

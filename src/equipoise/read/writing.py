@@ -38,7 +38,7 @@ def whole_file(target: Path, *, flush: bool = True) -> Iterator[IO[bytes]]:
     What is no ordinary file, such as a device or a pipe, is refused with an `OSError`. Without
     `flush` it is whole for whoever reads it, but need not outlive a loss of power.
     """
-    if target.exists() and not target.is_file():
+    if os.path.lexists(target) and not target.is_file():
         kind = errno.EISDIR if target.is_dir() else errno.EINVAL
         raise OSError(kind, os.strerror(kind) if target.is_dir() else "not an ordinary file")
     _sweep(target)
@@ -71,14 +71,17 @@ def whole_folder(target: Path) -> Iterator[Path]:
     system can; what it held is removed, so carry over what should stay (`carry_over`). Raises
     `FileExistsError` where the target was not there, or empty, before and is filled now.
     """
+    if target.is_symlink() and not target.exists():
+        raise FileExistsError(errno.EEXIST, "a link to nothing")
     target = Path(os.path.realpath(target))  # which a link in a circle does not stop
-    target.parent.mkdir(parents=True, exist_ok=True)
-    _sweep(target)
-    replacing = target.is_dir() and any(target.iterdir())
-    scratch = _scratch_name(target)
-    scratch.mkdir()
-    lock = _lock_folder(scratch)
+    new = [parent for parent in target.parents if not parent.exists()]
+    scratch, lock = _scratch_name(target), None
     try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        _sweep(target)
+        replacing = target.is_dir() and any(target.iterdir())
+        scratch.mkdir()
+        lock = _lock_folder(scratch)
         yield scratch
         for folder, _, _ in os.walk(scratch):
             _flush_folder(Path(folder))
@@ -92,6 +95,9 @@ def whole_folder(target: Path) -> Iterator[Path]:
         shutil.rmtree(scratch, ignore_errors=True)
         if lock is not None:
             os.close(lock)
+        for parent in new:  # of folders made on the way those that stay empty go again
+            with suppress(OSError):
+                parent.rmdir()
 
 
 def carry_over(old: Path, new: Path, *, but: set[str]) -> None:
@@ -232,13 +238,20 @@ def check_folder(folder: Path, names: tuple[str, ...], *, overwrite: bool = Fals
             f"{folder}", f"already holds {', '.join(there)}", "a new folder",
             "name another folder, or allow overwriting (--overwrite)",
         )  # fmt: skip
-    ground = next(path for path in (folder, *folder.absolute().parents) if path.exists())
-    if not ground.is_dir() or not _writable(ground):
+    check_ground(folder)
+
+
+def check_ground(folder: Path, where: str = "") -> None:
+    """Refuse a folder that cannot be made, or written into; `where` is what messages say."""
+    way = (folder, *folder.absolute().parents)
+    ground = next(path for path in way if os.path.lexists(path))
+    if not ground.is_dir() or not writable(ground):
         why = "cannot be written to" if ground.is_dir() else "is a file"
-        raise _cannot_write(folder, f"{ground} {why}")
+        why = why if ground.exists() else "is a link to nothing"
+        raise _cannot_write(where or folder, f"{ground} {why}")
 
 
-def _writable(folder: Path) -> bool:
+def writable(folder: Path) -> bool:
     """Whether a folder can be made in a folder; only trying tells, also for the superuser."""
     try:
         Path(mkdtemp(dir=folder)).rmdir()
@@ -247,7 +260,7 @@ def _writable(folder: Path) -> bool:
     return True
 
 
-def _cannot_write(folder: Path, why: str) -> InputError:
+def _cannot_write(folder: Path | str, why: str) -> InputError:
     return InputError(
         f"{folder}", f"cannot be written ({why})", "a folder to write into",
         "name another folder",
@@ -311,13 +324,13 @@ def _refill(
 
 
 @contextmanager
-def replaced(path: AnyPath) -> Iterator[IO[bytes]]:
-    """Write a file in one step: a reader sees the old one or the new one.
+def replaced(path: AnyPath, *, flush: bool = True) -> Iterator[IO[bytes]]:
+    """Write a file in one step (`whole_file`): a reader sees the old one or the new one.
 
     Whatever stops the writing, an interrupt too, nothing of it is left behind.
     """
     try:
-        with whole_file(Path(path)) as file:
+        with whole_file(Path(path), flush=flush) as file:
             yield file
     except OSError as error:
         raise InputError(

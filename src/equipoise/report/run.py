@@ -29,7 +29,7 @@ from equipoise.metrics import hard_labels_rule
 from equipoise.read import codec
 from equipoise.read.codec import check_seal, sealed
 from equipoise.read.files import content, file_sha256, read_array, read_json
-from equipoise.read.writing import write_folder
+from equipoise.read.writing import check_ground, write_folder
 from equipoise.report.page import render
 from equipoise.report.text import as_csv
 from equipoise.study import LABELS, Evaluation
@@ -338,15 +338,7 @@ def prepare_folder(folder: Path, *, overwrite: bool = False) -> Path:
             "a new folder",
             "name another folder, or allow overwriting (--overwrite)",
         )
-    ground = next(filter(Path.exists, (target, *target.absolute().parents)))
-    if not ground.is_dir() or not os.access(ground, os.W_OK):
-        why = "read-only" if ground.is_dir() else "a file"
-        raise InputError(
-            f"{target}",
-            f"cannot be written ({ground} is {why})",
-            "a folder to write into",
-            "name another folder",
-        )
+    check_ground(target)
     return target
 
 

@@ -18,7 +18,7 @@ import hashlib
 import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -112,8 +112,20 @@ def run_cells(
     jobs = _jobs.get()
     if jobs is not None and cells:
         return jobs.run(cells, homes)
-    if current().is_local:
-        return _one_by_one(cells, homes, progress)
+    with nullcontext() if folder is None else resumable(folder, f"*{SUFFIX}"):
+        here = current().is_local
+        run = _one_by_one if here else partial(_elsewhere, resource=resource)
+        return run(cells, homes, progress)
+
+
+def _elsewhere(
+    cells: Sequence[Cell],
+    homes: Sequence[Path | None],
+    progress: Progress | None,
+    *,
+    resource: str | None,
+) -> list[Outcome]:
+    """All cells on the workers of the engine in use."""
     done = [_stored(cell, home) for cell, home in zip(cells, homes, strict=True)]
     missing = [place for place, outcome in enumerate(done) if outcome is None]
     before = len(cells) - len(missing)
@@ -235,6 +247,20 @@ def digest(parts: Iterable[NDArray[Any] | Sequence[str] | None]) -> str:
     return whole.hexdigest()
 
 
+@contextmanager
+def resumable(folder: Path, mark: str) -> Iterator[None]:
+    """Say of whatever stops the work where it lies, if the folder has such files by then."""
+    try:
+        yield
+    except BaseException as error:
+        if any(folder.glob(mark)):
+            error.add_note(
+                f"Work that is done lies in {folder}, for the same command to go on with; "
+                "remove that folder to begin anew."
+            )
+        raise
+
+
 # ---- cells that jobs of a queue make -------------------------------------------------------
 
 
@@ -353,4 +379,8 @@ def _home(cells: Sequence[Cell], homes: Sequence[Path | None]) -> Path:
 
 def _failed(cell: Cell, folder: Path) -> Outcome | None:
     path = folder / f"{cell.key}{REASON}"
-    return Outcome(cell, None, reason=path.read_text("utf-8")) if path.exists() else None
+    return (
+        Outcome(cell, None, reason=path.read_text("utf-8", "replace"))
+        if path.exists()
+        else None
+    )

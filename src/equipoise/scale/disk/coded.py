@@ -6,8 +6,9 @@ all count once, and the items. Later passes map these files into memory, so that
 the speed of memory where the votes fit in it, and of the disk where they do not.
 
 They lie in a working folder, with the checkpoints of a fit, which a killed fit goes on from. A
-partition counts as coded once its items, written last, are there whole; a working folder of
-other votes is emptied.
+partition counts as coded once its seal, written last, is there; what a later fit finds is held
+against it, and refused where a bit changed. A working folder of other votes, by their content,
+is emptied.
 
 No item may lie in two partitions. Where the footers tell that partitions span different items
 nothing is read. Otherwise hashes of the items of each partition are kept on disk, sorted, and
@@ -22,6 +23,7 @@ then have the votes and the scores of an item in partitions of the same number.
 import json
 import shutil
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import pairwise
@@ -30,10 +32,12 @@ from typing import IO, Any, TypeVar
 
 import numpy as np
 
+from equipoise.read import codec
 from equipoise.read.delimited import ENDINGS as TEXTS
 from equipoise.read.delimited import text_batches
-from equipoise.read.files import AnyPath, Content, require_file
+from equipoise.read.files import AnyPath, Content, content, file_sha256, require_file
 from equipoise.read.writing import whole_file, whole_folder
+from equipoise.scale.cells import resumable
 from equipoise.scale.disk.votes import (
     Partition,
     VotesOnDisk,
@@ -47,7 +51,8 @@ from equipoise.types.arrays import Floats, InputError, require_whole
 
 Result = TypeVar("Result")
 MARK = "votes.json"
-_FORMAT = 1
+AGAIN = "remove the working folder: the fit then begins anew"
+_FORMAT = 2
 _ROOM = 512 * 2**20  # bytes that the sums of all groups may take
 _HASHES = 1 << 24  # hashes that are compared at a time
 _BATCH = 1 << 18  # rows read at a time
@@ -78,6 +83,19 @@ class Codes:
     def shares(self, number: int, label: int) -> Floats:
         """Share of the votes of each item of one partition for one class."""
         return np.ascontiguousarray(self.block(number).shares(self.size)[:, label])
+
+    def seal(self, number: int) -> Path:
+        """The file with the hashes of all others of one partition."""
+        return self.folder / f"sealed-{number:05d}.json"
+
+    def check(self, number: int, codes: int) -> None:
+        """Refuse what changed since it was coded; answers are below a number of codes."""
+        codec.check_files(self.seal(number), AGAIN)
+        start, code, weight = self.rows(number)
+        rising = not start[0] and start[-1] == len(code) and bool((np.diff(start) >= 0).all())
+        if not rising or code.max(initial=0) >= codes or len(weight) not in (0, len(code)):
+            expected = "codes of these votes"
+            raise InputError(str(self.seal(number)), "codes of other votes", expected, AGAIN)
 
     def item_names(self, number: int) -> Any:
         """Items of one partition, an arrow array."""
@@ -174,19 +192,24 @@ def _code(
     """Code one partition, unless that was done."""
     from equipoise.kernels.blocks import rows_by_item
 
-    last = work / f"items-{number:05d}.parquet"
-    if last.exists():
+    codes = Codes(work, len(votes.classes))
+    people = len(votes.annotators) if named else 1
+    if codes.seal(number).exists():
+        codes.check(number, people * codes.size)
         return
     rows = votes.read(number, annotators=named)
-    check.add(number, rows.hashes())
+    files = check.add(number, rows.hashes())
     who = rows.annotator if named else np.zeros(len(rows.label), dtype=np.int64)
     code = (who * len(votes.classes) + rows.label).astype(np.uint32)
     rows_of_items = rows_by_item(rows.item, code, rows.times, len(rows.items))
     for name, array in zip(("start", "code", "weight"), rows_of_items, strict=True):
-        with whole_file(work / f"{name}-{number:05d}.npy") as file:
+        files.append(work / f"{name}-{number:05d}.npy")
+        with whole_file(files[-1]) as file:
             np.save(file, array)
-    with whole_file(last) as file:
+    files.append(work / f"items-{number:05d}.parquet")
+    with whole_file(files[-1]) as file:
         write_items(file, rows.items, {})
+    codec.seal_files(codes.seal(number), files)
 
 
 def _prepare(votes: VotesOnDisk, work: Path) -> None:
@@ -198,30 +221,28 @@ def _prepare(votes: VotesOnDisk, work: Path) -> None:
         raise InputError(
             f"working folder {work}", "something else", "a folder of coded votes", do
         )
-    if mark.exists() and mark.read_text(encoding="utf-8") != facts:
+    if mark.exists() and codec.read_facts(mark, AGAIN) != codec.sealed(facts):
         shutil.rmtree(work)
     work.mkdir(parents=True, exist_ok=True)
     if not mark.exists():
-        with whole_file(mark) as file:
-            file.write(facts.encode())
+        codec.write_facts(mark, facts)
 
 
-def _fingerprint(votes: VotesOnDisk) -> str:
-    """What the codes rest on: files by name, size and time, columns, classes and task."""
-    files, folder = [], votes.folder.absolute()
-    for part in votes.partitions:
-        about = part.path.stat()
-        name = part.path.relative_to(folder).as_posix()
-        files.append([name, about.st_size, about.st_mtime_ns, part.rows])
-    facts = {
+def _fingerprint(votes: VotesOnDisk) -> dict[str, Any]:
+    """What the codes rest on: files by name and content, columns, classes and task."""
+    folder = votes.folder.absolute()
+    names = [part.path.relative_to(folder).as_posix() for part in votes.partitions]
+    return {
         "format": _FORMAT,
-        "folder": str(votes.folder.resolve()),
-        "files": files,
+        "files": dict(zip(names, votes.map(partial(_sha256, votes)), strict=True)),
         "columns": dict(votes.columns),
-        "classes": votes.classes,
+        "classes": list(votes.classes),
         "task": votes.task,
     }
-    return json.dumps(facts)
+
+
+def _sha256(votes: VotesOnDisk, number: int) -> str:
+    return file_sha256(votes.partitions[number].path)
 
 
 class Checkpoint:
@@ -229,26 +250,31 @@ class Checkpoint:
 
     def __init__(self, folder: Path, name: str, settings: dict[str, Any]) -> None:
         self._path = folder / f"{name}.npz"
-        self._settings = json.dumps(settings, sort_keys=True)
+        self._settings = {"settings": json.dumps(settings, sort_keys=True)}
 
     def load(self) -> dict[str, Any] | None:
         """The arrays of the last one; None where there is none of these settings."""
         if not self._path.exists():
             return None
-        with np.load(self._path, allow_pickle=False) as held:
-            if str(held["settings"]) != self._settings:
-                return None
-            return {name: held[name] for name in held.files if name != "settings"}
+        facts, arrays = codec.read_sealed(content(self._path), AGAIN)
+        return arrays if facts["settings"] == self._settings["settings"] else None
 
     def save(self, **arrays: Any) -> None:
         """Put a new one in the place of the last."""
-        with whole_file(self._path) as file:
-            np.savez(file, settings=np.array(self._settings), **arrays)
+        codec.write_sealed(self._path, self._settings, arrays, packed=False)
 
 
-def working_folder(out: Path, work: Path | None) -> Path:
-    """Where coded votes and checkpoints of a fit lie: beside the result by default."""
-    return out.with_name(f"{out.name}.work") if work is None else work
+@contextmanager
+def working_folder(out: Path, work: Path | None, *, keep: bool) -> Iterator[Path]:
+    """Where coded votes and checkpoints of a fit lie: beside the result by default.
+
+    It is removed in the end, unless it is to stay or the fit did not come to its end.
+    """
+    folder = out.with_name(f"{out.name}.work") if work is None else work
+    with resumable(folder, MARK):
+        yield folder
+    if not keep:
+        shutil.rmtree(folder)
 
 
 # ---- files ---------------------------------------------------------------------------------
@@ -291,10 +317,12 @@ class ItemCheck:
     def __init__(self, votes: VotesOnDisk, scratch: Path) -> None:
         self._votes, self._scratch, self._apart = votes, scratch, votes.apart()
 
-    def add(self, number: int, hashes: Any) -> None:
-        """Take in the hashes of one partition's items."""
-        if not self._apart:
-            np.save(self._place(number), np.sort(hashes))
+    def add(self, number: int, hashes: Any) -> list[Path]:
+        """Take in the hashes of one partition's items; the files that hold them."""
+        if self._apart:
+            return []
+        np.save(self._place(number), np.sort(hashes))
+        return [self._place(number)]
 
     def finish(self) -> None:
         """Raise if an item lies in two partitions."""

@@ -18,9 +18,11 @@ from typing import Any
 
 import numpy as np
 
-from equipoise.read.files import AnyPath
-from equipoise.read.writing import whole_file, whole_folder
+from equipoise.read import codec
+from equipoise.read.files import AnyPath, content
+from equipoise.read.writing import whole_folder
 from equipoise.scale.disk.coded import (
+    AGAIN,
     Checkpoint,
     CodedVotes,
     Codes,
@@ -149,56 +151,54 @@ def dawid_skene(
     prior, stop = checked_fit(variant, smoothing, fit)
     how, target = disk or OnDisk(), Path(out)
     require_whole("dawid_skene, every", how.every, least=1)
-    work = working_folder(target, how.work)
-    blocks = code_votes(votes, work)
-    settings = {"model": "dawid_skene", "variant": variant, "smoothing": asdict(prior)}
-    checkpoint = Checkpoint(work, "dawid_skene", settings)
+    with working_folder(target, how.work, keep=how.keep) as work:
+        blocks = code_votes(votes, work)
+        settings = {"model": "dawid_skene", "variant": variant, "smoothing": asdict(prior)}
+        checkpoint = Checkpoint(work, "dawid_skene", settings)
 
-    def step(expected: Expected, trace: list[float]) -> None:
-        how.tell(len(trace), stop.most)
-        if len(trace) % how.every == 0:
-            checkpoint.save(
-                counts=expected.votes, totals=expected.classes, trace=np.array(trace)
-            )
+        def step(expected: Expected, trace: list[float]) -> None:
+            how.tell(len(trace), stop.most)
+            if len(trace) % how.every == 0:
+                checkpoint.save(
+                    counts=expected.votes, totals=expected.classes, trace=np.array(trace)
+                )
 
-    begin, stored = None, checkpoint.load()
-    if stored is not None:
-        begin = Expected(stored["counts"], stored["totals"], 0.0), stored["trace"].tolist()
-    maximise = partial(log_confusions, variant=variant, prior=prior)
-    climb = climb_votes(blocks, stop, maximise, begin, step)
-    how.tell(len(climb.trace), stop.most)
-    confusion, _ = confusions(climb.expected_votes, variant, prior)
-    skill, names = np.einsum("k,akk->a", climb.classes, confusion), votes.classes
-    text = "Dawid-Skene did not converge: raise the iterations."
-    result = FitOnDisk(
-        folder=target,
-        model="dawid_skene",
-        method=f"Dawid-Skene ({variant.replace('_', '-')})",
-        classes=names,
-        annotators=blocks.annotators,
-        skill=skill,
-        items=blocks.number_of_items,
-        trace=climb.trace,
-        converged=climb.converged,
-        notices=votes.notices,
-    )
-    answers = {
-        f"{true} as {answer}": confusion[:, t, a]
-        for t, true in enumerate(names)
-        for a, answer in enumerate(names)
-    }
-    posteriors = partial(_posteriors, climb.log, climb.prior)
-    result = _write_fit(
-        blocks,
-        result,
-        posteriors,
-        {"accuracy": skill, **answers},
-        {"class_prior": climb.classes},
-    )
-    if not climb.converged:
-        result = replace(result, notices=(*result.notices, Notice("not_converged", text)))
-    if not how.keep:
-        shutil.rmtree(work)
+        begin, stored = None, checkpoint.load()
+        if stored is not None:
+            begin = Expected(stored["counts"], stored["totals"], 0.0), stored["trace"].tolist()
+        maximise = partial(log_confusions, variant=variant, prior=prior)
+        climb = climb_votes(blocks, stop, maximise, begin, step)
+        how.tell(len(climb.trace), stop.most)
+        confusion, _ = confusions(climb.expected_votes, variant, prior)
+        skill, names = np.einsum("k,akk->a", climb.classes, confusion), votes.classes
+        text = "Dawid-Skene did not converge: raise the iterations."
+        result = FitOnDisk(
+            folder=target,
+            model="dawid_skene",
+            method=f"Dawid-Skene ({variant.replace('_', '-')})",
+            classes=names,
+            annotators=blocks.annotators,
+            skill=skill,
+            items=blocks.number_of_items,
+            trace=climb.trace,
+            converged=climb.converged,
+            notices=votes.notices,
+        )
+        answers = {
+            f"{true} as {answer}": confusion[:, t, a]
+            for t, true in enumerate(names)
+            for a, answer in enumerate(names)
+        }
+        posteriors = partial(_posteriors, climb.log, climb.prior)
+        result = _write_fit(
+            blocks,
+            result,
+            posteriors,
+            {"accuracy": skill, **answers},
+            {"class_prior": climb.classes},
+        )
+        if not climb.converged:
+            result = replace(result, notices=(*result.notices, Notice("not_converged", text)))
     return result
 
 
@@ -237,37 +237,34 @@ def glad(
         got = f"votes of kind {votes.scale.kind}"
         raise InputError("glad", got, "yes/no votes (kind binary)", do)
     target = Path(out)
-    work = working_folder(target, how.work)
-    blocks = code_votes(votes, work)
-    states = partial(_states_after, blocks.folder, how.every)
-    settings = {"model": "glad", "prior": asdict(chosen), "rescale": stop.rescale}
-    checkpoint = Checkpoint(blocks.folder, "glad", settings)
-    climb = GladClimb(blocks, chosen, stop, states, partial(_after_sweep, how, checkpoint))
-    _resume(climb, checkpoint, blocks.folder)
-    climb.run()
-    graph = climb.graph
-    result = FitOnDisk(
-        folder=target,
-        model="glad",
-        method="GLAD (CAVI)",
-        classes=votes.classes,
-        annotators=blocks.annotators,
-        skill=climb.mean,
-        items=blocks.number_of_items,
-        trace=tuple(climb.trace),
-        converged=climb.converged,
-        notices=(
-            *votes.notices,
-            *separate_groups(graph.parts, 0),
-            *climb_notices(int(climb.turned.sum()), graph.parts, converged=climb.converged),
-            *small_panel(graph.median, "cavi", 0),
-        ),
-    )
-    chances = partial(_chances, climb.items, graph, climb.factor, climb.mean)
-    result = _write_fit(blocks, result, chances, {"ability": climb.mean, "votes": graph.load})
-    if not how.keep:
-        shutil.rmtree(work)
-    return result
+    with working_folder(target, how.work, keep=how.keep) as work:
+        blocks = code_votes(votes, work)
+        states = partial(_states_after, blocks.folder, how.every)
+        settings = {"model": "glad", "prior": asdict(chosen), "rescale": stop.rescale}
+        checkpoint = Checkpoint(blocks.folder, "glad", settings)
+        climb = GladClimb(blocks, chosen, stop, states, partial(_after_sweep, how, checkpoint))
+        _resume(climb, checkpoint, blocks.folder)
+        climb.run()
+        graph = climb.graph
+        result = FitOnDisk(
+            folder=target,
+            model="glad",
+            method="GLAD (CAVI)",
+            classes=votes.classes,
+            annotators=blocks.annotators,
+            skill=climb.mean,
+            items=blocks.number_of_items,
+            trace=tuple(climb.trace),
+            converged=climb.converged,
+            notices=(
+                *votes.notices,
+                *separate_groups(graph.parts, 0),
+                *climb_notices(int(climb.turned.sum()), graph.parts, converged=climb.converged),
+                *small_panel(graph.median, "cavi", 0),
+            ),
+        )
+        chances = partial(_chances, climb.items, graph, climb.factor, climb.mean)
+        return _write_fit(blocks, result, chances, {"ability": climb.mean, "votes": graph.load})
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,16 +281,20 @@ class _StateFiles:
 
     def read(self, number: int, items: int) -> Floats:
         """Mean and variance of the items of one partition, (2, items)."""
-        del items
-        return np.asarray(np.load(self._path(number), allow_pickle=False))
+        path = self._path(number)
+        state: Floats = codec.read_sealed(content(path), AGAIN).arrays["state"]
+        if state.shape != (2, items):
+            got, expected = f"shape {state.shape}", f"(2, {items}), as the votes have items"
+            raise InputError(str(path), got, expected, AGAIN)
+        return state
 
     def write(self, number: int, state: Floats) -> None:
         """Keep those of one partition."""
-        with whole_file(self._path(number), flush=self.flush) as file:
-            np.save(file, state)
+        path, arrays = self._path(number), {"state": state}
+        codec.write_sealed(path, {}, arrays, packed=False, flush=self.flush)
 
     def _path(self, number: int) -> Path:
-        return self.folder / f"state-{number:05d}.npy"
+        return self.folder / f"state-{number:05d}.npz"
 
 
 def _states_after(folder: Path, every: int, sweep: int) -> _StateFiles:

@@ -1,0 +1,189 @@
+"""Work that stops leaves nothing, or says where it lies; no result goes through dead links."""
+
+import errno
+import os
+import subprocess
+
+import pytest
+
+from equipoise.read import writing
+from equipoise.scale import disk
+from equipoise.scale.cells import Cell, run_cells
+from equipoise.types.arrays import InputError
+from tests.cli_sample import equipoise, write_study
+from tests.scale.test_disk import cut, study
+
+FULL = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def everything(folder):
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*")}
+
+
+class Stopping:
+    """Lets so many calls through, then the disk is full."""
+
+    def __init__(self, function, calls):
+        self.function, self.calls = function, calls
+
+    def __call__(self, *parts, **keywords):
+        self.calls -= 1
+        if self.calls < 0:
+            raise FULL
+        return self.function(*parts, **keywords)
+
+
+PLAN = ("threshold", "plan", "votes.csv", "--truth", "votes", "--out", "plan.csv")
+DEMO = ("demo", "--out", "a/b/demo")
+STEPS = [
+    *((PLAN, os, step) for step in ("fsync", "open")),
+    (PLAN, writing.Path, "replace"),
+    *((DEMO, os, step) for step in ("fsync", "open")),
+    *((DEMO, writing.Path, step) for step in ("mkdir", "rename")),
+]
+
+
+@pytest.mark.parametrize(("words", "owner", "step"), STEPS)
+def test_a_full_disk_leaves_nothing(tmp_path, monkeypatch, words, owner, step):
+    write_study(tmp_path)
+    before, stops = everything(tmp_path), 0
+    for calls in range(4):
+        stopping = Stopping(getattr(owner, step), calls)
+        with monkeypatch.context() as patched:
+            patched.setattr(owner, step, lambda *a, _s=stopping, **k: _s(*a, **k))
+            done = equipoise(*words, cwd=tmp_path)
+        if done.returncode == 0:
+            break
+        assert everything(tmp_path) == before, (step, calls)
+        assert "No space left" in done.stderr
+        stops += 1
+    assert stops
+
+
+def test_a_small_disk_that_is_really_full_holds_nothing(tmp_path):
+    small = tmp_path / "small"
+    small.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=8k", "tmpfs", small],
+        check=False,
+        capture_output=True,
+    )
+    if mounted.returncode:
+        pytest.skip("needs the right to mount")
+    try:
+        write_study(tmp_path, items=2000)
+        size = ("--bins", "20", "--per-bin", "100")
+        for words in (
+            (*PLAN[:-1], small / "plan.csv", *size),
+            ("demo", "--out", small / "demo"),
+            (
+                "evaluate",
+                "votes.csv",
+                "scores.csv",
+                "--replicates",
+                "20",
+                "--out",
+                small / "run",
+            ),
+            ("aggregate", "votes.csv", "--out", small / "truth.npz"),
+            ("check", "votes.csv", "--out", small / "study.csv"),
+        ):
+            done = equipoise(*words, cwd=tmp_path)
+            assert done.returncode == 1 and "No space left" in done.stderr, (words, done)
+            assert everything(small) == set(), words
+    finally:
+        subprocess.run(["umount", small], check=True)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("check", "votes.csv", "--out", "link.csv"),
+        ("aggregate", "votes.csv", "--out", "link.csv"),
+        ("aggregate", "votes.csv", "--out", "link.npz"),
+        ("aggregate", "votes.csv", "--out", "link"),
+        ("agreement", "votes.csv", "--page", "link.html"),
+        ("evaluate", "votes.csv", "scores.csv", "--replicates", "20", "--out", "link"),
+        ("plan", "votes.csv", "scores.csv", "--out", "link"),
+        ("demo", "--out", "link"),
+        (*PLAN[:-1], "link.csv"),
+    ],
+    ids=" ".join,
+)
+def test_a_link_to_nothing_is_no_place_for_a_result(tmp_path, words):
+    write_study(tmp_path)
+    (tmp_path / words[-1]).symlink_to(tmp_path / "elsewhere" / "deep")
+    before = everything(tmp_path)
+    done = equipoise(*words, cwd=tmp_path)
+    assert done.returncode == 1, done
+    assert "a link to nothing" in " ".join(done.stderr.split())
+    assert everything(tmp_path) == before and (tmp_path / words[-1]).is_symlink()
+
+
+@pytest.mark.parametrize("write", [writing.whole_file, writing.whole_folder])
+def test_nothing_is_written_through_a_link_to_nothing(tmp_path, write):
+    (tmp_path / "link").symlink_to(tmp_path / "nothing")
+    expected = r"not an ordinary file|a link to nothing"
+    with pytest.raises(OSError, match=expected), write(tmp_path / "link"):
+        pass
+    assert everything(tmp_path) == {"link"}
+
+
+# ---- unfinished work that is kept ------------------------------------------------------------
+
+
+def stopped_after(most):
+    def progress(done, _):
+        if done >= most:
+            raise FULL
+
+    return progress
+
+
+def test_a_fit_that_stops_says_where_its_work_lies_and_how_to_go_on(tmp_path):
+    votes = disk.open_votes(cut(study(2, votes=200), tmp_path / "votes", 2), workers=1)
+    out, work = tmp_path / "out", tmp_path / "out.work"
+    with pytest.raises(OSError, match="No space") as stop:
+        disk.dawid_skene(votes, out, disk=disk.OnDisk(every=2, progress=stopped_after(5)))
+    (note,) = stop.value.__notes__
+    assert note == (
+        f"Work that is done lies in {work}, for the same command to go on with; "
+        "remove that folder to begin anew."
+    )
+    assert work.is_dir() and not out.exists()
+    disk.dawid_skene(votes, out)
+    assert not work.exists()
+
+
+def test_the_command_line_says_it_too(tmp_path, monkeypatch):
+    cut(study(2, votes=200), tmp_path / "votes", 2)
+    words = ("aggregate", "votes", "--on-disk", "--model", "dawid_skene", "--out", "out")
+    with monkeypatch.context() as patched:
+        patched.setattr(disk.coded.Checkpoint, "save", Stopping(None, 0))
+        done = equipoise(*words, cwd=tmp_path)
+    assert done.returncode == 1 and "No space left" in done.stderr
+    assert "Work that is done lies in out.work, for the same command to go on" in done.stderr
+    done = equipoise(*words, cwd=tmp_path)
+    assert done.returncode == 0 and not (tmp_path / "out.work").exists()
+
+
+def test_a_folder_of_somebody_else_is_not_called_unfinished_work(tmp_path):
+    votes = disk.open_votes(cut(study(2), tmp_path / "votes", 1))
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.tex").write_text("x")
+    with pytest.raises(InputError, match="something else") as refused:
+        disk.dawid_skene(votes, tmp_path / "out", disk=disk.OnDisk(work=tmp_path / "mine"))
+    assert not hasattr(refused.value, "__notes__")
+
+
+def test_cells_that_stop_say_where_the_finished_ones_lie(tmp_path):
+    def interrupt(_):
+        raise KeyboardInterrupt
+
+    cells = [Cell("a", {"n": 0}, lambda _: {}), Cell("b", {"n": 1}, interrupt)]
+    with pytest.raises(KeyboardInterrupt) as stop:
+        run_cells(cells[1:], tmp_path / "none")
+    assert not hasattr(stop.value, "__notes__")
+    with pytest.raises(KeyboardInterrupt) as stop:
+        run_cells(cells, tmp_path / "cells")
+    assert f"Work that is done lies in {tmp_path / 'cells'}" in stop.value.__notes__[0]
