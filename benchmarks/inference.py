@@ -5,7 +5,8 @@ of equal models is called different, and how often any of ten equal models is. W
 and soft AUROC the truth is that of as many votes as the design has. Of models next to readers:
 coverage for readers like these and for these readers, and how often the leader of six equal
 models is called better than it is. ``--quick`` (or EQUIPOISE_QUICK=1) takes a tenth of the
-studies, ``--readers`` the last part alone.
+studies, ``--readers`` or ``--added`` that part alone. Votes that a plan adds: the same for the
+difference of two equal models, next to as many votes spread evenly.
 """
 
 import os
@@ -15,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks import _added_votes as added
 from benchmarks._clock import heading
 from benchmarks._reader_panels import COLUMNS, PANELS, mean_gain, study_of
 from benchmarks._readers import EQUAL, Design, seeds, study, truth
@@ -177,11 +179,28 @@ def _against_readers(studies: int) -> None:
             print(f"   {panel.name:58s} {measure:9s}  {cells}", flush=True)
 
 
+def _added_votes(studies: int) -> None:
+    """Votes added by a plan, and as many spread evenly."""
+    print(f"   -- votes added, {studies} studies: {', '.join(added.COLUMNS)}")
+    for items, people in ((300, 8), (200, 5)):
+        for per_item in added.PER_ITEM:
+            for policy in added.POLICIES:
+                rows = added.study_rows(studies, per_item, policy, items=items, people=people)
+                share, half, _ = rows.mean(axis=0)
+                name = f"{items} items, {people} annotators, {per_item:g} votes each, {policy}"
+                print(f"   {name:58s} {share:.3f}   {half:.4f}   {rows[:, 2].std():.4f}")
+
+
+PARTS = {"--readers": _against_readers, "--added": _added_votes}
+
+
 def main() -> None:
     quick = "--quick" in sys.argv or bool(os.environ.get("EQUIPOISE_QUICK"))
     studies, panels = (30, 200) if quick else (STUDIES, 400)
-    if "--readers" in sys.argv:
-        _against_readers(studies)
+    alone = [part for name, part in PARTS.items() if name in sys.argv]
+    for part in alone:
+        part(studies)
+    if alone:
         return
     heading(f"inference: coverage of two-way t, nominal 0.95, {studies} studies a design")
     for title, designs in (("designs", DESIGNS), ("harder", HARDER)):
@@ -192,7 +211,8 @@ def main() -> None:
             _show(design, each)
             found.append(each)
         _means(designs, found)
-    _against_readers(studies)
+    for part in PARTS.values():
+        part(studies)
 
 
 if __name__ == "__main__":

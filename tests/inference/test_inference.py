@@ -143,6 +143,17 @@ def parts(question, metric, model, label):
     return found.items, found.shares
 
 
+def labels_expected(question, models, classes):
+    """What scores predict of a vote on each item, classes of a yes/no question both."""
+    scores = np.stack([np.reshape(model.values, (len(question.items), -1)) for model in models])
+    shares = [
+        slow.expected_share(share, scores[:, :, k]) for k, share in enumerate(question.shares)
+    ]
+    if classes == 2:
+        shares = [1 - shares[0], shares[0]]
+    return np.stack(shares, axis=1)
+
+
 def expected(found, metric, models, votes, unit, label, classes):
     """Items, annotators and cells by slow code."""
     question = found.questions[0]
@@ -150,7 +161,8 @@ def expected(found, metric, models, votes, unit, label, classes):
     pairs = [(i, r) for i, r, _ in votes]
     factors = slow.design(pairs, unit)
     moves = slow.soft_moves if label == "soft" else slow.hard_moves
-    moved = [moves(votes, classes, h) for _, h in every]
+    labels = labels_expected(question, models, classes)
+    moved = [moves(votes, classes, h, labels) for _, h in every]
     people, cells = slow.sums(votes, unit, np.stack(moved))
     by_unit = np.stack([np.bincount(unit, g) for g, _ in every])
     items = factors["unit"] * by_unit @ by_unit.T
@@ -191,7 +203,8 @@ def test_one_class_against_the_rest_is_averaged_over_classes():
         prepared = metric.prepare(model.values)
         own = [metric.influence(prepared[k], hard[k]).shares / 3 for k in range(3)]
         slopes = np.stack(own, axis=1)
-        moved.append(slow.hard_moves(votes, 3, slopes))
+        labels = labels_expected(question, models, 3)
+        moved.append(slow.hard_moves(votes, 3, slopes, labels))
     sums = slow.sums(votes, range(30), np.stack(moved))
     factor = slow.design([(i, r) for i, r, _ in votes], range(30))["annotator"]
     cell = found.two_way("auroc", labels="hard")
@@ -676,7 +689,8 @@ def test_the_average_over_tasks_has_cells_that_span_them(grouped, label):
         own = [parts(found.questions[t], named("auroc"), m, label) for m in models[2 * t :][:2]]
         by_unit = by_unit + np.stack([np.bincount(unit, g) for g, _ in own]) / 2
         move = slow.soft_moves if label == "soft" else slow.hard_moves
-        moves = [move(votes, 2, h) for _, h in own]
+        labels = labels_expected(found.questions[t], models[2 * t :][:2], 2)
+        moves = [move(votes, 2, h, labels) for _, h in own]
         moved.append(np.stack(moves) / 2)
         factors.append(slow.design([(i, r) for i, r, _ in votes], unit))
     sums = slow.sums(every[0] + every[1], unit, np.concatenate(moved, axis=1))

@@ -95,10 +95,15 @@ def slopes(task, metric, labels):
 def vote_moves(task, h, labels, *, named):
     """How every vote moves every model, and who cast it: [(item, annotator, moves)]."""
     moves = []
+    expected = two_way.expected_share(shares(task), np.asarray(task["models"]))
+    several = len(task["votes"]) > len(task["items"])
     for place, item in enumerate(task["items"]):
         cast = [(who, yes) for i, who, yes in task["votes"] if i == item]
         m = len(cast)
         if m < 2:
+            if several and named:
+                who, yes = cast[0]
+                moves.append((item, who, (yes - expected[place]) * h[:, place]))
             continue
         answers = np.array([yes for _, yes in cast], float)
         without = [hard(np.delete(answers, v).mean()) for v in range(m)]
@@ -106,7 +111,7 @@ def vote_moves(task, h, labels, *, named):
             moved = (yes - answers.mean()) / m
             if labels == "hard":
                 moved = (m - 1) / m * (np.mean(without) - without[v])
-            scale = 1.0 if named else math.sqrt(m / (m - 1))
+            scale = two_way.wider(m) if named else math.sqrt(m / (m - 1))
             moves.append((item, who, scale * moved * h[:, place]))
     return moves
 

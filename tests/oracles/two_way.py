@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 
@@ -18,30 +19,62 @@ def anova(table):
     return by_unit / total, (by_annotator - mean_square) / total
 
 
+def wider(number):
+    """What undoes the centring of an item with so many votes; 1 for a vote alone."""
+    return number / (number - 1) if number > 1 else 1.0
+
+
+def expected_share(share, scores):
+    """Share of every item by a regression on the scores of all models without that item."""
+    z = scores - scores.mean(axis=1, keepdims=True)
+    z /= np.sqrt((z**2).sum(axis=1, keepdims=True))
+    x, expected = np.vstack([np.ones(len(share)), z]).T, np.empty(len(share))
+    ridge = np.diag([0.0, *np.full(len(z), 1e-6)])
+    for i in range(len(share)):
+        rest, label = np.delete(x, i, axis=0), np.delete(share, i)
+        expected[i] = x[i] @ np.linalg.solve(rest.T @ rest + ridge, rest.T @ label)
+    return np.clip(expected, 0, 1)
+
+
 def design(votes, unit):
     """Factors of units and annotators, and both degrees of freedom.
 
-    ``votes`` are (item, annotator); ``unit`` that of every item.
+    ``votes`` are (item, annotator); ``unit`` that of every item. Every item is scaled by what
+    undoes its centring; those with one vote are together one more item.
     """
     items = len(unit)
     own = defaultdict(list)
     for item, who in votes:
         own[item].append(who)
     people = sorted({who for _, who in votes})
+    several = max(map(len, own.values())) > 1
     weight = {r: sum(Fraction(1, len(own[i])) for i, who in votes if who == r) for r in people}
     together = np.zeros((len(people), len(people)))
+    lonely = [readers[0] for readers in own.values() if len(readers) == 1]
+    scaled = defaultdict(float)
     for readers in own.values():
+        scale = wider(len(readers)) / len(readers)
         for a in readers:
+            scaled[a] += scale
             for b in readers:
-                together[people.index(a), people.index(b)] += 1 / len(readers) ** 2
-    centred = np.diag([float(weight[r]) for r in people]) - together
+                alone = several and len(readers) == 1
+                together[people.index(a), people.index(b)] += (
+                    0 if alone else scale / len(readers)
+                )
+    for a, b in product(lonely, lonely) if several else ():
+        together[people.index(a), people.index(b)] += 1 / len(lonely)
+    centred = np.diag([scaled[r] for r in people]) - together
     cell, number = defaultdict(float), defaultdict(int)
+    wide, hidden = defaultdict(float), defaultdict(float)
     for item, who in votes:
-        cell[unit[item], who] += 1 / len(own[item])
+        readers = len(own[item])
+        cell[unit[item], who] += 1 / readers
+        wide[unit[item], who] += wider(readers) / readers
+        hidden[unit[item], who] += 1 / readers if readers > 1 or not several else 0.0
         number[unit[item], who] += 1
     sizes = np.array([list(unit).count(u) for u in sorted(set(unit))]) / items
     u, c3 = (sizes**2).sum(), (sizes**3).sum()
-    within = sum(w**2 * (1 - w / number[key]) for key, w in cell.items())
+    within = sum(w**2 * (1 - hidden[key] / number[key]) for key, w in wide.items())
     above = sum(float(w) ** 2 for w in weight.values()) - sum(w**2 for w in cell.values())
     factor = above / ((centred**2).sum() - within) / (1 - u)
     eigen = np.linalg.eigvalsh(centred.T @ centred)
@@ -56,13 +89,18 @@ def design(votes, unit):
     }
 
 
-def soft_moves(votes, classes, slopes):
-    """How every vote (item, annotator, class) moves the value; slopes (items, classes)."""
-    moved = []
+def soft_moves(votes, classes, slopes, expected):
+    """How every vote (item, annotator, class) moves the value; slopes (items, classes).
+
+    A vote alone on its item is compared with what is ``expected``, (items, classes).
+    """
+    moved, several = [], len(votes) > len({i for i, _, _ in votes})
     for item, _, label in votes:
         said = [other for i, _, other in votes if i == item]
         mean = sum(slopes[item, k] * said.count(k) / len(said) for k in range(classes))
-        moved.append((slopes[item, label] - mean) / len(said))
+        if several and len(said) == 1:
+            mean = slopes[item] @ expected[item]
+        moved.append(wider(len(said)) * (slopes[item, label] - mean) / len(said))
     return np.array(moved)
 
 
@@ -73,17 +111,21 @@ def most(votes, classes):
     return np.array(top) / sum(top)
 
 
-def hard_moves(votes, classes, slopes):
+def hard_moves(votes, classes, slopes, expected):
     """The same by the hard label without each vote."""
-    moved = []
-    for n, (item, _, _) in enumerate(votes):
+    moved, several = [], len(votes) > len({i for i, _, _ in votes})
+    for n, (item, _, label) in enumerate(votes):
         own = [v for v, vote in enumerate(votes) if vote[0] == item]
+        if several and len(own) == 1:
+            moved.append(slopes[item, label] - slopes[item] @ expected[item])
+            continue
         without = {}
         for left in own:
             rest = [votes[v][2] for v in own if v != left]
             without[left] = most(rest, classes) if rest else np.zeros(classes)
         mean = np.mean([without[v] for v in own], axis=0)
-        moved.append((len(own) - 1) / len(own) * slopes[item] @ (mean - without[n]))
+        part = wider(len(own)) * (len(own) - 1) / len(own)
+        moved.append(part * slopes[item] @ (mean - without[n]))
     return np.array(moved)
 
 

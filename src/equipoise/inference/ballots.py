@@ -10,6 +10,12 @@ so that everything but :math:`h` can be laid out once for all models and metrics
 labels, the class with most votes (tied ones share), the deviation of a vote is that of the
 majority without it, :math:`\frac{m-1}{m} (\overline{L_i(-s)} - L_i(-r))`.
 
+Centring takes more from items with few votes, so that where their numbers differ every item is
+scaled by :math:`s_i = 1/(1 - \sum_v w_v^2/W_i^2)`, which is :math:`m_i/(m_i - 1)`. An item with
+one vote has nothing left: its vote is compared with the share that the scores of all models
+predict from the votes of all other items (`expected_shares`), and all such items together are
+one more item of the design.
+
 Items of one group (patient, night) are one unit; a cell is what one annotator said of one unit.
 
 Annotators of one group (school) are one annotator, whose vote on an item is the mean of theirs
@@ -24,11 +30,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from equipoise.types.arrays import Floats, Ints
+from equipoise.types.arrays import Bools, Floats, Ints
 from equipoise.types.votes import Votes, distinct
 
 BLOCK = 2**16  # votes that are looked at together
 DENSE = 2000  # annotators up to which their design is a full matrix
+NOTHING = 1e-12  # of an item, up to which no other vote is left
 CROWD = 20_000_000  # pairs of annotators from which the effective number is approximated
 
 Harden = Callable[[Floats], Floats]
@@ -104,10 +111,10 @@ class Crossing(NamedTuple):
     weight
         Shares of items' votes that each annotator has, summed, shape (annotators,).
     trace, square
-        Of L'L and of its square, L the annotators' weights centred at their items.
+        Of L'L and of its square, L the annotators' scaled weights centred at their items.
     cells, within
-        Sums over cells of annotator and unit: of squared shares, and of the same less what
-        repeated votes hide.
+        Sums over cells of annotator and unit: of squared shares, and of the same, scaled, less
+        what repeated votes hide.
     """
 
     weight: Floats
@@ -130,6 +137,63 @@ def crossed_design(units: Design, crossing: Crossing, share: float) -> Design:
     return replace(empty, annotator_factor=max(factor, 0.0), df_annotators=trace**2 / square)
 
 
+RIDGE = 1e-6  # of the variance of scores, so that models that say the same have a regression
+
+
+def item_scale(rest: Floats) -> Floats:
+    """What undoes the centring of votes at their items.
+
+    Parameters
+    ----------
+    rest
+        1 less the sum of squared shares of an item's votes: 0 where a vote is alone.
+
+    Examples
+    --------
+    >>> item_scale(np.array([0.8, 0.5, 0.0]))
+    array([1.25, 2.  , 1.  ])
+    """
+    return np.asarray(1 / np.where(rest <= NOTHING, 1.0, rest))
+
+
+def expected_shares(shares: Floats, scores: Floats) -> Floats:
+    """Share of every item that models' scores predict from the labels of all other items.
+
+    A linear regression, the item left out by its leverage; between 0 and 1.
+
+    Parameters
+    ----------
+    shares
+        Share of the votes on a class, shape (items,).
+    scores
+        Of all models for that class, shape (models, items).
+    """
+    moments = regression_moments(shares, scores)
+    return predicted_shares(moments, shares, scores)
+
+
+def regression_moments(shares: Floats, scores: Floats) -> Floats:
+    """Products of 1, scores and shares, summed over items; they add up over parts."""
+    columns = np.vstack([np.ones(len(shares)), *scores, shares])
+    return np.asarray(columns @ columns.T)
+
+
+def predicted_shares(moments: Floats, shares: Floats, scores: Floats) -> Floats:
+    """The same for some of the items, given the sums over all of them."""
+    number, sums = moments[0, 0], moments[0, 1:-1]
+    mean = sums / number
+    centred = moments[1:-1, 1:-1] - np.outer(sums, mean)
+    whole = np.diag(moments)[1:-1]  # scores that are all alike predict nothing
+    size = np.sqrt(np.maximum(np.diag(centred), NOTHING * whole + 1e-300))
+    inverse = np.linalg.inv(centred / np.outer(size, size) + RIDGE * np.eye(len(size)))
+    z = (scores - mean[:, None]) / size[:, None]
+    usual = moments[0, -1] / number
+    slope = inverse @ ((moments[1:-1, -1] - sums * usual) / size)
+    leverage = 1 / number + np.einsum("mi,mn,ni->i", z, inverse, z)
+    left_out = (shares - usual - slope @ z) / np.maximum(1 - leverage, RIDGE)
+    return np.asarray(np.clip(shares - left_out, 0.0, 1.0))
+
+
 @dataclass(frozen=True, eq=False)
 class Ballots:
     """Votes of one task by people with names, sorted by unit.
@@ -150,6 +214,9 @@ class Ballots:
         Makes hard labels of shares (rows, classes).
     named
         Whether annotators are people who rated many items; else only items can be told apart.
+    expected
+        What is expected of a vote that is alone on its item, shape (items, classes); None
+        where all items count as if they had as many votes.
     """
 
     unit: Ints
@@ -160,6 +227,7 @@ class Ballots:
     labels: Floats
     harden: Harden
     named: bool
+    expected: Floats | None = None
 
     @classmethod
     def of(
@@ -225,6 +293,21 @@ class Ballots:
             mass=np.stack(mass, axis=1) / share[:, None],
         )
 
+    def with_scores(self, scores: Sequence[Floats]) -> "Ballots":
+        """What votes alone on their items are compared with follows from models' scores.
+
+        Parameters
+        ----------
+        scores
+            Of every model, shape (items,) or (items, classes).
+        """
+        expected, alone = self.labels, self._rest == 0
+        if self.named and alone.any() and not alone.all():
+            wide = np.stack([score.reshape(len(alone), -1) for score in scores])
+            columns = [expected_shares(p, wide[:, :, k]) for k, p in enumerate(expected.T)]
+            expected = np.stack(columns, axis=1)
+        return replace(self, expected=expected)
+
     @cached_property
     def vote_unit(self) -> Ints:
         """Unit of every vote, rising."""
@@ -234,7 +317,27 @@ class Ballots:
     def soft(self) -> Floats:
         """Deviation of every vote from the soft label of its item, (votes, classes)."""
         moved = self.mass - self.labels[self.item]
+        alone = self.alone
+        moved[alone] = self._against_expected(alone)
         return np.asarray(moved * (self.share * self._scale)[:, None])
+
+    @cached_property
+    def alone(self) -> Bools:
+        """Votes that are compared with what is expected, shape (votes,)."""
+        nobody = not self.named or self.expected is None or not self._rest.any()
+        return np.zeros(len(self.item), bool) if nobody else self._rest[self.item] == 0
+
+    def _against_expected(self, alone: Bools) -> Floats:
+        if self.expected is None:
+            return self.mass[alone]
+        return np.asarray(self.mass[alone] - self.expected[self.item[alone]])
+
+    @cached_property
+    def _rest(self) -> Floats:
+        """1 less the sum of squared shares of every item's votes."""
+        square = np.bincount(self.item, self.share**2, len(self.labels))
+        rest = 1 - np.where(square > 0, square, 1.0)
+        return np.where(rest > NOTHING, rest, 0.0)
 
     @cached_property
     def hard(self) -> Floats:
@@ -256,13 +359,17 @@ class Ballots:
             axis=1,
         )
         factor = ((number - 1) / safe)[self.item] * self._scale
-        return np.asarray(factor[:, None] * (mean[self.item] - left))
+        moved = np.asarray(factor[:, None] * (mean[self.item] - left))
+        lonely = self.alone
+        moved[lonely] = self._against_expected(lonely) * self._scale[lonely, None]
+        return moved
 
-    @property
-    def _scale(self) -> Any:
-        """1 for people; for anonymous votes what undoes the centring at their item."""
+    @cached_property
+    def _scale(self) -> Floats:
+        """What undoes the centring of every vote at its item, as far as the design does not."""
         if self.named:
-            return 1.0
+            uneven = self.expected is not None and self._rest.any()
+            return item_scale(self._rest)[self.item] if uneven else np.ones(len(self.item))
         number = np.bincount(self.item, minlength=len(self.labels)).astype(np.float64)
         widened = np.sqrt(number / np.maximum(number - 1, 1))
         return widened[self.item]
@@ -280,35 +387,49 @@ class Ballots:
             return replace(units, annotators=len(people))
         who = np.searchsorted(people, self.annotator)
         weight: Floats = np.bincount(who, self.share, len(people)).astype(np.float64)
-        trace, square = _traces(self.item, who, self.share, weight, len(self.labels))
+        scaled = self.share * self._scale
+        trace, square = _traces(self, who, len(people))
         code = self.vote_unit.astype(np.int64) * len(people) + who
         order = np.argsort(code, kind="stable")
         number = distinct(code[order])[1]
-        cell_share = np.add.reduceat(self.share[order], np.cumsum(number) - number)
-        cells = float((cell_share**2).sum())
-        within = float((cell_share**2 * (1 - cell_share / number)).sum())
+        first = np.cumsum(number) - number
+        cells = float((np.add.reduceat(self.share[order], first) ** 2).sum())
+        centred = np.add.reduceat(np.where(self.alone, 0.0, self.share)[order], first)
+        cell_share = np.add.reduceat(scaled[order], first)
+        within = float((cell_share**2 * (1 - centred / number)).sum())
         size = np.bincount(self.unit)
         u = float(((size / size.sum()) ** 2).sum())
         return crossed_design(units, Crossing(weight, trace, square, cells, within), u)
 
 
-def _traces(
-    item: Ints, who: Ints, share: Floats, weight: Floats, items: int
-) -> tuple[float, float]:
+def _traces(ballots: Ballots, who: Ints, people: int) -> tuple[float, float]:
     """Traces of L'L and of its square, L the annotators' weights centred at their items."""
     from scipy.sparse import csr_matrix, diags
 
-    people = len(weight)
-    rated = csr_matrix((share, (item, who)), shape=(items, people))
+    item, scaled = ballots.item, ballots.share * ballots._scale
+    shape, alone = (len(ballots.labels), people), ballots.alone
+    root = np.where(alone, 0.0, np.sqrt(ballots.share * scaled))
+    rated = csr_matrix((root, (item, who)), shape=shape)
     together = (rated.T @ rated).tocsr()
+    weight = np.bincount(who, scaled, people)
     if people <= DENSE:
-        return dense_traces(np.diag(weight) - together.toarray())
+        single = np.bincount(who[alone], scaled[alone], people).astype(np.float64)
+        left = np.diag(weight) - together.toarray() - centred_alone(single)
+        return dense_traces(left)
     left = (diags(weight) - together).tocsr()
     trace = float(left.multiply(left).sum())
     if left.nnz > CROWD // 100:
         return trace, crowd_square(left.diagonal(), trace)
     square = left @ left
     return trace, float(square.multiply(square).sum())
+
+
+def centred_alone(weight: Floats) -> Floats:
+    """What centring takes from votes that are alone on their items, as if these were one item.
+
+    Of a crowd that is next to nothing.
+    """
+    return np.outer(weight, weight) / max(float(weight.sum()), NOTHING)
 
 
 def dense_traces(left: Floats) -> tuple[float, float]:

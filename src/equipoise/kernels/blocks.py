@@ -326,12 +326,14 @@ def _people_of_item(begin: Any, end: Any, votes: Any, kind: Any, out: Any) -> An
 def vote_moves(votes: Any, shares: Any, positive: Any, slopes: Any, sums: Any) -> None:
     """Add how votes move models' values: by annotator, and products by item and person.
 
-    ``shares`` (items,) of the class ``positive`` (classes, which), ``slopes`` (models, items).
-    ``sums`` is (people (models, annotators), cells (models, models), design (2,): sums over
-    cells of squared shares and of the same less what repeats hide, weight (annotators,),
-    items (annotators,)).
+    ``shares`` (centre, scale, alone), (items,) each: of the class ``positive`` (classes, which)
+    what votes are compared with, what undoes that, and whether no other vote is in it;
+    ``slopes`` (models, items). ``sums`` is (people (models, annotators), cells (models,
+    models), design (2,): sums over cells of squared shares and of the same, scaled, less what
+    repeats hide, weight (3, annotators): as it is, scaled, and scaled where alone, items
+    (annotators,)).
     """
-    start, (size, yes) = votes[0], positive
+    start, (size, yes), (centre, scale, alone) = votes[0], positive, shares
     people, cells, design, mass, items = sums
     most = 1
     for i in range(len(start) - 1):
@@ -339,23 +341,32 @@ def vote_moves(votes: Any, shares: Any, positive: Any, slopes: Any, sums: Any) -
     who, part = np.empty(most, np.int64), np.empty(most)
     often, moved = np.empty(most), np.empty(most)
     for i in range(len(start) - 1):
-        kind, out = (size, yes, shares[i]), (who, part, often, moved)
+        kind, out = (size, yes, centre[i]), (who, part, often, moved)
         for c in range(_people_of_item(start[i], start[i + 1], votes, kind, out)):
+            hidden = 0.0 if alone[i] else part[c] / often[c]
             design[0] += part[c] ** 2
-            design[1] += part[c] ** 2 * (1.0 - part[c] / often[c])
-            mass[who[c]] += part[c]
+            design[1] += (scale[i] * part[c]) ** 2 * (1.0 - hidden)
+            mass[0, who[c]] += part[c]
+            mass[1, who[c]] += scale[i] * part[c]
+            mass[2, who[c]] += scale[i] * part[c] * alone[i]
             items[who[c]] += 1.0
+            step = scale[i] * moved[c]
             for m in range(len(slopes)):
-                people[m, who[c]] += slopes[m, i] * moved[c]
+                people[m, who[c]] += slopes[m, i] * step
                 for n in range(len(slopes)):
-                    cells[m, n] += slopes[m, i] * slopes[n, i] * moved[c] ** 2
+                    cells[m, n] += slopes[m, i] * slopes[n, i] * step**2
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def rated_together(votes: Any, size: Any, low: Any, out: Any) -> None:
-    """Add products of shares of annotators who rated one item; rows are from ``low`` on."""
+def rated_together(votes: Any, size: Any, scale: Any, low: Any, out: Any) -> None:
+    """Add products of shares of annotators who rated one item; rows are from ``low`` on.
+
+    Scaled by ``scale`` (items,); 0 leaves an item out.
+    """
     start, code, weight = votes
     for i in range(len(start) - 1):
+        if scale[i] == 0.0:
+            continue
         begin, end = start[i], start[i + 1]
         total = 0.0
         for v in range(begin, end):
@@ -367,4 +378,4 @@ def rated_together(votes: Any, size: Any, low: Any, out: Any) -> None:
             share = (weight[v] if len(weight) else 1.0) / total
             for k in range(begin, end):
                 other = (weight[k] if len(weight) else 1.0) / total
-                out[a, np.int64(code[k] // size)] += share * other
+                out[a, np.int64(code[k] // size)] += scale[i] * share * other

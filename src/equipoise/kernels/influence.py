@@ -184,16 +184,16 @@ def precision_influence(order: Any, last: Any, positive: Any, items: Any, shares
 
 
 @njit(cache=True, nogil=True)
-def table_labels(votes: Any, label: Any, weight: Any, together: Any) -> Any:
+def table_labels(votes: Any, scale: Any, label: Any, weight: Any, together: Any) -> Any:
     """Soft labels of a table of votes (items, annotators): 1 yes, 0 no, -1 none.
 
-    Adds up every annotator's share of the votes, and the products of the shares of two, by
-    blocks of items. Returns the sums over items of 1/m and of (1 - 1/m)/m, m the votes of an
-    item, and the fewest votes that an item has.
+    Adds up every annotator's share of the votes as it is and scaled by ``scale`` (items,),
+    ``weight`` (2, annotators), and the scaled products of the shares of two, by blocks of
+    items. Returns the sums over items of 1/m and of s^2 (1 - 1/m)/m, m the votes of an item
+    and s its scale.
     """
     items, people = votes.shape
     inverse_sizes = within = 0.0
-    fewest = people
     for begin in range(0, items, BLOCK):
         some_weight, some = np.zeros_like(weight), np.zeros_like(together)
         some_own = some_within = 0.0
@@ -202,23 +202,23 @@ def table_labels(votes: Any, label: Any, weight: Any, together: Any) -> Any:
             for r in range(people):
                 number += votes[i, r] >= 0
                 yes += votes[i, r] == 1
-            fewest = min(fewest, number)
             if number == 0:
                 continue
             part = 1.0 / number
             label[i] = yes / number
             some_own += part
-            some_within += part * (1.0 - part)
+            some_within += scale[i] * scale[i] * part * (1.0 - part)
             for r in range(people):
                 if votes[i, r] >= 0:
-                    some_weight[r] += part
+                    some_weight[0, r] += part
+                    some_weight[1, r] += scale[i] * part
                     for s in range(people):
-                        some[r, s] += part * part * (votes[i, s] >= 0)
+                        some[r, s] += scale[i] * part * part * (votes[i, s] >= 0)
         weight += some_weight
         together += some
         inverse_sizes += some_own
         within += some_within
-    return inverse_sizes, within, fewest
+    return inverse_sizes, within
 
 
 @njit(cache=True, nogil=True)

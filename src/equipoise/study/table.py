@@ -5,8 +5,11 @@ rows: the votes on a yes/no question are one byte each, shape (items, annotators
 scores, labels and derivatives is sums. The parts are those of `evaluate` with soft labels
 (`equipoise.inference.intervals`), with every item a unit of its own:
 
-.. math:: R_r = \sum_i h_i \frac{y_{ir} - p_i}{m_i}, \qquad
-    \sum_{ir} C_{ir} C'_{ir} = \sum_i h_i h'_i \frac{p_i (1 - p_i)}{m_i}
+.. math:: R_r = \sum_i h_i s_i \frac{y_{ir} - p_i}{m_i}, \qquad
+    \sum_{ir} C_{ir} C'_{ir} = \sum_i h_i h'_i s_i^2 \frac{p_i (1 - p_i)}{m_i}
+
+with the scale of items and what is expected of votes alone as in
+`equipoise.inference.ballots`.
 
 Examples
 --------
@@ -18,7 +21,7 @@ Examples
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,9 +38,10 @@ from equipoise.inference import (
     single_design,
     two_way,
 )
+from equipoise.inference.ballots import centred_alone, expected_shares, item_scale
 from equipoise.metrics import Influence, Metric, named
 from equipoise.study.uncertainty import value_width
-from equipoise.types.arrays import Floats, InputError, require_finite
+from equipoise.types.arrays import Floats, InputError, Ints, require_finite
 
 
 def table_uncertainty(
@@ -57,17 +61,18 @@ def table_uncertainty(
     from equipoise.kernels.influence import table_moves
 
     table, chosen = _vote_table(votes), [_metric_with_derivatives(name) for name in metrics]
-    labels, design, sizes = _labels(table)
+    every_score = _scores(y_scores, len(table))
+    panel = _panel(table, every_score)
     by_metric: list[list[tuple[Influence, Floats]]] = [[] for _ in chosen]
-    for scores in _scores(y_scores, len(table)):
+    for scores in every_score:
         order = chosen[0].prepare(scores)[0]
         for metric, models in zip(chosen, by_metric, strict=True):
             assert metric.influence is not None
-            model = metric.influence(order, labels)
-            models.append((model, table_moves(table, labels, model.shares)))
-    return {
-        metric.name: _cell(metric, by_metric.pop(0), labels, design, sizes) for metric in chosen
-    }
+            model = metric.influence(order, panel.labels)
+            moves = table_moves(table, panel.labels, panel.scale * model.shares)
+            alone = panel.moves * model.shares[panel.alone]
+            models.append((model, moves + np.bincount(panel.reader, alone, len(moves))))
+    return {metric.name: _cell(metric, by_metric.pop(0), panel) for metric in chosen}
 
 
 def _vote_table(votes: Any) -> NDArray[np.int8]:
@@ -108,34 +113,54 @@ def _metric_with_derivatives(name: str) -> Metric:
     return metric
 
 
-def _labels(table: NDArray[np.int8]) -> tuple[Floats, Design, NDArray[np.int16]]:
-    """Soft labels, the design of the votes, and the number of votes of every item."""
+class _Panel(NamedTuple):
+    """Soft labels of items, what votes add to them, and the design of the votes.
+
+    `noise` is the variance of labels by their votes and `scale` what undoes their centring;
+    `alone`, `reader` and `moves` are the items with one vote among others, whose it is, and how
+    far it is from what the scores of all models predict.
+    """
+
+    labels: Floats
+    noise: Floats
+    scale: Floats
+    design: Design
+    alone: Ints
+    reader: Ints
+    moves: Floats
+
+
+def _panel(table: NDArray[np.int8], scores: Floats) -> _Panel:
     from equipoise.kernels.influence import table_labels
 
     items, people = table.shape
-    labels, weight = np.empty(items), np.zeros(people)
-    together = np.zeros((people, people))
-    inverse_sizes, within, fewest = table_labels(table, labels, weight, together)
-    if fewest == 0:
-        spot = int(np.flatnonzero((table < 0).all(axis=1))[0])
-        raise InputError(f"votes, item {spot}", "no vote", "at least one", "leave it out")
     sizes = (table >= 0).sum(axis=1, dtype=np.int16)
-    voted = weight > 0
-    traces = dense_traces(np.diag(weight[voted]) - together[np.ix_(voted, voted)])
-    crossing = Crossing(weight[voted], *traces, inverse_sizes, within)
-    return labels, crossed_design(single_design(items), crossing, 1 / items), sizes
+    if not sizes.all():
+        spot = int(np.argmin(sizes))
+        raise InputError(f"votes, item {spot}", "no vote", "at least one", "leave it out")
+    alone = np.flatnonzero(sizes == 1) if (sizes > 1).any() else np.arange(0)
+    scale, labels = item_scale(1 - 1 / sizes), np.empty(items)
+    weights, together = np.zeros((2, people)), np.zeros((people, people))
+    squares, within = table_labels(table, scale, labels, weights, together)
+    noise = scale**2 * labels * (1 - labels) / sizes
+    moves, reader = np.zeros(len(alone)), alone
+    if len(alone):  # which together are one more item
+        reader = np.argmax(table[alone] >= 0, axis=1)
+        single = np.bincount(reader, minlength=people).astype(np.float64)
+        together += centred_alone(single) - np.diag(single)
+        moves = (labels - expected_shares(labels, scores))[alone]
+        noise[alone] = moves**2
+    voted = weights[0] > 0
+    traces = dense_traces((np.diag(weights[1]) - together)[np.ix_(voted, voted)])
+    crossing = Crossing(weights[0, voted], *traces, squares, within + len(alone))
+    design = crossed_design(single_design(items), crossing, 1 / items)
+    return _Panel(labels, noise, scale, design, alone, reader, moves)
 
 
-def _cell(
-    metric: Metric,
-    models: list[tuple[Influence, Floats]],
-    labels: Floats,
-    design: Design,
-    sizes: NDArray[np.int16],
-) -> TwoWay:
+def _cell(metric: Metric, models: list[tuple[Influence, Floats]], panel: _Panel) -> TwoWay:
+    labels, noise, design = panel.labels, panel.noise, panel.design
     values = np.array([model.value for model, _ in models])
     people = np.stack([moves for _, moves in models])
-    noise = labels * (1 - labels) / sizes
     cells = np.array(
         [[(model.shares * other.shares) @ noise for other, _ in models] for model, _ in models]
     )

@@ -112,7 +112,9 @@ class Uncertainty:
                 labels=entry.question.shares.T,
                 harden=_hard_without_votes,
                 named=self.target.named,
-            ).of_groups(self.plan.annotator_group)
+            )
+            .of_groups(self.plan.annotator_group)
+            .with_scores(list(entry.scores.values()))
             for entry, unit in zip(self.aligned, self.unit, strict=True)
         ]
 
@@ -453,7 +455,7 @@ class Uncertainty:
             flat = by_cell.reshape(len(values), -1)
             votes = alone @ alone.T, flat @ flat.T
             blocked = [
-                replace(ballots, unit=blocks[t]).design
+                replace(ballots, unit=blocks[t], expected=None).design
                 for t, ballots in zip(tasks, crowds, strict=True)
                 if ballots is not None
             ]

@@ -36,6 +36,7 @@ from equipoise.inference import (
     population_of,
     single_design,
 )
+from equipoise.inference.ballots import centred_alone, item_scale, predicted_shares
 from equipoise.inference.proportions import Trials
 from equipoise.metrics import Metric, named
 from equipoise.scale.disk.coded import Codes
@@ -51,7 +52,7 @@ from equipoise.scale.disk.ranking import (
 from equipoise.scale.disk.scores import ScoredVotes, ScoresOnDisk, join
 from equipoise.scale.disk.votes import VotesOnDisk, map_partitions
 from equipoise.study.uncertainty import value_width
-from equipoise.types.arrays import Floats, InputError, choice, require_number
+from equipoise.types.arrays import Bools, Floats, InputError, choice, require_number
 from equipoise.types.notices import Notice
 from equipoise.types.words import ONE_CLASS, hint
 
@@ -187,7 +188,7 @@ class _Sums:
     """Sums over items and votes of some partitions, of all models by one metric.
 
     `design`, `weight` and `number` are those of the design, whatever the metric: cells, and
-    weight and items of every annotator.
+    weight (as it is, scaled, and scaled where a vote is alone) and items of every annotator.
     """
 
     influence: Floats
@@ -203,7 +204,7 @@ class _Sums:
     def empty(cls, models: int, people: int) -> "_Sums":
         """All zero."""
         influence, total, fourth, cells = np.zeros((4, models, models))
-        weight, number = np.zeros((2, people))
+        weight, number = np.zeros((3, people)), np.zeros(people)
         moved, design = np.zeros((models, people)), np.zeros(2)
         return cls(influence, total, fourth, cells, moved, design, weight, number)
 
@@ -219,7 +220,7 @@ class _Influences:
 
     reader: Codes
     people: int
-    items: int
+    masses: Masses
     yes: int
     ranking: Ranking | None
     means: Means
@@ -236,6 +237,7 @@ class _Influences:
         from equipoise.kernels.blocks import vote_moves
 
         share = self.reader.shares(number, self.yes)
+        centred = self._centred_votes(number, share)
         kind, rows = (self.reader.size, self.yes), self.reader.rows(number)
         for name, (items, slopes) in self._moved(number, share).items():
             sums = totals[name]
@@ -245,7 +247,16 @@ class _Influences:
                 sums.total[a, a:] += total
                 sums.fourth[a, a:] += fourth
             parts = (sums.people, sums.cells, sums.design, sums.weight, sums.number)
-            vote_moves(rows, share, kind, np.ascontiguousarray(slopes), parts)
+            vote_moves(rows, centred, kind, np.ascontiguousarray(slopes), parts)
+
+    def _centred_votes(self, number: int, share: Floats) -> tuple[Floats, Floats, Bools]:
+        """What votes are compared with, what undoes that, and whether no vote is in it."""
+        scale, alone = _scales(self.reader, number, self.masses)
+        if not alone.any():
+            return share, scale, alone
+        scores = self.means.study.matched(number)[0]
+        expected = predicted_shares(self.masses.moments, share, scores)
+        return np.where(alone, expected, share), scale, alone
 
     def _moved(self, number: int, share: Floats) -> dict[str, Moved]:
         moved = {} if self.ranking is None else self.ranking.moved(number, share)
@@ -259,7 +270,19 @@ class _Influences:
         """Influences on a mean; undefined where it is infinite."""
         finite = np.where(np.isfinite(value), value, np.nan)
         items = np.where(np.isfinite(of.items), of.items, np.nan) - finite
-        return Moved(items / self.items, (of.slopes + 0.0 * finite) / self.items)
+        number = self.masses.items
+        return Moved(items / number, (of.slopes + 0.0 * finite) / number)
+
+
+def _scales(codes: Codes, number: int, masses: Masses) -> tuple[Floats, Bools]:
+    """What undoes the centring of the items of a partition, and which have one vote."""
+    start, _, weight = codes.rows(number)
+    size, square = np.diff(start), 1 / np.diff(start)
+    if len(weight):
+        total = np.add.reduceat(weight, start[:-1])
+        square = np.add.reduceat(np.square(weight), start[:-1]) / total**2
+    alone = (size == 1) & (masses.single < masses.items)
+    return item_scale(np.where(size == 1, 0.0, 1 - square)), alone
 
 
 # ---- intervals -----------------------------------------------------------------------------
@@ -325,7 +348,7 @@ class _Evaluation:
         add = _Influences(
             reader=votes.reader,
             people=people,
-            items=self.masses.items,
+            masses=self.masses,
             yes=self.yes,
             ranking=self.ranking,
             means=self.means,
@@ -362,23 +385,25 @@ class _Evaluation:
 
     def _design(self, sums: _Sums, units: Design) -> Design:
         """What the design of items and annotators allows."""
-        people = np.flatnonzero(sums.weight)
+        people = np.flatnonzero(sums.weight[0])
         trace, square = self._traces(sums.weight)
         cells, within = sums.design.tolist()
-        crossing = Crossing(sums.weight[people], trace, square, cells, within)
+        crossing = Crossing(sums.weight[0, people], trace, square, cells, within)
         return crossed_design(units, crossing, 1 / self.masses.items)
 
     def _traces(self, weight: Floats) -> tuple[float, float]:
         """Traces of the annotators' weights centred at items, in stripes of annotators."""
         from scipy.sparse import vstack
 
-        votes, people, few = self.study.votes, len(weight), len(weight) <= DENSE
+        votes, people = self.study.votes, weight.shape[1]
+        few = people <= DENSE
         height = people if few else max(1, _STRIPE // people)
-        make_stripe = partial(_stripe, votes.reader, votes.partitions, weight, height)
+        reader, numbers = votes.reader, votes.partitions
+        make_stripe = partial(_stripe, reader, numbers, self.masses, weight[1], height)
         tasks = range(0, people, height)
         stripes = map_partitions(make_stripe, tasks, votes.votes.workers, (votes.folder,))
         if few:
-            return dense_traces(stripes[0].kept)
+            return dense_traces(stripes[0].kept - centred_alone(weight[2]))
         trace = math.fsum(stripe.trace for stripe in stripes)
         if sum(stripe.entries for stripe in stripes) > CROWD // 100:
             return trace, crowd_square(
@@ -407,7 +432,9 @@ def _trials_of_items(values: Floats, sums: _Sums, masses: Masses) -> tuple[Trial
     )
 
 
-def _stripe(codes: Codes, partitions: int, weight: Floats, height: int, low: int) -> _Striped:
+def _stripe(
+    codes: Codes, partitions: int, masses: Masses, weight: Floats, height: int, low: int
+) -> _Striped:
     """Make a stripe of annotators by annotators, from one of them on."""
     from scipy.sparse import csr_matrix
 
@@ -416,7 +443,8 @@ def _stripe(codes: Codes, partitions: int, weight: Floats, height: int, low: int
     people = len(weight)
     left = np.zeros((min(height, people - low), people))
     for number in range(partitions):
-        rated_together(codes.rows(number), codes.size, low, left)
+        scale, alone = _scales(codes, number, masses)
+        rated_together(codes.rows(number), codes.size, np.where(alone, 0.0, scale), low, left)
     np.negative(left, out=left)
     diagonal_places = np.arange(len(left))
     left[diagonal_places, low + diagonal_places] += weight[low : low + len(left)]

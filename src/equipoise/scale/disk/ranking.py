@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from equipoise.inference.ballots import regression_moments
 from equipoise.metrics import Metric, named
 from equipoise.metrics._ranking import sort_items
 from equipoise.scale.disk.coded import mapped
@@ -109,6 +110,10 @@ class Masses(NamedTuple):
         Their number, and scored items without votes.
     scores
         Of mean metrics, shape (metrics, models).
+    moments
+        What shares are predicted from: products of 1, scores and shares.
+    single
+        Items with one vote.
     """
 
     up: float
@@ -117,6 +122,8 @@ class Masses(NamedTuple):
     items: int
     unused: int
     scores: Floats
+    moments: Floats
+    single: int
 
     @property
     def pairs(self) -> float:
@@ -161,7 +168,9 @@ def _write_run(
     up, down, both = (float(mass.sum()) for mass in (share, other, share * other))
     moves = means.of(number, scores, share).values()
     whole = np.array([moved.items.sum(axis=1) for moved in moves])
-    return Masses(up, down, both, len(share), unused, whole), samples
+    moments = regression_moments(share, scores)
+    single = int((np.diff(study.votes.reader.rows(number)[0]) == 1).sum())
+    return Masses(up, down, both, len(share), unused, whole, moments, single), samples
 
 
 def rank_items(
@@ -181,6 +190,8 @@ def rank_items(
         items=sum(part.items for part in parts),
         unused=sum(part.unused for part in parts),
         scores=np.sum([part.scores for part in parts], axis=0),
+        moments=np.sum([part.moments for part in parts], axis=0),
+        single=sum(part.single for part in parts),
     )
     if not metrics:
         return masses, None
