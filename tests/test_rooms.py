@@ -20,19 +20,19 @@ SLACK = 1.03  # how far a budget may lie above its room
 BUDGETS = {
     "__init__": {"tokens": 337, "files": 1, "classes": 0, "vague names": 0},
     "__main__": {"tokens": 10, "files": 1, "classes": 0, "vague names": 0},
-    "clean": {"tokens": 61_550, "files": 27, "classes": 50, "vague names": 2},
+    "clean": {"tokens": 62_000, "files": 27, "classes": 50, "vague names": 2},
     "cli": {"tokens": 43_150, "files": 28, "classes": 14, "vague names": 16},
     "datasets": {"tokens": 6_200, "files": 11, "classes": 7, "vague names": 0},
     "inference": {"tokens": 24_300, "files": 10, "classes": 23, "vague names": 1},
     "kernels": {"tokens": 18_100, "files": 12, "classes": 0, "vague names": 2},
     "metrics": {"tokens": 29_150, "files": 13, "classes": 21, "vague names": 0},
-    "read": {"tokens": 51_250, "files": 21, "classes": 26, "vague names": 10},
+    "read": {"tokens": 51_400, "files": 21, "classes": 26, "vague names": 10},
     "report": {"tokens": 50_400, "files": 20, "classes": 29, "vague names": 8},
     "scale": {"tokens": 27_900, "files": 14, "classes": 50, "vague names": 5},
-    "study": {"tokens": 124_950, "files": 52, "classes": 95, "vague names": 35},
+    "study": {"tokens": 125_350, "files": 52, "classes": 95, "vague names": 35},
     "truth": {"tokens": 46_100, "files": 21, "classes": 41, "vague names": 1},
-    "types": {"tokens": 27_200, "files": 14, "classes": 49, "vague names": 1},
-    "uq": {"tokens": 46_300, "files": 22, "classes": 64, "vague names": 9},
+    "types": {"tokens": 27_400, "files": 14, "classes": 49, "vague names": 1},
+    "uq": {"tokens": 46_500, "files": 22, "classes": 64, "vague names": 9},
 }  # fmt: skip
 
 

@@ -13,6 +13,8 @@ from equipoise.clean import detector as detector_module
 from equipoise.clean.encoders import GivenEmbeddings, GreyPixels, choose_encoder, embed
 from equipoise.clean.images import ArrayImages
 from equipoise.clean.networks import EfficientNetLite, OnnxFile, TimmModel
+from equipoise.read import codec
+from equipoise.read.files import content
 from equipoise.types.arrays import InputError
 
 IMAGES = ArrayImages(np.random.default_rng(0).integers(0, 256, (150, 20, 20, 3), np.uint8))
@@ -142,6 +144,53 @@ def test_models_that_do_not_fit_are_refused(tmp_path):
         OnnxFile(tmp_path / "bad.onnx").encode(IMAGES, [0])
     with pytest.raises(InputError, match="no such file"):
         OnnxFile(tmp_path / "gone.onnx").encode(IMAGES, [0])
+
+
+@pytest.mark.parametrize(
+    ("axes", "size"),
+    [([1, 3, 0, 4], 224), ([0, 3, 4, 4], 224), ([1, 3, 100_000, 100_000], 224),
+     ([1, 3, 100_000, 4], 224), ([100_000, 3, 64, 64], 224), (["n", 3, "h", "w"], 100_000),
+     (["n", 3, "h", "w"], 0), (["n", 3, "h", "w"], -5), ([1, 3, 100_000, "w"], 1000),
+     ([1, 100_000, 100_000, 3], 224)],
+)  # fmt: skip
+def test_inputs_of_an_odd_size_are_refused_before_memory_is_taken(tmp_path, axes, size):
+    import tracemalloc
+
+    onnx_model(tmp_path / "a.onnx", axes, [node("Identity", ["x"], ["y"])], [("y", axes)])
+    tracemalloc.start()
+    with pytest.raises(InputError, match="at most 16,777,216 pixels") as refused:
+        OnnxFile(tmp_path / "a.onnx", size=size).encode(IMAGES, [0])
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert refused.value.where == "a.onnx, inputs" and "smaller" in refused.value.do
+    assert most < 2**24
+
+
+def test_a_model_that_fails_on_an_image_or_gives_no_features_is_refused(tmp_path):
+    from onnx import TensorProto, helper
+
+    shape = helper.make_tensor("s", TensorProto.INT64, [2], [7, 5])
+    fails = onnx_model(
+        tmp_path / "fails.onnx", ["n", 3, "h", "w"],
+        [node("Constant", [], ["s"], value=shape), node("Reshape", ["x", "s"], ["y"])],
+        [("y", [7, 5])],
+    )  # fmt: skip
+    with pytest.raises(InputError, match=r"fails\.onnx, output y: cannot be computed"):
+        fails.encode(IMAGES, [0])
+    none = helper.make_tensor("s", TensorProto.INT64, [1], [0])
+    empty = onnx_model(
+        tmp_path / "empty.onnx", [1, 3, 4, 4],
+        [node("Constant", [], ["s"], value=none), node("ConstantOfShape", ["s"], ["y"])],
+        [("y", ["k"])],
+    )  # fmt: skip
+    with pytest.raises(InputError, match=r"float32 of shape \(0,\)"):
+        empty.encode(IMAGES, [0])
+
+
+def test_a_pipe_is_no_model(tmp_path):
+    os.mkfifo(tmp_path / "a.onnx")
+    with pytest.raises(InputError, match="a device or a pipe"):
+        OnnxFile(tmp_path / "a.onnx").encode(IMAGES, [0])
 
 
 def test_a_model_that_changes_on_disk_is_loaded_again(tmp_path):
@@ -295,6 +344,17 @@ def test_a_damaged_shard_is_noticed_and_made_again(tmp_path, damage):
     assert 0 < len(Counting.seen) <= 64 and again.values.tobytes() == whole.values.tobytes()
     assert [one.code for one in again.notices] == ["cache_damaged"]
     assert not embed(IMAGES, GreyPixels(), cache=tmp_path).notices
+
+
+@pytest.mark.parametrize("facts", [{"schema": 1}, {"encoder": "another"}])
+def test_a_shard_of_another_version_or_encoder_is_made_again(tmp_path, facts):
+    whole = embed(IMAGES, GreyPixels(), cache=tmp_path)
+    shard = sorted(tmp_path.rglob("*.embeddings"))[0]
+    said, arrays = codec.read_sealed(content(shard), "")
+    arrays["values"] = arrays["values"] + 1
+    codec.write_sealed(shard, {**said, **facts}, arrays, packed=False)
+    again = embed(IMAGES, GreyPixels(), cache=tmp_path)
+    assert again.values.tobytes() == whole.values.tobytes() and again.notices
 
 
 def test_a_cache_that_cannot_be_written_is_refused(tmp_path):

@@ -24,6 +24,7 @@ from equipoise.clean.scan_findings import (
     pictures,
     save_scan,
     scan_report,
+    with_pictures_inside,
 )
 from equipoise.clean.scanning import ScanPlan, _smallest_ranks, scan
 from equipoise.read.annotations import read_annotations
@@ -295,6 +296,33 @@ def test_pictures_beside_the_page_come_inside_a_page_elsewhere(data, found, tmp_
     code, _, _ = call.other("report", tmp_path / "run", "--out", tmp_path / "mailed.html")
     mailed = (tmp_path / "mailed.html").read_text()
     assert code == 0 and "thumbnails/" not in mailed and "data:image/jpeg" in mailed
+
+
+@pytest.mark.parametrize("change", ["no seal", "a flipped digit", "another version"])
+def test_a_scan_that_was_changed_is_refused(data, found, tmp_path, change):
+    save_scan(record(data, found)[0], tmp_path)
+    path = tmp_path / "scan.json"
+    held = json.loads(path.read_text())
+    if change == "no seal":
+        del held["seal"]
+    elif change == "a flipped digit":
+        held["tasks"][0]["suspects"][0]["score"] += 0.125
+    else:
+        held["schema"] += 1
+    path.write_text(json.dumps(held))
+    with pytest.raises(InputError, match="clean scan again"):
+        load_scan(tmp_path)
+
+
+def test_a_picture_that_was_put_in_the_place_of_another_is_refused(data, found, tmp_path):
+    made, files = record(data, found, beside=True)
+    save_scan(made, tmp_path, files)
+    (tmp_path / next(iter(files))).write_bytes(b"something else")
+    with pytest.raises(InputError, match="changed since it was written"):
+        with_pictures_inside(load_scan(tmp_path), tmp_path)
+    elsewhere = replace(made, pictures={"i000.png": "thumbnails/../scan.json"})
+    with pytest.raises(InputError, match="changed since it was written"):
+        with_pictures_inside(elsewhere, tmp_path)
 
 
 def test_pictures_that_are_hard_to_press_still_leave_the_page_small():

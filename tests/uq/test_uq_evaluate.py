@@ -1,6 +1,9 @@
 """Evaluation of uncertainty: pairs, seeds, patients, files, the command and its page."""
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -265,6 +268,35 @@ def test_the_command_prints_rows_and_writes_a_page(saved, tmp_path):
     assert (out / "report.html").is_file() and (out / "uncertainty.json").is_file()
     shown = runner.invoke(app, ["uq", "evaluate", str(saved)])
     assert shown.exit_code == 0 and "best group" in shown.stdout
+
+
+LIMITED = """
+import resource, sys
+from pathlib import Path
+from equipoise import InputError
+from equipoise.uq.predictions import read_study
+
+resource.setrlimit(resource.RLIMIT_AS, (3 * 2**30, 3 * 2**30))
+folder = Path(sys.argv[1])
+try:
+    read_study([*sorted(folder.glob("m*.npz")), folder / "labels.npz"])
+except InputError as error:
+    print(error.where, error.got, error.do, sep="|")
+"""
+
+
+def test_three_hundred_methods_are_refused_before_their_memory_is_taken(tmp_path):
+    random = np.random.default_rng(0)
+    np.savez(tmp_path / "labels.npz", labels=random.integers(0, 2, (20_000, 14)))
+    np.savez(tmp_path / "m0.npz", probs=random.random((2, 20_000, 14), dtype=np.float32))
+    for number in range(1, 300):
+        os.link(tmp_path / "m0.npz", tmp_path / f"m{number}.npz")
+    done = subprocess.run(
+        [sys.executable, "-c", LIMITED, str(tmp_path)],
+        capture_output=True, text=True, check=True, timeout=120,
+    )  # fmt: skip
+    where, got, do = done.stdout.strip().split("|")
+    assert where.startswith("300 files") and "GiB" in got and "fewer methods" in do
 
 
 def test_plain_files_are_named_by_their_method(tmp_path):

@@ -7,7 +7,6 @@ catalogue (`CatalogueDetector`). One of the user's own is a frozen dataclass who
 its hyper-parameters; `scores_of` calls it behind the boundary of `equipoise.read.user_code`.
 """
 
-import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
@@ -23,6 +22,7 @@ from equipoise.read.user_code import (
     load_user_object,
     new_user_object,
     path_and_name,
+    user_file,
 )
 from equipoise.types.arrays import (
     Floats,
@@ -126,9 +126,10 @@ def scores_of(
     detector: Detector, data: Collection, seed: int = 0, progress: Progress | None = None
 ) -> Predictions:
     """Scores of a detector, of the package or of the user's own, which is then checked."""
-    if type(detector).__module__.startswith("equipoise."):
+    file = user_file(detector)
+    if not file:
         return detector.score(data, seed=seed, progress=progress)
-    where = f"detector {detector.name} of {_file_of(detector)}"
+    where = f"detector {detector.name} of {file}"
     scores = call_user_code(
         detector.score,
         data,
@@ -151,13 +152,6 @@ def scores_of(
         do = "scale them, or leave out bounded = True"
         raise InputError(where, "scores beyond 0 and 1", "scores in [0, 1]", do)
     return scores
-
-
-def _file_of(detector: Detector) -> str:
-    try:
-        return inspect.getfile(type(detector))
-    except (OSError, TypeError):
-        return "a class in no file"
 
 
 @dataclass(frozen=True, kw_only=True)

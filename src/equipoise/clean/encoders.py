@@ -14,12 +14,14 @@ Pillow: for demonstrations, and for finding the nearest pictures of a collection
 embeddings.
 
 `embed`: one image after another, with a cache that survives being killed. The cache has a
-folder per fingerprint of an encoder, of shards that are written whole and never changed. A
-shard is named by the hash of what it holds, so that one that was cut off or damaged is noticed,
+folder per fingerprint of an encoder, of sealed shards (`equipoise.read.codec`) that are written
+whole and never changed: one that was cut off, damaged or is of another encoder is noticed,
 removed and made again. An embedding is kept by the content of its image: the same image in
 another folder is not encoded again, nor one that is there twice.
 
 `choose_encoder` takes the words of the command line; networks are `equipoise.clean.networks`.
+An encoder of the user's own extends `Encoder`; `encoded` calls it behind the boundary of
+`equipoise.read.user_code` and checks what it gives.
 """
 
 import hashlib
@@ -28,7 +30,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from io import BytesIO
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -36,8 +37,15 @@ import numpy as np
 
 from equipoise.clean.collection import ImageSource, Pixels
 from equipoise.clean.detector import Progress, tell
-from equipoise.read.files import DAMAGE, AnyPath, content
-from equipoise.read.writing import replaced
+from equipoise.read import codec
+from equipoise.read.files import AnyPath, content
+from equipoise.read.user_code import (
+    call_user_code,
+    load_user_object,
+    new_user_object,
+    path_and_name,
+    user_file,
+)
 from equipoise.types.arrays import Floats, InputError, short_repr
 from equipoise.types.notices import Notice, notice
 
@@ -48,6 +56,7 @@ _FLOOR = 1e-4  # keeps a blank picture from being the zero vector
 _BATCH = 64  # images per shard
 _KEY = 32  # bytes of a key
 _ENDING = ".embeddings"
+_SCHEMA = 2  # of a shard
 
 
 @dataclass(frozen=True)
@@ -70,6 +79,39 @@ class Encoder(ABC):
     @abstractmethod
     def encode(self, images: ImageSource, places: Sequence[int]) -> Floats:
         """Embeddings of some images, float32 of shape (places, features)."""
+
+
+def encoded(encoder: Encoder, images: ImageSource, places: Sequence[int]) -> Floats:
+    """Embeddings of some images, float32 of shape (places, features), and finite."""
+    file = user_file(encoder)
+    if not file:
+        return np.asarray(encoder.encode(images, places), dtype=np.float32)
+    where = f"encoder {encoder.name} of {file}"
+    values: Floats = call_user_code(
+        lambda: np.asarray(encoder.encode(images, places)),
+        where=where,
+        expected="an array of embeddings",
+    )
+    shape = (len(places), values.shape[-1] if values.ndim == 2 else 0)
+    if values.dtype.kind not in "fiu" or values.shape != shape or not shape[1]:
+        got, do = f"{values.dtype} of shape {values.shape}", "return a row per image"
+        raise InputError(where, got, f"numbers of shape ({len(places)}, features)", do)
+    if not np.isfinite(values).all():
+        got, do = "embeddings that are not finite", "correct the file"
+        raise InputError(where, got, "finite numbers", do)
+    return values.astype(np.float32)
+
+
+def _fingerprint(encoder: Encoder) -> str:
+    """What names the folder of an encoder's embeddings."""
+    file = user_file(encoder)
+    if not file:
+        return encoder.fingerprint
+    where, expected = f"fingerprint of {file}", "a hash in letters and digits"
+    name = call_user_code(lambda: encoder.fingerprint, where=where, expected=expected)
+    if not (isinstance(name, str) and name.isalnum() and len(name) <= 128):
+        raise InputError(where, f"{name!r:.40}", expected, "return fingerprint_of(...)")
+    return name
 
 
 def fingerprint_of(**parts: object) -> str:
@@ -231,7 +273,7 @@ def embed(
     """
     if not len(images):
         raise InputError("images", "none", "at least one image", "give a folder with images")
-    folder = None if cache is None else _cache_folder(Path(cache), encoder.fingerprint)
+    folder = None if cache is None else _cache_folder(Path(cache), _fingerprint(encoder))
     digests = (images.digest(place) for place in range(len(images)))
     keys = [hashlib.sha256(digest.encode()).digest() for digest in digests]
     first = {key: place for place, key in reversed(list(enumerate(keys)))}
@@ -240,7 +282,7 @@ def embed(
     done = len(images) - len(todo)
     tell(progress, done, len(images))
     for batch in _batches(todo):
-        values = np.asarray(encoder.encode(images, batch), dtype=np.float32)
+        values = encoded(encoder, images, batch)
         batch_keys = [keys[place] for place in batch]
         if folder is not None:
             _write_shard(folder, batch_keys, values)
@@ -249,6 +291,13 @@ def embed(
         tell(progress, done, len(images))
     text = "{shards:count} files of the cache of embeddings were damaged and made again."
     notices = (notice("cache_damaged", text, shards=damaged),) if damaged else ()
+    widths = {len(row) for row in rows.values()}
+    if len(widths) > 1:
+        do = "give every image as many, and use another cache"
+        raise InputError(
+            f"encoder {encoder.name}", f"{min(widths)} and {max(widths)} features",
+            "as many features for every image", do,
+        )  # fmt: skip
     return Embedded(np.stack([rows[key] for key in keys]), len(todo), notices)
 
 
@@ -291,26 +340,20 @@ def _load_shards(folder: Path, wanted: set[bytes]) -> tuple[dict[bytes, Floats],
 
 def _write_shard(folder: Path, keys: Sequence[bytes], values: Floats) -> None:
     """Add a shard, in one step."""
-    out = BytesIO()
-    np.save(out, np.frombuffer(b"".join(keys), np.uint8).reshape(-1, _KEY))
-    np.save(out, values)
-    data = out.getvalue()
-    with replaced(folder / f"{hashlib.sha256(data).hexdigest()}{_ENDING}") as file:
-        file.write(data)
+    held = b"".join(keys)
+    arrays = {"keys": np.frombuffer(held, np.uint8).reshape(-1, _KEY), "values": values}
+    path = folder / f"{hashlib.sha256(held).hexdigest()}{_ENDING}"
+    codec.write_sealed(path, {"schema": _SCHEMA, "encoder": folder.name}, arrays, packed=False)
 
 
 def _read_shard(path: Path) -> tuple[Any, Floats] | None:
     """Keys and embeddings of a shard; None where it is not as it was written."""
     try:
-        data = content(path).data
-        if hashlib.sha256(data).hexdigest() != path.name.removesuffix(_ENDING):
-            return None
-        file = BytesIO(data)
-        keys, values = (np.load(file, allow_pickle=False) for _ in range(2))
-    except DAMAGE:
+        facts, arrays = codec.read_sealed(content(path), "remove it: it is made again")
+    except InputError:
         return None
-    fits = keys.ndim == 2 and keys.dtype == np.uint8 and values.ndim == 2
-    return (keys, values) if fits and len(keys) == len(values) else None
+    same = (facts.get("schema"), facts.get("encoder")) == (_SCHEMA, path.parent.name)
+    return (arrays["keys"], arrays["values"]) if same else None
 
 
 def choose_encoder(name: str) -> Encoder:
@@ -318,8 +361,8 @@ def choose_encoder(name: str) -> Encoder:
 
     ``default`` is ``lite0``; ``lite0`` and ``lite2`` are EfficientNet-Lite at 128 pixels,
     ``lite0:224`` at 224; a path that ends in ``.onnx`` is that file; ``timm:NAME`` a model of
-    timm; ``pixels`` the image itself, small and grey. A file of embeddings (``.npz``,
-    ``.npy``, ``.csv``, ``.parquet``) is put to the images by its ids.
+    timm; ``pixels`` the image itself, small and grey; ``mine.py:Mine`` one of your own. A file
+    of embeddings (``.npz``, ``.npy``, ``.csv``, ``.parquet``) is put to the images by its ids.
 
     Examples
     --------
@@ -330,6 +373,10 @@ def choose_encoder(name: str) -> Encoder:
     from equipoise.clean.reading import ENDINGS, read_features
 
     word, _, rest = name.partition(":")
+    if path_and_name(name) is not None:
+        user_object = load_user_object(name, Encoder, "encoder")
+        encoder: Encoder = new_user_object(user_object, f"encoder {name}", ("name",))
+        return encoder
     if name.lower().endswith(".onnx"):
         return OnnxFile(Path(name))
     if word == "timm" and rest:
@@ -346,6 +393,7 @@ def choose_encoder(name: str) -> Encoder:
     raise InputError(
         "encoder",
         f"{name!r}",
-        "default, lite0, lite2, lite0:224, FILE.onnx, timm:NAME, pixels or FILE.npz",
+        "default, lite0, lite2, lite0:224, FILE.onnx, timm:NAME, pixels, FILE.npz or "
+        "mine.py:Mine",
         "choose one of these",
     )

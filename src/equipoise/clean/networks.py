@@ -7,7 +7,8 @@ features. 128 pixels are fast, 224 better.
 
 `OnnxFile`: any image model in an ONNX file, run by onnxruntime on one thread.
 Input: the model must have one, of four axes. Three channels first or last are told by where the
-3 stands; the size is the model's own, and `size` where it leaves that open. Values are in
+3 stands; the size is the model's own, and `size` where it leaves that open, at most 4,096 x
+4,096 pixels for all images that it takes at once. Values are in
 [0, 1], minus `mean`, divided by `sd` (of ImageNet, unless said otherwise); a model that takes
 whole numbers of eight bits gets 0 to 255 as they are.
 
@@ -42,10 +43,13 @@ from equipoise.clean.encoders import (
     single_torch_thread,
     squeeze,
 )
-from equipoise.read.files import file_sha256, unreadable
+from equipoise.read.files import file_sha256, require_file, unreadable
 from equipoise.types.arrays import Floats, InputError, choice, listed, require_whole
+from equipoise.types.numbers import count
 
 VERSIONS = ("lite0", "lite2")
+MOST_SIDE = 4096  # pixels of an image
+MOST_PIXELS = MOST_SIDE**2  # that a model takes at once
 _CODE = "efficientnet_lite_pytorch"
 _TYPES = {
     "tensor(float)": np.float32,
@@ -196,8 +200,16 @@ class OnnxFile(Encoder):
         if model.channels_first:
             values = values.transpose(2, 0, 1)
         batch = np.repeat(values[None].astype(model.dtype), model.batch, axis=0)
-        features = model.session.run([model.output], {model.input: batch})[0]
-        return _pool(np.asarray(features), model)
+        where, do = f"{Path(self.path).name}, output {model.output}", "export the model again"
+        try:
+            features = np.asarray(model.session.run([model.output], {model.input: batch})[0])
+        except _failures() as error:
+            got = f"cannot be computed ({str(error).splitlines()[0]})"
+            raise InputError(where, got, "features of an image", do) from error
+        if features.dtype.kind != "f" or not 0 < features.size <= MOST_PIXELS:
+            got = f"{features.dtype} of shape {features.shape}"
+            raise InputError(where, got, "floating-point features", do)
+        return _pool(features, model)
 
 
 class _OnnxModel(NamedTuple):
@@ -214,6 +226,7 @@ class _OnnxModel(NamedTuple):
 
 def _onnx_model(path: Path, size: int, output: str) -> _OnnxModel:
     """The model in a file as it is now, loaded once."""
+    require_file(path)
     try:
         now = path.stat()
     except OSError as error:
@@ -234,13 +247,22 @@ def _onnx_model(path: Path, size: int, output: str) -> _OnnxModel:
     high, wide = (
         side if isinstance(side, int) else size for side in axes[1 + first : 3 + first]
     )
+    batch = axes[0] if isinstance(axes[0], int) else 1
+    odd = min(batch, high, wide) < 1 or max(high, wide) > MOST_SIDE
+    if odd or batch * high * wide > MOST_PIXELS:
+        raise InputError(
+            f"{path.name}, inputs",
+            f"{count(batch)} images of {count(high)} x {count(wide)} pixels",
+            f"sides of 1 to {count(MOST_SIDE)}, at most {count(MOST_PIXELS)} pixels in all",
+            "export the model for smaller images, or name a smaller size",
+        )
     return _OnnxModel(
         session,
         inputs[0].name,
         _chosen_output(path.name, session.get_outputs(), output),
         first,
         (high, wide),
-        axes[0] if isinstance(axes[0], int) else 1,
+        batch,
         dtype,
     )
 

@@ -34,7 +34,7 @@ from equipoise.clean.collection import (
     Task,
     known_truth,
 )
-from equipoise.clean.encoders import Encoder, GreyPixels
+from equipoise.clean.encoders import Encoder, GreyPixels, encoded
 from equipoise.clean.pictures import (
     ALTERATIONS,
     MADE_UP,
@@ -248,9 +248,9 @@ def _embedded(data: Collection, planted: Bools, encoder: Encoder | None) -> Coll
     if encoder is None or data.images is None:
         return data
     if data.embeddings is None:
-        return replace(data, embeddings=encoder.encode(data.images, range(len(data))))
+        return replace(data, embeddings=encoded(encoder, data.images, range(len(data))))
     places = np.flatnonzero(planted)
-    rows, values = encoder.encode(data.images, places.tolist()), np.array(data.embeddings)
+    rows, values = encoded(encoder, data.images, places.tolist()), np.array(data.embeddings)
     if len(rows) and rows.shape[1] != values.shape[1]:
         raise InputError(
             "contamination, encoder",

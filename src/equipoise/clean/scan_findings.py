@@ -122,13 +122,22 @@ EASIER = (
 
 def with_pictures_inside(scan: Scan, folder: Path) -> Scan:
     """The same with the pictures of a folder in place of the ways to them."""
-    addresses = {
-        name: address((folder / way).read_bytes())
-        if way.startswith(f"{THUMBNAILS}/") and (folder / way).is_file()
-        else way
-        for name, way in scan.pictures.items()
-    }
-    return replace(scan, pictures=addresses)
+
+    def inside(way: str) -> str:
+        path = folder / way
+        if not way.startswith(f"{THUMBNAILS}/") or not path.is_file():
+            return way
+        picture = content(path).data
+        if _thumbnail_name(picture) != way:
+            raise InputError(f"{path}", "changed since it was written", "as it was", AGAIN)
+        return address(picture)
+
+    return replace(scan, pictures={name: inside(way) for name, way in scan.pictures.items()})
+
+
+def _thumbnail_name(picture: bytes) -> str:
+    """Where a picture lies beside the page: a name of what it holds."""
+    return f"{THUMBNAILS}/{hashlib.sha256(picture).hexdigest()[:16]}.jpg"
 
 
 def scan_json(scan: Scan) -> dict[str, JsonValue]:
@@ -179,9 +188,8 @@ def pictures(
             break
     for name, picture in drawn.items():
         if beside:
-            path = f"{THUMBNAILS}/{hashlib.sha256(picture).hexdigest()[:16]}.jpg"
-            files[path] = picture
-            addresses[name] = path
+            addresses[name] = _thumbnail_name(picture)
+            files[addresses[name]] = picture
         else:
             addresses[name] = address(picture)
     return addresses, files
@@ -672,6 +680,5 @@ def load_scan(folder: Path) -> Scan:
         raise InputError(f"{path}", "not a scan", "JSON of a scan", AGAIN) from error
     if not isinstance(held, dict) or held.get("schema") != SCHEMA:
         raise InputError(f"{path}", "another schema", f"schema {SCHEMA}", AGAIN)
-    record = codec.read(Scan, held, MARK)
-    codec.check_seal(held, f"{path}", AGAIN)
-    return record
+    codec.check_sealed(held, None, f"{path}", AGAIN)
+    return codec.read(Scan, held, MARK)

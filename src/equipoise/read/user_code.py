@@ -16,17 +16,21 @@ mine.py:mine expected scores
 
 import hashlib
 import sys
-from collections.abc import Callable, Sequence
-from contextlib import redirect_stdout
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from importlib.util import module_from_spec, spec_from_file_location
-from inspect import isabstract
+from inspect import getfile, isabstract
 from pathlib import Path
+from threading import Lock
 from traceback import extract_tb
 from types import ModuleType
-from typing import Any
+from typing import IO, Any
 
 from equipoise.scale.engine import send_by_code
 from equipoise.types.arrays import InputError, nearest
+
+_lock = Lock()
+_outputs: list[IO[str]] = []  # standard output, and below it that of every call that runs
 
 
 def path_and_name(spec: str) -> tuple[Path, str | None] | None:
@@ -43,6 +47,39 @@ def path_and_name(spec: str) -> tuple[Path, str | None] | None:
     return (Path(spec), None) if spec.endswith(".py") else None
 
 
+def user_file(value: Any) -> str:
+    """The file of a function, or of an object's class, that a user wrote; empty for ours.
+
+    Examples
+    --------
+    >>> user_file(user_file), user_file(3)
+    ('', 'no file')
+    """
+    home = value if hasattr(value, "__code__") else type(value)
+    if home.__module__.startswith("equipoise."):
+        return ""
+    try:
+        return getfile(home)
+    except (OSError, TypeError):
+        return "no file"
+
+
+@contextmanager
+def _output_aside() -> Iterator[None]:
+    """Send standard output to the error stream, while any thread is inside."""
+    with _lock:
+        _outputs.append(sys.stdout)
+        sys.stdout = sys.stderr
+    try:
+        yield
+    finally:
+        with _lock:
+            outermost = _outputs[0]
+            _outputs.pop()
+            if not _outputs:
+                sys.stdout = outermost
+
+
 def call_user_code(
     function: Callable[..., Any], *arguments: Any, where: str, expected: str, **keywords: Any
 ) -> Any:
@@ -56,7 +93,7 @@ def call_user_code(
         What it should have done.
     """
     try:
-        with redirect_stdout(sys.stderr):
+        with _output_aside():
             return function(*arguments, **keywords)
     except InputError:
         raise

@@ -19,15 +19,19 @@ Decisions never get AUROC: a single point has no curve. Where some models decide
 scores, all are compared by their decisions.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import fields, replace
+from functools import partial
 from typing import Any
 
-from equipoise.metrics import Metric, named
+import numpy as np
+
+from equipoise.metrics import CATALOGUE, Metric, named
 from equipoise.read.headers import refuse_swapped_items
 from equipoise.read.tables import frame_kind
+from equipoise.read.user_code import call_user_code, user_file
 from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import wrong_type
+from equipoise.types.arrays import InputError, wrong_type
 from equipoise.types.plausibilities import Plausibilities
 from equipoise.types.predictions import Predictions
 
@@ -165,7 +169,40 @@ def as_metrics(metrics: object) -> tuple[Metric, ...]:
     for metric in metrics:
         if not isinstance(metric, str | Metric):
             raise wrong_type("metrics", metric, NAMES, do)
-    return tuple(named(metric) if isinstance(metric, str) else metric for metric in metrics)
+    return tuple(named(metric) if isinstance(metric, str) else _guarded(metric)
+                 for metric in metrics)  # fmt: skip
+
+
+def _guarded(metric: Metric) -> Metric:
+    """A metric of the caller's own with its functions behind the boundary of user code."""
+    if metric.name.partition(":")[0] in CATALOGUE and not user_file(metric.finish):
+        return metric
+    functions: dict[str, Any] = {part.name: getattr(metric, part.name)
+                                 for part in fields(metric)}  # fmt: skip
+    functions = {part: function for part, function in functions.items() if callable(function)}
+    file = next(filter(None, map(user_file, functions.values())), "the caller's own")
+    for part, function in functions.items():
+        where = f"metric {metric.name} of {file}, {part}"
+        functions[part] = partial(_call_metric, function, where, metric)
+    return replace(metric, **functions)
+
+
+def _call_metric(function: Callable[..., Any], where: str, metric: Metric, *inputs: Any) -> Any:
+    """Call a function of a caller's metric; its values are numbers, and within its bounds."""
+    expected = "what equipoise.metrics.Metric says"
+    result = call_user_code(function, *inputs, where=where, expected=expected)
+    part = where.rpartition(" ")[2]
+    if part not in ("finish", "per_item"):
+        return result
+    size = np.shape(inputs[0])[-1 if part == "finish" else 0]
+    values, (low, high) = np.asarray(result), metric.bounds
+    if values.dtype.kind not in "fiub" or values.shape != (size,):
+        got = f"{values.dtype} of shape {values.shape}"
+        raise InputError(where, got, f"{size} numbers", "return a number for each of them")
+    if (values < low - 1e-9).any() or (values > high + 1e-9).any():
+        got = f"values from {np.nanmin(values):g} to {np.nanmax(values):g}"
+        raise InputError(where, got, f"values from {low:g} to {high:g}", "set its bounds")
+    return result
 
 
 KAPPA, GRADES = "cohen_kappa", "quadratic_weighted_kappa"

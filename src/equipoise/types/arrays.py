@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from difflib import get_close_matches
 from operator import itemgetter
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -134,6 +135,48 @@ def require_drawn(where: str, value: object, *, least: int = 1, do: str = "mend 
     equipoise.InputError: replicates: 1000000000, expected a whole number from 1 to ...
     """
     return require_whole(where, value, least=least, most=MOST_DRAWN, do=do)
+
+
+def require_memory(where: str, size: float, do: str) -> None:
+    """Refuse what takes more memory than is left, before it is taken.
+
+    Parameters
+    ----------
+    size
+        Bytes that it takes.
+
+    Examples
+    --------
+    >>> require_memory("scores", 2.0**70, "give fewer models")
+    Traceback (most recent call last):
+    ...
+    equipoise.InputError: scores: 1,099,511,627,776.0 GiB of memory, expected at most ...
+    """
+    left = _memory_left()
+    if size > left:
+        raise InputError(
+            where,
+            f"{size / 2**30:,.1f} GiB of memory",
+            f"at most the {left / 2**30:,.1f} GiB that are left",
+            do,
+        )
+
+
+def _memory_left() -> float:
+    """Bytes that the machine has left, and this process within its limit; else infinite."""
+    left = [math.inf]
+    try:
+        import resource
+
+        with Path("/proc/meminfo").open(encoding="ascii") as facts:
+            left += [1024.0 * int(line.split()[1]) for line in facts if "MemAvail" in line]
+        most = resource.getrlimit(resource.RLIMIT_AS)[0]
+        if most != resource.RLIM_INFINITY:
+            pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[0]
+            left.append(float(most - resource.getpagesize() * int(pages)))
+    except (ImportError, OSError, ValueError, IndexError):
+        pass
+    return min(left)
 
 
 def require_number(

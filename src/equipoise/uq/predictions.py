@@ -46,6 +46,7 @@ from equipoise.types.arrays import (
     frozen,
     listed,
     name_order,
+    require_memory,
     require_unique,
     short_repr,
 )
@@ -326,6 +327,7 @@ COSTS = {
 }
 EPISTEMIC = {"ddu": "EU"}  # whose own score is the epistemic part, in files that do not say
 SUFFIXES = (".npz", ".npy")
+JUDGING = 2  # times the memory of all scores, to judge them
 
 
 def find_files(folder: Path) -> list[Path]:
@@ -356,8 +358,11 @@ def read_study(
     *paths, labels_path = files
     classes, labels = _read_labels(labels_path)
     other = {path.stem: path for path in ood}
-    runs = {path.name: read_run(path, decomposition, other.pop(path.stem, None))
-            for path in paths}  # fmt: skip
+    runs: dict[str, Run] = {}
+    for path in paths:
+        runs[path.name] = read_run(path, decomposition, other.pop(path.stem, None))
+        if len(runs) == 1:
+            _ask_for_memory(runs[path.name], len(paths))
     if not runs:
         do = "give a file per method, and the labels last"
         raise InputError(f"{labels_path.name}", "no predictions beside it", "some", do)
@@ -385,6 +390,15 @@ def read_study(
         lacking={part: names for part, names in lacking.items() if 0 < len(names) < len(runs)},
         corruptions=_corruptions(paths[0], labels_path) if "ood" in images else (),
     ).by_name()
+
+
+def _ask_for_memory(run: Run, files: int) -> None:
+    """Refuse files of which so many as this would not fit, with what judging them takes."""
+    outputs = run.parts.values()
+    size = sum(output.mean.nbytes * (1 + len(output.scores)) for output in outputs)
+    where = f"{files:,} files of predictions like {run.where.removeprefix('predictions of ')}"
+    do = "judge fewer methods or seeds at a time, or on a machine with more memory"
+    require_memory(where, JUDGING * size * (files - 1), do)
 
 
 def _corruptions(run: Path, labels: Path) -> tuple[Severity, ...]:

@@ -69,6 +69,9 @@ TERMS = (
 )
 
 
+MOST = 10**15  # items: more are no count, and no figure shows them
+
+
 class Pool(NamedTuple):
     """A pool of items that were not retrieved, and what an audit of some of them found.
 
@@ -277,7 +280,8 @@ def audit(
     if not several or not pools or not all(isinstance(pool, Pool) for pool in pools):
         do = "give [Pool(name, audited, positives, size)]"
         raise wrong_type("audit, pools", pools, "a list of at least one Pool", do)
-    require_whole("audit, found", found, do="count the positives that were retrieved")
+    do = "count the positives that were retrieved"
+    require_whole("audit, found", found, most=MOST, do=do)
     require_number("audit, level", level, above=0, below=1, do="try 0.95")
     if not isinstance(finite, bool):
         raise wrong_type("audit, finite", finite, "True or False", "say one")
@@ -329,7 +333,7 @@ def _missed(pool: Pool, level: float, *, finite: bool) -> Missed:
     name, audited, positives, size, ties = pool
     for what in ("audited", "positives", "size", "ties"):
         where = f"audit, pool {name!r}, {what}"
-        require_whole(where, getattr(pool, what), do="count the items")
+        require_whole(where, getattr(pool, what), most=MOST, do="count the items")
     where, got = f"audit, pool {name!r}", f"{positives} of {audited} audited, of {size}"
     if not 0 <= positives <= audited <= size or audited < 1:
         expected = "positives <= audited <= size, and at least 1 audited"

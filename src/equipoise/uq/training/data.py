@@ -55,6 +55,7 @@ from equipoise.types.arrays import (
     frozen,
     listed,
     require_drawn,
+    require_memory,
     require_number,
     require_whole,
     short_repr,
@@ -63,6 +64,9 @@ from equipoise.types.arrays import (
 PARTS = ("train", "val", "test")
 _WORDS = {"valid": "val", "validate": "val", "validation": "val"}
 _NIH = Path("cxr") / "nih_64.npz"
+FORMATS = ("BMP", "GIF", "JPEG", "PNG", "PPM", "TIFF", "WEBP")  # that start no program
+MOST_PIXELS = 50_000_000
+WORKING = 6  # bytes per pixel: the images, and a part of them as floating numbers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -565,17 +569,27 @@ def _image_path(folder: Path, path: str) -> Path:
 def _open_images(paths: Sequence[Path], size: int) -> NDArray[np.uint8]:
     """The images, grey, the middle square, averaged down to the size."""
     pillow = import_module("PIL.Image")
+    where, do = f"{len(paths):,} images of {size} x {size} pixels", "name a smaller size"
+    require_whole("size", size, least=1, most=4096, do="64 is usual")
+    require_memory(where, WORKING * len(paths) * size**2, do)
     images = np.empty((len(paths), size, size, 1), np.uint8)
+    pillow.init()
+    formats = [name for name in FORMATS if name in pillow.OPEN]
     for i, path in enumerate(paths):
         require_file(path)
         try:
-            with pillow.open(path) as image:
+            with pillow.open(path, formats=formats) as image:
+                if image.width * image.height > MOST_PIXELS:
+                    raise ValueError
                 grey = image.convert("L")
         except (OSError, ValueError, SyntaxError, LookupError, TypeError, OverflowError,
                 EOFError, MemoryError, struct.error, zlib.error,
                 pillow.DecompressionBombError, Warning) as error:  # fmt: skip
             raise InputError(
-                f"{path}", "cannot be opened", "an image", "replace the file or take it out"
+                f"{path}",
+                "cannot be opened",
+                "an image of at most 50 megapixels",
+                "replace the file or take it out",
             ) from error
         side = min(grey.size)
         left, top = (grey.width - side) // 2, (grey.height - side) // 2
