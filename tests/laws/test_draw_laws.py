@@ -11,10 +11,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from equipoise.metrics import (
     CATALOGUE,
     Block,
+    item_scores,
     named,
-    overlap_per_item,
-    set_accuracy_per_item,
-    topk_accuracy_per_item,
 )
 from equipoise.types.plausibilities import Plausibilities
 from tests.strategies import SHUFFLES, law_of_all, names
@@ -141,7 +139,10 @@ def test_counts_equal_expanded_tables(metric, world, seed):
 @given(world=worlds())
 def test_top_k_accuracy_rises_to_one(world):
     truth, scores = world
-    values = [topk_accuracy_per_item(truth, scores, k + 1) for k in range(len(truth.classes))]
+    values = [
+        item_scores(f"topk_accuracy:k={k + 1}", truth, scores)
+        for k in range(len(truth.classes))
+    ]
     assert (np.diff(values, axis=0) >= -1e-12).all()
     assert_allclose(values[-1], 1.0, **CLOSE)
 
@@ -150,12 +151,12 @@ def test_top_k_accuracy_rises_to_one(world):
 @given(world=worlds())
 def test_sets_of_one_and_of_all(world):
     truth, scores = world
-    first = topk_accuracy_per_item(truth, scores, 1)
-    assert_allclose(overlap_per_item(truth, scores, 1), first, **CLOSE)
-    assert_allclose(set_accuracy_per_item(truth, scores, 1), first, **CLOSE)
+    first = item_scores("topk_accuracy:k=1", truth, scores)
+    assert_allclose(item_scores("overlap:k=1", truth, scores), first, **CLOSE)
+    assert_allclose(item_scores("set_accuracy:k=1", truth, scores), first, **CLOSE)
     every_class = len(truth.classes)
-    assert_allclose(overlap_per_item(truth, scores, every_class), 1.0, **CLOSE)
-    assert_allclose(set_accuracy_per_item(truth, scores, every_class), 1.0, **CLOSE)
+    assert_allclose(item_scores(f"overlap:k={every_class}", truth, scores), 1.0, **CLOSE)
+    assert_allclose(item_scores(f"set_accuracy:k={every_class}", truth, scores), 1.0, **CLOSE)
 
 
 @few
@@ -163,8 +164,8 @@ def test_sets_of_one_and_of_all(world):
 def test_equal_sets_are_rarer_than_overlap(world):
     truth, scores = world
     for k in range(1, len(truth.classes) + 1):
-        same = set_accuracy_per_item(truth, scores, k)
-        assert (same <= overlap_per_item(truth, scores, k) + 1e-12).all()
+        same = item_scores(f"set_accuracy:k={k}", truth, scores)
+        assert (same <= item_scores(f"overlap:k={k}", truth, scores) + 1e-12).all()
 
 
 @few
@@ -178,7 +179,7 @@ def test_the_chances_of_all_sets_add_up_to_one(world):
     for chosen in combinations(range(classes), 2):
         scores = np.zeros((len(truth.items), classes))
         scores[:, chosen] = 1
-        total = total + set_accuracy_per_item(truth, scores, 2)
+        total = total + item_scores("set_accuracy:k=2", truth, scores)
     assert_allclose(total, 1.0, **CLOSE)
 
 

@@ -76,7 +76,7 @@ def test_a_certain_truth_is_ordinary_top_k():
 @pytest.mark.parametrize(("name", "k", "values"), PLAIN_FIGURES)
 def test_published_figures_by_case(name, k, values):
     truth = dense(np.swapaxes(PLAIN, 0, 1))
-    each = getattr(metrics, f"{name}_per_item")(truth, PLAIN_MODEL, k)
+    each = metrics.item_scores(f"{name}:k={k}", truth, PLAIN_MODEL)
     assert_allclose(each, values, **CLOSE)
     assert_allclose(getattr(metrics, name)(truth, PLAIN_MODEL, k), np.mean(values), **CLOSE)
 
@@ -86,8 +86,8 @@ def test_equal_scores_share_the_last_place():
     logits = np.array([[5, 3, 4, 4, 2], [-4, -0.5, 3, -1, -0.5]])
     truth = dense([[[0.5, 0, 0.5, 0, 0], [0, 0.5, 0.5, 0, 0]]])
     broken = logits - 1e-9 * np.arange(5)
-    assert_allclose(metrics.set_accuracy_per_item(truth, broken, 2), 1.0)
-    assert_allclose(metrics.set_accuracy_per_item(truth, logits, 2), 0.5)
+    assert_allclose(metrics.item_scores("set_accuracy:k=2", truth, broken), 1.0)
+    assert_allclose(metrics.item_scores("set_accuracy:k=2", truth, logits), 0.5)
 
 
 rows = st.lists(st.sampled_from([0, 0, 1, 1, 2, 3]), min_size=5, max_size=5).filter(any)
@@ -137,7 +137,7 @@ def test_order_metrics_look_at_mentioned_classes_alone():
     assert metrics.spearman_footrule(truth, model) == 0.0
     alone = sparse([[0.7]], [2], 5)
     assert np.isnan(metrics.kendall_tau(alone, model))
-    assert np.isnan(metrics.spearman_footrule_per_item(alone, model)).all()
+    assert np.isnan(metrics.item_scores("spearman_footrule", alone, model)).all()
 
 
 @pytest.mark.parametrize("shape", [0.05, 0.4, 1.0, 3.0])
@@ -190,11 +190,11 @@ def test_top_k_accuracy_adds_up_the_chances_of_being_top():
     entry, rest = truth.top()
     total = np.bincount(np.repeat(np.arange(6), np.diff(truth.start)), entry) + rest
     assert_allclose(total, 1.0)
-    assert_allclose(metrics.topk_accuracy_per_item(truth, scores, 4), total)
+    assert_allclose(metrics.item_scores("topk_accuracy:k=4", truth, scores), total)
     chance = np.repeat((rest / np.maximum(4 - np.diff(truth.start), 1))[:, None], 4, axis=1)
     chance[np.repeat(np.arange(6), np.diff(truth.start)), truth.label] = entry
     wanted = chance[np.arange(6), scores.argmax(axis=1)]
-    assert_allclose(metrics.topk_accuracy_per_item(truth, scores), wanted)
+    assert_allclose(metrics.item_scores("topk_accuracy", truth, scores), wanted)
 
 
 @pytest.mark.parametrize("name", [*OF_SETS, "kendall_tau", "spearman_footrule"])
@@ -238,7 +238,7 @@ def test_many_first_classes_are_as_few_are():
             np.mean([oracle.overlap(truth.draw(d)[i], scores[i], k) for d in range(2)])
             for i in range(3)
         ]
-        assert_allclose(metrics.overlap_per_item(truth, scores, k), wanted, **CLOSE)
+        assert_allclose(metrics.item_scores(f"overlap:k={k}", truth, scores), wanted, **CLOSE)
 
 
 def test_sets_of_thousands_of_classes_have_a_chance():

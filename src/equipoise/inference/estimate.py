@@ -122,7 +122,7 @@ class Estimate:
         return math.sqrt(self._mean((defined - self._mean(defined)) ** 2))
 
     def _defined(self) -> Floats:
-        return np.asarray(self.replicates[~np.isnan(self.replicates)])
+        return self.replicates[~np.isnan(self.replicates)]
 
     def _mean(self, values: Floats) -> float:
         """Mean of something about the defined replicates."""

@@ -257,7 +257,7 @@ def item_degrees(
     few = moves & (excess > 0)
     fewer = np.maximum(2 * units / np.where(few, excess, 1.0), 1.0)
     df = np.where(few, np.minimum(design.df_units, fewer), design.df_units)
-    return np.asarray(np.triu(df) + np.triu(df, 1).T)
+    return np.triu(df) + np.triu(df, 1).T
 
 
 def population_of(
@@ -378,7 +378,7 @@ def _by_runs(function: np.ufunc, matrix: Floats, runs: Sequence[Sequence[int]]) 
     order = [place for run in runs for place in run]
     start = np.cumsum([0, *(len(run) for run in runs[:-1])])
     rows = function.reduceat(matrix[np.ix_(order, order)], start, axis=0)
-    return np.asarray(function.reduceat(rows, start, axis=1))
+    return function.reduceat(rows, start, axis=1)
 
 
 def _covariance(values: Floats, runs: Sequence[Sequence[int]], *, shared: bool) -> Floats:
@@ -567,7 +567,7 @@ def _student(df: float, random: np.random.Generator) -> Floats:
     """What turns normal draws into Student's t, shape (draws, 1)."""
     if not np.isfinite(df):
         return np.ones((_CHUNK, 1))
-    return np.asarray(np.sqrt(df / random.chisquare(df, (_CHUNK, 1))))
+    return np.sqrt(df / random.chisquare(df, (_CHUNK, 1)))
 
 
 def simultaneous_widths(cell: TwoWay, level: float = 0.95) -> Floats:

@@ -39,7 +39,7 @@ def mid_ranks(values: Floats) -> Floats:
     array([2.5, 1. , 2.5])
     """
     _, place, size = np.unique(values, return_inverse=True, return_counts=True)
-    return np.asarray((np.cumsum(size) - (size - 1) / 2)[place])
+    return (np.cumsum(size) - (size - 1) / 2)[place]
 
 
 def rank_probabilities(good: Floats, weights: Floats | None = None) -> Floats:

@@ -319,7 +319,7 @@ def _group_ranks(group: Ints, ranks: Ints | None) -> Ints:
     """
     first = np.full(int(group.max()) + 1, len(group))
     np.minimum.at(first, group, np.arange(len(group)) if ranks is None else ranks)
-    return np.asarray(np.argsort(np.argsort(first))[group])
+    return np.argsort(np.argsort(first))[group]
 
 
 @cache
@@ -450,7 +450,7 @@ def _groups_of(group: Any, items: tuple[str, ...]) -> Ints:
             f"one for each of the {len(items):,} items",
             "give {item: group}, or an array in the order of the items of the truth",
         )
-    return np.asarray(np.unique(np.asarray(group), return_inverse=True)[1])
+    return np.unique(np.asarray(group), return_inverse=True)[1]
 
 
 def _panel_weights(size: int, replicates: int) -> Floats | None:

@@ -18,7 +18,7 @@ LOT = 4096  # items whose posteriors are held at a time
 
 
 @njit(cache=True, nogil=True)
-def _mixed(key: Any) -> Any:
+def _mixed(key):
     """Spread the bits of a number (Steele, Lea and Flood 2014)."""
     key = (key ^ (key >> uint64(30))) * uint64(0xBF58476D1CE4E5B9)
     key = (key ^ (key >> uint64(27))) * uint64(0x94D049BB133111EB)
@@ -26,7 +26,7 @@ def _mixed(key: Any) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def _code_by_table(values: Any, low: Any, span: Any, codes: Any, first: Any) -> Any:
+def _code_by_table(values, low, span, codes, first):
     """Code numbers of a small range by a table of them all; how many there are."""
     place, number = np.full(span, -1, np.int32), 0
     for r in range(len(values)):
@@ -39,7 +39,7 @@ def _code_by_table(values: Any, low: Any, span: Any, codes: Any, first: Any) -> 
 
 
 @njit(cache=True, nogil=True)
-def _code_by_hash(values: Any, codes: Any, first: Any) -> Any:
+def _code_by_hash(values, codes, first):
     """Code any numbers by a hash table; how many there are."""
     size, number = 1024, 0
     while size < 2 * len(values):
@@ -60,7 +60,7 @@ def _code_by_hash(values: Any, codes: Any, first: Any) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def code_numbers(values: Any, low: Any, span: Any) -> Any:
+def code_numbers(values, low, span):
     """Code whole numbers by first appearance: (codes, rows of the first of each).
 
     ``span`` is how many numbers lie between the least and the greatest where a table of them
@@ -75,7 +75,7 @@ def code_numbers(values: Any, low: Any, span: Any) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def hash_numbers(values: Any) -> Any:
+def hash_numbers(values):
     """A 64-bit hash of each whole number; no two numbers share one."""
     out = np.empty(len(values), np.uint64)
     for r in range(len(values)):
@@ -97,7 +97,7 @@ def vote_patterns(start: Any, annotator: Any, *columns: Any) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def hash_texts(offset: Any, data: Any) -> Any:
+def hash_texts(offset, data):
     """A 64-bit hash of each text, given as bytes ``data[offset[i]:offset[i + 1]]``."""
     out = np.empty(len(offset) - 1, np.uint64)
     for i in range(len(out)):
@@ -108,19 +108,8 @@ def hash_texts(offset: Any, data: Any) -> Any:
     return out
 
 
-@njit(cache=True, nogil=True)
-def count_answers(item: Any, label: Any, times: Any, counts: Any) -> None:
-    """Add votes to ``counts`` (items, classes); ``times`` is empty where all count once."""
-    if len(times):
-        for r in range(len(item)):
-            counts[item[r], label[r]] += times[r]
-    else:
-        for r in range(len(item)):
-            counts[item[r], label[r]] += 1
-
-
 @njit(cache=True, nogil=True, error_model="numpy")
-def coincidences(counts: Any, block: Any, out: Any) -> None:
+def coincidences(counts, block, out):
     """Add pairs of votes on one item, 1 / (votes - 1) each, to (blocks, values, values)."""
     size = counts.shape[1]
     for i in range(len(counts)):
@@ -138,7 +127,7 @@ def coincidences(counts: Any, block: Any, out: Any) -> None:
 
 
 @njit(cache=True, nogil=True)
-def rows_by_item(item: Any, code: Any, times: Any, items: Any) -> Any:
+def rows_by_item(item, code, times, items):
     """Lay votes out by item, in their order: (start, code, weight)."""
     start = np.zeros(items + 1, np.int64)
     for r in range(len(item)):
@@ -157,13 +146,13 @@ def rows_by_item(item: Any, code: Any, times: Any, items: Any) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def _on_grid(chance: Any) -> Any:
+def _on_grid(chance):
     """Round a chance so that sums of them are exact, whatever their order."""
     return (chance * GRID + ROUND - ROUND) / GRID
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def vote_shares(votes: Any, gold: Any, first: Any, out: Any) -> None:
+def vote_shares(votes, gold, first, out):
     """Fill shares of votes of items from the first on, (items, classes); gold is known."""
     start, code, weight = votes
     size, heavy = out.shape[1], len(weight) > 0
@@ -182,7 +171,7 @@ def vote_shares(votes: Any, gold: Any, first: Any, out: Any) -> None:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _log_joint(votes: Any, gold: Any, log: Any, prior: Any, first: Any, out: Any) -> Any:
+def _log_joint(votes, gold, log, prior, first, out):
     """Fill log chances of votes and class, less the likeliest of the item; the sum of those.
 
     A known class has 0 and the others minus infinity. Classes are summed two at a time, in
@@ -212,7 +201,7 @@ def _log_joint(votes: Any, gold: Any, log: Any, prior: Any, first: Any, out: Any
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _normalise(out: Any) -> Any:
+def _normalise(out):
     """Divide chances by their sum over classes; the sum of the logarithms of those."""
     likelihood = 0.0
     for i in range(len(out)):
@@ -238,7 +227,7 @@ def class_posteriors(votes: Any, gold: Any, log: Any, prior: Any, first: Any, ou
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _add_expected(votes: Any, chances: Any, first: Any, counts: Any, totals: Any) -> None:
+def _add_expected(votes, chances, first, counts, totals):
     """Add class posteriors of items from the first on to expected votes and class totals."""
     start, code, weight = votes
     size, heavy = len(totals), len(weight) > 0
@@ -276,7 +265,7 @@ def dawid_skene_pass(
 
 
 @njit(cache=True, nogil=True)
-def join_annotators(votes: Any, size: Any, root: Any) -> None:
+def join_annotators(votes, size, root):
     """Join annotators who rated one item in a forest, each tree known by its least code."""
     start, code, _ = votes
     for i in range(len(start) - 1):
@@ -298,7 +287,7 @@ def join_annotators(votes: Any, size: Any, root: Any) -> None:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _people_of_item(begin: Any, end: Any, votes: Any, kind: Any, out: Any) -> Any:
+def _people_of_item(begin, end, votes, kind, out):
     """Sum the votes of each person on one item; how many people there are.
 
     ``out`` is (person, share of the votes, number of votes, deviation of the share of the
@@ -323,7 +312,7 @@ def _people_of_item(begin: Any, end: Any, votes: Any, kind: Any, out: Any) -> An
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def vote_moves(votes: Any, shares: Any, positive: Any, slopes: Any, sums: Any) -> None:
+def vote_moves(votes, shares, positive, slopes, sums):
     """Add how votes move models' values: by annotator, and products by item and person.
 
     ``shares`` (centre, scale, alone), (items,) each: of the class ``positive`` (classes, which)
@@ -358,11 +347,16 @@ def vote_moves(votes: Any, shares: Any, positive: Any, slopes: Any, sums: Any) -
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
+<<<<<<< HEAD
 def rated_together(votes: Any, size: Any, scale: Any, low: Any, out: Any) -> None:
     """Add products of shares of annotators who rated one item; rows are from ``low`` on.
 
     Scaled by ``scale`` (items,); 0 leaves an item out.
     """
+=======
+def rated_together(votes, size, low, out):
+    """Add products of shares of annotators who rated one item; rows are from ``low`` on."""
+>>>>>>> 34772c40 (Items are scored one by one by item_scores for every mean over items, those of possible truths too; compiled code has no annotations that say nothing)
     start, code, weight = votes
     for i in range(len(start) - 1):
         if scale[i] == 0.0:

@@ -10,7 +10,6 @@ no. Random numbers come from one counter-based stream.
 """
 
 import math
-from typing import Any
 
 import numpy as np
 from numba import njit, uint64
@@ -26,13 +25,13 @@ BLOCK = 1024  # votes at a time, which stay in the fastest cache
 
 
 @njit(cache=True)
-def _normal_below(x: Any) -> Any:
+def _normal_below(x):
     """Distribution function of the standard normal."""
     return 0.5 * math.erfc(-x * math.sqrt(0.5))
 
 
 @njit(cache=True)
-def _positive_part(x: Any) -> Any:
+def _positive_part(x):
     """Mean of N(x, 1) given that it is positive."""
     if x > -5.0:
         return x + np.exp(-0.5 * x * x - LOG_ROOT_TWO_PI) / _normal_below(x)
@@ -43,7 +42,7 @@ def _positive_part(x: Any) -> Any:
 
 
 @njit(cache=True)
-def _moments(mean: Any, variance: Any, side: Any) -> Any:
+def _moments(mean, variance, side):
     """First and second moment of a normal, cut off at zero when its side is known."""
     if side == 0:
         return mean, mean * mean + variance
@@ -54,7 +53,7 @@ def _moments(mean: Any, variance: Any, side: Any) -> Any:
 
 
 @njit(cache=True, fastmath={"contract"}, error_model="numpy")
-def _exp_less_one(x: Any) -> Any:
+def _exp_less_one(x):
     """exp(-x) - 1 for x >= 0 in plain arithmetic, which compilers turn into wide vectors."""
     shifted = ROUND - min(x, 700.0) * (1 / LOG_TWO)
     whole, series = shifted - ROUND, 1.0
@@ -66,7 +65,7 @@ def _exp_less_one(x: Any) -> Any:
 
 
 @njit(cache=True, fastmath={"contract", "reassoc", "arcp"}, error_model="numpy")
-def _weigh_and_cost(xi: Any, mass: Any) -> Any:
+def _weigh_and_cost(xi, mass):
     """Replace xi by mass * xi * tanh(xi / 2); the sum of mass * log(2 cosh(xi / 2)).
 
     That logarithm is xi / 2 + 2 atanh(e / (2 + e)), e = exp(-xi).
@@ -83,7 +82,7 @@ def _weigh_and_cost(xi: Any, mass: Any) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def moments(mean: Any, variance: Any, side: Any) -> Any:
+def moments(mean, variance, side):
     """First and second moments of normals, cut off at zero where their side is known."""
     first, second = np.empty(len(mean)), np.empty(len(mean))
     for r in range(len(mean)):
@@ -93,7 +92,7 @@ def moments(mean: Any, variance: Any, side: Any) -> Any:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _spread(votes: Any, rows: Any, items: Any, people: Any, xi: Any) -> None:
+def _spread(votes, rows, items, people, xi):
     """Write xi of the votes of some rows of items, one behind the other."""
     (start, code, _), root = votes, people[1]
     base, second = start[rows[0]], items[3]
@@ -104,7 +103,7 @@ def _spread(votes: Any, rows: Any, items: Any, people: Any, xi: Any) -> None:
 
 
 @njit(cache=True, fastmath={"contract", "reassoc"}, error_model="numpy")
-def _weigh(xi: Any, mass: Any) -> None:
+def _weigh(xi, mass):
     """Replace xi by mass * xi * tanh(xi / 2)."""
     for k in range(len(xi)):
         less = _exp_less_one(xi[k])
@@ -112,7 +111,7 @@ def _weigh(xi: Any, mass: Any) -> None:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _update_items(votes: Any, rows: Any, items: Any, people: Any, out: Any) -> Any:
+def _update_items(votes, rows, items, people, out):
     """Update some rows of items given their weighed votes; (part of the bound, move).
 
     ``people`` is (first moment of annotators, precision of the prior of items).
@@ -137,7 +136,7 @@ def _update_items(votes: Any, rows: Any, items: Any, people: Any, out: Any) -> A
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def glad_pass(votes: Any, items: Any, people: Any, precision: Any, sums: Any) -> Any:
+def glad_pass(votes, items, people, precision, sums):
     """Update items in place given annotators, and add up what annotators need of them.
 
     ``votes`` is (start, code, weight) with code annotator * 2 + answer; ``items`` (mean,
@@ -174,14 +173,14 @@ def glad_pass(votes: Any, items: Any, people: Any, precision: Any, sums: Any) ->
 
 
 @njit(cache=True)
-def _normal(stream: Any) -> Any:
+def _normal(stream):
     """A standard normal variable (Box and Muller 1958)."""
     radius = np.sqrt(-2.0 * np.log(_uniform(stream)))
     return radius * np.cos(4.0 * HALF_PI * _uniform(stream))
 
 
 @njit(cache=True)
-def _normal_above(least: Any, stream: Any) -> Any:
+def _normal_above(least, stream):
     """A standard normal variable given that it exceeds `least` (Robert 1995)."""
     while least <= 0.0:
         z = _normal(stream)
@@ -195,7 +194,7 @@ def _normal_above(least: Any, stream: Any) -> Any:
 
 
 @njit(cache=True)
-def _short_passage(z: Any, stream: Any) -> Any:
+def _short_passage(z, stream):
     """An inverse normal variable of mean 1 / z and shape 1, given that it is below `TURN`."""
     if z * TURN < 1.0:
         while True:
@@ -214,7 +213,7 @@ def _short_passage(z: Any, stream: Any) -> Any:
 
 
 @njit(cache=True)
-def _term(n: Any, x: Any) -> Any:
+def _term(n, x):
     """The n-th term of the alternating series of the density of J*(1, 0)."""
     k = 2.0 * (n + 0.5) * HALF_PI
     if x > TURN:
@@ -223,7 +222,7 @@ def _term(n: Any, x: Any) -> Any:
 
 
 @njit(cache=True)
-def _accepted(x: Any, stream: Any) -> Any:
+def _accepted(x, stream):
     """Squeeze a point between the partial sums of the series."""
     total, n = _term(0, x), 0
     height = _uniform(stream) * total
@@ -238,7 +237,7 @@ def _accepted(x: Any, stream: Any) -> Any:
 
 
 @njit(cache=True)
-def polya_gamma(z: Any, stream: Any) -> Any:
+def polya_gamma(z, stream):
     """Draw a PG(1, z) variable exactly."""
     z, root = 0.5 * abs(z), np.sqrt(1.0 / TURN)
     rate = 0.5 * HALF_PI * HALF_PI + 0.5 * z * z
@@ -254,7 +253,7 @@ def polya_gamma(z: Any, stream: Any) -> Any:
 
 
 @njit(cache=True)
-def _sweep(votes: Any, state: Any, prior: Any, sums: Any, stream: Any) -> None:
+def _sweep(votes, state, prior, sums, stream):
     """Draw the augmentation and the items, then the annotators; ``sums`` are filled anew."""
     (start, column, weight, kappa, side), (b, c, chance) = votes, state
     omega, (shift, precision) = np.empty(len(column)), sums
@@ -282,7 +281,7 @@ def _sweep(votes: Any, state: Any, prior: Any, sums: Any, stream: Any) -> None:
 
 
 @njit(cache=True)
-def _part_sums(state: Any, parts: Any) -> Any:
+def _part_sums(state, parts):
     """Per part: sums of b^2, c^2, c and votes times c, numbers of items and of annotators."""
     (item_part, annotator_part, anchored, votes), (b, c) = parts, state
     sums, size = np.empty((6, len(anchored) + 1)), len(anchored) + 1
@@ -294,7 +293,7 @@ def _part_sums(state: Any, parts: Any) -> Any:
 
 
 @njit(cache=True)
-def _part_move(sums: Any, anchored: Any, prior: Any, stream: Any) -> Any:
+def _part_move(sums, anchored, prior, stream):
     """Factor of the items of a part, whose annotators are divided by it; votes never notice.
 
     First the scale, then the sign, both by Metropolis; where the prior does not know the sign
@@ -317,7 +316,7 @@ def _part_move(sums: Any, anchored: Any, prior: Any, stream: Any) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def chain(votes: Any, parts: Any, prior: Any, steps: Any, out: Any) -> None:
+def chain(votes, parts, prior, steps, out):
     """Run one Gibbs chain.
 
     ``votes`` is by item and ends with the known sides; ``parts`` is (part of each item, part of

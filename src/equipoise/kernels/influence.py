@@ -15,8 +15,6 @@ Sums over items are compensated (Kahan 1965): their error does not grow with the
 items, and 10 million of them agree with exact sums to the last bits.
 """
 
-from typing import Any
-
 import numpy as np
 from numba import njit
 
@@ -24,7 +22,7 @@ BLOCK = 2**16  # items whose votes are added up before they are added to the res
 
 
 @njit(cache=True, inline="always")
-def _add(total: Any, low: Any, x: Any) -> Any:
+def _add(total, low, x):
     """A sum and what it is too large by, after one more term."""
     y = x - low
     larger = total + y
@@ -32,7 +30,7 @@ def _add(total: Any, low: Any, x: Any) -> Any:
 
 
 @njit(cache=True)
-def _totals(positive: Any) -> Any:
+def _totals(positive):
     """Sums of p and of p (1 - p)."""
     up = up_low = itself = itself_low = 0.0
     for p in positive:
@@ -42,9 +40,7 @@ def _totals(positive: Any) -> Any:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def auroc_sums(
-    order: Any, last: Any, positive: Any, before: Any, items: Any, slopes: Any
-) -> Any:
+def auroc_sums(order, last, positive, before, items, slopes):
     """Fill p w + q l and w - l of the items of a range, w what they win and l what they lose.
 
     Ties count half and nobody meets itself. Returns the mass won, and zeros: nothing of it
@@ -75,7 +71,7 @@ def auroc_sums(
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def auroc_moves(positive: Any, masses: Any, value: Any, items: Any, slopes: Any) -> None:
+def auroc_moves(positive, masses, value, items, slopes):
     """Turn them into derivatives, given the masses of all items: p, q and pairs."""
     up, down, pairs = masses
     for i in range(len(positive)):
@@ -86,7 +82,7 @@ def auroc_moves(positive: Any, masses: Any, value: Any, items: Any, slopes: Any)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def auroc_influence(order: Any, last: Any, positive: Any, items: Any, shares: Any) -> Any:
+def auroc_influence(order, last, positive, items, shares):
     """AUROC, form ``pairs``."""
     up, itself = _totals(positive)
     down = len(order) - up
@@ -102,7 +98,7 @@ def auroc_influence(order: Any, last: Any, positive: Any, items: Any, shares: An
 
 
 @njit(cache=True)
-def _masses(order: Any, last: Any, positive: Any, before: Any, mass: Any, above: Any) -> Any:
+def _masses(order, last, positive, before, mass, above):
     """Mass of every sorted item, mass down to the end of every run, and the sum of terms."""
     (seen_mass, seen, _), seen_low, terms, terms_low = before, 0.0, 0.0, 0.0
     run = run_low = itself = itself_low = 0.0
@@ -122,9 +118,7 @@ def _masses(order: Any, last: Any, positive: Any, before: Any, mass: Any, above:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def precision_sums(
-    order: Any, last: Any, positive: Any, before: Any, items: Any, slopes: Any
-) -> Any:
+def precision_sums(order, last, positive, before, items, slopes):
     """Fill p s - t and s of the items of a range, but for what lies in ranges below.
 
     With r and d the mass and the sum of p (1 - p) of a run, R and N mass and number down to
@@ -157,7 +151,7 @@ def precision_sums(
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def precision_moves(positive: Any, masses: Any, value: Any, items: Any, slopes: Any) -> None:
+def precision_moves(positive, masses, value, items, slopes):
     """Turn them into derivatives, given the mass of all items, their number and d / N.
 
     Of what is added up, all but the terms d / N is homogeneous of degree 1 in weights.
@@ -169,7 +163,7 @@ def precision_moves(positive: Any, masses: Any, value: Any, items: Any, slopes: 
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def precision_influence(order: Any, last: Any, positive: Any, items: Any, shares: Any) -> Any:
+def precision_influence(order, last, positive, items, shares):
     """Average precision, conditional with ties in blocks."""
     total, number = _totals(positive)[0], float(len(order))
     if not total > 0:
@@ -184,7 +178,11 @@ def precision_influence(order: Any, last: Any, positive: Any, items: Any, shares
 
 
 @njit(cache=True, nogil=True)
+<<<<<<< HEAD
 def table_labels(votes: Any, scale: Any, label: Any, weight: Any, together: Any) -> Any:
+=======
+def table_labels(votes, label, weight, together):
+>>>>>>> 34772c40 (Items are scored one by one by item_scores for every mean over items, those of possible truths too; compiled code has no annotations that say nothing)
     """Soft labels of a table of votes (items, annotators): 1 yes, 0 no, -1 none.
 
     Adds up every annotator's share of the votes as it is and scaled by ``scale`` (items,),
@@ -222,7 +220,7 @@ def table_labels(votes: Any, scale: Any, label: Any, weight: Any, together: Any)
 
 
 @njit(cache=True, nogil=True)
-def table_moves(votes: Any, label: Any, slope: Any) -> Any:
+def table_moves(votes, label, slope):
     """How a number moves with the votes, given its derivatives by soft labels (items,).
 
     Returns the sum over items for every annotator, (annotators,), by blocks of items.

@@ -4,8 +4,6 @@ Pair by pair, so that ties on either side are seen as they are; items mention fe
 Masses that differ by rounding alone are level (`equipoise.kernels.tops`).
 """
 
-from typing import Any
-
 import numpy as np
 from numba import njit
 
@@ -14,7 +12,7 @@ from equipoise.kernels.tops import LEVEL
 
 
 @njit(cache=True, inline="always")
-def _sign(first: Any, second: Any) -> Any:
+def _sign(first, second):
     """1 if `one` is larger, -1 if smaller, 0 if they are level."""
     if abs(first - second) <= LEVEL * max(abs(first), abs(second)):
         return 0
@@ -22,7 +20,7 @@ def _sign(first: Any, second: Any) -> Any:
 
 
 @njit(cache=True)
-def _kendall(score: Any, mass: Any) -> Any:
+def _kendall(score, mass):
     """Kendall's tau-b of two short lists; nan if one of them is all level."""
     agree = strict = strict_mass = 0
     for a in range(len(score)):
@@ -37,7 +35,7 @@ def _kendall(score: Any, mass: Any) -> Any:
 
 
 @njit(cache=True)
-def _footrule(score: Any, mass: Any) -> Any:
+def _footrule(score, mass):
     """1 minus the share of the largest footrule distance of average ranks; nan if alone."""
     size = len(score)
     if size < 2:
@@ -52,22 +50,12 @@ def _footrule(score: Any, mass: Any) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def kendall(start: Any, score: Any, mass: Any, out: Any) -> None:
-    """Tau-b of every item and draw; scores (entries,), mass (draws, entries)."""
+def similarities(start, score, mass, tau, out):
+    """Tau-b or footrule of every item and draw; scores (entries,), mass (draws, entries)."""
     items, draws = out.shape
     for first in range(0, draws, TILE):
         for i in range(items):
             begin, end = start[i], start[i + 1]
             for d in range(first, min(first + TILE, draws)):
-                out[i, d] = _kendall(score[begin:end], mass[d, begin:end])
-
-
-@njit(cache=True, nogil=True)
-def footrule(start: Any, score: Any, mass: Any, out: Any) -> None:
-    """Footrule similarity of every item and draw; scores (entries,), mass (draws, entries)."""
-    items, draws = out.shape
-    for first in range(0, draws, TILE):
-        for i in range(items):
-            begin, end = start[i], start[i + 1]
-            for d in range(first, min(first + TILE, draws)):
-                out[i, d] = _footrule(score[begin:end], mass[d, begin:end])
+                pair = score[begin:end], mass[d, begin:end]
+                out[i, d] = _kendall(*pair) if tau else _footrule(*pair)

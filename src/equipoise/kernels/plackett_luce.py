@@ -45,14 +45,14 @@ EDGE, HEIGHT = _layers()
 
 
 @njit(cache=True)
-def _uniform(stream: Any) -> Any:
+def _uniform(stream):
     """A number in (0, 1)."""
     stream[0] += GOLDEN
     return (int64(_mix(stream[0]) >> uint64(11)) + 0.5) * (1.0 / 9007199254740992.0)
 
 
 @njit(cache=True)
-def _normal(stream: Any) -> Any:
+def _normal(stream):
     """A standard normal variable."""
     while True:
         stream[0] += GOLDEN
@@ -72,7 +72,7 @@ def _normal(stream: Any) -> Any:
 
 
 @njit(cache=True)
-def _gamma(stream: Any, shape: Any) -> Any:
+def _gamma(stream, shape):
     """A standard gamma variable; below shape 1 that of shape + 1 times a power of a uniform."""
     boost = 1.0
     if shape < 1.0:
@@ -92,7 +92,7 @@ def _gamma(stream: Any, shape: Any) -> Any:
 
 
 @njit(cache=True)
-def _subset_chances(rates: Any, block: Any, rest: Any, chance: Any, total: Any) -> None:
+def _subset_chances(rates, block, rest, chance, total):
     """Fill in R(A) of every subset A of a block; `rest` is the rate of all that come later."""
     size = len(block)
     chance[0], total[0] = 1.0, 0.0
@@ -107,7 +107,7 @@ def _subset_chances(rates: Any, block: Any, rest: Any, chance: Any, total: Any) 
 
 
 @njit(cache=True)
-def _next_of(left: Any, chance: Any, size: Any, point: Any) -> Any:
+def _next_of(left, chance, size, point):
     """Which class of a block comes next, given which are left and a number in (0, 1)."""
     sum_ = 0.0
     for i in range(size):
@@ -124,7 +124,7 @@ def _next_of(left: Any, chance: Any, size: Any, point: Any) -> Any:
 
 
 @njit(cache=True)
-def _log_first(log_time: Any, rates: Any, block: Any, rest: Any) -> Any:
+def _log_first(log_time, rates, block, rest):
     """Log density, in log T, of the first arrival T after a block."""
     time = np.exp(log_time)
     value = log_time - rest * time
@@ -134,7 +134,7 @@ def _log_first(log_time: Any, rates: Any, block: Any, rest: Any) -> Any:
 
 
 @njit(cache=True)
-def _slope_first(log_time: Any, rates: Any, block: Any, rest: Any) -> Any:
+def _slope_first(log_time, rates, block, rest):
     """Derivative of `_log_first`, which falls everywhere: the density is log-concave."""
     time = np.exp(log_time)
     value = 1.0 - rest * time
@@ -145,7 +145,7 @@ def _slope_first(log_time: Any, rates: Any, block: Any, rest: Any) -> Any:
 
 
 @njit(cache=True)
-def _where_slope(slope: Any, rates: Any, block: Any, rest: Any) -> Any:
+def _where_slope(slope, rates, block, rest):
     """The point where the derivative is about `slope`, by bisection."""
     low = high = -np.log(rest)
     while _slope_first(low, rates, block, rest) < slope:
@@ -162,7 +162,7 @@ def _where_slope(slope: Any, rates: Any, block: Any, rest: Any) -> Any:
 
 
 @njit(cache=True)
-def _draw_first(rates: Any, block: Any, rest: Any, stream: Any) -> Any:
+def _draw_first(rates, block, rest, stream):
     """Draw log T exactly, by rejection from its tangents on either side of the mode."""
     left = _where_slope(0.5, rates, block, rest)
     right = _where_slope(-1.0, rates, block, rest)
@@ -181,7 +181,7 @@ def _draw_first(rates: Any, block: Any, rest: Any, stream: Any) -> Any:
 
 
 @njit(cache=True)
-def _expose_large(tie: Any, rates: Any, stream: Any, exposure: Any) -> Any:
+def _expose_large(tie, rates, stream, exposure):
     """Arrivals of a large tied block before the first T of the others; returns the last."""
     block, rest = tie
     first, last = np.inf, 0.0
@@ -196,7 +196,7 @@ def _expose_large(tie: Any, rates: Any, stream: Any, exposure: Any) -> Any:
 
 
 @njit(cache=True)
-def _expose_small(tie: Any, rates: Any, stream: Any, exposure: Any, scratch: Any) -> Any:
+def _expose_small(tie, rates, stream, exposure, scratch):
     """Waits inside a small tied block after its first arrival; returns their sum.
 
     ``scratch`` is (chance, total, flow) of all subsets; flow counts the copies of the block
@@ -226,7 +226,7 @@ def _expose_small(tie: Any, rates: Any, stream: Any, exposure: Any, scratch: Any
 
 
 @njit(cache=True)
-def _expose_ties(span: Any, ties: Any, rates: Any, work: Any, scratch: Any) -> None:
+def _expose_ties(span, ties, rates, work, scratch):
     """Add the exposures of tied blocks, but for the wait for the first of a small block."""
     stream, exposure = work
     start, element, size, copies = ties
@@ -248,7 +248,7 @@ def _expose_ties(span: Any, ties: Any, rates: Any, work: Any, scratch: Any) -> N
 
 
 @njit(cache=True)
-def _expose_waits(span: Any, waits: Any, rates: Any, stream: Any, exposure: Any) -> None:
+def _expose_waits(span, waits, rates, stream, exposure):
     """Add the waits of all stages to the exposures of what they await."""
     start, element, copies = waits
     for w in range(span[0], span[1]):
@@ -261,7 +261,7 @@ def _expose_waits(span: Any, waits: Any, rates: Any, stream: Any, exposure: Any)
 
 
 @njit(cache=True, nogil=True)
-def chains(steps: Any, cases: Any, waits: Any, ties: Any, out: Any) -> None:
+def chains(steps, cases, waits, ties, out):
     """Run the chains of a range of cases.
 
     ``steps`` is (first case, stop, burn-in, thinning); ``cases`` is (start of the rates of each

@@ -47,7 +47,7 @@ def counter(items: int) -> Any:
 
 
 @njit(cache=True, fastmath={"nnan", "nsz"}, error_model="numpy")
-def _close_run(seen: Any, before: Any, run: Any, s: Any) -> None:
+def _close_run(seen, before, run, s):
     """Add a run of tied items, given its mass and own pairs, and what was seen before it."""
     for r in range(len(seen)):
         n, size, up = np.float64(seen[r]), np.float64(seen[r] - before[r]), run[r]
@@ -61,7 +61,7 @@ def _close_run(seen: Any, before: Any, run: Any, s: Any) -> None:
 
 
 @njit(cache=True, fastmath={"nnan", "nsz"}, error_model="numpy")
-def _finish(seen: Any, s: Any, out: Any) -> None:
+def _finish(seen, s, out):
     """Write the six sums of one truth, shape (SUMS, replicates)."""
     for r in range(len(seen)):
         n = np.float64(seen[r])
@@ -74,7 +74,7 @@ def _finish(seen: Any, s: Any, out: Any) -> None:
 
 
 @njit(cache=True, fastmath={"nnan", "nsz"}, error_model="numpy")
-def _add_alone(place: Any, mass: Any, counts: Any, seen: Any, s: Any) -> None:
+def _add_alone(place, mass, counts, seen, s):
     """Add an item without ties to a truth, ``place`` (item, truth), given its masses."""
     item, t = place
     for r in range(len(seen)):
@@ -89,7 +89,7 @@ def _add_alone(place: Any, mass: Any, counts: Any, seen: Any, s: Any) -> None:
 
 
 @njit(cache=True, nogil=True, fastmath={"nnan", "nsz"}, error_model="numpy")
-def ranking_sums(order: Any, last: Any, truths: Any, counts: Any, zero: Any) -> Any:
+def ranking_sums(order, last, truths, counts, zero):
     """Sums of several truths in at most `TILE` replicates, shape (truths, SUMS, replicates).
 
     ``truths`` is (pattern, rows, sure). Items with the same votes have the same row, whose

@@ -5,8 +5,6 @@ of splitmix64 (Steele, Lea and Flood 2014) as ``mix``: any word of any replicate
 its own, so chunks and threads cannot change a single draw.
 """
 
-from typing import Any
-
 import numpy as np
 from numba import njit, uint64
 
@@ -17,14 +15,14 @@ WORDS = 1024  # random words made at once
 
 
 @njit(cache=True, inline="always")
-def _mix(z: Any) -> Any:
+def _mix(z):
     z = (z ^ (z >> uint64(30))) * uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> uint64(27))) * uint64(0x94D049BB133111EB)
     return z ^ (z >> uint64(31))
 
 
 @njit(cache=True)
-def _tally_units(state: Any, low: Any, high: Any, tally: Any) -> None:
+def _tally_units(state, low, high, tally):
     """Draw the units of one replicate; words are made by the buffer, which vectorises."""
     units = len(tally)
     span, whole = uint64(units), units // 2
@@ -43,7 +41,7 @@ def _tally_units(state: Any, low: Any, high: Any, tally: Any) -> None:
 
 
 @njit(cache=True, nogil=True)
-def draw_counts(key: Any, first: Any, counts: Any) -> None:
+def draw_counts(key, first, counts):
     """Draw as many units as there are, with replacement; counts (units, replicates) of uint8.
 
     Column j belongs to replicate ``first + j``. A unit is chosen by the high half of a 32-bit
@@ -70,7 +68,7 @@ def draw_counts(key: Any, first: Any, counts: Any) -> None:
 
 
 @njit(cache=True, nogil=True)
-def add_counts(chosen: Any, counts: Any, out: Any) -> None:
+def add_counts(chosen, counts, out):
     """Add counts of some items to those of their patterns, ``out`` (patterns, replicates).
 
     ``chosen`` is (items, pattern of every item, share of every item that counts).
@@ -83,7 +81,7 @@ def add_counts(chosen: Any, counts: Any, out: Any) -> None:
 
 
 @njit(cache=True, nogil=True)
-def vote_shares(votes: Any, key: Any, first: Any, share: Any) -> None:
+def vote_shares(votes, key, first, share):
     """Mean vote of each item after drawing its own votes anew; share (items, replicates).
 
     ``votes`` is (start, mass, weight): the votes of item i are ``start[i]:start[i + 1]``.
@@ -111,7 +109,7 @@ def vote_shares(votes: Any, key: Any, first: Any, share: Any) -> None:
 
 
 @njit(cache=True, nogil=True)
-def binomial_shares(tables: Any, key: Any, first: Any, share: Any) -> None:
+def binomial_shares(tables, key, first, share):
     """The same for equal yes/no votes: one binomial draw per item and replicate.
 
     ``tables`` is (cell, votes, threshold, guide): ``cell[i]`` is the row of the tables for

@@ -8,8 +8,6 @@ order of their items; 0 and -0 are equal; what is no number comes last and is ti
 The sorted order is unique, so nothing about it can depend on threads or blocks.
 """
 
-from typing import Any
-
 import numpy as np
 from numba import njit, uint64
 
@@ -22,7 +20,7 @@ _NOTHING = np.uint64(2**64 - 1)
 
 
 @njit(cache=True, nogil=True)
-def _falling_keys(scores: Any, key: Any, tally: Any) -> None:
+def _falling_keys(scores, key, tally):
     """Keys that rise as scores fall, and how often each digit of each pass occurs."""
     bits = scores.view(np.uint64)
     for i in range(len(scores)):
@@ -39,7 +37,7 @@ def _falling_keys(scores: Any, key: Any, tally: Any) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _move(source: Any, target: Any, shift: Any, place: Any) -> None:
+def _move(source, target, shift, place):
     """One pass: keys and items to where their digit has its place."""
     key, item = source
     key_to, item_to = target
@@ -53,7 +51,7 @@ def _move(source: Any, target: Any, shift: Any, place: Any) -> None:
 
 
 @njit(cache=True, nogil=True)
-def falling(scores: Any) -> Any:
+def falling(scores):
     """Positions of the items, best first (int32), and where runs end (`Order`), uint8."""
     number = len(scores)
     key, tally = np.empty(number, np.uint64), np.zeros((PASSES, _SIZE), np.int64)

@@ -1,13 +1,11 @@
 """Positive mass among the first k items, and pairs between two classes, per replicate."""
 
-from typing import Any
-
 import numpy as np
 from numba import njit
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def top_mass(order: Any, last: Any, positive: Any, counts: Any, k: Any) -> Any:
+def top_mass(order, last, positive, counts, k):
     """Mass of the top k, shape (2, replicates): how many items were taken, and their mass.
 
     A tied run that straddles the k-th place gives its mass times the fraction taken. Truth
@@ -39,7 +37,7 @@ def top_mass(order: Any, last: Any, positive: Any, counts: Any, k: Any) -> Any:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def class_pairs(order: Any, last: Any, upper: Any, lower: Any, counts: Any) -> Any:
+def class_pairs(order, last, upper, lower, counts):
     """Sums for one class against another, shape (4, replicates): U, V, pairs won, own pairs.
 
     ``upper`` and ``lower`` are the masses of the two classes, (items, replicates).
@@ -66,7 +64,7 @@ def class_pairs(order: Any, last: Any, upper: Any, lower: Any, counts: Any) -> A
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def random_ties(order: Any, last: Any, positive: Any, counts: Any, harmonic: Any) -> Any:
+def random_ties(order, last, positive, counts, harmonic):
     """Average precision over random orders inside ties, shape (3, replicates).
 
     Rows: positive mass, the conditional sum, the printed sum. ``harmonic[n]`` is the n-th

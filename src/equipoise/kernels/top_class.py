@@ -10,8 +10,6 @@ Draws are taken `TILE` at a time, so that whole cache lines are read and most lo
 lanes. Every item and draw has its own random stream (`equipoise.kernels.resampling`).
 """
 
-from typing import Any
-
 import numpy as np
 from numba import njit, uint64
 
@@ -22,7 +20,7 @@ TILE = 64
 
 
 @njit(cache=True)
-def room(start: Any, most: Any) -> Any:
+def room(start, most):
     """Room for one tile: masses, largest masses, shares of the rest, counts, carry, stream."""
     widest = 1
     for i in range(len(start) - 1):
@@ -34,7 +32,7 @@ def room(start: Any, most: Any) -> Any:
 
 
 @njit(cache=True)
-def _gather(mass: Any, first: Any, begin: Any, block: Any) -> None:
+def _gather(mass, first, begin, block):
     """Copy the masses of one item in a tile of draws, (classes, draws); the last may repeat."""
     last = len(mass) - 1
     for t in range(TILE):
@@ -44,7 +42,7 @@ def _gather(mass: Any, first: Any, begin: Any, block: Any) -> None:
 
 
 @njit(cache=True)
-def _spread_evenly(rest: Any, spot: Any, others: Any, block: Any, shares: Any) -> None:
+def _spread_evenly(rest, spot, others, block, shares):
     """Fill in equal masses of unmentioned classes, as many as can be among the largest."""
     first, i = spot
     for t in range(TILE):
@@ -55,7 +53,7 @@ def _spread_evenly(rest: Any, spot: Any, others: Any, block: Any, shares: Any) -
 
 
 @njit(cache=True)
-def _raise_bars(block: Any, bars: Any, carry: Any) -> None:
+def _raise_bars(block, bars, carry):
     """Fill in the largest masses of every draw, falling, shape (places, draws)."""
     for p in range(len(bars)):
         for t in range(TILE):
@@ -71,7 +69,7 @@ def _raise_bars(block: Any, bars: Any, carry: Any) -> None:
 
 
 @njit(cache=True)
-def _insert(falling: Any, t: Any, value: Any) -> None:
+def _insert(falling, t, value):
     """Put a mass among the largest of one draw."""
     place = len(falling) - 1
     if value > falling[place, t]:
@@ -82,7 +80,7 @@ def _insert(falling: Any, t: Any, value: Any) -> None:
 
 
 @njit(cache=True)
-def _part_left(stream: Any, shape: Any, others: Any) -> Any:
+def _part_left(stream, shape, others):
     """What is left after a Beta(1 + a, others a) part: from Beta(1, others a) where cheap."""
     more = others * shape
     if shape > 1.0 or more > 1.0:
@@ -95,7 +93,7 @@ def _part_left(stream: Any, shape: Any, others: Any) -> Any:
 
 
 @njit(cache=True)
-def _spread(rest: Any, spot: Any, split: Any, bars: Any, shares: Any) -> None:
+def _spread(rest, spot, split, bars, shares):
     """Draw shares of the rest, until no share to come can be among the largest masses.
 
     ``spot`` is (first draw, item), ``split`` (number of unmentioned classes, concentration,
@@ -121,7 +119,7 @@ def _spread(rest: Any, spot: Any, split: Any, bars: Any, shares: Any) -> None:
 
 
 @njit(cache=True)
-def largest(truth: Any, spot: Any, scratch: Any) -> Any:
+def largest(truth, spot, scratch):
     """Find the largest masses of one item in a tile of draws; say if the split is even.
 
     ``truth`` is as in `equipoise.kernels.tops.overlaps`, ``spot`` (first draw, item),

@@ -15,7 +15,6 @@ if r = u, with chance 1 / C(n, r).
 """
 
 import math
-from typing import Any
 
 import numpy as np
 from numba import njit
@@ -26,7 +25,7 @@ LEVEL = 1e-12  # relative difference up to which masses are level
 
 
 @njit(cache=True)
-def _count(place: Any, own: Any, spare: Any, scratch: Any) -> None:
+def _count(place, own, spare, scratch):
     """Count classes above the bar of a place and level with it, in a tile of draws.
 
     ``own`` is the share by which each mentioned class is in the model's set.
@@ -53,7 +52,7 @@ def _count(place: Any, own: Any, spare: Any, scratch: Any) -> None:
 
 
 @njit(cache=True)
-def _count_unmentioned(spare: Any, shares: Any, counts: Any) -> None:
+def _count_unmentioned(spare, shares, counts):
     """Fill in the rows of unmentioned classes; a bar of 0 is level with all without mass."""
     others, even = spare
     times = float(others) if even else 1.0
@@ -68,7 +67,7 @@ def _count_unmentioned(spare: Any, shares: Any, counts: Any) -> None:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def overlaps(truth: Any, member: Any, spans: Any, out: Any) -> None:
+def overlaps(truth, member, spans, out):
     """Expected overlaps of the most plausible classes with the model's first, added up.
 
     ``truth`` is (start, mass, rest, number of unmentioned classes by item, (concentration or
@@ -100,7 +99,7 @@ def overlaps(truth: Any, member: Any, spans: Any, out: Any) -> None:
 
 
 @njit(cache=True)
-def _choose(n: Any, k: Any) -> Any:
+def _choose(n, k):
     """Number of ways to choose k of n, up to 1,000 of them."""
     k = min(k, n - k)
     ways = 1.0
@@ -110,7 +109,7 @@ def _choose(n: Any, k: Any) -> Any:
 
 
 @njit(cache=True)
-def _chance(level: Any, places: Any, free: Any, ranks: Any) -> Any:
+def _chance(level, places, free, ranks):
     """Chance that a tie, and the names of unmentioned classes, fall as the model says.
 
     ``level`` is (level classes, of them unmentioned), ``places`` (left for them, for
@@ -127,7 +126,7 @@ def _chance(level: Any, places: Any, free: Any, ranks: Any) -> Any:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def matches(truth: Any, sides: Any, tied: Any, k: Any, out: Any) -> None:
+def matches(truth, sides, tied, k, out):
     """Chance that the k most plausible classes are the model's first k; out (items, draws).
 
     ``truth`` is as in `overlaps`. ``sides`` (2, entries) is 1 where an entry's class is surely
@@ -157,7 +156,7 @@ def matches(truth: Any, sides: Any, tied: Any, k: Any, out: Any) -> None:
 
 
 @njit(cache=True)
-def _match(k: Any, model: Any, counts: Any, free: Any) -> Any:
+def _match(k, model, counts, free):
     """Chance of a draw's set, over all ways to fill the last places of the model's.
 
     ``model`` is ((tied classes, their places), (mentioned ones sure, and tied), (of the tied
@@ -177,7 +176,7 @@ def _match(k: Any, model: Any, counts: Any, free: Any) -> Any:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def top_counts(truth: Any, entry: Any, spare: Any) -> None:
+def top_counts(truth, entry, spare):
     """Add up in how many draws each entry, or any unmentioned class, is largest; ties share.
 
     ``truth`` is as in `overlaps`, ``entry`` (entries,), ``spare`` (items,).

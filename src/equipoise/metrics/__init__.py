@@ -76,18 +76,12 @@ from equipoise.metrics.distributions import (
 )
 from equipoise.metrics.draws import (
     average_overlap,
-    average_overlap_per_item,
     conditioned,
     kendall_tau,
-    kendall_tau_per_item,
     overlap,
-    overlap_per_item,
     set_accuracy,
-    set_accuracy_per_item,
     spearman_footrule,
-    spearman_footrule_per_item,
     topk_accuracy,
-    topk_accuracy_per_item,
 )
 from equipoise.metrics.operating_points import (
     precision_at_k,
@@ -136,7 +130,6 @@ __all__ = [
     "auroc_one_vs_one",
     "auroc_per_class",
     "average_overlap",
-    "average_overlap_per_item",
     "average_precision",
     "balanced_accuracy",
     "brier_score",
@@ -155,7 +148,6 @@ __all__ = [
     "item_scores",
     "jensen_shannon",
     "kendall_tau",
-    "kendall_tau_per_item",
     "log_score",
     "maximum_calibration_error",
     "mcc",
@@ -165,7 +157,6 @@ __all__ = [
     "normalised_expected_cost",
     "npv",
     "overlap",
-    "overlap_per_item",
     "parsed",
     "ppv",
     "precision_at_k",
@@ -182,10 +173,8 @@ __all__ = [
     "sensitivity",
     "sensitivity_at_specificity",
     "set_accuracy",
-    "set_accuracy_per_item",
     "soft_agreement",
     "spearman_footrule",
-    "spearman_footrule_per_item",
     "specificity",
     "specificity_at_sensitivity",
     "squared_absolute_rps",
@@ -193,7 +182,6 @@ __all__ = [
     "title",
     "titled",
     "topk_accuracy",
-    "topk_accuracy_per_item",
     "total_variation",
     "typed",
 ]
@@ -426,7 +414,7 @@ def item_scores(name: str, y_true: Any, probabilities: Any) -> PerItem:
     name
         Name of the metric with its parameters, such as ``expected_cost:cost=linear``.
     y_true, probabilities
-        As the metric takes them.
+        As the metric takes them: metrics of possible truths take plausibilities for labels.
 
     Examples
     --------

@@ -159,7 +159,7 @@ def _distributions(labels: Floats, classes: int) -> Floats:
             f"class codes 0 to {classes - 1}",
             "encode classes by their column in y_score",
         )
-    return np.asarray(np.eye(classes)[codes])
+    return np.eye(classes)[codes]
 
 
 class Order(NamedTuple):

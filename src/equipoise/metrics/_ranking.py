@@ -121,7 +121,7 @@ class Runs(NamedTuple):
 
     def sums(self, values: Floats) -> Floats:
         """Sums of (items, ...) over every run, (runs, ...)."""
-        return np.asarray(np.add.reduceat(values[self.order], self.start, axis=0))
+        return np.add.reduceat(values[self.order], self.start, axis=0)
 
     def spread(self, per_run: PerItem) -> PerItem:
         """Every item has what its run has."""

@@ -279,7 +279,7 @@ def _codes(value: Floats, how: Binning) -> Ints:
         return np.asarray(np.clip(code, 0, how.bins - 1))
     order = np.sort(value)
     last = np.ceil(np.arange(1, how.bins) * len(value) / how.bins).astype(np.intp) - 1
-    return np.asarray(np.searchsorted(np.unique(order[last]), value, side="left"))
+    return np.searchsorted(np.unique(order[last]), value, side="left")
 
 
 def _bin_sums(prepared: Prepared, block: Block) -> Floats:

@@ -165,7 +165,7 @@ def confusion_matrix(y_true: Any, y_pred: Any, *, weights: Any = None) -> Floats
     """Expected counts of true and decided classes, shape (true, decided)."""
     labels, predicted = checked_decisions(y_true, y_pred)
     weight = checked_weights(weights, len(labels)).weight
-    return np.asarray((labels * weight[:, None]).T @ decide(predicted))
+    return (labels * weight[:, None]).T @ decide(predicted)
 
 
 def balanced_accuracy(y_true: Any, y_pred: Any, *, weights: Any = None) -> float:
@@ -276,7 +276,7 @@ class _Ratio:
         """What every item counts in that of a class; both (items, classes)."""
         true, called = labels[:, column], decided[:, column]
         parts = np.stack([np.ones(len(true)), true, called, true * called])
-        return np.asarray(np.asarray(self.below) @ parts)
+        return np.asarray(self.below) @ parts
 
     def slopes(self, table: Floats) -> Floats:
         """Derivatives by the shares of a table, shape (classes, true, decided)."""

@@ -523,8 +523,8 @@ def cost_matrix(cost: _Cost, classes: int) -> Floats:
     if isinstance(cost, str):
         gap = grades_apart(classes)
         if cost == "zero_one":
-            return np.asarray((gap > 0).astype(np.float64))
-        return np.asarray((gap / (classes - 1)) ** (1 if cost == "linear" else 2))
+            return (gap > 0).astype(np.float64)
+        return (gap / (classes - 1)) ** (1 if cost == "linear" else 2)
     if len(cost) != classes:
         raise InputError(
             "cost",
@@ -538,7 +538,7 @@ def cost_matrix(cost: _Cost, classes: int) -> Floats:
 def grades_apart(classes: int) -> Floats:
     """Distance in grades, :math:`|i - j|`, shape (classes, classes)."""
     grade = np.arange(classes, dtype=np.float64)
-    return np.asarray(np.abs(grade[:, None] - grade))
+    return np.abs(grade[:, None] - grade)
 
 
 def mean_cost(table: Floats, cost: Floats) -> PerReplicate:

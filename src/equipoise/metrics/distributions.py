@@ -400,7 +400,7 @@ def _scores(
 ) -> PerItem:
     """Score of every item of a plain call, shape (items,)."""
     labels, predicted = checked_distributions(y_true, probabilities)
-    return np.asarray(score(labels.T, prepare(predicted)))
+    return score(labels.T, prepare(predicted))
 
 
 def plain_score(metric: Metric, y_true: Any, probabilities: Any, weights: Any = None) -> float:

@@ -111,13 +111,6 @@ def topk_accuracy(plausibilities: Plausibilities, probabilities: Any, k: int = 1
     return plain_draws(topk_accuracy_metric(k=k), plausibilities, probabilities)
 
 
-def topk_accuracy_per_item(
-    plausibilities: Plausibilities, probabilities: Any, k: int = 1
-) -> PerItem:
-    """The same probability of every item, shape (items,)."""
-    return _plain_per_item(topk_accuracy_metric(k=k), plausibilities, probabilities)
-
-
 def topk_accuracy_metric(*, k: int = 1) -> Metric:
     """Top-k accuracy for the engine."""
     first = "the model's first." if k == 1 else f"among the model's first {k}."
@@ -128,13 +121,6 @@ def topk_accuracy_metric(*, k: int = 1) -> Metric:
 def set_accuracy(plausibilities: Plausibilities, probabilities: Any, k: int = 3) -> float:
     """Mean probability that the k most plausible classes are the model's first k."""
     return plain_draws(set_accuracy_metric(k=k), plausibilities, probabilities)
-
-
-def set_accuracy_per_item(
-    plausibilities: Plausibilities, probabilities: Any, k: int = 3
-) -> PerItem:
-    """The same probability of every item, shape (items,)."""
-    return _plain_per_item(set_accuracy_metric(k=k), plausibilities, probabilities)
 
 
 def set_accuracy_metric(*, k: int = 3) -> Metric:
@@ -148,11 +134,6 @@ def overlap(plausibilities: Plausibilities, probabilities: Any, k: int = 3) -> f
     return plain_draws(overlap_metric(k=k), plausibilities, probabilities)
 
 
-def overlap_per_item(plausibilities: Plausibilities, probabilities: Any, k: int = 3) -> PerItem:
-    """The same share of every item, shape (items,)."""
-    return _plain_per_item(overlap_metric(k=k), plausibilities, probabilities)
-
-
 def overlap_metric(*, k: int = 3) -> Metric:
     """Overlap at k for the engine."""
     text = f"Share of the {k} most plausible classes among the model's first {k}."
@@ -163,13 +144,6 @@ def overlap_metric(*, k: int = 3) -> Metric:
 def average_overlap(plausibilities: Plausibilities, probabilities: Any, k: int = 3) -> float:
     """Mean over j = 1..k of the overlap at j."""
     return plain_draws(average_overlap_metric(k=k), plausibilities, probabilities)
-
-
-def average_overlap_per_item(
-    plausibilities: Plausibilities, probabilities: Any, k: int = 3
-) -> PerItem:
-    """The same mean of every item, shape (items,)."""
-    return _plain_per_item(average_overlap_metric(k=k), plausibilities, probabilities)
 
 
 def average_overlap_metric(*, k: int = 3) -> Metric:
@@ -188,18 +162,13 @@ def kendall_tau(plausibilities: Plausibilities, probabilities: Any) -> float:
     return plain_draws(kendall_tau_metric(), plausibilities, probabilities)
 
 
-def kendall_tau_per_item(plausibilities: Plausibilities, probabilities: Any) -> PerItem:
-    """The same mean of every item, shape (items,); nan where undefined in all draws."""
-    return _plain_per_item(kendall_tau_metric(), plausibilities, probabilities)
-
-
 def kendall_tau_metric() -> Metric:
     """Kendall's tau-b for the engine."""
     text = (
         "Kendall's tau-b between the model's scores and the plausibilities of the classes "
         "mentioned for an item; items with fewer than two are left out."
     )
-    score = partial(_score_order, kernel="kendall")
+    score = partial(_score_order, tau=True)
     metric = _draw_metric("kendall_tau", "Kendall tau", text, _class_scores, score)
     return replace(metric, bounds=(-1.0, 1.0))
 
@@ -209,18 +178,13 @@ def spearman_footrule(plausibilities: Plausibilities, probabilities: Any) -> flo
     return plain_draws(spearman_footrule_metric(), plausibilities, probabilities)
 
 
-def spearman_footrule_per_item(plausibilities: Plausibilities, probabilities: Any) -> PerItem:
-    """The same mean of every item, shape (items,); nan where undefined."""
-    return _plain_per_item(spearman_footrule_metric(), plausibilities, probabilities)
-
-
 def spearman_footrule_metric() -> Metric:
     """Spearman's footrule for the engine."""
     text = (
         "1 minus the normalised footrule distance between the model's order and that of the "
         "plausibilities, over the classes mentioned for an item."
     )
-    score = partial(_score_order, kernel="footrule")
+    score = partial(_score_order, tau=False)
     return _draw_metric("spearman_footrule", "Spearman footrule", text, _class_scores, score)
 
 
@@ -244,6 +208,7 @@ def _draw_metric(
         needs="probabilities",
         labels="draws",
         score_draws=score,
+        per_item=partial(_scores_of_items, name, prepare, score),
         topic=Topic.TRUTH,
     )
 
@@ -325,29 +290,37 @@ def draw_error(met: _DrawScores) -> float:
 
 def plain_draws(metric: Metric, plausibilities: Any, probabilities: Any) -> float:
     """Value of a metric of draws for one plain call, every item counting once."""
-    met = _scored(metric, plausibilities, probabilities)
+    assert metric.score_draws is not None
+    met: _DrawScores = metric.score_draws(
+        metric.prepare(probabilities), _checked_truth(metric.name, plausibilities)
+    )
     once = np.ones((len(met.value), 1), dtype=np.uint8)
     return float(metric.finish(metric.reduce(met, Block((), once)))[0])
 
 
-def _plain_per_item(metric: Metric, plausibilities: Any, probabilities: Any) -> PerItem:
+def _scores_of_items(
+    name: str,
+    prepare: Callable[[Any], Prepared],
+    score: Callable[[Any, Plausibilities], "_DrawScores"],
+    plausibilities: Any,
+    probabilities: Any,
+) -> PerItem:
     """Value of every item for one plain call, shape (items,); nan where undefined."""
-    met = _scored(metric, plausibilities, probabilities)
+    met = score(prepare(probabilities), _checked_truth(name, plausibilities))
     if met.mean is not None:
         return met.mean
     return _finish(np.stack([part.mean(axis=1) for part in _weighed(met)]))
 
 
-def _scored(metric: Metric, plausibilities: Any, probabilities: Any) -> _DrawScores:
-    if not isinstance(plausibilities, Plausibilities) or metric.score_draws is None:
+def _checked_truth(name: str, plausibilities: Any) -> Plausibilities:
+    if not isinstance(plausibilities, Plausibilities):
         raise InputError(
-            metric.name,
+            name,
             f"a {type(plausibilities).__name__} as the truth",
             "Plausibilities",
             "make them with a model of equipoise.truth, or Plausibilities.dense(...)",
         )
-    met: _DrawScores = metric.score_draws(metric.prepare(probabilities), plausibilities)
-    return met
+    return plausibilities
 
 
 def _weighed(met: _DrawScores) -> tuple[Floats, Floats]:
@@ -506,15 +479,15 @@ def _score_sets(model: First, plausibilities: Plausibilities) -> _DrawScores:
     return _DrawScores(value)
 
 
-def _score_order(scores: Floats, plausibilities: Plausibilities, kernel: str) -> _DrawScores:
-    """Score a model's scores by the order of the mentioned classes: kendall or footrule."""
-    from equipoise.kernels import orders
+def _score_order(scores: Floats, plausibilities: Plausibilities, *, tau: bool) -> _DrawScores:
+    """Score a model's scores by the order of the mentioned classes: tau-b or footrule."""
+    from equipoise.kernels.orders import similarities
 
     _require_fit(scores.shape, plausibilities)
     score = scores[plausibilities.entry_items, plausibilities.label]
     value = np.empty((len(plausibilities.items), plausibilities.draws))
     start, mass = plausibilities.packed[:2]
-    getattr(orders, kernel)(start, score, mass, value)
+    similarities(start, score, mass, tau, value)
     return _DrawScores(value)
 
 

@@ -314,8 +314,7 @@ def _slope(hits: Floats, misses: Floats, allowed: float, width: float) -> float:
 
 def precision_at_k(y_true: Any, y_score: Any, k: int, *, weights: Any = None) -> float:
     """Positive share among the k highest scores."""
-    mass, _ = _plain_top(y_true, y_score, k, weights)
-    return mass / k
+    return _plain_top(precision_at_k_metric(k=k), y_true, y_score, weights)
 
 
 def precision_at_k_metric(*, k: int = 100) -> Metric:
@@ -323,7 +322,7 @@ def precision_at_k_metric(*, k: int = 100) -> Metric:
 
     def finish(sums: Floats) -> PerReplicate:
         taken, mass, _ = sums
-        return np.where(taken >= k, mass / k, np.nan)
+        return np.where(taken > k - _TIE, mass / k, np.nan)
 
     text = f"Mean label of the {k} highest scores; a tied boundary counts in part."
     metric = _top_metric(f"precision_at_{k}", f"P@{k}", text, k, finish)
@@ -332,8 +331,7 @@ def precision_at_k_metric(*, k: int = 100) -> Metric:
 
 def recall_at_k(y_true: Any, y_score: Any, k: int, *, weights: Any = None) -> float:
     """Share of the positive mass found among the k highest scores."""
-    mass, total = _plain_top(y_true, y_score, k, weights)
-    return mass / total if total > 0 else float("nan")
+    return _plain_top(recall_at_k_metric(k=k), y_true, y_score, weights)
 
 
 def recall_at_k_metric(*, k: int = 100) -> Metric:
@@ -341,7 +339,7 @@ def recall_at_k_metric(*, k: int = 100) -> Metric:
 
     def finish(sums: Floats) -> PerReplicate:
         taken, mass, total = sums
-        defined = (taken >= k) & (total > 0)
+        defined = (taken > k - _TIE) & (total > 0)
         return np.where(defined, mass / np.where(total > 0, total, 1.0), np.nan)
 
     text = f"Share of all positive mass among the {k} highest scores."
@@ -367,23 +365,14 @@ def _top_metric(
     )
 
 
-def _plain_top(y_true: Any, y_score: Any, k: int, weights: Any) -> tuple[float, float]:
-    """Mass of the top k, and of all, for one plain call."""
-    checked_k(k)
+def _plain_top(metric: Metric, y_true: Any, y_score: Any, weights: Any) -> float:
+    """Value of one plain call, of at least k items."""
     labels, scores = checked_scores(y_true, y_score, do="take the column of one class")
-    weight = checked_weights(weights, len(labels)).weight
-    if weight.sum() < k:
-        raise InputError(
-            "k", f"{k}", f"at most the {weight.sum():g} items", "choose a smaller k"
-        )
-    order = sort_items(scores)
-    start = run_starts(order)
-    number = np.add.reduceat(weight[order.items], start)
-    mass = np.add.reduceat((weight * labels)[order.items], start)
-    before = np.cumsum(number) - number
-    taken = np.clip(k - before, 0.0, number)
-    share = np.divide(taken, number, out=np.zeros_like(taken), where=number > 0)
-    return float((mass * share).sum()), float(mass.sum())
+    size = checked_weights(weights, len(labels)).weight.sum()
+    if size < metric.min_items:
+        items, do = f"at most the {size:g} items", "choose a smaller k"
+        raise InputError("k", f"{metric.min_items}", items, do)
+    return plain_value(metric, (labels, scores), weights)
 
 
 def _top_sums(k: int) -> Callable[[Prepared, Block], Floats]:

@@ -208,20 +208,16 @@ def auroc_across_readers(votes: Any, y_score: Any) -> float:
     table, read, scores = table[voted], read[voted], scores[voted]
     share = read / read.sum(axis=1, keepdims=True)
     yes, no = np.where(read, table, 0.0) * share, np.where(read, 1 - table, 0.0) * share
-    above, pairs = _cross_pairs(yes.sum(axis=1), no.sum(axis=1), scores)
-    for reader in range(table.shape[1]):
-        same_reader, same_reader_pairs = _cross_pairs(yes[:, reader], no[:, reader], scores)
-        above, pairs = above - same_reader, pairs - same_reader_pairs
+    order = sort_items(scores)
+    above, pairs = _cross_pairs(yes.sum(axis=1), no.sum(axis=1), order) - sum(
+        _cross_pairs(*of_reader, order) for of_reader in zip(yes.T, no.T, strict=True)
+    )
     return float(above / pairs) if pairs > 1e-12 else float("nan")
 
 
-def _cross_pairs(yes: Floats, no: Floats, scores: Floats) -> tuple[float, float]:
+def _cross_pairs(yes: Floats, no: Floats, order: Order) -> Floats:
     """Sums of yes_i no_j k_ij and of yes_i no_j over pairs of different items."""
-    run = np.unique(scores, return_inverse=True)[1]
-    up, down = np.bincount(run, yes), np.bincount(run, no)
-    same_item = float((yes * no).sum())
-    above = float((up * (np.cumsum(down) - down / 2)).sum()) - same_item / 2
-    return above, float(yes.sum() * no.sum()) - same_item
+    return np.array([_pairs(order, yes, no), yes.sum() * no.sum() - yes @ no])
 
 
 def auroc_metric(

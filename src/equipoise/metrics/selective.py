@@ -101,7 +101,7 @@ class _Decided(NamedTuple):
 
     def errors(self, labels: Floats) -> Floats:
         """By how much every item is wrong, (items, ...), for labels (classes, items, ...)."""
-        return np.asarray(np.clip(1 - expected_loss(labels, self.classes), 0.0, 1.0))
+        return np.clip(1 - expected_loss(labels, self.classes), 0.0, 1.0)
 
     def errors_in(self, block: Block) -> Floats:
         """The same of a block, (items,) or (items, replicates)."""
@@ -130,7 +130,7 @@ class _Stages(NamedTuple):
     @property
     def mean(self) -> Floats:
         """Error of a run per item."""
-        return np.asarray(self.error / np.where(self.size > 0, self.size, 1.0))
+        return self.error / np.where(self.size > 0, self.size, 1.0)
 
     def area(self, harmonic: Any) -> PerReplicate:
         """Mean over k of the error among the first k; nan without items."""

@@ -267,7 +267,7 @@ class VoteGraph(NamedTuple):
         voted = self.part >= 0
         part, load = self.part[voted], self.load[voted]
         whole = np.bincount(part, load * ability[voted], self.parts)
-        return np.asarray(whole / np.bincount(part, load, self.parts))
+        return whole / np.bincount(part, load, self.parts)
 
 
 class _Linked(NamedTuple):
@@ -625,7 +625,7 @@ def divergence(normals: _Normals, prior: _Moment) -> float:
 
 def _height(log: Floats, rise: Floats, fall: Floats, tilt: Floats) -> Floats:
     """The function to be made least, but for its linear term."""
-    return np.asarray(rise * np.exp(2 * log) + fall * np.exp(-2 * log) - tilt * np.exp(-log))
+    return rise * np.exp(2 * log) + fall * np.exp(-2 * log) - tilt * np.exp(-log)
 
 
 def _least(rise: Floats, fall: Floats, tilt: Floats, slope: Floats) -> Floats:
@@ -781,7 +781,7 @@ def _plausibilities(
 def difficulty(graph: VoteGraph, ability: Floats, item: Floats) -> Floats:
     """Chance that an annotator of mean absolute ability errs on each item."""
     mean = float((graph.load * np.abs(ability)).sum() / max(graph.load.sum(), 1e-300))
-    return np.asarray(np.exp(-np.logaddexp(0.0, mean * np.abs(item))))
+    return np.exp(-np.logaddexp(0.0, mean * np.abs(item)))
 
 
 def small_panel(votes: float, inference: str, draws: int) -> tuple[Notice, ...]:

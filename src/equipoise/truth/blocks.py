@@ -178,7 +178,7 @@ class AnnotatorVotes:
     @property
     def is_gold(self) -> Bools:
         """Which items are gold, shape (items,)."""
-        return np.asarray(self.gold >= 0)
+        return self.gold >= 0
 
     @cached_property
     def shares(self) -> Floats:

@@ -181,7 +181,7 @@ class _Columns:
     def table(self, entry: Floats, rest: Floats) -> Floats:
         """Chances by item and column."""
         named = np.bincount(self.cell, entry, self.left.size).reshape(self.left.shape)
-        return np.asarray(named + rest[:, None] * self.left)
+        return named + rest[:, None] * self.left
 
 
 def _likeliest(

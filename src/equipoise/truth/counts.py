@@ -297,7 +297,7 @@ class Entries(NamedTuple):
     @property
     def shares(self) -> Floats:
         """Share of an item's weight that each entry has, shape (entries,)."""
-        return np.asarray(self.votes / np.repeat(self.total, np.diff(self.start)))
+        return self.votes / np.repeat(self.total, np.diff(self.start))
 
     def every_class(self) -> "Entries":
         """The same with an entry for every class of every item, also those without votes."""
@@ -481,7 +481,7 @@ class VotePrior:
     @property
     def base_rate(self) -> Floats:
         """Share of each class, shape (classes,)."""
-        return np.asarray(self.shapes / (self.concentration or 1.0))
+        return self.shapes / (self.concentration or 1.0)
 
 
 def given_prior(prior: str | float, classes: int) -> VotePrior | None:

@@ -251,7 +251,7 @@ def _leading(readings: Readings, mass: Floats) -> Ints:
     order = np.lexsort(
         (-mass.mean(axis=0), np.repeat(np.arange(len(readings.items)), np.diff(readings.start)))
     )
-    return np.asarray(order[readings.start[:-1]])
+    return order[readings.start[:-1]]
 
 
 def _health(readings: Readings, mass: Floats) -> tuple[dict[str, Any], tuple[Notice, ...]]:

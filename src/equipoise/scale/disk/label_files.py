@@ -233,11 +233,13 @@ def _count(
     number: int,
 ) -> _Sums:
     """Count one partition, and write what is known of its items."""
-    from equipoise.kernels.blocks import coincidences, count_answers
+    from equipoise.kernels.blocks import coincidences
 
     rows, size = votes.read(number), len(votes.classes)
-    counts = np.zeros((len(rows.items), size), dtype=np.int32)
-    count_answers(rows.item, rows.label, rows.times, counts)
+    answer = rows.item.astype(np.int64) * size + rows.label
+    times = rows.times if len(rows.times) else None
+    counts = np.bincount(answer, times, len(rows.items) * size).reshape(-1, size)
+    counts = counts.astype(np.int32)
     hashes = rows.hashes()
     check.add(number, hashes)
     pairs = np.zeros((BLOCKS, size, size))

@@ -335,7 +335,8 @@ class TaskMoves:
 
         It is 0 on items that do not count.
         """
-        if self.task.metric.per_item is None:
+        metric = self.task.metric
+        if metric.per_item is None or metric.labels == "draws":
             return None
         per_item = np.where(self._counted > 0, self._scores(self._truth), 0.0)
         with np.errstate(invalid="ignore", divide="ignore"):

@@ -340,7 +340,7 @@ def _alpha(observed: Floats, expected: Floats, votes: Floats) -> Floats:
 
 def _relative(first: Floats, second: Floats) -> Floats:
     gap, both = first - second, first + second
-    return np.asarray(np.divide(gap, both, out=np.zeros_like(gap), where=both > 0) ** 2)
+    return np.divide(gap, both, out=np.zeros_like(gap), where=both > 0) ** 2
 
 
 def _alpha_of_moments(number: Floats, mean: Floats, squares: Floats) -> Compute:
