@@ -347,16 +347,11 @@ def vote_moves(votes, shares, positive, slopes, sums):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-<<<<<<< HEAD
-def rated_together(votes: Any, size: Any, scale: Any, low: Any, out: Any) -> None:
+def rated_together(votes, size, scale, low, out):
     """Add products of shares of annotators who rated one item; rows are from ``low`` on.
 
     Scaled by ``scale`` (items,); 0 leaves an item out.
     """
-=======
-def rated_together(votes, size, low, out):
-    """Add products of shares of annotators who rated one item; rows are from ``low`` on."""
->>>>>>> 34772c40 (Items are scored one by one by item_scores for every mean over items, those of possible truths too; compiled code has no annotations that say nothing)
     start, code, weight = votes
     for i in range(len(start) - 1):
         if scale[i] == 0.0:

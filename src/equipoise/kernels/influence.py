@@ -178,11 +178,7 @@ def precision_influence(order, last, positive, items, shares):
 
 
 @njit(cache=True, nogil=True)
-<<<<<<< HEAD
-def table_labels(votes: Any, scale: Any, label: Any, weight: Any, together: Any) -> Any:
-=======
-def table_labels(votes, label, weight, together):
->>>>>>> 34772c40 (Items are scored one by one by item_scores for every mean over items, those of possible truths too; compiled code has no annotations that say nothing)
+def table_labels(votes, scale, label, weight, together):
     """Soft labels of a table of votes (items, annotators): 1 yes, 0 no, -1 none.
 
     Adds up every annotator's share of the votes as it is and scaled by ``scale`` (items,),
