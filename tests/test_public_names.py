@@ -15,7 +15,7 @@ TYPES = {
 }  # fmt: skip
 INFERENCE = {
     "Ballots", "CROWD", "Crossing", "DENSE", "Design", "Family", "Layout", "Population",
-    "Reason", "Spread", "TwoWay", "check_margin", "crossed_design", "crowd_square",
+    "Reason", "Spread", "TwoWay", "crossed_design", "crowd_square",
     "dense_traces", "family", "floor_of", "gap_sums", "item_degrees", "joint_design",
     "judge", "mid_ranks", "normal_replicates", "obuchowski_rockette", "population_of",
     "seed_means", "single_design", "two_way", "unit_design",

@@ -1,6 +1,8 @@
 """The table of options: rare ones, `--help-all`, and how many every verb shows."""
 
+import inspect
 import json
+import re
 from dataclasses import fields
 from pathlib import Path
 
@@ -152,6 +154,25 @@ def test_what_python_and_the_command_line_share_stands_once(name):
     assert taken or name in ("gold", "prediction_layout")
     if taken:
         assert keywords[name].default == shared.default
+
+
+def attributes(kind):
+    """What a docstring says of every attribute."""
+    text = inspect.cleandoc(kind.__doc__).split("----------\n", 1)[1]
+    blocks = filter(None, re.split(r"^(?=\w)", text, flags=re.MULTILINE))
+    named = (block.partition("\n") for block in blocks)
+    return {name: words for names, _, words in named for name in names.split(", ")}
+
+
+@pytest.mark.parametrize("kind", [Settings, VoteFormat])
+def test_docstrings_of_python_name_the_words_of_the_table(kind):
+    documented = attributes(kind)
+    assert set(documented) == {field.name for field in fields(kind)}
+    for name in documented.keys() & SHARED.keys():
+        for word in SHARED[name].choices:
+            assert f"``{word}``" in documented[name], (name, word)
+    python_only = {"workers", "progress", "thresholds", "classes", "columns"}
+    assert documented.keys() - SHARED.keys() <= python_only
 
 
 @pytest.mark.usefixtures("study")

@@ -12,7 +12,7 @@ from equipoise.datasets.demo import reading_study
 from equipoise.metrics import named
 from equipoise.study import Settings, Thresholds, Tuning, evaluate
 from equipoise.study.arguments import default_metrics
-from equipoise.study.thresholds import Rule, threshold_table
+from equipoise.study.thresholds import Rule, threshold_table, with_thresholds
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import InputError
 from equipoise.types.predictions import Predictions
@@ -45,6 +45,23 @@ def study(items=120, tasks=("",), readers=5, seed=0, group=None):
 
 def codes(notices):
     return [one.code for one in notices]
+
+
+@pytest.mark.parametrize("scale", [1, 10])
+def test_a_cut_that_nobody_gave_is_never_said_to_be_given(scale):
+    """Thresholds of a study that has some are worked out anew, from one record of them."""
+    table, models = study()
+    models = [replace(model, values=scale * model.values) for model in models]
+    first = study_of(models, table, metrics=["accuracy"])
+    assert {row.how for row in first.used} == {"assumed"}
+    again = with_thresholds(first)
+    assert (again.used, again.notices) == (first.used, first.notices)
+    stated = with_thresholds(first, Thresholds(0.4))
+    assert {row.how for row in stated.used} == {"given"}
+    assert codes(stated.notices).count("thresholds") == 1
+    assert "threshold_assumed" not in codes(stated.notices)
+    said = [str(notice) for notice in stated.notices if notice.code == "thresholds"]
+    assert said == ["Decisions are scores of at least the threshold: 0.400 for all (given)."]
 
 
 def slow_choice(rule, scores, labels):

@@ -27,9 +27,11 @@ from equipoise.cli.options import (
     TYPES,
     Options,
     check_choice,
+    flag,
     misused,
 )
-from equipoise.types.arrays import MOST_DRAWN
+from equipoise.read.options import require_positive
+from equipoise.types.arrays import MOST_DRAWN, InputError
 
 HELP_ALL = "help_all"
 
@@ -170,6 +172,12 @@ def _check(values: Mapping[str, Any]) -> None:
         row = ROWS[name]
         if row.choices and value != DEFAULTS[name]:
             check_choice(name, value, _choices(row.choices))
+        if row.positive:
+            try:
+                require_positive(flag(name), value)
+            except InputError as error:
+                message = error.in_command().removeprefix(f"{flag(name)}: ")
+                raise misused(message, name) from None
         whole = isinstance(value, int) and not isinstance(value, bool)
         if whole and not row.any_size and value > MOST_DRAWN:
             got = value if value < 10**18 else "a huge number"

@@ -12,7 +12,6 @@ from equipoise.cli.options import (
     OF_STUDY,
     Options,
     check_choice,
-    flag,
     misused,
     words,
 )
@@ -82,20 +81,15 @@ def evaluate(options: Options) -> None:
 
 def check_scoring(options: Options) -> None:
     """Refuse unknown words, and options of analyses that are left out."""
-    from equipoise.inference import check_margin
     from equipoise.inference.resampling import normalised
     from equipoise.study.analyses.catalogue import ANALYSES
 
-    name = "margin"
-    try:
-        for name in ("margin", "matters"):
-            if getattr(options, name) is not None:
-                check_margin(flag(name), getattr(options, name))
-        name = "resample"
-        if options.resample is not None:
+    if options.resample is not None:
+        try:
             normalised(options.resample)
-    except InputError as error:
-        raise misused(error.in_command().removeprefix(f"{flag(name)}: "), name) from None
+        except InputError as error:
+            message = error.in_command().removeprefix("--resample: ")
+            raise misused(message, "resample") from None
     named = words(options.analyses) if options.analyses else []
     if options.analyses is not None and not named:
         message = f"got {options.analyses!r}, expected analyses, for example ranking,flips"

@@ -56,6 +56,8 @@ class Row(NamedTuple):
         What stands for its value in the help.
     any_size
         Whether a number may be as large as the data are; others are drawn or trained so often.
+    positive
+        Whether a number must lie above 0.
     """
 
     panel: str
@@ -67,6 +69,7 @@ class Row(NamedTuple):
     rare: bool = False
     metavar: str | None = None
     any_size: bool = False
+    positive: bool = False
 
 
 def row(panel: str, text: str, *flags: str, **more: Any) -> Row:
@@ -261,9 +264,9 @@ class Options:
         ASKED, "Where rules look: a share of the items that is then not scored (`0.3`), "
         "`folds=5` for cross-fitting, `split=dev` of `--attributes`, or a file of names.",
     )] = None  # fmt: skip
-    margin: Annotated[float | None, row(
-        ASKED, "How much worse a model may be and still count as no worse.",
-    )] = None  # fmt: skip
+    margin: Annotated[float | None, shared(
+        ASKED, "margin",
+    )] = SHARED["margin"].default  # fmt: skip
     labels: Annotated[str | None, shared(
         ASKED, "labels",
     )] = None  # fmt: skip
@@ -553,10 +556,9 @@ class Options:
     inference: Annotated[str, shared(
         UNCERTAINTY, "inference", rare=True,
     )] = SHARED["inference"].default  # fmt: skip
-    matters: Annotated[float | None, row(
-        UNCERTAINTY, "The smallest difference that counts; by default half a unit of the last "
-        "printed digit.", rare=True,
-    )] = None  # fmt: skip
+    matters: Annotated[float | None, shared(
+        UNCERTAINTY, "matters", rare=True,
+    )] = SHARED["matters"].default  # fmt: skip
     infinite: Annotated[bool, row(
         UNCERTAINTY, "Do not narrow intervals because pools are finite.", rare=True,
     )] = False  # fmt: skip

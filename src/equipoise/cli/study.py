@@ -9,7 +9,6 @@ in one file that `equipoise check --out` wrote, a data set, or the folder of an 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
-from itertools import compress
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -216,29 +215,14 @@ def _sides(
     options: Options,
 ) -> "tuple[list[Source], list[Source], tuple[Notice, ...]]":
     """The files of votes and of scores; what is said where their roles are guessed."""
-    from equipoise.read.sources import sources_of, tell_roles
+    from equipoise.read.sources import files_by_side, roles_guessed
 
-    votes = sources_of(options.annotations) if options.annotations else []
-    scores = sources_of(options.predictions) if options.predictions else []
-    if not options.study:
-        return votes, scores, ()
-    some = sources_of(options.study)
-    tell_roles(some, tuple(compress(("annotations", "predictions"), (votes, scores))))
-    named: dict[str, list[str]] = {"votes": [], "scores": []}
-    guessed = False
-    for file in some:
-        side = "scores" if file.role == "predictions" else "votes"
-        (scores if side == "scores" else votes).append(file)
-        named[side].append(str(file.path))
-        guessed |= file.why.startswith("guessed")
-    if not (guessed and named["votes"] and named["scores"]):
-        return votes, scores, ()
-    text = (
-        "{votes:names} read as annotations, {scores:names} as predictions; -a and -p say "
-        "otherwise."
+    files = files_by_side(
+        options.study or (), options.annotations or (), options.predictions or ()
     )
-    names = {side: tuple(paths) for side, paths in named.items()}
-    return votes, scores, (Notice("roles_guessed", text, (), names),)
+    votes = [file for file in files if file.role != "predictions"]
+    scores = [file for file in files if file.role == "predictions"]
+    return votes, scores, roles_guessed(files, "-a and -p say otherwise.")
 
 
 def _check_sides(

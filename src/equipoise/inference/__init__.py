@@ -32,7 +32,6 @@ from equipoise.inference.spread import (
     Population,
     Reason,
     Spread,
-    check_margin,
     judge,
 )
 
@@ -48,7 +47,6 @@ __all__ = [
     "Reason",
     "Spread",
     "TwoWay",
-    "check_margin",
     "crossed_design",
     "crowd_square",
     "dense_traces",

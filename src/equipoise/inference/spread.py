@@ -387,11 +387,3 @@ def judge(lead: float, spread: Spread, margin: float, level: float = 0.95) -> Ju
     if within[0] > -margin and within[1] < margin:
         return Judgement.BY_TWO_TESTS
     return Judgement.INFERIOR if high < -margin else Judgement.UNDECIDED
-
-
-def check_margin(where: str, value: float | None) -> None:
-    """Refuse a margin that is not a positive number."""
-    if value is not None and not 0 < value < float("inf"):
-        raise InputError(
-            where, f"{value:g}", "a number above 0", "leave it out, or say how much counts"
-        )

@@ -50,6 +50,8 @@ class Shared(NamedTuple):
         Words that it knows, for one that knows some.
     least, most
         Bounds of a number.
+    positive
+        Whether a number must lie above 0.
     """
 
     default: Any
@@ -57,6 +59,7 @@ class Shared(NamedTuple):
     choices: tuple[str, ...] = ()
     least: float | None = None
     most: float | None = None
+    positive: bool = False
 
 
 SHARED: Mapping[str, Shared] = {
@@ -111,6 +114,15 @@ SHARED: Mapping[str, Shared] = {
         "per task), `counts`, `rankings`, `label-studio`.",
     ),
     "level": Shared(0.95, "Interval level."),
+    "margin": Shared(
+        None, "How much worse a model may be and still count as no worse.", positive=True
+    ),
+    "matters": Shared(
+        None,
+        "The smallest difference that counts; by default half a unit of the last "
+        "printed digit.",
+        positive=True,
+    ),
     "most": Shared(50, "Size at which searches end.", least=1),
     "replicates": Shared(
         None,
@@ -150,12 +162,24 @@ SHARED: Mapping[str, Shared] = {
 }
 
 
-def check_shared(where: str, options: object, names: Iterable[str]) -> None:
-    """Refuse words that options of some names do not know."""
-    for name in names:
-        value, choices = getattr(options, name), SHARED[name].choices
-        if value is not None and choices:
-            choice(f"{where}{name}", value, choices)
+def check_shared(where: str, options: object, but: Sequence[str] = ()) -> None:
+    """Refuse words that options of some names do not know, and numbers that must be above 0."""
+    for name in (name for name in SHARED if hasattr(options, name) and name not in but):
+        value, row = getattr(options, name), SHARED[name]
+        if value is not None and row.choices:
+            choice(f"{where}{name}", value, row.choices)
+        if row.least is not None and value is not None and value < row.least:
+            do = "leave it out, or give a larger one"
+            raise InputError(f"{where}{name}", f"{value}", f"at least {row.least:g}", do)
+        if row.positive:
+            require_positive(f"{where}{name}", value)
+
+
+def require_positive(where: str, value: float | None) -> None:
+    """Refuse a number that is not above 0."""
+    if value is not None and not 0 < value < float("inf"):
+        do = "leave it out, or say how much counts"
+        raise InputError(where, f"{value:g}", "a number above 0", do)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,13 +191,15 @@ class VoteFormat:
     layout
         How the table is laid out; ``auto`` looks at its columns.
     kind
-        The kind of label; None infers it from the labels (never ordinal or interval).
+        ``binary``, ``nominal``, ``ordinal``, ``interval`` or ``ranking``; None infers it from
+        the labels (never ordinal or interval).
     classes
         Names of the classes; for ordinal labels their order is the scale.
     columns
         Our column name -> the name in the table.
     repeats
-        What to do with a second vote of one annotator on one item and task.
+        What to do with a second vote of one annotator on one item and task: ``keep``, ``last``
+        or ``error``.
     exchangeable
         Forget who voted: annotator names are slots, not persons.
     """
@@ -187,7 +213,7 @@ class VoteFormat:
 
     def __post_init__(self) -> None:
         choice("layout", str(self.layout), ANNOTATION_LAYOUTS)
-        check_shared("", self, ("repeats", "kind"))
+        check_shared("", self)
         object.__setattr__(self, "columns", _mapping(self.columns, TIDY))
         object.__setattr__(self, "classes", _class_names(self.classes))
 

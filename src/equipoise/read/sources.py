@@ -11,7 +11,7 @@ every verb takes without options.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
@@ -34,7 +34,7 @@ from equipoise.read.headers import side_of
 from equipoise.read.options import ScoreFormat, VoteFormat
 from equipoise.read.tables import code_names, numbers_or_none
 from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import InputError
+from equipoise.types.arrays import InputError, listed
 from equipoise.types.notices import Notice
 from equipoise.types.predictions import Predictions
 
@@ -223,6 +223,33 @@ class CheckedFiles:
         )
 
 
+def files_by_side(
+    any: Sequence[AnyPath], annotations: Sequence[AnyPath], predictions: Sequence[AnyPath]
+) -> list[Source]:
+    """Files with their roles, studies and annotations first."""
+    files, taken = [], []
+    for role, paths in (("annotations", annotations), ("predictions", predictions)):
+        for file in sources_of(paths) if paths else ():
+            whole = file.form == STUDY
+            file.role, file.why = (STUDY, OF_STUDY) if whole else (role, "as given")
+            files.append(file)
+            taken.append(role)
+    some = sources_of(any) if any else []
+    tell_roles(some, taken)
+    return sorted((*files, *some), key=lambda file: _ROLES.index(file.role))
+
+
+def roles_guessed(files: Sequence[Source], otherwise: str) -> tuple[Notice, ...]:
+    """Say which file was read as what, where that is a guess; `otherwise`: what says else."""
+    signed = [file for file in files if file.why != "as given"]
+    votes = tuple(str(file.path) for file in signed if file.role != "predictions")
+    scores = tuple(str(file.path) for file in signed if file.role == "predictions")
+    if not (votes and scores and any(file.why.startswith("guessed") for file in signed)):
+        return ()
+    text = "{votes:names} read as annotations, {scores:names} as predictions; " + otherwise
+    return (Notice("roles_guessed", text, (), {"votes": votes, "scores": scores}),)
+
+
 def check_files(
     any: Sequence[AnyPath] = (),
     *,
@@ -245,16 +272,7 @@ def check_files(
     """
     from equipoise.read.predictions import PredictionsRead
 
-    files, taken = [], []
-    for role, paths in (("annotations", annotations), ("predictions", predictions)):
-        for file in sources_of(paths) if paths else ():
-            whole = file.form == STUDY
-            file.role, file.why = (STUDY, OF_STUDY) if whole else (role, "as given")
-            files.append(file)
-            taken.append(role)
-    some = sources_of(any) if any else []
-    tell_roles(some, taken)
-    files = sorted((*files, *some), key=lambda file: _ROLES.index(file.role))
+    files = files_by_side(any, annotations, predictions)
     if not files:
         raise InputError("check", "no files", "at least one", "name a file")
     votes = votes or VoteFormat()
@@ -275,6 +293,21 @@ def check_files(
         predictions=(*in_study, *models.predictions),
         notices=models.notices if table is None else table.notices,
     )
+
+
+def read_both_sides(
+    paths: Sequence[AnyPath],
+) -> tuple[tuple[Predictions, ...], Annotations]:
+    """Predictions and annotations of files whose roles their content tells."""
+    checked = check_files(paths)
+    if checked.annotations is None or not checked.predictions:
+        there = "annotations" if checked.annotations is not None else "predictions"
+        names = listed([file.name for file in checked.files])
+        expected = "annotations and predictions, or a study that has both"
+        raise InputError(names, f"{there} alone", expected, "name the other file, too")
+    table = checked.annotations.by_name()
+    guesses = roles_guessed(checked.files, "read_annotations takes a file as such.")
+    return checked.predictions, replace(table, notices=(*table.notices, *guesses))
 
 
 def _models(

@@ -1,7 +1,7 @@
 """Arguments: what a caller hands over, checked for its type before anything is done with it.
 
-Predictions and votes may be dataframes of any kind; which kind is remembered, so that results
-go back as the caller works.
+Predictions and votes may be paths of files, whose roles are told as on the command line, or
+dataframes of any kind; which kind is remembered, so that results go back as the caller works.
 
 The metrics that fit what models say, where nobody names any.
 
@@ -22,6 +22,7 @@ scores, all are compared by their decisions.
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields, replace
 from functools import partial
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -42,7 +43,7 @@ NAMES = "names of metrics such as auroc, or metrics"
 def as_study(predictions: Any, truth: Any) -> tuple[list[Predictions], Truths, str]:
     """Predictions and a truth, in either order, and the caller's kind of dataframe.
 
-    What is a dataframe is read.
+    What is a dataframe or a path is read.
 
     Examples
     --------
@@ -53,8 +54,7 @@ def as_study(predictions: Any, truth: Any) -> tuple[list[Predictions], Truths, s
     >>> as_study(scores, votes)[1:], as_study(votes, scores)[2]
     ((Annotations(binary, 2 items, 2 annotators, 3 rows), 'pyarrow'), 'pyarrow')
     """
-    if _holds_votes(predictions) and not _holds_votes(truth):
-        predictions, truth = truth, predictions
+    predictions, truth = _read_paths(predictions, truth)
     kind = frame_kind(truth)
     if kind:
         truth = Annotations.from_dataframe(truth)
@@ -71,6 +71,37 @@ def as_study(predictions: Any, truth: Any) -> tuple[list[Predictions], Truths, s
     if isinstance(truth, Annotations):
         refuse_swapped_items(truth, models)
     return models, truth, next(filter(None, kinds), kind)
+
+
+def file_paths(thing: Any) -> list[Any]:
+    """The paths, where these are one or a list of such.
+
+    Examples
+    --------
+    >>> file_paths("votes.csv"), file_paths(["a.csv", "b.csv"]), file_paths([1])
+    (['votes.csv'], ['a.csv', 'b.csv'], [])
+    """
+    several = list(thing) if isinstance(thing, list | tuple) else [thing]
+    return several if all(isinstance(part, str | PathLike) for part in several) else []
+
+
+def _read_paths(predictions: Any, truth: Any) -> tuple[Any, Any]:
+    """Predictions before their truth, and read what is a path; of files roles are told."""
+    from equipoise.read.annotations import read_annotations
+    from equipoise.read.predictions import predictions_for, read_predictions
+    from equipoise.read.sources import read_both_sides
+
+    if _holds_votes(predictions) and not _holds_votes(truth):
+        predictions, truth = truth, predictions
+    scores, votes = file_paths(predictions), file_paths(truth)
+    if scores and (votes or truth is None):
+        return read_both_sides([*votes, *scores])
+    if votes:
+        return predictions, read_annotations(votes)
+    if not scores or not isinstance(truth, Annotations):
+        return (read_predictions(scores) if scores else predictions), truth
+    truth, read = predictions_for(truth, scores)
+    return read.predictions, truth
 
 
 def _with_frame(

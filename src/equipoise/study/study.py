@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from equipoise.inference import check_margin
 from equipoise.inference.resampling import Resampling, resample, usual_replicates
 from equipoise.metrics import Metric
 from equipoise.read.options import SHARED, check_shared
@@ -111,8 +110,8 @@ class Settings:
     items: str = SHARED["items"].default
     annotators: str = SHARED["annotators"].default
     inference: str = SHARED["inference"].default
-    margin: float | None = None
-    matters: float | None = None
+    margin: float | None = SHARED["margin"].default
+    matters: float | None = SHARED["matters"].default
     annotator_group: str | None = SHARED["annotator_group"].default
     item_group: str | None = SHARED["item_group"].default
     on_missing: str = SHARED["on_missing"].default
@@ -127,8 +126,7 @@ class Settings:
     most: int = SHARED["most"].default
 
     def __post_init__(self) -> None:
-        words = ("items", "annotators", "ties", "labels", "inference", "on_missing")
-        check_shared("settings, ", self, words)
+        check_shared("settings, ", self, but=("circular",))
         if self.items == self.annotators == "fixed":
             raise InputError(
                 "settings",
@@ -146,8 +144,6 @@ class Settings:
                 "items and annotators that stand for others like them",
                 hint("choose {}", TWO_WAY),
             )
-        for name in ("margin", "matters"):
-            check_margin(f"settings, {name}", getattr(self, name))
         choice("settings, circular", self.circular, (*CIRCULAR, CHECKED))
         if not 0 < self.level < 1 or self.workers < 0:
             raise InputError(
@@ -155,10 +151,6 @@ class Settings:
                 f"level {self.level}, {self.workers} workers",
                 "a level between 0 and 1, and at least 0 workers",
                 "correct them",
-            )
-        if self.replicates is not None and self.replicates < 1:
-            raise InputError(
-                "settings", f"{self.replicates} replicates", "at least 1", "1000 is usual"
             )
 
     @property
@@ -219,7 +211,7 @@ class Study:
     def of(
         cls,
         predictions: Predictions | Iterable[Predictions] | Any,
-        truth: Truths | Any,
+        truth: Truths | Any = None,
         *,
         metrics: Sequence[str | Metric] | None = None,
         resampling: str | Resampling | None = None,
@@ -537,7 +529,7 @@ CACHED = frozenset({"items", "plan", "truths", "task_votes", "_alignment", "eval
 
 def evaluate(
     predictions: Predictions | Iterable[Predictions] | Any,
-    truth: Truths | Any,
+    truth: Truths | Any = None,
     *,
     metrics: Sequence[str | Metric] | None = None,
     resampling: str | Resampling | None = None,
@@ -551,11 +543,13 @@ def evaluate(
     predictions
         What each model says, one object per model and task; or a dataframe (pandas, polars,
         pyarrow, ...) with a column of items and one per model, or of any other layout that
-        `Predictions.from_dataframe` knows; or a list of such.
+        `Predictions.from_dataframe` knows; or a list of such. Or the path of a file or folder,
+        or several, which are read as on the command line.
     truth
         Annotations (soft label: mean vote; hard label: the class with most votes), or
         plausibilities (one per task; soft label: their mean); or a dataframe with the columns
-        item, annotator and label, or any other that `Annotations.from_dataframe` knows.
+        item, annotator and label, or any other that `Annotations.from_dataframe` knows; or
+        paths. Left out where the first paths hold both, as `write_study` makes them.
     metrics
         Names such as ``auroc``, ``auroc:form=strict``, ``precision_at_100``, or `Metric`; by
         default what fits the predictions, see `equipoise.study.arguments`.

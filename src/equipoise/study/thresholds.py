@@ -170,6 +170,7 @@ def _number(text: str) -> float:
 
 
 HALF = 0.5  # where scores are cut when nobody says
+FROM_ROWS = ("thresholds", "threshold_assumed")  # notices on the thresholds that are used
 FAR = 4  # times rarer, from which a cut is far from what the votes say
 SHOWN = 6  # models and tasks in a notice
 THRESHOLD = Option("threshold", python="Settings(thresholds=...)")
@@ -426,10 +427,11 @@ def with_thresholds(study: "Study", thresholds: Thresholds | None = None) -> "St
     )
     folds, notices = _folds(rules.tuning, study.parts)
     predictions, used = _apply_thresholds(study, thresholds, folds)
+    others = [note for note in study.notices if note.code not in FROM_ROWS]
     cut = study.with_competitors(
         predictions,
         used=tuple(used),
-        notices=(*study.notices, *notices, *_threshold_notices(used)),
+        notices=(*others, *notices, *_threshold_notices(used)),
     )
     if rules.tuning is None or rules.tuning.folds is not None:
         return cut
@@ -443,8 +445,11 @@ def _apply_thresholds(
     """Predictions with thresholds, and those thresholds."""
     truths = {truth.task: truth for truth in study.truths}
     rules = thresholds or Thresholds(HALF)
+    assumed = {(row.model, row.task) for row in study.used if row.how == "assumed"}
     predictions, used = [], list[UsedThreshold]()
     for model in study.predictions:
+        if (model.model, model.task) in assumed:
+            model = replace(model, threshold=None)  # nobody gave it
         truth = truths.get(model.task)
         several = truth is not None and len(truth.classes) > 1
         if truth is None or model.decides or (thresholds is None and several):
