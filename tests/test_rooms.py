@@ -27,10 +27,10 @@ BUDGETS = {
     "kernels": {"tokens": 16_950, "files": 12, "classes": 0, "vague names": 2},
     "metrics": {"tokens": 28_700, "files": 13, "classes": 21, "vague names": 0},
     "read": {"tokens": 51_850, "files": 21, "classes": 26, "vague names": 10},
-    "report": {"tokens": 50_250, "files": 20, "classes": 29, "vague names": 8},
+    "report": {"tokens": 50_300, "files": 20, "classes": 29, "vague names": 8},
     "scale": {"tokens": 27_950, "files": 14, "classes": 50, "vague names": 5},
     "study": {"tokens": 125_550, "files": 52, "classes": 95, "vague names": 34},
-    "truth": {"tokens": 46_050, "files": 21, "classes": 41, "vague names": 1},
+    "truth": {"tokens": 47_500, "files": 22, "classes": 41, "vague names": 2},
     "types": {"tokens": 27_400, "files": 14, "classes": 49, "vague names": 1},
     "uq": {"tokens": 46_500, "files": 22, "classes": 64, "vague names": 9},
 }  # fmt: skip

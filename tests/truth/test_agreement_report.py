@@ -68,7 +68,7 @@ def test_the_words_bear_out_the_numbers():
         "agreement", "agreement_annotators", "agreement_pairs",
     ]  # fmt: skip
     assert list(whole.tables[0].rows[0]) == [
-        "task", "name", "value", "low", "high", "words", "items", "votes",
+        "task", "name", "value", "low", "high", "words", "items", "votes", "whom",
     ]  # fmt: skip
     assert whole.references == ("krippendorff2004", "cohen1960")
 

@@ -29,12 +29,12 @@ REPLICATES = 1000
 @verb(
     *("annotations", "dataset", "on_disk", "task", "alpha_level", "weights"),
     *OF_VOTES,
-    *("first_votes", "replicates", "seed", "page", "as_json"),
+    *("first_votes", "annotators", "replicates", "seed", "page", "as_json"),
     arguments=("annotations",),
     texts={
         "annotations": VOTE_FILES,
         "task": "Which question; all of them if left out.",
-        "replicates": "Resamples of items (or groups) for the intervals. Default: 1,000.",
+        "replicates": "Resamples of items (or groups) for their intervals. Default: 1,000.",
         "seed": "Seed of the resamples.",
         "page": "File for a page with a heatmap, ending in .html.",
     },
@@ -46,7 +46,8 @@ def agreement(options: Options) -> None:
     0 is what chance would give, 1 is perfect. Krippendorff's alpha takes any number of
     annotators and missing votes; below 0.667 one label should not be treated as the truth.
     Fleiss' kappa and the mean of Cohen's kappas are read on the scale of Landis and Koch.
-    Intervals (95 %) resample items, or whole groups of them.
+    Intervals (95 %) are for items (or whole groups of them) and annotators like these; with
+    --annotators fixed for items alone.
 
     Example: equipoise agreement votes.csv --page agreement.html
     """
@@ -97,7 +98,8 @@ def _summaries(table: Annotations, options: Options) -> "list[AgreementTable]":
                 replicates=options.replicates or REPLICATES,
                 seed=options.seed,
             )
-            tables.append(agreement)
+            fixed = options.annotators == "fixed"
+            tables.append(agreement.for_these_annotators() if fixed else agreement)
             tell(done, len(tasks))
     return tables
 

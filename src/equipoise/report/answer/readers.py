@@ -68,10 +68,16 @@ def task_votes(study: Study, scored: Mapping[str, Ints]) -> dict[str, TaskVotes]
 
 
 def agreement_finding(
-    annotations: Annotations, votes: Mapping[str, TaskVotes], nouns: Nouns
+    annotations: Annotations,
+    votes: Mapping[str, TaskVotes],
+    nouns: Nouns,
+    annotators: str = "random",
 ) -> Finding | None:
     """Votes, agreement and rates per task, as strips."""
-    tables = {summary.task: summary for summary in agreement_summaries(annotations)}
+    summaries = agreement_summaries(annotations)
+    if annotators == "fixed":
+        summaries = tuple(table.for_these_annotators() for table in summaries)
+    tables = {summary.task: summary for summary in summaries}
     rows = [
         _strip(annotations, item_votes, tables.get(task)) for task, item_votes in votes.items()
     ]

@@ -152,7 +152,7 @@ def answer_report(study: Study, wanted: AnswerContent, stage: Stage | None = Non
     base, data = study_report(study), DataSummary.of(study.evaluation, study.voted)
     votes = task_votes(study, _scored(study))
     tell("agreement")(0, 1)
-    agreement = agreement_finding(study.voted, votes, nouns)
+    agreement = agreement_finding(study.voted, votes, nouns, study.settings.annotators)
     behind = answer.front.behind
     front = [
         *_pair(study, wanted),

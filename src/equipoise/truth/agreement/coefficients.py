@@ -317,7 +317,7 @@ def alpha_of(count: Any, value: Floats, level: str) -> Compute:
         distance = None
         apart = votes**2 - _per_item(count.multiply(count))
     else:
-        distance = _relative(value[:, None], value[None, :])
+        distance = relative(value[:, None], value[None, :])
         blocks = (count[at : at + 1024] for at in range(0, len(votes), 1024))
         apart = np.concatenate([_per_item(b.multiply(b @ distance)) for b in blocks])
     observed = _sums(apart / rest)
@@ -338,7 +338,8 @@ def _alpha(observed: Floats, expected: Floats, votes: Floats) -> Floats:
     return 1 - _ratio((votes - 1) * observed, expected)
 
 
-def _relative(first: Floats, second: Floats) -> Floats:
+def relative(first: Floats, second: Floats) -> Floats:
+    """How far values with a true zero are apart, relative to their sum."""
     gap, both = first - second, first + second
     return np.divide(gap, both, out=np.zeros_like(gap), where=both > 0) ** 2
 
@@ -412,7 +413,7 @@ def alpha_of_coincidences(pairs: Floats, level: str, value: Floats) -> Floats:
     if level == "nominal":
         distance = 1 - np.eye(len(value))
     elif level == "ratio":
-        distance = _relative(row, column)
+        distance = relative(row, column)
     expected = (total[..., :, None] * total[..., None, :] * distance).sum(axis=(-2, -1))
     return np.asarray(_alpha((pairs * distance).sum(axis=(-2, -1)), expected, number))
 

@@ -47,9 +47,9 @@ TERMS = tuple(
         "others on the same item put first.",
         "Alpha without": "Krippendorff’s alpha of all other annotators: higher than alpha "
         "means that this annotator pulls it down.",
-        "Interval": "Middle 95% of the coefficient over resamples of items, or of whole groups "
-        "of items. Annotators are held fixed: it speaks for items like these, read by these "
-        "people.",
+        "Interval": "Two-way over items (or whole groups of items) and annotators, by the "
+        "influence of each vote; of kappas of pairs, anonymous votes and where annotators are "
+        "the standard, the middle 95% over resamples of items alone.",
     }.items()
 )
 NO_KAPPA = {
@@ -119,6 +119,7 @@ def _coefficients(table: AgreementTable) -> Finding:
                     Column("name", "coefficient"),
                     Column("value", "value, 95% interval", "number", ("low", "high")),
                     Column("words", "in words"),
+                    Column("whom", "random"),
                     Column("items", "items", "count"),
                     Column(
                         "votes", "readings" if table.kind == "ranking" else "votes", "count"
@@ -133,7 +134,7 @@ def _coefficients(table: AgreementTable) -> Finding:
         charts=(
             Dots(
                 name="agreement",
-                caption=f"Coefficients and their 95% intervals over items{dashed}",
+                caption=f"Coefficients and their 95% intervals{dashed}",
                 axis="agreement",
                 rows=[
                     Dot(SHORT.get(c.measure, c.name), *c[1:4], remark=number(c.value, 2))

@@ -17,7 +17,7 @@ Examples
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -33,6 +33,7 @@ from equipoise.truth.agreement.coefficients import (
     TaskVotes,
     landis_koch,
 )
+from equipoise.truth.agreement.crossed import crossed
 from equipoise.truth.agreement.readings import reading_agreement
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import Floats, Ints, choice, short_repr
@@ -54,6 +55,9 @@ FEW_SHARED, FEW_ITEMS = 10, 20  # below which a kappa is noise, and an interval 
 HIGH, LOW = 0.8, 0.4  # percent agreement and alpha, between which prevalence explains
 APART = 0.1  # between alpha and Fleiss' kappa
 PairRow = dict[str, Any]  # first, second, kappa, items, words
+CROSSED = ("alpha", "fleiss", "percent")  # for annotators like these, too
+SCOPE = "Intervals are for items, and where named annotators, like these."
+FIXED = "Intervals are for items like these and these annotators."
 PLAIN = "not corrected for chance"
 NAMES = {
     "alpha": "Krippendorff's alpha",
@@ -66,7 +70,9 @@ NAMES = {
 
 
 class Coefficient(NamedTuple):
-    """A coefficient, its 95 % interval over items, in words, and what it rests on.
+    """A coefficient, its 95 % interval, in words, what it rests on, and what is random.
+
+    `alone` is its interval over items alone.
 
     `measure` is ``alpha``, ``fleiss``, ``cohen``, ``percent``, ``others`` or ``readings``.
     """
@@ -78,11 +84,17 @@ class Coefficient(NamedTuple):
     words: str
     items: int
     votes: int
+    whom: str
+    alone: tuple[float, float]
     measure: str = ""
 
     def row(self) -> dict[str, Any]:
         """What people and files are told of it."""
-        return {name: part for name, part in self._asdict().items() if name != "measure"}
+        return {
+            name: part
+            for name, part in self._asdict().items()
+            if name not in ("alone", "measure")
+        }
 
 
 class Person(NamedTuple):
@@ -181,6 +193,14 @@ class AgreementTable(NamedTuple):
             "pairs": None if self.pairs is None else _pairs_as_json(self.pairs),
         }
 
+    def for_these_annotators(self) -> "AgreementTable":
+        """The same with intervals over items alone, for annotators who are the standard."""
+        rows = (
+            row._replace(low=row.alone[0], high=row.alone[1], whom=row.whom.split()[0])
+            for row in self.coefficients
+        )
+        return self._replace(coefficients=tuple(rows), scope=FIXED)
+
     @property
     def known(self) -> tuple[str, ...]:
         """How much there is: items, votes and annotators."""
@@ -257,7 +277,7 @@ def agreement_table(
         annotators=opinions.people(),
         pairs=opinions.pairs,
         cautions=tuple(_cautions(opinions, {row.measure: row for row in rows})),
-        scope=opinions.plan.scope,
+        scope=opinions.scope(rows),
     )
 
 
@@ -370,8 +390,10 @@ class _TaskOpinions:
         ) -> Coefficient:
             value = estimate.value
             meaning = UNDEFINED if np.isnan(value) else words(value)
+            alone, (both, whom) = estimate.interval(), self.crossed(key, estimate)
+            ends = both.interval()
             return Coefficient(
-                NAMES[key] + variant, value, *estimate.interval(), meaning, *size, key
+                NAMES[key] + variant, value, *ends, meaning, *size, whom, alone, key
             )
 
         def uncorrected(_: float) -> str:
@@ -394,6 +416,30 @@ class _TaskOpinions:
             yield row("percent", percent, uncorrected)
         if table.label is not None and table.is_gold is None:
             yield row("others", self.readings(), uncorrected)
+
+    @cached_property
+    def votes(self) -> TaskVotes:
+        """Who gave which label."""
+        return measure.collect(self.table, self.task)
+
+    def crossed(self, key: str, estimate: Estimate) -> tuple[Estimate, str]:
+        """The same for annotators like these, where that can be told; and whom it is for."""
+        units = "items" if self.plan.group is None else "groups"
+        if key not in CROSSED or not estimate.standard_error > 0 or self.votes.who is None:
+            return estimate, units
+        level = self.level if key == "alpha" else "nominal"
+        cell = crossed(self.votes, key, level, self.plan)
+        if not (cell.population.annotators and cell.of(0).standard_error > 0):
+            return estimate, units
+        return replace(estimate, spread=cell.of(0)), f"{units} and annotators"
+
+    def scope(self, rows: Sequence[Coefficient]) -> str:
+        """What the intervals speak for."""
+        if all(row.alone == (row.low, row.high) or np.isnan(row.low) for row in rows):
+            return self.plan.scope
+        group = self.plan.group
+        wholes = "" if group is None else f" {int(group.max()) + 1} groups count as wholes."
+        return f"{SCOPE}{wholes}"
 
     def mean_kappa(self) -> Estimate:
         """Mean kappa of the pairs; without replicates if those would take too long."""
@@ -422,7 +468,7 @@ class _TaskOpinions:
         order = np.lexsort((np.nan_to_num(-kappa, nan=np.inf), -number))
         order = order[number[order] > 0]
         if not self.ranked:
-            votes = measure.collect(self.table, self.task)
+            votes = self.votes
             if self.table.label is not None:
                 agreement = _agreement_with_others(votes, len(names))
             if 1 < len(order) <= MOST_LEFT_OUT:
