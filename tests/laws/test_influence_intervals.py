@@ -96,25 +96,6 @@ def test_several_classes_agree_with_a_large_bootstrap(average):
     assert_allclose(errors[0], errors[1], rtol=0.08)
 
 
-def test_the_most_influential_items_are_found():
-    few, metric = 40, "auroc"
-    votes = VOTES[::9][:few]
-    models = [Predictions(f"m{k}", names(few), s[::9][:few]) for k, s in enumerate(SCORES)]
-    done = evaluate(models, bootstrap.annotations(votes), metrics=[metric], resampling="items")
-    found = done.influential[0]
-    scores = dict(zip(("m0", "m1"), (m.values for m in models), strict=True))
-    p, every = votes.mean(axis=1), names(few)
-    full = auroc(p, scores[found.a]) - auroc(p, scores[found.b])
-    assert full > 0
-    changes = []
-    for item in found.items[:8]:
-        left = np.array([name != item for name in every])
-        gap = auroc(p[left], scores[found.a][left]) - auroc(p[left], scores[found.b][left])
-        changes.append(gap - full)
-    assert_allclose(found.influence[:8], changes, rtol=0.35, atol=1e-3)
-    assert (np.diff(np.abs(found.influence)) <= 1e-12).all()
-
-
 def population(items, random):
     """Chance of a yes, and the score of a model, for new items."""
     chance = random.beta(0.6, 1.2, items)

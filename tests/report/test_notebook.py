@@ -185,7 +185,7 @@ def results():
     two = SCORES[:3]
     yield from (READINGS, SCORES[0], done, done.plan, done.plot, done.verdict)
     yield from (done.estimate("neural network", "auroc"), done.family("auroc"))
-    yield from (done.two_way("auroc"), done.questions[0], done.influential[0], done.metrics[0])
+    yield from (done.two_way("auroc"), done.questions[0], done.metrics[0])
     yield from (dirichlet(READINGS), dawid_skene(READINGS), dawid_skene(READINGS).skills)
     yield agreement.agreement_summaries(READINGS)[0]
     yield agreement.krippendorff_alpha(READINGS)

@@ -9,8 +9,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 from equipoise.inference.resampling import resample
 from equipoise.metrics import named
 from equipoise.study import MACRO, Settings, evaluate
-from equipoise.study.alignment import Aligned
-from equipoise.study.influence import influential_items
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import InputError
 from equipoise.types.plausibilities import Plausibilities
@@ -332,17 +330,3 @@ def test_the_best_model_is_compared_with_every_other():
             (-other.value, -other.high, -other.low)
         )
         assert gap.p_better == pytest.approx(1 - other.p_better)
-
-
-def test_items_are_influential_between_models_that_differ_by_more_than_rounding():
-    votes, metric = bootstrap.annotations(FULL), named("auroc")
-    scores = {"first": SCORES[0], "copy": SCORES[0].copy(), "other": SCORES[1]}
-    done = evaluate(models(list(scores.values())), votes, metrics=["auroc"], settings=ONE)
-    aligned = Aligned(done.questions[0], scores)
-    prepared = [metric.prepare(one) for one in scores.values()]
-    better = np.array([0.7, 0.7 - 2e-15, 0.6])
-    found = influential_items(aligned, prepared, metric, better)
-    assert (found.a, found.b) == ("first", "other")
-    assert (
-        influential_items(aligned, prepared, metric, np.array([0.7, 0.7, 0.7 + 1e-15])) is None
-    )

@@ -12,7 +12,6 @@ from equipoise import Annotations, read_annotations
 from equipoise.study.analyses.truth_items import consensus_rows
 from equipoise.study.analyses.truth_report import (
     MAJORITY,
-    GoldAggregates,
     aggregates_against_gold,
 )
 from equipoise.truth import MODELS
@@ -56,9 +55,9 @@ def study(items=40, gold=25, classes=3, seed=0, skill=0.65):
 def test_scores_are_those_of_the_definition(classes):
     truth, table = study(classes=classes)
     found = aggregates_against_gold(table, fits(*NAMES), "")
-    assert isinstance(found, GoldAggregates) and found.items == 25
+    assert found.tables[0].rows[0]["items"] == 25
     votes = table.with_gold("ignore")
-    rows = {row["model"]: row for row in found.rows()}
+    rows = {row["model"]: row for row in found.tables[0].rows}
     assert set(rows) == {*NAMES, MAJORITY}
     for name, row in rows.items():
         mean = MODELS[name].fit(votes).mean[:25]
@@ -78,20 +77,21 @@ def test_gold_is_not_in_the_fits_that_it_scores():
     found = aggregates_against_gold(table, fits("dirichlet"), "")
     settled = MODELS["dirichlet"].fit(table).mean[:25].argmax(axis=1)
     assert (settled == truth[:25]).all()  # with gold the model cannot be wrong
-    assert all(row["accuracy"] < 1 for row in found.rows())
+    assert all(row["accuracy"] < 1 for row in found.tables[0].rows)
 
 
 def test_the_sentence_says_who_gains_on_majority_vote():
     _, table = study(items=60, gold=60)
     found = aggregates_against_gold(table, fits(*NAMES), "")
-    gains = {one.a: one for one in found.against_majority()}
-    rows = {row["model"]: row for row in found.rows()}
-    for name, one in gains.items():
-        assert one.value == pytest.approx(rows[name]["accuracy"] - rows[MAJORITY]["accuracy"])
-        assert one.low <= one.value <= one.high
-    assert found.finding.startswith("Of 60 items with gold, ")
+    rows = {row["model"]: row for row in found.tables[0].rows}
+    assert set(rows) == {*NAMES, MAJORITY}
+    for row in rows.values():
+        assert row["gain"] == pytest.approx(row["accuracy"] - rows[MAJORITY]["accuracy"])
+        if row["model"] != MAJORITY:
+            assert row["gain_low"] <= row["gain"] <= row["gain_high"]
+    assert found.sentence.startswith("Of 60 items with gold, ")
     alone = aggregates_against_gold(table, {}, "")
-    assert "majority_vote is right in" in alone.finding
+    assert "majority_vote is right in" in alone.sentence
 
 
 def test_without_gold_or_votes_nothing_is_scored():
@@ -109,8 +109,8 @@ def test_groups_widen_the_intervals():
     group = np.empty(60, dtype=np.intp)
     group[np.argsort(right, kind="stable")] = np.repeat(np.arange(6), 10)
     grouped = replace(table, group=group, groups=tuple("uvwxyz"))
-    alone = aggregates_against_gold(table, {}, "").rows()[0]
-    whole = aggregates_against_gold(grouped, {}, "").rows()[0]
+    alone = aggregates_against_gold(table, {}, "").tables[0].rows[0]
+    whole = aggregates_against_gold(grouped, {}, "").tables[0].rows[0]
     assert whole["accuracy"] == alone["accuracy"]
     assert whole["accuracy_low"] < alone["accuracy_low"] - 0.05
 
@@ -153,7 +153,9 @@ def test_on_bluebirds_dawid_skene_finds_more_than_the_majority():
         annotator=np.concatenate([table.annotator, np.zeros(len(item), dtype=np.intp)]),
         is_gold=np.arange(len(table) + len(item)) >= len(table),
     )
-    rows = {r["model"]: r for r in aggregates_against_gold(both, fits(*NAMES), "").rows()}
+    rows = {
+        r["model"]: r for r in aggregates_against_gold(both, fits(*NAMES), "").tables[0].rows
+    }
     assert rows["dawid_skene"]["accuracy"] == pytest.approx(97 / 108)
     assert rows[MAJORITY]["accuracy"] == pytest.approx(82 / 108)
     assert rows["dawid_skene"]["gain_low"] > 0

@@ -31,7 +31,6 @@ from equipoise.inference.resampling import Resampling
 from equipoise.metrics import Metric
 from equipoise.read.tables import rows_to_frame
 from equipoise.study.blocks import LABELS
-from equipoise.study.influence import Influential
 from equipoise.study.thresholds import UsedThreshold
 from equipoise.study.truth import TaskTruth
 from equipoise.types.annotations import Annotations
@@ -135,8 +134,6 @@ class Evaluation:
         What thresholds make of these scores, by model, shape (items,).
     thresholds
         The thresholds by which metrics of decisions decide, with where they come from.
-    influential
-        Items that decide between the two best models of each task.
     notices
         What the user should know; the text of each is its sentence.
     predictions, annotations
@@ -161,7 +158,6 @@ class Evaluation:
     scores: tuple[Mapping[str, Floats], ...] = ()
     decided: tuple[Mapping[str, Floats], ...] = ()
     thresholds: tuple[UsedThreshold, ...] = ()
-    influential: tuple[Influential, ...] = ()
     notices: tuple[Notice, ...] = ()
     predictions: tuple[Predictions, ...] = ()
     annotations: Annotations | None = None
@@ -314,7 +310,6 @@ class Evaluation:
             predictions=tuple(
                 model for name in models for model in self.predictions if model.model == name
             ),
-            influential=(),
             notices=(),
             _families={},
             _rows={},

@@ -28,7 +28,6 @@ from equipoise.study.cautions import (
     value_notices,
     votes_notices,
 )
-from equipoise.study.influence import Influential, influential_of_tasks
 from equipoise.study.per_reader_truth import PER_READER, reader_cells
 from equipoise.study.result import MACRO, Cells, Evaluation, normal_values, widen
 from equipoise.study.truth import TaskTruth
@@ -89,7 +88,6 @@ def score_study(study: "Study") -> Evaluation:
         scores=tuple(task.scores for task in aligned),
         decided=tuple(task.decided for task in aligned),
         thresholds=study.used,
-        influential=scorer.influential(values),
         notices=(
             *_truth_notices(study),
             *study.dropped,
@@ -431,15 +429,6 @@ class _Scorer:
             factor = task.question.widening(self.plan)
             out[t] = widen(out[t], factor, self.plan.weights)
         return out
-
-    def influential(self, values: Floats) -> tuple[Influential, ...]:
-        """Items that decide between the two best models of each task, by soft labels."""
-        return influential_of_tasks(
-            self.aligned,
-            self.metrics,
-            values,
-            lambda t, metric: [p[metric.prepare] for p in self.prepared[t]],
-        )
 
     def notices(self, values: Floats) -> Iterator[Notice]:
         """What the user should know about votes, ties, and undefined or infinite values."""

@@ -11,8 +11,6 @@ from dataclasses import replace
 import numpy as np
 
 from equipoise.inference import seed_means
-from equipoise.study.alignment import Aligned
-from equipoise.study.influence import influential_of_tasks
 from equipoise.study.result import Evaluation, normal_values
 from equipoise.types.arrays import Floats, InputError, listed, name_order, nearest
 from equipoise.types.notices import Notice, notice
@@ -65,25 +63,13 @@ def average_runs(
             if owner[row.model] not in several
         ),
         predictions=_mean_predictions(done.predictions, members),
-        influential=(),
         notices=_notices(done, owner, scores, _seed_notices(methods)),
         _families={},
         _rows={},
     )
-    if done.plan.kind == "influence":
-        averaged = replace(
-            averaged, replicates=normal_values(averaged.cells, averaged.plan, names)
-        )
-    aligned = [
-        Aligned(*task) for task in zip(averaged.questions, averaged.scores, strict=False)
-    ]
-    influential = influential_of_tasks(
-        aligned,
-        averaged.metrics,
-        averaged.values,
-        lambda t, metric: [metric.prepare(aligned[t].scores[name]) for name in names],
-    )
-    return replace(averaged, influential=influential)
+    if done.plan.kind != "influence":
+        return averaged
+    return replace(averaged, replicates=normal_values(cells, done.plan, names))
 
 
 def _owners(done: Evaluation, methods: Mapping[str, Sequence[str]]) -> dict[str, str]:

@@ -39,7 +39,7 @@ from equipoise.study.analyses.methods import (
 )
 from equipoise.study.analyses.readers import KEY as READERS
 from equipoise.study.analyses.readers import readers_finding
-from equipoise.study.analyses.truth_items import certainty
+from equipoise.study.analyses.truth_items import certainty_findings
 from equipoise.study.analyses.words import score_title
 from equipoise.study.study import Progress, Settings, Study, silent
 from equipoise.study.thresholds import threshold_table
@@ -470,10 +470,10 @@ def _certainty(study: Study) -> Iterator[Finding]:
         if question.plausible is None:
             continue
         try:
-            certain = certainty(study.voted, question.plausible)
+            parts = certainty_findings(study.voted, question.plausible)
         except InputError:
             continue
-        for part in (certain.report(), certain.ambiguous_report()):
+        for part in parts:
             yield replace(part, key=f"truth_{part.key}", task=question.task if several else "")
 
 

@@ -3,7 +3,6 @@
 One idea per file; every result has ``rows()`` for tables and a ``finding``, one sentence.
 """
 
-from equipoise.study.analyses.annotators import Confusion as Confusion
 from equipoise.study.analyses.annotators import confusions as confusions
 from equipoise.study.analyses.audits import Audit as Audit
 from equipoise.study.analyses.audits import Pool as Pool

@@ -5,13 +5,12 @@ annotators, skill stands beside it: who agrees little with the others may still 
 choice among several classes has no base rate. Up to forty annotators are drawn.
 
 *Confusions.* Row k of an annotator's matrix is how its votes spread over the answers where the
-truth is class k. With a yes/no question the diagonal is specificity and sensitivity. There are
-two truths, and neither is everything; `gold_standard` scores annotators against what is known:
-
-- the **others**: an item counts for class k by the share of the other annotators' votes for it,
-  so that the annotator is no part of its own truth;
-- **fitted**: the model of Dawid and Skene, whose truth is what makes all matrices likely
-  together. Where errors are shared it believes the majority.
+truth is class k. There are two truths, and neither is everything. By the **others** an item
+counts for class k by the share of the other annotators' votes for it: the annotator is no part
+of its own truth, but errors of the others count against it. **Fitted** is the truth that makes
+all matrices likely together, by the model of Dawid and Skene: where errors are shared it
+believes the majority. With a yes/no question the diagonal is specificity and sensitivity. By
+gold, where there is some, annotators are compared in `equipoise.study.analyses.readers`.
 
 Who judges alike is told by Cohen's kappa of every pair, as `equipoise.truth.agreement` has it.
 
@@ -22,15 +21,14 @@ Cohen, *A coefficient of agreement for nominal scales*, 1960.
 Examples
 --------
 >>> from equipoise.datasets.demo import reading_study
->>> found = confusions(reading_study()[0])
->>> [(one.truth, one.matrix.round(2).tolist()) for one in found if one.annotator == "Dr Abel"]
-[('others', [[0.87, 0.13], [0.29, 0.71]]), ('fitted', [[0.94, 0.06], [0.07, 0.93]])]
+>>> confusions(reading_study()[0])["others"][""][0].round(2)
+array([[0.87, 0.13],
+       [0.29, 0.71]])
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -39,7 +37,7 @@ from equipoise.study.truth import TaskTruth, task_truths
 from equipoise.truth import dawid_skene
 from equipoise.truth.agreement import agreement_findings, agreement_table
 from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import Floats, InputError, Ints
+from equipoise.types.arrays import Floats, InputError
 from equipoise.types.findings import (
     Cell,
     Chart,
@@ -47,17 +45,17 @@ from equipoise.types.findings import (
     Dot,
     Dots,
     Finding,
-    Heat,
     Row,
     Table,
     columns,
     rows_of,
 )
-from equipoise.types.notices import Notice, notice
 from equipoise.types.numbers import change, count, number, percent
 from equipoise.types.plausibilities import Skills
-from equipoise.types.votes import Votes, collect_votes
+from equipoise.types.votes import Votes, collect_votes, gold_rows
+from equipoise.types.words import capital, joined
 
+KINDS = ("binary", "nominal", "ordinal")
 LISTED = 40  # annotators that are drawn one by one
 FEW = 10  # votes below which no sentence is made of an annotator
 TITLE = "How do annotators differ?"
@@ -66,15 +64,23 @@ NOTE = (
     "the votes each annotator gave."
 )
 METHODS = (
-    "Confusion matrices of annotators are against the votes of the others, "
-    "and as fitted by the model of Dawid and Skene [@dawid1979]."
+    "Annotators are compared with the votes of the others on the same items, each left out of "
+    "its own truth, and with the truth that the model of Dawid and Skene fits [@dawid1979]."
 )
+TRUTHS = {"others": "the others' votes", "fitted": "Dawid and Skene's truth"}
 AXES = {
     "skill": "skill",
     "base_rate": "share of positive votes",
     "agreement": "agreement with the others",
 }
-HEADS = {"base_rate": "positive share", "agreement": "agreement"}
+HEADS = {
+    "base_rate": "positive share",
+    "agreement": "agreement",
+    "sensitivity": "sensitivity",
+    "specificity": "specificity",
+    "fitted_sensitivity": "fitted sensitivity",
+    "fitted_specificity": "fitted specificity",
+}
 
 
 def annotator_rows(
@@ -178,32 +184,115 @@ def _raters(annotations: Annotations, task: str) -> list[dict[str, Cell]]:
 
 def analyse(study: Study) -> Finding:
     """How the annotators of a study differ: what they say, and what they confuse."""
-    table = study.voted
+    table, names = study.voted, study.voted.annotators or ()
     matrices = confusions(table)
-    front = matrices[0].task if matrices else ""
-    rows = annotator_rows(study.evaluation.questions, table.annotators or ())
+    rows = annotator_rows(study.evaluation.questions, names)
+    yes_no = len(table.classes) == 2
     for row in rows:
-        row["all_votes"] = _panel_rate(
-            [other for other in rows if other["task"] == row["task"]]
-        )
+        of_task = [other for other in rows if other["task"] == row["task"]]
+        row["all_votes"] = _panel_rate(of_task)
+        who = names.index(str(row["annotator"]))
+        for truth in matrices if yes_no else ():
+            right = np.diag(matrices[truth][str(row["task"])][who])
+            before = "" if truth == "others" else f"{truth}_"
+            row |= dict(
+                zip(
+                    (f"{before}specificity", f"{before}sensitivity"),
+                    right.tolist(),
+                    strict=True,
+                )
+            )
+    front = next(iter(matrices["others"]))
     finding = annotators_finding([row for row in rows if row["task"] == front])
-    words = confusion_words([matrix for matrix in matrices if matrix.task == front])
-    sentence, *more = (*words, finding.sentence)
     first = replace(
         finding.tables[0],
         columns=(Column("task", "task"), *finding.tables[0].columns),
         rows=rows,
     )
+    answers = Table(
+        name="annotator_confusions",
+        caption="What every annotator answers, given the truth",
+        columns=(
+            *columns(task="text", annotator="text"),
+            Column("truth", "truth", words=TRUTHS),
+            *columns(true_class="text", answer="text"),
+            Column("share", "share of answers", "number"),
+        ),
+        rows=[
+            row
+            for truth, by_task in matrices.items()
+            for task, of_task in by_task.items()
+            for row in rows_of(
+                {"task": task, "truth": truth},
+                {"annotator": names, "true_class": table.classes, "answer": table.classes},
+                {"share": of_task},
+            )
+        ],
+        brief=(),
+        page=False,
+    )
     return replace(
         finding,
-        sentence=f"{front}: {sentence}" if len(table.tasks) > 1 else sentence,
-        more=tuple(more),
-        tables=(*confusion_tables(matrices), first),
-        charts=(*finding.charts, *confusion_charts(matrices, front)),
+        sentence=f"{front}: {finding.sentence}" if len(table.tasks) > 1 else finding.sentence,
+        tables=(first, answers),
         methods=METHODS,
         references=("dawid1979",),
-        notices=tuple(shared_errors(matrices)),
     )
+
+
+def confusions(annotations: Annotations) -> dict[str, dict[str, Floats]]:
+    """Answers given the truth, by truth and task: shares (annotators, true, answered).
+
+    A row is nan where the class is never the truth of an item of the annotator's.
+    """
+    if annotations.annotators is None or annotations.kind not in KINDS:
+        raise InputError(
+            "annotators",
+            "anonymous votes"
+            if annotations.annotators is None
+            else f"annotations of kind {annotations.kind}",
+            "labels of annotators with ids",
+            "look at agreement instead: krippendorff_alpha does not ask who voted",
+        )
+    opinions = annotations.rows(~gold_rows(annotations))
+    tasks = [task for task in annotations.tasks if opinions.in_task(task).any()]
+    ways = {"others": _confusions_with_others, "fitted": _fitted_confusions}
+    return {name: {task: way(opinions, task) for task in tasks} for name, way in ways.items()}
+
+
+def _fitted_confusions(table: Annotations, task: str) -> Floats:
+    matrices = np.full((len(table.annotators or ()), *[len(table.classes)] * 2), np.nan)
+    try:
+        skills = dawid_skene(table, task=task).skills
+    except InputError:  # such as a single annotator
+        return matrices
+    assert skills is not None and skills.confusion is not None and table.annotator is not None
+    voted = np.unique(table.annotator[table.in_task(task)])
+    place = {name: code for code, name in enumerate(skills.annotators)}
+    names = table.annotators or ()
+    matrices[voted] = [skills.confusion[place[names[code]]] for code in voted]
+    return matrices
+
+
+def _confusions_with_others(table: Annotations, task: str) -> Floats:
+    votes, size = collect_votes(table, task), len(table.classes)
+    item = np.repeat(np.arange(len(votes.sizes)), votes.sizes)
+    mass = np.stack([votes.mass(code) for code in range(size)], axis=1) * votes.weight[:, None]
+    pair, place = np.unique(
+        votes.annotator.astype(np.int64) * len(votes.sizes) + item, return_inverse=True
+    )
+    who, where = np.divmod(pair, len(votes.sizes))
+    cast, whole = np.zeros((len(pair), size)), np.zeros((len(votes.sizes), size))
+    np.add.at(cast, place, mass)
+    np.add.at(whole, item, mass)
+    others = whole[where] - cast
+    total = others.sum(axis=1)
+    use = total > 1e-9
+    counts = np.zeros((len(table.annotators or ()), size, size))
+    shares = others[use] / total[use, None]
+    np.add.at(counts, who[use], shares[:, :, None] * cast[use, None, :])
+    answered = counts.sum(axis=2, keepdims=True)
+    return np.where(answered > 0, counts / np.where(answered > 0, answered, 1.0), np.nan)
 
 
 def annotators_finding(rows: Sequence[Row], *, skill: str = "", legend: str = "") -> Finding:
@@ -218,7 +307,7 @@ def annotators_finding(rows: Sequence[Row], *, skill: str = "", legend: str = ""
     legend
         What the columns mean.
     """
-    columns_with_numbers = [key for key in ("base_rate", "agreement") if _by(rows, key)]
+    columns_with_numbers = [key for key in HEADS if _by(rows, key)]
     skilled = bool(skill) and bool(_by(rows, "skill"))
     ends = ("low", "high") if _by(rows, "low") else None
     further = (
@@ -232,7 +321,7 @@ def annotators_finding(rows: Sequence[Row], *, skill: str = "", legend: str = ""
         *(column for column in further if _by(rows, column.key)),
     ]
     most = sorted(rows, key=lambda row: -_real(row, "votes"))
-    keys = (["skill"] if skilled else []) + columns_with_numbers
+    keys = [key for key in AXES if key in columns_with_numbers or (key == "skill" and skilled)]
     note = f"{NOTE} Skill is the {skill} that the model finds for each annotator." * skilled
     table = Table(
         name="annotators",
@@ -308,31 +397,31 @@ def _sentence(rows: Sequence[Row], skill: str) -> str:
     """How far apart annotators are; those with few votes only if all have few."""
     many = [row for row in rows if _real(row, "votes") >= FEW] or list(rows)
 
-    def ends(key: str, rows: Sequence[Row], write: Callable[[float], str]) -> list[str]:
-        ordered = _by(rows, key)
-        return [f"{write(_real(ordered[i], key))} ({ordered[i]['annotator']})" for i in (0, -1)]
+    def span(key: str, rows: Sequence[Row], write: Callable[[float], str] = number) -> str:
+        ends = [_by(rows, key)[place] for place in (0, -1)]
+        return " to ".join(f"{write(_real(end, key))} ({end['annotator']})" for end in ends)
 
     if any("mean_rating" in row for row in rows):
-        span = " to ".join(ends("above_the_item_mean", rows, change))
-        return f"Ratings differ from those of all on the same items by {span}."
-    parts = []
+        apart = span("above_the_item_mean", rows, change)
+        return f"Ratings differ from those of all on the same items by {apart}."
+    rates = [
+        f"{rate} from {span(rate, many)}"
+        for rate in ("sensitivity", "specificity")
+        if _by(many, rate)
+    ]
+    parts = [f"by the others' votes they differ in {joined(rates)}"] if rates else []
     if _by(many, "base_rate"):
-        span = " to ".join(ends("base_rate", many, percent))
-        parts.append(
-            f"Positive votes run from {span}, {percent(_panel_rate(many))} over all votes"
-        )
+        shares, whole = span("base_rate", many, percent), percent(_panel_rate(many))
+        parts.append(f"positive votes run from {shares}, {whole} over all votes")
     if len(ordered := _by(many, "agreement")) > 1:
-        value = number(_real(ordered[0], "agreement"))
-        parts.append(f"{ordered[0]['annotator']} agrees least with the others ({value})")
-    if not parts:
-        parts = ["Neither base rate nor agreement of any annotator is defined"]
-    text = f"{'; '.join(parts)}."
-    if len(many) < len(rows):
-        text += f" Annotators with fewer than {FEW} votes are not compared."
-    if not skill or len(_by(many, "skill")) < 2:
-        return text
-    span = " to ".join(ends("skill", many, number))
-    return f"By the model, skill ({skill}) runs from {span}. {text}"
+        least = f"{ordered[0]['annotator']} ({number(_real(ordered[0], 'agreement'))})"
+        parts.append(f"agreement with the others is least for {least}")
+    if skill and len(_by(many, "skill")) > 1:
+        parts.insert(0, f"by the model, skill ({skill}) runs from {span('skill', many)}")
+    none = "neither base rate nor agreement of any annotator is defined"
+    text = capital(f"{'; '.join(parts) or none}.")
+    few = f" Annotators with fewer than {FEW} votes are not compared."
+    return text + few * (len(many) < len(rows))
 
 
 MAP_TITLE = "Who judges alike?"
@@ -355,259 +444,3 @@ def analyse_pairs(study: Study) -> Finding:
         brief=False,
         task="",
     )
-
-
-# ---- confusions -----------------------------------------------------------------------------
-
-TRUTHS = ("others", "fitted")
-KINDS = ("binary", "nominal", "ordinal")
-SHOWN = 24  # annotators in a chart
-WORDS = {"others": "the others' votes", "fitted": "Dawid and Skene's truth"}
-
-
-class Confusion(NamedTuple):
-    """One annotator's answers in one task, given one truth.
-
-    Attributes
-    ----------
-    truth
-        ``others`` or ``fitted``.
-    votes
-        How many votes it rests on.
-    classes, matrix
-        Shares of the answers given each true class, (true, answered); nan for a class that
-        never is the truth.
-    """
-
-    task: str
-    annotator: str
-    truth: str
-    votes: int
-    classes: tuple[str, ...]
-    matrix: Floats
-
-    @property
-    def yes_no(self) -> bool:
-        """Whether the second class is the positive one."""
-        return len(self.classes) == 2
-
-    @property
-    def named(self) -> dict[str, Cell]:
-        """What every row begins with."""
-        begin = ("task", "annotator", "truth", "votes")
-        return {key: getattr(self, key) for key in begin}
-
-
-def confusions(annotations: Annotations, task: str | None = None) -> list[Confusion]:
-    """Every annotator's matrices, by task and truth.
-
-    Parameters
-    ----------
-    task
-        Which question; None is all.
-    """
-    if annotations.annotators is None or annotations.kind not in KINDS:
-        raise InputError(
-            "annotators",
-            "anonymous votes"
-            if annotations.annotators is None
-            else f"annotations of kind {annotations.kind}",
-            "labels of annotators with ids",
-            "look at agreement instead: krippendorff_alpha does not ask who voted",
-        )
-    matrices: list[Confusion] = []
-    for name in annotations.tasks if task is None else (task,):
-        matrices += _against_others(annotations, name)
-        matrices += _fitted(annotations, name)
-    return matrices
-
-
-def _opinions(annotations: Annotations, task: str) -> Annotations | None:
-    """The votes of a task without gold; None where there are none."""
-    keep = annotations.in_task(task)
-    if annotations.is_gold is not None:
-        keep = keep & ~annotations.is_gold
-    return annotations.rows(keep) if keep.any() else None
-
-
-def _against_others(annotations: Annotations, task: str) -> Iterator[Confusion]:
-    table = _opinions(annotations, task)
-    if table is None:
-        return
-    votes, classes = collect_votes(table, task), table.classes
-    size, people = len(classes), len(table.annotators or ())
-    item = np.repeat(np.arange(len(votes.sizes)), votes.sizes)
-    mass = np.stack([votes.mass(code) for code in range(size)], axis=1) * votes.weight[:, None]
-    pair, inverse = np.unique(
-        votes.annotator.astype(np.int64) * len(votes.sizes) + item, return_inverse=True
-    )
-    who, where = np.divmod(pair, len(votes.sizes))
-    pair_mass = np.stack(
-        [np.bincount(inverse, votes_for_class, len(pair)) for votes_for_class in mass.T], axis=1
-    )
-    item_mass = np.stack(
-        [np.bincount(item, votes_for_class, len(votes.sizes)) for votes_for_class in mass.T],
-        axis=1,
-    )
-    others = item_mass[where] - pair_mass
-    whole = others.sum(axis=1)
-    use = whole > 1e-9
-    others[use] /= whole[use, None]
-    counts = np.zeros((people, size, size))
-    np.add.at(counts, who[use], others[use, :, None] * pair_mass[use, None, :])
-    number_of = np.bincount(votes.annotator[use[inverse]], minlength=people)
-    yield from _made(table, task, "others", counts, number_of)
-
-
-def _fitted(annotations: Annotations, task: str) -> Iterator[Confusion]:
-    table = _opinions(annotations, task)
-    if table is None:
-        return
-    try:
-        skills = dawid_skene(table, task=task).skills
-    except InputError:  # such as a single annotator
-        return
-    if skills is None or skills.confusion is None:
-        return
-    rows = table.annotator
-    assert rows is not None
-    load = np.bincount(rows, minlength=len(table.annotators or ()))
-    votes = dict(zip(table.annotators or (), load, strict=True))
-    for name, matrix in zip(skills.annotators, skills.confusion, strict=True):
-        if votes[name]:
-            votes_of = int(votes[name])
-            yield Confusion(task, name, "fitted", votes_of, table.classes, np.asarray(matrix))
-
-
-def _made(
-    table: Annotations, task: str, truth: str, counts: Floats, votes: Ints
-) -> Iterator[Confusion]:
-    """Counts (annotators, true, answered) as shares of each true class."""
-    for who, name in enumerate(table.annotators or ()):
-        if not votes[who]:
-            continue
-        whole = counts[who].sum(axis=1, keepdims=True)
-        matrix = np.where(whole > 0, counts[who] / np.where(whole > 0, whole, 1.0), np.nan)
-        yield Confusion(task, name, truth, int(votes[who]), table.classes, matrix)
-
-
-def confusion_tables(matrices: Sequence[Confusion]) -> tuple[Table, ...]:
-    """Sensitivity and specificity of every annotator by truth, and all table."""
-    if not matrices:
-        return ()
-    table = Table(
-        name="annotator_confusions",
-        caption="What every annotator answers, given the truth",
-        columns=(
-            *columns(task="text", annotator="text"),
-            Column("truth", "truth", words=WORDS),
-            *columns(true_class="text", answer="text"),
-            Column("share", "share of answers", "number"),
-            Column("votes", "votes", "count"),
-        ),
-        rows=[
-            row
-            for matrix in matrices
-            for row in rows_of(
-                matrix.named,
-                {"true_class": matrix.classes, "answer": matrix.classes},
-                {"share": matrix.matrix},
-            )
-        ],
-        brief=(),
-        page=False,
-    )
-    return (_rates(matrices), table)
-
-
-def _rates(matrices: Sequence[Confusion]) -> Table:
-    """The diagonals: of a yes/no question sensitivity and specificity, else every class."""
-    classes = matrices[0].classes
-    keys = [f"right_{place}" for place in range(len(classes))]
-    rates = [
-        Column(key, f"right on {name}", "number")
-        for key, name in zip(keys, classes, strict=True)
-    ]
-    if matrices[0].yes_no:
-        keys = ["specificity", "sensitivity"]
-        rates = [*columns(sensitivity="number", specificity="number")]
-    return Table(
-        name="annotator_rates",
-        caption="How often every annotator is right, given the truth",
-        columns=(
-            *columns(task="text", annotator="text"),
-            Column("truth", "truth", words=WORDS),
-            Column("votes", "votes", "count"),
-            *rates,
-        ),
-        rows=[
-            {**matrix.named, **dict(zip(keys, np.diag(matrix.matrix).tolist(), strict=True))}
-            for matrix in matrices
-        ],
-        legend="Truth: the votes of the others on the same items, or the truth that the "
-        "model of Dawid and Skene fits to all votes.",
-    )
-
-
-def confusion_charts(matrices: Sequence[Confusion], task: str) -> tuple[Chart, ...]:
-    """How often annotators are right, by truth."""
-    of_task = [matrix for matrix in matrices if matrix.task == task]
-    if not of_task:
-        return ()
-    people = list(dict.fromkeys(matrix.annotator for matrix in of_task))[:SHOWN]
-    truths = [truth for truth in TRUTHS if any(matrix.truth == truth for matrix in of_task)]
-    by = {(matrix.annotator, matrix.truth): matrix.matrix for matrix in of_task}
-    classes, where = of_task[0].classes, f" ({task})" if task else ""
-    yes_no, size = of_task[0].yes_no, len(classes)
-    order = [1, 0] if yes_no else list(range(size))
-    heads = ["spec.", "sens."] if yes_no else list(classes)
-    none = np.full((size, size), np.nan)
-    values = np.array(
-        [[np.diag(by.get((name, t), none))[order] for t in truths] for name in people]
-    ).reshape(len(people), -1)
-    columns = [f"{heads[place]} ({truth})" for truth in truths for place in order]
-    heat = Heat(
-        name="annotator-rates",
-        caption=f"How often annotators are right{where}",
-        rows=people,
-        columns=columns,
-        values=np.asarray(values, dtype=np.float64),
-        texts=[
-            ["" if np.isnan(share) else number(share, 2) for share in line]
-            for line in values.tolist()
-        ],
-    )
-    return (heat,)
-
-
-def confusion_words(matrices: Sequence[Confusion]) -> tuple[str, ...]:
-    """How far annotators are apart, truth by truth, for one yes/no question."""
-    sentences = []
-    for truth in TRUTHS:
-        of_truth = [matrix for matrix in matrices if matrix.truth == truth and matrix.yes_no]
-        if len(of_truth) < 2:
-            continue
-        ends = []
-        for place, what in ((1, "sensitivity"), (0, "specificity")):
-            rates = [
-                (float(matrix.matrix[place, place]), matrix.annotator)
-                for matrix in of_truth
-                if not np.isnan(matrix.matrix[place, place])
-            ]
-            if rates:
-                (low, first), (high, last) = min(rates), max(rates)
-                ends.append(f"{what} {number(low)} ({first}) to {number(high)} ({last})")
-        if ends:
-            sentences.append(f"Against {WORDS[truth]}: {', '.join(ends)}.")
-    return tuple(sentences)
-
-
-def shared_errors(matrices: Sequence[Confusion]) -> list[Notice]:
-    """Say that fitted matrices look better than those against the others."""
-    if not any(matrix.truth == "fitted" for matrix in matrices):
-        return []
-    text = (
-        "Fitted matrices take the errors that annotators share for the truth; those against "
-        "the others' votes count others' errors against an annotator."
-    )
-    return [notice("fitted_confusions", text)]

@@ -15,21 +15,17 @@ Examples
 --------
 >>> from equipoise.truth import dirichlet
 >>> votes = Annotations.from_counts(np.array([[3, 2], [9, 0]]))
->>> found = certainty(votes, dirichlet(votes))
->>> found.below, found.ambiguous[0].item
-(1, '0')
->>> found.report().sentence[:66]
-'For 1 of 2 items (50%) the annotations leave open which class is r'
+>>> [finding.sentence[:40] for finding in certainty_findings(votes, dirichlet(votes))]
+['For 1 of 2 items (50%) the annotations l', 'Item 0 is the least certain (0.656): 0: ']
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import Floats, Ints, positions, short_repr
+from equipoise.types.arrays import Floats, Ints, positions
 from equipoise.types.findings import (
     Cell,
     Chart,
@@ -135,179 +131,102 @@ def certainty_meaning(plausibilities: Plausibilities) -> _Meaning:
     return meaning._replace(sentence=meaning.sentence + step)
 
 
-class _AmbiguousItem(NamedTuple):
-    """An item whose truth is open.
-
-    Attributes
-    ----------
-    certainty, entropy, votes
-        Of the item: entropy of the mean plausibilities in nats, and number of votes.
-    plausible, counts
-        The most plausible classes with their mean mass, and how many voted for which, in words.
-    """
-
-    task: str
-    item: str
-    certainty: float
-    entropy: float
-    votes: int
-    plausible: str
-    counts: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TaskCertainty:
-    """How certain the items of one task are.
-
-    Attributes
-    ----------
-    task
-        Which question.
-    items, mean, below
-        How many items there are, their mean certainty, and how many are uncertain.
-    counts
-        Items in twenty bins of equal width, closed on the right.
-    curve
-        The certainties from the least to the most: (share of items, certainty).
-    ambiguous
-        The least certain items.
-    """
-
-    task: str
-    items: int
-    mean: float
-    below: int
-    counts: tuple[int, ...]
-    curve: tuple[tuple[float, float], ...]
-    ambiguous: tuple[_AmbiguousItem, ...]
-
-    __repr__ = short_repr
-
-    @property
-    def share_below(self) -> float:
-        """Share of items that are uncertain."""
-        return self.below / self.items if self.items else 0.0
-
-    @property
-    def finding(self) -> str:
-        """For how many items the truth is open, in a sentence."""
-        if not self.items:
-            return "There are no items with votes."
-        sure, mean = f"{SURE:g}", number(self.mean)
-        if not self.below:
-            return (
-                f"The annotations settle every item: no certainty is below {sure}, the mean is "
-                f"{mean}."
-            )
-        return (
-            f"For {count(self.below)} of {count(self.items, 'item')} "
-            f"({percent(self.share_below)}) the annotations leave open which class is right "
-            f"(certainty below {sure}); the mean certainty is {mean}."
-        )
-
-    def report(self, meaning: str = MEANINGS["dirichlet"].sentence) -> Finding:
-        """How certain the items are; `meaning` says what the certainty is."""
-        edges, items = np.array(EDGES), np.array(self.counts)
-        columns_of = {"to": edges[1:], "items": items, "share": items / (self.items or 1)}
-        rows = rows_of({"task": self.task}, {"above": EDGES[:-1]}, columns_of)
-        table = Table(
-            name="certainty",
-            caption="Certainty of the items (empty ranges left out)",
-            columns=(
-                Column("above", "certainty above", "number"),
-                *columns(to="number", items="count", share="percent"),
-            ),
-            rows=[row for row in rows if row["items"]],
-            brief=(),
-        )
-        return Finding(
-            key="certainty",
-            title="How certain is the truth?",
-            sentence=self.finding,
-            tables=(table,),
-            charts=tuple(self._charts()),
-            note=meaning,
-            methods="The certainty of an item is the probability that its leading class is the "
-            "most plausible one [@stutz2025]",
-            references=("stutz2025",),
-            task=self.task,
-        )
-
-    def _charts(self) -> Iterator[Chart]:
-        """Histogram and sorted line."""
-        sure, share = f"{SURE:g}", percent(self.share_below)
-        items = count(self.items, "item")
-        yield Histogram(
-            name="certainty",
-            caption="Items by certainty",
-            alternative=f"Histogram of the certainty of {items}.",
-            x="certainty of an item",
-            y="items",
-            edges=EDGES,
-            bars=self.counts,
-            marks=[(SURE, sure)],
-        )
-        if self.curve:
-            across = [(0.0, SURE), (1.0, SURE)]
-            yield Lines(
-                name="certainty-sorted",
-                caption="Certainty, items sorted from the least certain",
-                alternative=f"Certainty of {items}, sorted: {share} are below {sure}.",
-                x="share of the items, from the least certain",
-                y="certainty",
-                lines=[
-                    Line("", self.curve, dots=False),
-                    Line(sure, across, dots=False, dashed=True),
-                ],
-                marks=[(self.share_below, f"{share} below {sure}")],
-                x_range=(0.0, 1.0),
-            )
-
-    @property
-    def ambiguous_finding(self) -> str:
-        """Name the least certain item and what it could be."""
-        if not self.ambiguous:
-            return "There are no items with votes."
-        row = self.ambiguous[0]
-        return (
-            f"Item {row.item} is the least certain ({number(row.certainty)}): {row.plausible}."
-        )
-
-    def ambiguous_report(self) -> Finding:
-        """Which items are least certain."""
-        table = Table(
-            name="ambiguous",
-            caption="The least certain items",
-            columns=(
-                *columns(item="text", certainty="number"),
-                Column("entropy", "entropy", "number", brief=False),
-                Column("plausible", "plausible classes", "names"),
-                Column("counts", "votes, first choices", "names", brief=False),
-            ),
-            rows=[row._asdict() for row in self.ambiguous],
-        )
-        return Finding(
-            key="ambiguous",
-            title="Which items are most ambiguous?",
-            sentence=self.ambiguous_finding,
-            tables=(table,),
-            note=NOTE,
-            task=self.task,
-        )
-
-
-def certainty(annotations: Annotations, plausibilities: Plausibilities) -> TaskCertainty:
-    """How certain what a model made of the annotations of a task is, with who voted how."""
-    sure = plausibilities.certainty
+def certainty_findings(
+    annotations: Annotations, plausibilities: Plausibilities
+) -> tuple[Finding, Finding]:
+    """How certain what a model made of a task is, and its least certain items with votes."""
+    task, sure = plausibilities.task, plausibilities.certainty
     bins = np.clip(np.ceil(sure * BINS - 1e-9).astype(np.intp) - 1, 0, BINS - 1)
-    return TaskCertainty(
-        task=plausibilities.task,
-        items=len(plausibilities.items),
-        mean=float(sure.mean()),
-        below=int((sure < SURE).sum()),
-        counts=tuple(np.bincount(bins, minlength=BINS).tolist()),
-        curve=tuple((share, value) for share, value in sorted_points(sure)),
-        ambiguous=tuple(_ambiguous(annotations, plausibilities)),
+    items = np.bincount(bins, minlength=BINS)
+    columns_of = {"to": np.array(EDGES[1:]), "items": items, "share": items / (len(sure) or 1)}
+    rows = rows_of({"task": task}, {"above": EDGES[:-1]}, columns_of)
+    below, number_of, most = int((sure < SURE).sum()), count(len(sure), "item"), f"{SURE:g}"
+    share, mean = percent(below / (len(sure) or 1)), number(float(sure.mean()))
+    sentence = (
+        f"For {count(below)} of {number_of} ({share}) the annotations leave open which class "
+        f"is right (certainty below {most}); the mean certainty is {mean}."
+    )
+    if not below:
+        sentence = (
+            f"The annotations settle every item: no certainty is below {most}, the mean is "
+            f"{mean}."
+        )
+    table = Table(
+        name="certainty",
+        caption="Certainty of the items (empty ranges left out)",
+        columns=(
+            Column("above", "certainty above", "number"),
+            *columns(to="number", items="count", share="percent"),
+        ),
+        rows=[row for row in rows if row["items"]],
+        brief=(),
+    )
+    whole = Finding(
+        key="certainty",
+        title="How certain is the truth?",
+        sentence=sentence,
+        tables=(table,),
+        charts=_certainty_charts(sure, items.tolist()),
+        note=certainty_meaning(plausibilities).sentence,
+        methods="The certainty of an item is the probability that its leading class is the "
+        "most plausible one [@stutz2025]",
+        references=("stutz2025",),
+        task=task,
+    )
+    return whole, _ambiguous_finding(list(_ambiguous(annotations, plausibilities)), task)
+
+
+def _certainty_charts(sure: Floats, items: Sequence[int]) -> tuple[Chart, ...]:
+    """Items in bins of certainty, and certainties sorted."""
+    most, number_of, below = f"{SURE:g}", count(len(sure), "item"), float((sure < SURE).mean())
+    histogram = Histogram(
+        name="certainty",
+        caption="Items by certainty",
+        alternative=f"Histogram of the certainty of {number_of}.",
+        x="certainty of an item",
+        y="items",
+        edges=EDGES,
+        bars=items,
+        marks=[(SURE, most)],
+    )
+    curve = Lines(
+        name="certainty-sorted",
+        caption="Certainty, items sorted from the least certain",
+        alternative=f"Certainty of {number_of}, sorted: {percent(below)} are below {most}.",
+        x="share of the items, from the least certain",
+        y="certainty",
+        lines=[
+            Line("", sorted_points(sure), dots=False),
+            Line(most, [(0.0, SURE), (1.0, SURE)], dots=False, dashed=True),
+        ],
+        marks=[(below, f"{percent(below)} below {most}")],
+        x_range=(0.0, 1.0),
+    )
+    return histogram, curve
+
+
+def _ambiguous_finding(rows: list[dict[str, Cell]], task: str) -> Finding:
+    """Which items are least certain, and what the first of them could be."""
+    first = rows[0]
+    table = Table(
+        name="ambiguous",
+        caption="The least certain items",
+        columns=(
+            *columns(item="text", certainty="number"),
+            Column("entropy", "entropy", "number", brief=False),
+            Column("plausible", "plausible classes", "names"),
+            Column("counts", "votes, first choices", "names", brief=False),
+        ),
+        rows=rows,
+    )
+    return Finding(
+        key="ambiguous",
+        title="Which items are most ambiguous?",
+        sentence=f"Item {first['item']} is the least certain "
+        f"({number(float(str(first['certainty'])))}): {first['plausible']}.",
+        tables=(table,),
+        note=NOTE,
+        task=task,
     )
 
 
@@ -319,8 +238,11 @@ def ranked(plausibilities: Plausibilities) -> Ints:
 
 def _ambiguous(
     annotations: Annotations, plausibilities: Plausibilities
-) -> Iterator[_AmbiguousItem]:
-    """The least certain items: a few at least, more where they are uncertain."""
+) -> Iterator[dict[str, Cell]]:
+    """The least certain items: a few at least, more where they are uncertain.
+
+    Entropy is that of the mean plausibilities in nats; votes are counted, and told in words.
+    """
     sure, entropy = plausibilities.certainty, plausibilities.entropy
     task, votes = annotations.in_task(plausibilities.task), None
     if annotations.kind != "interval":
@@ -333,15 +255,15 @@ def _ambiguous(
         if votes is not None:
             row = int(np.flatnonzero(votes.items == code)[0])
             size, words = int(votes.sizes[row]), _vote_words(votes, annotations, row)
-        yield _AmbiguousItem(
-            task=plausibilities.task,
-            item=plausibilities.items[i],
-            certainty=float(sure[i]),
-            entropy=float(entropy[i]),
-            votes=size,
-            plausible=_class_words(plausibilities, int(i)),
-            counts=words or count(size),
-        )
+        yield {
+            "task": plausibilities.task,
+            "item": plausibilities.items[i],
+            "certainty": float(sure[i]),
+            "entropy": float(entropy[i]),
+            "votes": size,
+            "plausible": _class_words(plausibilities, int(i)),
+            "counts": words or count(size),
+        }
 
 
 def _class_words(plausibilities: Plausibilities, i: int) -> str:
@@ -486,7 +408,7 @@ def _gold(annotations: Annotations, task: str) -> dict[int, str]:
     return {item: annotations.classes[label] for item, label in pairs}
 
 
-def sorted_points(certainty: Floats) -> list[list[float]]:
+def sorted_points(certainty: Floats) -> list[tuple[float, float]]:
     """Certainties from the least to the most, as a line: (share of items, certainty).
 
     A place along the line is the share of items that are no more certain. Items that are
@@ -496,7 +418,7 @@ def sorted_points(certainty: Floats) -> list[list[float]]:
     Examples
     --------
     >>> sorted_points(np.array([1.0, 0.5, 1.0, 1.0]))
-    [[0.0, 0.5], [0.25, 0.5], [0.25, 1.0], [1.0, 1.0]]
+    [(0.0, 0.5), (0.25, 0.5), (0.25, 1.0), (1.0, 1.0)]
     >>> sorted_points(np.array([]))
     []
     """
@@ -507,10 +429,10 @@ def sorted_points(certainty: Floats) -> list[list[float]]:
     if len(levels) <= LEVELS:
         ends = np.append(first[1:], len(rising))
         return [
-            [round(float(place) / len(rising), 6), float(level)]
+            (round(float(place) / len(rising), 6), float(level))
             for level, *places in zip(levels, first, ends, strict=True)
             for place in places
         ]
     ranks = np.unique(np.linspace(0, len(rising) - 1, POINTS).round().astype(np.intp))
     shares = ranks / (len(rising) - 1)
-    return [[round(float(s), 6), float(c)] for s, c in zip(shares, rising[ranks], strict=True)]
+    return [(round(float(s), 6), float(c)) for s, c in zip(shares, rising[ranks], strict=True)]

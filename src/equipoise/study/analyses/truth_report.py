@@ -12,6 +12,7 @@ accuracy p of variance V has Wilson's, for :math:`\min(p (1 - p) / V, n)` trials
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -20,11 +21,11 @@ from equipoise.read.codec import encode
 from equipoise.study import Difference, Evaluation, evaluate
 from equipoise.study.analyses.annotators import annotators_finding, skilled_rows
 from equipoise.study.analyses.truth_items import (
-    certainty,
+    certainty_findings,
     certainty_meaning,
     consensus_finding,
 )
-from equipoise.study.analyses.words import ENDS
+from equipoise.study.analyses.words import ENDS, ends_of
 from equipoise.truth.annotation_checks import cautions, remarks
 from equipoise.truth.choosing import (
     FOLDS,
@@ -75,147 +76,84 @@ NOTE = (
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class GoldAggregates:
-    """What `aggregates_against_gold` returns.
-
-    Attributes
-    ----------
-    task
-        Which question.
-    evaluation
-        The aggregation models, scored as models against gold.
-    """
-
-    task: str
-    evaluation: Evaluation
-
-    __repr__ = short_repr
-
-    @property
-    def items(self) -> int:
-        """How many items have gold and votes."""
-        return len(self.evaluation.questions[0].items)
-
-    @property
-    def best(self) -> str:
-        """The model with the highest accuracy, the first of several."""
-        values = self.evaluation.two_way("accuracy").values
-        return self.evaluation.models[int(np.nanargmax(values))]
-
-    def accuracy(self) -> dict[str, tuple[float, float, float]]:
-        """Accuracy of every aggregation model and the ends of its interval, best first."""
-        level = self.evaluation.level
-        numbers = {
-            row.model: (
-                row.value,
-                *effective_wilson(row.value, row.standard_error**2, self.items, level),
-            )
-            for row in self.evaluation.table()
-            if row.labels == "soft" and row.metric == "accuracy"
-        }
-        return dict(sorted(numbers.items(), key=lambda pair: -pair[1][0]))
-
-    def rows(self) -> list[dict[str, Cell]]:
-        """One row per aggregation model: accuracy, log score and Brier score with ends."""
-        accuracy = self.accuracy()
-        rows: dict[str, dict[str, Cell]] = {}
-        for row in self.evaluation.table():
-            if row.labels != "soft":
-                continue
-            of_model = rows.setdefault(row.model, {"model": row.model, "items": self.items})
-            low, high = row.low, row.high
-            if row.metric == "accuracy":
-                _, low, high = accuracy[row.model]
-            of_model |= {
-                row.metric: row.value,
-                f"{row.metric}_low": low,
-                f"{row.metric}_high": high,
-            }
-        for difference in self.against_majority():
-            gain = {
-                "gain": difference.value,
-                "gain_low": difference.low,
-                "gain_high": difference.high,
-            }
-            rows[difference.a] |= gain
-        return [rows[model] for model in accuracy]
-
-    def against_majority(self) -> list[Difference]:
-        """Accuracy of every other model less that of majority vote, paired."""
-        differences = self.evaluation.differences("accuracy")
-        return [
-            _turned(difference)
-            for difference in differences
-            if MAJORITY in (difference.a, difference.b)
-        ]
-
-    @property
-    def finding(self) -> str:
-        """Who is right most often, and whether majority vote is surely behind."""
-        task = f"{self.task}: of" if self.task else "Of"
-        start = f"{task} {count(self.items, 'item')} with gold"
-        accuracy = {name: estimate(*ends) for name, ends in self.accuracy().items()}
-        best = accuracy[self.best]
-        if len(accuracy) == 1:
-            return f"{start}, majority_vote is right in {best}."
-        gains = [gain for gain in self.against_majority() if gain.value > 0]
-        if not gains:
-            return f"{start}, no model is right more often than majority_vote, {best}."
-        gain = max(gains, key=lambda gain: gain.value)
-        ends = interval(gain.low, gain.high, change)
-        sure = "surely more" if gain.separated else "not surely more"
-        return (
-            f"{start}, {gain.a} is right most often, {accuracy[gain.a]}; that is "
-            f"{change(gain.value)} {ends} against majority_vote, {sure}."
-        )
-
-    def report(self) -> Finding:
-        """The finding for every surface."""
-        rows = self.rows()
-        gain = spanned("gain", "accuracy against majority vote", "change")
-        table = Table(
-            name="aggregates_gold",
-            caption="Aggregation models against gold",
-            columns=(
-                Column("model", "model"),
-                *map(spanned, METRICS),
-                *([gain] if len(rows) > 1 else []),
-            ),
-            rows=[{"gain": 0.0, **row} for row in rows],
-            legend=f"Brackets: {exact_percent(self.evaluation.level)} interval for "
-            f"{self.evaluation.population.whom}; log score and Brier score: lower is better.",
-            open=True,
-        )
-        chart = Dots(
-            name="aggregates-gold",
-            caption="Accuracy of aggregation models against gold",
-            axis="accuracy",
-            rows=[Dot(model, *ends) for model, ends in self.accuracy().items()],
-        )
-        return Finding(
-            key=KEY,
-            title=TITLE,
-            sentence=self.finding,
-            tables=(table,),
-            charts=(chart,) if len(rows) > 1 else (),
-            note=NOTE,
-        )
-
-
-def _turned(difference: Difference) -> Difference:
-    """The difference of a model to majority vote, whichever stood first."""
-    if difference.b == MAJORITY:
-        return difference
-    turned = difference._replace(
-        a=difference.b, b=difference.a, p_better=1 - difference.p_better
+def _gold_finding(task: str, done: Evaluation) -> Finding:
+    """Aggregation models scored against gold; majority vote is the last of them."""
+    items, rows = len(done.questions[0].items), _gold_rows(done)
+    ends = ("accuracy", "accuracy_low", "accuracy_high")
+    gain = spanned("gain", "accuracy against majority vote", "change")
+    several = len(rows) > 1
+    table = Table(
+        name="aggregates_gold",
+        caption="Aggregation models against gold",
+        columns=(
+            Column("model", "model"),
+            *map(spanned, METRICS),
+            *([gain] if several else []),
+        ),
+        rows=rows,
+        legend=f"Brackets: {exact_percent(done.level)} interval for "
+        f"{done.population.whom}; log score and Brier score: lower is better.",
+        open=True,
     )
-    return turned._replace(value=-difference.value, low=-difference.high, high=-difference.low)
+    chart = Dots(
+        name="aggregates-gold",
+        caption="Accuracy of aggregation models against gold",
+        axis="accuracy",
+        rows=[Dot(row["model"], *(row[end] for end in ends)) for row in rows],
+    )
+    start = f"{f'{task}: of' if task else 'Of'} {count(items, 'item')} with gold"
+    right = {row["model"]: estimate(*(row[end] for end in ends)) for row in rows}
+    return Finding(
+        key=KEY,
+        title=TITLE,
+        sentence=f"{start}, {_gold_words(right, done)}.",
+        tables=(table,),
+        charts=(chart,) if several else (),
+        note=NOTE,
+    )
+
+
+def _gold_rows(done: Evaluation) -> list[dict[str, Any]]:
+    """One row per aggregation model, the most accurate first: scores and gains with ends."""
+    items = len(done.questions[0].items)
+    rows: dict[str, dict[str, Any]] = {}
+    for row in done.table():
+        if row.labels != "soft":
+            continue
+        low, high = row.low, row.high
+        if row.metric == "accuracy":
+            low, high = effective_wilson(row.value, row.standard_error**2, items, done.level)
+        of_model = rows.setdefault(row.model, {"model": row.model, "items": items, "gain": 0.0})
+        of_model |= ends_of(row.metric, row.value, (low, high))
+    for gap in _against_majority(done):
+        rows[gap.a] |= ends_of("gain", gap.value, (gap.low, gap.high))
+    return sorted(rows.values(), key=lambda row: -row["accuracy"])
+
+
+def _against_majority(done: Evaluation) -> list[Difference]:
+    """Accuracy of every other model less that of majority vote, paired."""
+    return [gap for gap in done.differences("accuracy") if gap.b == MAJORITY]
+
+
+def _gold_words(right: Mapping[str, str], done: Evaluation) -> str:
+    """Who is right most often, and whether majority vote is surely behind."""
+    best = next(iter(right))
+    if len(right) == 1:
+        return f"majority_vote is right in {right[best]}"
+    gains = [gain for gain in _against_majority(done) if gain.value > 0]
+    if not gains:
+        return f"no model is right more often than majority_vote, {right[best]}"
+    gain = max(gains, key=lambda gain: gain.value)
+    sure = "surely more" if gain.separated else "not surely more"
+    return (
+        f"{gain.a} is right most often, {right[gain.a]}; that is {change(gain.value)} "
+        f"{interval(gain.low, gain.high, change)} against majority_vote, {sure}"
+    )
 
 
 def aggregates_against_gold(
     annotations: Annotations, models: Mapping[str, Model], task: str
-) -> GoldAggregates | Notice | None:
+) -> Finding | Notice | None:
     """Score aggregation models on the items with gold; None where the task has none.
 
     Parameters
@@ -225,7 +163,7 @@ def aggregates_against_gold(
 
     Returns
     -------
-    GoldAggregates | Notice | None
+    Finding | Notice | None
         A notice where there is gold, but nothing to score against it.
 
     Examples
@@ -233,7 +171,7 @@ def aggregates_against_gold(
     >>> votes = Annotations(kind="binary", items=("a", "b"), classes=("0", "1"),
     ...     item=np.array([0, 0, 0, 1, 1]), label=np.array([1, 1, 1, 0, 1]),
     ...     is_gold=np.array([True, False, False, True, False]))
-    >>> aggregates_against_gold(votes, {}, "").rows()[0]["accuracy"]
+    >>> aggregates_against_gold(votes, {}, "").tables[0].rows[0]["accuracy"]
     0.5
     """
     here, gold = annotations.in_task(task), annotations.is_gold
@@ -244,7 +182,8 @@ def aggregates_against_gold(
     if not len(both):
         text = "Items with gold have no votes, so aggregation models are not scored against it."
         return notice("gold_without_votes", text)
-    all_models = {**models, **({} if MAJORITY in models else by_name([MAJORITY]))}
+    others = {name: fit for name, fit in models.items() if name != MAJORITY}
+    all_models = others | {MAJORITY: models.get(MAJORITY) or by_name([MAJORITY])[MAJORITY]}
     fits = fitted(replace(voted, is_gold=None), all_models, task)
     gold_annotations = annotations.rows(gold_rows & np.isin(annotations.item, both))
     truth = replace(gold_annotations, annotators=None, annotator=None, notices=())
@@ -257,7 +196,7 @@ def aggregates_against_gold(
         )
     one_task = replace(truth, tasks=(task,), task=None)
     done = evaluate(predictions, one_task, metrics=METRICS, resampling="influence")
-    return GoldAggregates(task=task, evaluation=done)
+    return _gold_finding(task, done)
 
 
 # ---- fitted models ------------------------------------------------------------------------
@@ -296,7 +235,7 @@ class FittedModels:
     models: Mapping[str, Plausibilities]
     scores: Mapping[str, float]
     compared: bool = False
-    gold: GoldAggregates | Notice | None = None
+    gold: Finding | Notice | None = None
 
     __repr__ = short_repr
 
@@ -405,35 +344,6 @@ def models_finding(fits: FittedModels) -> Finding:
     return Finding(key="models", title=title, sentence=text, tables=(models, apart))
 
 
-def _unanimity_finding(fits: FittedModels) -> Finding | None:
-    """Whether models of annotators expect the agreement that is seen; None without any."""
-    checked = {name: fit.unanimity for name, fit in fits.models.items() if fit.unanimity}
-    if not checked:
-        return None
-    name = fits.name if fits.name in checked else next(iter(checked))
-    check = checked[name]
-    inside = check.low <= check.observed <= check.high
-    text = (
-        f"{name} expects {percent(check.expected, 1)} of the items to be unanimous "
-        f"({percent(check.low, 1)} to {percent(check.high, 1)}), observed "
-        f"{percent(check.observed, 1)}: {'that fits' if inside else 'that does not fit'}."
-    )
-    table = Table(
-        name="unanimity",
-        caption="Items on which all annotators agree",
-        columns=(
-            Column("model", "model"),
-            Column("expected", "expected", "percent", ("low", "high")),
-            *columns(observed="percent", items="count"),
-        ),
-        rows=[{"model": name, **asdict(check)} for name, check in checked.items()],
-        legend="Expected: if the same annotators voted once more as the fitted model says, and "
-        "where 95% of such data lie. Items with at least two votes.",
-    )
-    title = "Does the model expect the agreement that is seen?"
-    return Finding(key="unanimity", title=title, sentence=text, tables=(table,))
-
-
 # ---- everything about the truth ------------------------------------------------------------
 
 
@@ -467,21 +377,19 @@ def truth_notices(annotations: Annotations, fits: FittedModels) -> tuple[Notice,
 def task_report(annotations: Annotations, fits: FittedModels, *, title: str) -> Report:
     """Everything about the truth of one task, under a heading."""
     chosen = fits.chosen
-    sure = certainty(annotations, chosen)
+    sure, ambiguous = certainty_findings(annotations, chosen)
     meaning = certainty_meaning(chosen)
     how = f"The model is {chosen.method}; the certainty is the {meaning.words}."
-    scored = [fits.gold.report()] if isinstance(fits.gold, GoldAggregates) else []
+    scored = [fits.gold] if isinstance(fits.gold, Finding) else []
     findings = [
-        replace(sure.report(meaning.sentence), more=(how,)),
+        replace(sure, more=(how,)),
         *scored,
-        _with_distances(sure.ambiguous_report(), fits),
+        _with_distances(ambiguous, fits),
         _annotators(annotations, fits),
         consensus_finding(annotations, chosen),
     ]
     if len(fits.models) > 1:
         findings.append(models_finding(fits))
-    checked = _unanimity_finding(fits)
-    findings += [] if checked is None else [checked]
     what = "reading" if annotations.kind == "ranking" else "vote"
     votes = int(annotations.in_task(fits.task).sum())
     if annotations.kind != "interval":
@@ -564,7 +472,7 @@ def truth_json(annotations: Annotations, fits: FittedModels) -> dict[str, object
         "skill": None if chosen.skills is None else chosen.skills.meaning,
         "annotators": skilled_rows(annotations, fits.task, chosen.skills),
         "comparison": _comparison_rows(fits),
-        "against_gold": fits.gold.rows() if isinstance(fits.gold, GoldAggregates) else [],
+        "against_gold": fits.gold.tables[0].rows if isinstance(fits.gold, Finding) else [],
         "unanimity": {
             name: asdict(fit.unanimity)
             for name, fit in fits.models.items()
@@ -617,10 +525,11 @@ def _task_rows(all_fits: Sequence[FittedModels]) -> list[dict[str, Cell]]:
             "share_below": float((sure < SURE).mean()),
             "decided_otherwise": max(fits.decided_otherwise.values()),
         }
-        if isinstance(fits.gold, GoldAggregates):
-            gold_row = next(row for row in fits.gold.rows() if row["model"] == fits.name)
+        if isinstance(fits.gold, Finding):
+            gold = fits.gold.tables[0].rows
+            gold_row = next(row for row in gold if row["model"] == fits.name)
             row |= {f"accuracy{end}": gold_row[f"accuracy{end}"] for end in ENDS}
-            row |= {"gold_items": fits.gold.items}
+            row |= {"gold_items": gold_row["items"]}
         rows.append(row)
     return rows
 
