@@ -9,7 +9,7 @@ import pytest
 from equipoise import Predictions, Settings, evaluate, resample
 from equipoise.inference import Reason
 from equipoise.read.attributes import Attributes, grouped
-from tests.cluster_studies import SCHOOLS, annotated, drawn, equal_pair_apart
+from tests.cluster_studies import SCHOOLS, SITES, annotated, drawn, equal_pair_apart
 
 METRICS = ("auroc", "sensitivity")
 
@@ -190,3 +190,38 @@ def test_the_outermost_level_is_the_unit_and_must_hold_the_others():
     assert len(moved.groups) == 7
     with pytest.raises(ValueError, match="groups of the votes in several"):
         grouped(votes, sites(votes.items, place), "site")
+
+
+def test_few_sites_have_bell_and_mccaffreys_freedom_and_cr2():
+    drawing = drawn(np.random.default_rng(2), 80, 5, patients=40, sites=6)
+    votes = annotated(drawing)
+    called = (drawing.scores[0] > 0.5) * 1.0
+    found = cell(votes, [Predictions("m0", votes.items, called)])
+    share = drawing.votes.mean(axis=1)
+    total = share.sum()
+    value = (share * called).sum() / total
+    sums = np.bincount(drawing.site, share * (called - value) / total)
+    mass = np.bincount(drawing.site, share) / total
+    assert found.items[0, 0] == pytest.approx((sums**2 / (1 - mass)).sum(), rel=1e-9)
+    spread = np.diag(mass / np.sqrt(1 - mass)) @ (np.eye(6) - mass)
+    sizes = np.linalg.eigvalsh(spread.T @ spread)
+    df = sizes.sum() ** 2 / (sizes**2).sum()
+    assert found.df_items[0, 0] == pytest.approx(df, rel=1e-9)
+    assert 2 < df < 5  # sites of unequal size tell less than six alike
+
+
+def test_equal_sites_have_the_former_variance_and_one_less_degree_of_freedom():
+    drawing = drawn(np.random.default_rng(2), 60, 5)
+    votes = annotated(drawing)
+    place = np.repeat(np.arange(6), 10)
+    votes = replace(votes, group=place, groups=tuple("abcdef"))
+    models = [Predictions("m0", votes.items, drawing.scores[0])]
+    found = cell(votes, models, "accuracy")
+    assert found.df_items[0, 0] == pytest.approx(5.0)
+
+
+@pytest.mark.parametrize("design", SITES)
+def test_equal_models_are_seldom_apart_over_sites_and_would_be_over_patients(design):
+    apart = equal_pair_apart(design, studies=80)
+    assert apart["outer"] <= 0.08
+    assert apart["inner"] >= 0.10

@@ -178,7 +178,7 @@ def expected(found, metric, models, votes, unit, label, classes):
 )  # fmt: skip
 def test_incomplete_designs_equal_slow_sums_over_votes(name, classes, grouped, label):
     votes = thinned(complete(30, 5, classes))
-    unit = [i * i % 7 for i in range(30)] if grouped else list(range(30))
+    unit = [i * i % 47 for i in range(30)] if grouped else list(range(30))  # 24 groups
     unit = np.unique(unit, return_inverse=True)[1].tolist()
     annotations, models = study(votes, 30, classes=classes, unit=unit if grouped else None)
     found = run(annotations, models, name)
@@ -667,14 +667,14 @@ def test_fixed_annotators_leave_items_and_fixed_items_leave_annotators():
 def test_the_average_over_tasks_has_cells_that_span_them(grouped, label):
     items, people = 24, 5
     every = [thinned(complete(items, people, seed=s), seed=s) for s in range(2)]
-    unit = [i % 6 for i in range(items)] if grouped else list(range(items))
+    unit = [i % 20 for i in range(items)] if grouped else list(range(items))
     rows = [(i, r, c, t) for t, votes in enumerate(every) for i, r, c in votes]
     item, who, label_, task = (np.array(x) for x in zip(*rows, strict=True))
     random, names = np.random.default_rng(9), tuple(f"i{i:03d}" for i in range(items))
     annotations = Annotations(
         kind="binary", items=names, classes=("no", "yes"), tasks=("u", "v"), item=item,
         annotator=who, label=label_, task=task, annotators=tuple("abcde"),
-        groups=tuple("pqrstu") if grouped else None,
+        groups=tuple("abcdefghijklmnopqrst") if grouped else None,
         group=np.array(unit) if grouped else None,
     )  # fmt: skip
     models = [

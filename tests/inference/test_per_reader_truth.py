@@ -82,7 +82,9 @@ def test_differences_agree_with_two_way_t():
         plan = resample(votes, "items", replicates=1)
         for how in ("two-way", "per_reader_truth"):
             settings = Settings(inference=how)
-            done = evaluate(models, votes, metrics=METRICS, resampling=plan, settings=settings)
+            done = evaluate(
+                models, votes, metrics=list(METRICS), resampling=plan, settings=settings
+            )
             for name in METRICS:
                 (one,) = done.differences(name, labels="soft")
                 found[how, name].append((one.value, one.standard_error, one.p))

@@ -24,7 +24,7 @@ the degrees of freedom are those of groups.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -37,6 +37,9 @@ BLOCK = 2**16  # votes that are looked at together
 DENSE = 2000  # annotators up to which their design is a full matrix
 NOTHING = 1e-12  # of an item, up to which no other vote is left
 CROWD = 20_000_000  # pairs of annotators from which the effective number is approximated
+
+FEW_UNITS = 20  # from which on a unit is one of many
+ALL_BUT = 0.05  # of a metric's mass that is not in a unit, at least
 
 Harden = Callable[[Floats], Floats]
 
@@ -53,6 +56,8 @@ class Design:
         What undoes the centring of units at their mean, and of votes at their item's.
     df_units, df_annotators
         Degrees of freedom; 0 where no item has votes of two annotators.
+    leverage
+        Share of the metric's mass in each of few units, shape (units,); None of many.
     """
 
     units: int
@@ -61,6 +66,7 @@ class Design:
     annotator_factor: float
     df_units: float
     df_annotators: float
+    leverage: Floats | None = field(default=None, compare=False)
 
     @property
     def effective(self) -> float:
@@ -101,6 +107,26 @@ def _design_of_powers(units: int, sums: Sequence[float]) -> Design:
     trace = u - 2 * c3 + u * u
     square = c4 + u**4 + 4 * u * c4 - 4 * u * u * c3 + 2 * c3 * c3 - 4 * c5
     return Design(units, 0, u / trace, 0.0, trace * trace / square, 0.0)
+
+
+def few_units(leverage: Floats) -> tuple[Floats, float]:
+    r"""What sums over few units are multiplied by, and their degrees of freedom.
+
+    With :math:`b_g` the share of a metric's mass in unit g (of sensitivity: of the positives),
+    a sum is divided by :math:`\sqrt{1 - b_g}` (CR2). Bell and McCaffrey's degrees of freedom
+    are :math:`\mathrm{tr}(B'B)^2 / \mathrm{tr}((B'B)^2)`, where
+    :math:`B = \mathrm{diag}(b / \sqrt{1 - b}) (I - 1 b')`: of equal units one less than units.
+
+    Examples
+    --------
+    >>> few_units(np.full(4, 0.25))[1]
+    3.0
+    """
+    factor = 1 / np.sqrt(np.maximum(1 - leverage, ALL_BUT))
+    spread = (leverage * factor)[:, None] * (np.eye(len(leverage)) - leverage)
+    square = spread.T @ spread
+    size = float((square * square).sum())
+    return factor, float(np.trace(square)) ** 2 / size if size > 0 else 0.0
 
 
 class Crossing(NamedTuple):

@@ -54,7 +54,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from equipoise.inference.ballots import Design
+from equipoise.inference.ballots import Design, few_units
 from equipoise.inference.proportions import Trials
 from equipoise.inference.spread import TOO_FEW, Population, Reason, Spread
 from equipoise.types.arrays import (
@@ -208,15 +208,19 @@ def two_way(
         sums = np.stack([np.bincount(unit, of_model, units) for of_model in influence])
     number = len(values)
     zero = np.zeros((number, number))
+    unit_factor, df_items = design.unit_factor, None
+    if design.leverage is not None:
+        correction, df = few_units(design.leverage)
+        sums, unit_factor, df_items = sums * correction, 1.0, zero + df
     people, cells = (zero, zero) if votes is None else votes
     factor = design.annotator_factor if population.reason is not Reason.ANONYMOUS else 1.0
     return TwoWay(
         values=values,
-        items=design.unit_factor * (sums @ sums.T),
+        items=unit_factor * (sums @ sums.T),
         annotators=factor * people,
         cells=factor * cells,
         draws=zero,
-        df_items=_item_df(sums, design, np.asarray(values)),
+        df_items=_item_df(sums, design, np.asarray(values)) if df_items is None else df_items,
         df_annotators=design.df_annotators,
         floor=0.0,
         population=population,

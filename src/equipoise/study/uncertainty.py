@@ -28,6 +28,7 @@ from equipoise.inference import (
     two_way,
     unit_design,
 )
+from equipoise.inference.ballots import FEW_UNITS
 from equipoise.inference.proportions import Trials
 from equipoise.inference.resampling import Resampling, resample
 from equipoise.metrics import Influence, Metric, Prepared
@@ -189,6 +190,37 @@ class Uncertainty:
         self._designs[tasks] = design
         return design
 
+    def leverage(
+        self, parts: "Mapping[int, Part]", metric: Metric, label: int, unit: Sequence[Ints]
+    ) -> Floats | None:
+        """Share of the metric's mass in each of few units, shape (units,); None of many.
+
+        Parameters
+        ----------
+        unit
+            Unit of every item, by task.
+        """
+        number = 1 + max(int(unit[t].max()) for t in parts)
+        if self.plan.group is None or not self.target.items or number >= FEW_UNITS:
+            return None
+        shares = []
+        for t, part in parts.items():
+            mass = [
+                side / max(side.sum(), 1e-12) for side in self._masses(t, part, metric, label)
+            ]
+            shares.append(np.bincount(unit[t], np.mean(mass, axis=0), number))
+        return np.asarray(np.mean(shares, axis=0))
+
+    def _masses(self, t: int, part: "Part", metric: Metric, label: int) -> Floats:
+        """What every item counts in a metric, by model or class, shape (sides, items)."""
+        question = self.aligned[t].question
+        if part.denominators is not None:
+            return part.denominators
+        if metric.labels != "classes" and not metric.of_class:
+            return np.ones((1, len(question.items)))
+        truth = question.hard if label == 0 else np.asarray(question.shares)
+        return np.concatenate([truth, 1 - truth])
+
     def cells(self, metric: Metric, label: int, values: Floats) -> list[TwoWay]:
         """One per task; and of their average, when there are several.
 
@@ -222,17 +254,25 @@ class Uncertainty:
             population = self._population(tasks, design)
             cell = self._cell_by_jackknife(tasks, parts, values, design, population)
         else:
-            cell = self._cell_by_derivatives(tasks, parts, LABELS[label], values)
+            by_task = dict(zip(tasks, parts, strict=True))
+            leverage = self.leverage(by_task, metric, label, self.unit)
+            design = replace(design, leverage=leverage)
+            cell = self._cell_by_derivatives(tasks, parts, LABELS[label], values, design)
         units = self._units(tasks, metric, label, design)
         floor = floor_of(units, value_width(metric, values))
         draws = share**2 * np.sum([part.draws for part in parts], axis=0)
         return replace(cell, floor=floor, draws=draws)
 
     def _cell_by_derivatives(
-        self, tasks: tuple[int, ...], parts: "list[Part]", labels: str, values: Floats
+        self,
+        tasks: tuple[int, ...],
+        parts: "list[Part]",
+        labels: str,
+        values: Floats,
+        design: Design,
     ) -> TwoWay:
         """Parts by derivatives of every task's items and votes."""
-        design, share, votes = self._design(tasks), 1 / len(tasks), None
+        share, votes = 1 / len(tasks), None
         layout, population = self._layout(tasks), self._population(tasks, design)
         if layout is not None:
             slopes = [share * part.slopes for part in parts if part.slopes is not None]
@@ -240,7 +280,12 @@ class Uncertainty:
         unit = np.concatenate([self.unit[t] for t in tasks])
         influence = np.concatenate([share * part.items for part in parts], axis=1)
         cell = two_way(
-            values, influence, unit, design=design, population=population, votes=votes
+            values,
+            influence,
+            unit,
+            design=design,
+            population=population,
+            votes=votes,
         )
         denominators = parts[0].denominators
         if denominators is None or len(parts) > 1:  # a mean of shares is none
@@ -261,7 +306,7 @@ class Uncertainty:
         """
         none = np.zeros((len(values), len(values)))
         return self._cell_by_derivatives(
-            (t,), [Part(items, slopes, none, None)], "soft", values
+            (t,), [Part(items, slopes, none, None)], "soft", values, self._design((t,))
         )
 
     def _units(
@@ -462,6 +507,10 @@ class Uncertainty:
             whole = joint_design(blocked, whole)
         df = design.df_annotators
         whole = replace(whole, df_annotators=min(df, whole.df_annotators) if votes else df)
+        jackknife, by_task = parts[0].jackknife, dict(zip(tasks, parts, strict=True))
+        assert jackknife is not None
+        leverage = self.leverage(by_task, jackknife.metric, jackknife.label, blocks)
+        whole = replace(whole, leverage=leverage)
         return two_way(
             values,
             sums,

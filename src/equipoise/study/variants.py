@@ -25,7 +25,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from equipoise.inference import Design, Population, Reason, TwoWay, family, two_way
+from equipoise.inference import (
+    Design,
+    Population,
+    Reason,
+    TwoWay,
+    family,
+    two_way,
+)
+from equipoise.inference.ballots import few_units
 from equipoise.inference.ranks import higher_is_better
 from equipoise.inference.resampling import Resampling
 from equipoise.metrics import Metric
@@ -517,6 +525,12 @@ class _Scorer(Uncertainty):
         tasks = tuple(parts)
         design, share, plan = self._design(tasks), 1 / len(tasks), self.plan
         code_of = np.arange(len(plan.items)) if plan.group is None else np.asarray(plan.group)
+        leverage = self.leverage(
+            parts,
+            self.contest.metric,
+            label,
+            [code_of[task.question.place] for task in self.aligned],
+        )
         number, people = 1 + int(code_of.max(initial=0)), max(plan.annotators, 1)
         units = np.zeros((len(mean), number))
         moved, cells, voted = [], [], True
@@ -534,6 +548,12 @@ class _Scorer(Uncertainty):
                 slopes = part.slopes[:, ballots.item]
                 moved.append(share * np.einsum("mvk,vk->mv", slopes, deviation))
                 cells.append(code[ballots.item] * people + ballots.annotator)
+        if leverage is None:
+            units *= np.sqrt(design.unit_factor)
+        else:
+            factor, df = few_units(leverage)
+            units[:, : len(factor)] *= factor
+            design = replace(design, df_units=df)
         votes: Floats | None = None
         cell: Ints = np.zeros(0, dtype=np.int64)
         if voted and design.df_annotators > 0:
@@ -541,7 +561,7 @@ class _Scorer(Uncertainty):
             votes = np.sqrt(design.annotator_factor) * sums
         return Contributions(
             values=mean,
-            units=np.sqrt(design.unit_factor) * units,
+            units=units,
             votes=votes,
             cell=cell,
             people=people,
