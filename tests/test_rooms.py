@@ -20,7 +20,7 @@ SLACK = 1.03  # how far a budget may lie above its room
 BUDGETS = {
     "__init__": {"tokens": 337, "files": 1, "classes": 0, "vague names": 0},
     "__main__": {"tokens": 10, "files": 1, "classes": 0, "vague names": 0},
-    "clean": {"tokens": 62_000, "files": 27, "classes": 50, "vague names": 2},
+    "clean": {"tokens": 61_750, "files": 27, "classes": 49, "vague names": 2},
     "cli": {"tokens": 43_000, "files": 28, "classes": 14, "vague names": 16},
     "datasets": {"tokens": 6_200, "files": 11, "classes": 7, "vague names": 0},
     "inference": {"tokens": 24_400, "files": 10, "classes": 23, "vague names": 1},
@@ -32,7 +32,7 @@ BUDGETS = {
     "study": {"tokens": 123_450, "files": 51, "classes": 90, "vague names": 35},
     "truth": {"tokens": 47_500, "files": 22, "classes": 41, "vague names": 2},
     "types": {"tokens": 27_400, "files": 14, "classes": 49, "vague names": 1},
-    "uq": {"tokens": 46_500, "files": 22, "classes": 64, "vague names": 9},
+    "uq": {"tokens": 46_100, "files": 22, "classes": 63, "vague names": 9},
 }  # fmt: skip
 
 

@@ -464,7 +464,7 @@ def test_a_folder_of_images_has_a_usual_encoder(command, tmp_path, monkeypatch, 
 
     def read_collection(path, **words):
         given[path.name] = words["encoder"]
-        return SimpleNamespace(collection=study.collection, rejected=(), notices=())
+        return study.collection
 
     read = SimpleNamespace(read_collection=read_collection)
     monkeypatch.setitem(sys.modules, "equipoise.clean.reading", read)
@@ -534,11 +534,7 @@ def test_votes_of_a_user(command, tmp_path, monkeypatch, study):
         lines.append(f"{other} | {one},{table.annotators[who]},{('no', 'yes')[label]}")
     (tmp_path / "votes.csv").write_text("\n".join(lines) + "\n")
     (tmp_path / "features.npz").write_bytes(b"")
-    read = SimpleNamespace(
-        read_collection=lambda *_, **__: SimpleNamespace(
-            collection=study.collection, rejected=(), notices=()
-        )
-    )
+    read = SimpleNamespace(read_collection=lambda *_, **__: study.collection)
     monkeypatch.setitem(sys.modules, "equipoise.clean.reading", read)
     words = (tmp_path / "features.npz", "--votes", f"near_duplicates={tmp_path / 'votes.csv'}")
     code, out, said = command(*words, "--json", *QUICK)
@@ -559,7 +555,7 @@ def test_votes_of_the_page_serve_every_task(command, tmp_path, monkeypatch, stud
     file = tmp_path / "votes.csv"
     file.write_text("\n".join(lines) + "\n")
     (tmp_path / "features.npz").write_bytes(b"")
-    reading = SimpleNamespace(collection=study.collection, rejected=(), notices=())
+    reading = study.collection
     read = SimpleNamespace(read_collection=lambda *_, **__: reading)
     monkeypatch.setitem(sys.modules, "equipoise.clean.reading", read)
     words = [part for task in study.truths for part in ("--votes", f"{task}={file}")]

@@ -81,7 +81,7 @@ def test_cmyk_palette_grey_and_lab_become_rgb(tmp_path):
     assert read_image(tmp_path / "grey.png").shape == (8, 12, 3)
     assert set(np.unique(read_image(tmp_path / "bits.png"))) <= {0, 255}
     assert close(read_image(tmp_path / "ycc.tif"), RED, 12)
-    assert len(look_through(tmp_path).collection.items) == 5
+    assert len(look_through(tmp_path).items) == 5
 
 
 def test_lab_is_converted_and_not_taken_for_rgb(tmp_path):
@@ -134,7 +134,7 @@ def test_of_an_animation_the_first_frame_counts_and_that_is_said(tmp_path):
     picture().save(tmp_path / "still.png")
     found = look_through(tmp_path)
     assert files_of(found) == {"first_frame": 4}
-    assert len(found.collection.items) == 5 and not found.rejected
+    assert len(found.items) == 5 and not found.rejected
 
 
 # files that are listed
@@ -188,7 +188,7 @@ def test_empty_files_and_files_that_are_no_images_are_listed(tmp_path):
     assert reason(tmp_path, "empty.jpg").got == "an empty file"
     assert "not an image" in reason(tmp_path, "words.png").got
     assert "not an image" in reason(tmp_path, "script.png").got
-    assert look_through(tmp_path).collection.items == ("good.png",)
+    assert look_through(tmp_path).items == ("good.png",)
 
 
 def test_archives_and_foreign_formats_are_listed_with_advice(tmp_path):
@@ -217,7 +217,7 @@ def test_hidden_files_are_left_aside_and_images_are_known_by_how_they_begin(tmp_
     picture().save(tmp_path / "photo.PNG", format="PNG")
     picture().save(tmp_path / "jpeg_named.png", format="JPEG")
     found = look_through(tmp_path)
-    assert found.collection.items == ("jpeg_named.png", "photo.PNG", "without_ending")
+    assert found.items == ("jpeg_named.png", "photo.PNG", "without_ending")
     assert files_of(found) == {"no_images": 1} and not found.rejected
 
 
@@ -234,14 +234,14 @@ def test_links_are_followed_inside_the_folder_only(tmp_path):
     (folder / "up").symlink_to(tmp_path)
     (folder / "sub/circle").symlink_to(folder)
     found = look_through(folder)
-    assert found.collection.items == ("inside.png", "sub/a.png")
+    assert found.items == ("inside.png", "sub/a.png")
     told = {one.where: one.got for one in found.rejected}
     assert told["outside.png"] == told["up"] == "a link out of the folder"
     assert told["sub/circle"] == "a link to a folder"
     assert told["gone.png"] == told["self.png"] == "a link to nothing, or to itself"
     through_a_link = tmp_path / "link"
     through_a_link.symlink_to(folder)
-    assert look_through(through_a_link).collection.items == found.collection.items
+    assert look_through(through_a_link).items == found.items
 
 
 def test_no_path_leads_out_of_the_folder(tmp_path):
@@ -258,7 +258,7 @@ def test_a_pipe_does_not_hang_and_odd_names_are_listed(tmp_path):
     picture().save(tmp_path / "a | b.png")
     picture().save(os.fsencode(tmp_path) + b"/\xff\xfe.png", format="PNG")
     found = look_through(tmp_path)
-    assert not found.collection.items and len(found.rejected) == 3
+    assert not found.items and len(found.rejected) == 3
     assert "pipe" in reason(tmp_path, "pipe.png").got
     assert "rename" in reason(tmp_path, "a | b.png").do
     for one in found.rejected:
@@ -294,11 +294,7 @@ def test_the_order_of_files_on_disk_changes_nothing(tmp_path, monkeypatch, seed)
 
     monkeypatch.setattr(os, "scandir", shuffled)
     found = look_through(tmp_path)
-    assert (
-        found.collection.items
-        == expected.collection.items
-        == tuple(sorted(found.collection.items))
-    )
+    assert found.items == expected.items == tuple(sorted(found.items))
     assert [one.where for one in found.rejected] == sorted(one.where for one in found.rejected)
     assert list(map(str, found.rejected)) == list(map(str, expected.rejected))
 

@@ -28,7 +28,7 @@ def codes(reading):
 
 
 def labels_of(reading):
-    data = reading.collection
+    data = reading
     return {
         item: data.classes[code] if code >= 0 else None
         for item, code in zip(data.items, data.labels.tolist(), strict=True)
@@ -48,11 +48,11 @@ def test_a_folder_with_bad_files_is_read_without_them(tmp_path):
     reading = read_collection(
         tmp_path, encoder="pixels", progress=lambda a, b: told.append((a, b))
     )
-    assert reading.collection.items == ("a/c.png", "b.png")
+    assert reading.items == ("a/c.png", "b.png")
     assert [one.where for one in reading.rejected] == ["bad.png"]
     assert codes(reading) == ["files_rejected", "no_images"]
-    expected = GreyPixels().encode(reading.collection.images, [0, 1])
-    assert (reading.collection.embeddings == expected).all()
+    expected = GreyPixels().encode(reading.images, [0, 1])
+    assert (reading.embeddings == expected).all()
     assert [a for a, _ in told] == sorted(a for a, _ in told) and told[-1][0] == told[-1][1]
 
 
@@ -78,8 +78,8 @@ def test_labels_are_put_to_items_by_path_in_any_order(tmp_path):
     )
     reading = read_collection(tmp_path / "images", labels=table)
     assert labels_of(reading) == {"a/1.png": "cat", "a/2.png": "dog", "b/1.png": "cat"}
-    assert reading.collection.split == ("train", "train", "test")
-    assert reading.collection.classes == ("cat", "dog") and codes(reading) == ["class_single"]
+    assert reading.split == ("train", "train", "test")
+    assert reading.classes == ("cat", "dog") and codes(reading) == ["class_single"]
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_missing_and_unknown_labels_are_counted(tmp_path):
         "item\tlabel\n0.png\tx\n1.png\tx\n2.png\t\n3.png\tnan\n4.png\ty\ngone.png\ty\n",
     )
     reading = read_collection(tmp_path / "images", labels=table)
-    assert reading.collection.labels.tolist() == [0, 0, -1, -1, 1, -1]
+    assert reading.labels.tolist() == [0, 0, -1, -1, 1, -1]
     told = {one.code: one.values for one in reading.notices}
     assert told["labels_missing"] == {"missing": 3, "items": 6}
     assert told["labels_unknown"] == {"labels": 1, "names": ("gone.png",)}
@@ -135,7 +135,7 @@ def test_labels_and_parts_by_folders(tmp_path):
     assert labels_of(reading) == {"cat/1.png": "cat", "dog/x/1.png": "dog", "loose.png": None}
     fill(tmp_path / "parts", ["train/cat/1.png", "test/dog/1.png", "test/2.png"])
     both = read_collection(tmp_path / "parts", labels="folders", split="folders")
-    assert both.collection.split == ("test", "test", "train")
+    assert both.split == ("test", "test", "train")
     assert labels_of(both) == {
         "test/2.png": None, "test/dog/1.png": "dog", "train/cat/1.png": "cat"
     }  # fmt: skip
@@ -158,7 +158,7 @@ def test_classes_that_are_numbers_stand_in_their_order(tmp_path):
     np.savez(
         tmp_path / "a.npz", embeddings=np.eye(3), items=["a", "b", "c"], labels=["10", "9", ""]
     )
-    data = read_collection(tmp_path / "a.npz").collection
+    data = read_collection(tmp_path / "a.npz")
     assert data.classes == ("9", "10") and data.labels.tolist() == [1, 0, -1]
 
 
@@ -167,7 +167,7 @@ def test_embeddings_whose_order_differs_are_put_to_images_by_id(tmp_path):
     values = np.arange(6, dtype=np.float32).reshape(3, 2)
     np.savez(tmp_path / "f.npz", features=values, ids=["3.png", "1.png", "2.png"])
     reading = read_collection(tmp_path / "images", encoder=str(tmp_path / "f.npz"))
-    assert reading.collection.embeddings.tolist() == values[[1, 2, 0]].tolist()
+    assert reading.embeddings.tolist() == values[[1, 2, 0]].tolist()
     np.savez(tmp_path / "g.npz", features=values[:2], ids=["3.png", "1.png"])
     with pytest.raises(InputError, match=r"item '2\.png'.*an embedding for every image"):
         read_collection(tmp_path / "images", encoder=str(tmp_path / "g.npz"))
@@ -182,7 +182,7 @@ def test_npz_with_everything(tmp_path):
         labels=[1, 0, -1, 1], classes=["no", "yes"], split=["train", "test", "test", "x"],
     )  # fmt: skip
     reading = read_collection(tmp_path / "a.npz", encoder="default")
-    data = reading.collection
+    data = reading
     assert data.items == ("8", "11", "16", "5") and data.classes == ("no", "yes")
     assert data.labels.tolist() == [1, 0, -1, 1] and data.split[3] == "x"
     assert data.embeddings.dtype == np.float32 and data.images is None
@@ -195,9 +195,9 @@ def test_npz_with_everything(tmp_path):
 def test_npy_with_ids_beside_it_and_without(tmp_path):
     np.save(tmp_path / "a.npy", np.eye(3))
     reading = read_collection(tmp_path / "a.npy")
-    assert reading.collection.items == ("0", "1", "2") and codes(reading) == ["ids_are_rows"]
+    assert reading.items == ("0", "1", "2") and codes(reading) == ["ids_are_rows"]
     write(tmp_path / "a.ids.txt", "x\ny\nz\n")
-    assert read_collection(tmp_path / "a.npy").collection.items == ("x", "y", "z")
+    assert read_collection(tmp_path / "a.npy").items == ("x", "y", "z")
     write(tmp_path / "a.ids.txt", "x\ny\n")
     with pytest.raises(InputError, match="one row per id"):
         read_collection(tmp_path / "a.npy")
@@ -230,13 +230,13 @@ def test_tables_of_embeddings(tmp_path):
 
     text = "image,f1,f2,camera,label,split\nb,1,0.5,Canon,x,train\na,-2,1e-3,Nikon,,test\n"
     reading = read_collection(write(tmp_path / "a.csv", text))
-    data = reading.collection
+    data = reading
     assert data.items == ("b", "a") and data.split == ("train", "test")
     np.testing.assert_allclose(data.embeddings, [[1, 0.5], [-2, 1e-3]])
     assert labels_of(reading) == {"b": "x", "a": None} and "columns_aside" in codes(reading)
     columns = {"item": ["b", "a"], "embedding": [[1.0, 2.0], [3.0, 4.0]], "f": [5, 6]}
     parquet.write_table(pa.table(columns), tmp_path / "a.parquet")
-    data = read_collection(tmp_path / "a.parquet").collection
+    data = read_collection(tmp_path / "a.parquet")
     assert data.embeddings.tolist() == [[1, 2, 5], [3, 4, 6]]
     columns["embedding"] = [[1.0, 2.0], [3.0]]
     parquet.write_table(pa.table(columns), tmp_path / "a.parquet")
@@ -308,7 +308,7 @@ def test_a_collection_is_the_same_whatever_the_order_on_disk_and_in_the_table(
     fill(tmp_path / "images", names)
     lines = [f"{name},{'xy'[number % 2]}" for number, name in enumerate(names)]
     one = write(tmp_path / "one.csv", "item,label\n" + "\n".join(lines) + "\n")
-    first = read_collection(tmp_path / "images", labels=one, encoder="pixels").collection
+    first = read_collection(tmp_path / "images", labels=one, encoder="pixels")
     random.Random(seed).shuffle(lines)
     other = write(tmp_path / "other.csv", "item,label\n" + "\n".join(lines) + "\n")
     real = os.scandir
@@ -319,7 +319,7 @@ def test_a_collection_is_the_same_whatever_the_order_on_disk_and_in_the_table(
         return entries
 
     monkeypatch.setattr(os, "scandir", shuffled)
-    second = read_collection(tmp_path / "images", labels=other, encoder="pixels").collection
+    second = read_collection(tmp_path / "images", labels=other, encoder="pixels")
     assert first.items == second.items and first.classes == second.classes
     assert (first.labels == second.labels).all()
     assert first.embeddings.tobytes() == second.embeddings.tobytes()
@@ -331,5 +331,5 @@ def test_the_real_features_are_read():
     path = Path(os.environ.get("EQUIPOISE_DATA", "")) / "cifar10n/features_10k.npz"
     if not path.is_file():
         pytest.skip("no CIFAR-10N here")
-    data = read_collection(path).collection
+    data = read_collection(path)
     assert data.embeddings.shape == (10_000, 1280) and data.items[:3] == ("8", "11", "16")

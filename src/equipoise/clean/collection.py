@@ -257,6 +257,10 @@ class Collection:
         The part of the data that each item belongs to, such as ``train``; empty for none.
     pairs
         Pairs to be scored; None lets a detector of pairs propose its own.
+    rejected
+        Files that could not be used when it was read, each with a reason.
+    notices
+        What a reader should know.
 
     Examples
     --------
@@ -272,6 +276,8 @@ class Collection:
     known: Ints | None = None
     split: tuple[str, ...] = ()
     pairs: Pairs | None = None
+    rejected: tuple[InputError, ...] = ()
+    notices: tuple[Notice, ...] = ()
 
     __repr__ = short_repr
 
@@ -358,27 +364,6 @@ class Collection:
             split=tuple(self.split[i] for i in rows) if self.split else (),
             pairs=None,
         )
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class CollectionRead:
-    """A collection, and what was not taken into it.
-
-    Attributes
-    ----------
-    collection
-        What is looked through.
-    rejected
-        Files that cannot be used, each with a reason.
-    notices
-        What a reader should know.
-    """
-
-    collection: Collection
-    rejected: tuple[InputError, ...] = ()
-    notices: tuple[Notice, ...] = ()
-
-    __repr__ = short_repr
 
 
 @dataclass(frozen=True, slots=True, eq=False)

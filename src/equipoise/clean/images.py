@@ -35,7 +35,6 @@ import numpy as np
 from equipoise.clean.collection import (
     SEPARATOR,
     Collection,
-    CollectionRead,
     ImageSource,
     Pixels,
 )
@@ -199,7 +198,7 @@ def thumbnail(source: ImageSource, place: int, size: int) -> bytes:
     return out.getvalue()
 
 
-def look_through(folder: AnyPath, *, progress: Progress | None = None) -> CollectionRead:
+def look_through(folder: AnyPath, *, progress: Progress | None = None) -> Collection:
     """Find the images of a folder, in the order of their names, and try to read every one."""
     require_packages("images", ("PIL",))
     root = Path(folder).resolve()
@@ -228,10 +227,11 @@ def look_through(folder: AnyPath, *, progress: Progress | None = None) -> Collec
         ("first_frame", "have several frames or pages; the first one counts.", several),
         ("no_images", "are no images and left aside.", sum(k == "other" for _, k in named)),
     )
-    return CollectionRead(
-        Collection(items=tuple(paths), images=FileImages(root, tuple(paths))),
-        tuple(sorted(rejected, key=lambda error: error.where)),
-        tuple(
+    return Collection(
+        items=tuple(paths),
+        images=FileImages(root, tuple(paths)),
+        rejected=tuple(sorted(rejected, key=lambda error: error.where)),
+        notices=tuple(
             notice(code, f"{{files:count}} files {text}", files=files)
             for code, text, files in counts
             if files

@@ -41,7 +41,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from equipoise.clean.collection import MISSING, SEPARATOR, Collection, CollectionRead
+from equipoise.clean.collection import MISSING, SEPARATOR, Collection
 from equipoise.clean.detector import Progress
 from equipoise.clean.encoders import Encoder, GivenEmbeddings, choose_encoder, embed
 from equipoise.clean.images import ARCHIVES, look_through
@@ -56,7 +56,16 @@ from equipoise.read.files import (
 )
 from equipoise.read.headers import annotation_headers, is_named_like, plain
 from equipoise.read.options import VoteFormat
-from equipoise.read.tables import Table, code_ids, code_names, is_missing, numbers, words_of
+from equipoise.read.tables import (
+    Table,
+    code_ids,
+    code_names,
+    is_missing,
+    numbers,
+    numbers_or_none,
+    word_number,
+    words_of,
+)
 from equipoise.types.arrays import (
     Floats,
     InputError,
@@ -358,35 +367,19 @@ def item_column(table: Table) -> tuple[str, tuple[Notice, ...]]:
 
 def _column_of_numbers(table: Table, name: str) -> Floats | None:
     """A column of numbers, of lists of numbers, or of text that is numbers; else None."""
-    import pyarrow as pa
     from pyarrow import types
 
-    column = table.columns[name]
-    if types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    kind = column.type
+    kind = table.columns[name].type
     if types.is_list(kind) or types.is_fixed_size_list(kind) or types.is_large_list(kind):
         return _column_of_lists(table, name)
-    if types.is_integer(kind) or types.is_floating(kind):
-        return np.asarray(column.cast(pa.float64()).to_numpy(), dtype=np.float32)[:, None]
-    if not (types.is_string(kind) or types.is_large_string(kind)):
+    values = numbers_or_none(table, name)
+    if values is None:
+        spelt = (word_number(word) for word in words_of(table, name)[1])
+        if any(value is not None and not np.isnan(value) for value in spelt):
+            numbers(table, name)  # which refuses the word that is none
+    if values is None or np.isnan(values).all():
         return None
-    try:
-        return np.asarray(column.cast(pa.float64()).to_numpy(), dtype=np.float32)[:, None]
-    except pa.ArrowInvalid:
-        pass
-    texts = [text for text in code_names(table, name).names if not is_missing([text])[0]]
-    if not any(_is_number(text) for text in texts):
-        return None
-    return np.asarray(numbers(table, name), dtype=np.float32)[:, None]
-
-
-def _is_number(word: str) -> bool:
-    try:
-        float(word)
-    except ValueError:
-        return False
-    return True
+    return values.astype(np.float32)[:, None]
 
 
 def _column_of_lists(table: Table, name: str) -> Floats:
@@ -413,7 +406,7 @@ def read_collection(
     encoder: Encoder | str | None = None,
     cache: AnyPath | None = None,
     progress: Progress | None = None,
-) -> CollectionRead:
+) -> Collection:
     """Read a folder of images, or a file of embeddings, with its labels.
 
     Parameters
@@ -437,22 +430,26 @@ def read_collection(
     place = Path(path)
     by_folder = isinstance(labels, str | Path) and str(labels) == FOLDERS
     if place.is_dir():
-        reading = look_through(
+        data = look_through(
             place, progress=progress and (lambda done, total: progress(done, 2 * total))
         )  # reading is the first half of the work
-        if not len(reading.collection):
-            raise _no_images(place, reading.rejected)
-        table = ItemTable(items=reading.collection.items)
+        if not len(data):
+            raise _no_images(place, data.rejected)
+        table = ItemTable(items=data.items)
+    elif place.suffix.lower() in ARCHIVES:
+        raise InputError(
+            str(place), "an archive", "a folder of images", "unpack it, and give the folder"
+        )
     else:
-        reading, table = _read_embeddings(place)
-    items = reading.collection.items
+        table = read_features(place)
+        data = Collection(items=table.items, embeddings=table.embeddings)
     if by_folder or split:
-        table = _facts_by_folders(items, table, labels=by_folder, split=bool(split))
-    facts = table if by_folder or labels is None else _read_labels(labels, items, table)
-    reading = _with_labels(reading, facts)
-    if encoder is None or reading.collection.images is None:
-        return reading
-    return _with_embeddings(reading, encoder, cache, progress)
+        table = _facts_by_folders(data.items, table, labels=by_folder, split=bool(split))
+    facts = table if by_folder or labels is None else _read_labels(labels, data.items, table)
+    data = _with_labels(data, facts)
+    if encoder is None or data.images is None:
+        return data
+    return _with_embeddings(data, encoder, cache, progress)
 
 
 def _no_images(folder: Path, rejected: Sequence[InputError]) -> InputError:
@@ -465,16 +462,6 @@ def _no_images(folder: Path, rejected: Sequence[InputError]) -> InputError:
         "a folder with images",
         first.do,
     )
-
-
-def _read_embeddings(place: Path) -> tuple[CollectionRead, ItemTable]:
-    """Embeddings of a file, and what it tells of them."""
-    if place.suffix.lower() in ARCHIVES:
-        raise InputError(
-            str(place), "an archive", "a folder of images", "unpack it, and give the folder"
-        )
-    table = read_features(place)
-    return CollectionRead(Collection(items=table.items, embeddings=table.embeddings)), table
 
 
 def _facts_by_folders(
@@ -585,9 +572,9 @@ def _rows_of_items(
     )
 
 
-def _with_labels(reading: CollectionRead, facts: ItemTable) -> CollectionRead:
+def _with_labels(data: Collection, facts: ItemTable) -> Collection:
     """Code labels and parts, and say what is odd about them."""
-    data, notices = reading.collection, list(facts.notices)
+    notices = [*data.notices, *facts.notices]
     if facts.labels:
         classes = facts.classes or _sorted_names(set(facts.labels) - {""})
         if not classes:
@@ -598,7 +585,7 @@ def _with_labels(reading: CollectionRead, facts: ItemTable) -> CollectionRead:
         notices += _label_notices(codes, tuple(classes))
     if any(facts.split):
         data = replace(data, split=facts.split)
-    return replace(reading, collection=data, notices=(*reading.notices, *notices))
+    return replace(data, notices=tuple(notices))
 
 
 def _sorted_names(names: set[str]) -> tuple[str, ...]:
@@ -622,13 +609,9 @@ def _label_notices(codes: Ints, classes: tuple[str, ...]) -> list[Notice]:
 
 
 def _with_embeddings(
-    reading: CollectionRead,
-    encoder: Encoder | str,
-    cache: AnyPath | None,
-    progress: Progress | None,
-) -> CollectionRead:
+    data: Collection, encoder: Encoder | str, cache: AnyPath | None, progress: Progress | None
+) -> Collection:
     """Embed the images; embeddings that are given are put to their items by id."""
-    data = reading.collection
     chosen = choose_encoder(encoder) if isinstance(encoder, str) else encoder
     if isinstance(chosen, GivenEmbeddings) and chosen.items:
         row, notices = _rows_of_items(chosen.items, data.items, where="embeddings")
@@ -640,18 +623,18 @@ def _with_embeddings(
                 "an embedding for every image",
                 "embed these images, or take them out of the folder",
             )
-        data = replace(data, embeddings=np.asarray(chosen.array)[row])
-        return replace(reading, collection=data, notices=(*reading.notices, *notices))
+        values = np.asarray(chosen.array)[row]
+        return replace(data, embeddings=values, notices=(*data.notices, *notices))
     assert data.images is not None
-    seen = len(data) + len(reading.rejected)
+    seen = len(data) + len(data.rejected)
     embedding = embed(
         data.images,
         chosen,
         cache=cache,
         progress=progress and (lambda done, total: progress(seen + done, seen + total)),
     )
-    data = replace(data, embeddings=embedding.values)
-    return replace(reading, collection=data, notices=(*reading.notices, *embedding.notices))
+    notices = (*data.notices, *embedding.notices)
+    return replace(data, embeddings=embedding.values, notices=notices)
 
 
 def read_parts(path: AnyPath, items: Sequence[str]) -> tuple[str, ...]:

@@ -258,16 +258,16 @@ def _own_study(path: Path, options: Options, cache: Path | None) -> "JudgedColle
 
     encoder = options.encoder or ("default" if path.is_dir() else None)
     with progress("reading") as tell:
-        reading = read_collection(
+        data = read_collection(
             path, labels=options.label_table, encoder=encoder, cache=cache, progress=tell
         )
-    note(reading.notices)
+    note(data.notices)
     files = _by_task("votes", options.votes)
     truths: Any = {task: _votes(file, task) for task, file in files.items()}
     return JudgedCollection(
         name=path.stem,
         title=path.stem,
-        collection=reading.collection,
+        collection=data,
         truths=truths,
     )
 

@@ -63,8 +63,8 @@ def start(options: Options) -> None:
     encoder = choose_encoder(options.encoder or USUAL_ENCODER)
     cache = options.cache or out / EMBEDDINGS
     with progress("reading and embedding") as tell:
-        reading = read_collection(source, encoder=encoder, cache=cache, progress=tell)
-    note(reading.notices)
+        data = read_collection(source, encoder=encoder, cache=cache, progress=tell)
+    note(data.notices)
     judging = Judging(
         model=options.judge,
         threshold=options.yes_threshold,
@@ -73,7 +73,7 @@ def start(options: Options) -> None:
     )
     with progress("nearest neighbours") as tell:
         state = DuplicateRounds.start(
-            reading.collection, judging=judging, patience=options.patience, progress=tell
+            data, judging=judging, patience=options.patience, progress=tell
         )
     state.save(out)
     _hand_out(state, out)

@@ -14,7 +14,7 @@ from equipoise.cli.screen import note, output, print_json, progress, say
 from equipoise.types.arrays import InputError
 
 if TYPE_CHECKING:
-    from equipoise.clean.collection import CollectionRead
+    from equipoise.clean.collection import Collection
     from equipoise.clean.detector import Progress
     from equipoise.clean.encoders import Encoder
     from equipoise.clean.scanning import Scan
@@ -71,7 +71,7 @@ def scan(options: Options) -> None:
 
     _check_out(options)
     detectors = choose(words(options.detectors), DETECTORS)
-    reading, encoder = _read(options)
+    data, encoder = _read(options)
     how = ScanPlan(
         detectors=detectors,
         most=options.longest,
@@ -83,8 +83,8 @@ def scan(options: Options) -> None:
         encoder=encoder,
     )
     with _Steps() as steps:
-        scanned = look_through(reading.collection, how, steps)
-    scanned, thumbnails = _with_origin(scanned, reading, options)
+        scanned = look_through(data, how, steps)
+    scanned, thumbnails = _with_origin(scanned, data, options)
     note(scanned.notices)
     files: list[str] = []
     if options.out is not None:
@@ -126,7 +126,7 @@ def _said(out: Path | None, files: Sequence[str]) -> list[str]:
     return [f"{out / 'report.html'}", f"lists: {', '.join(lists)}"]
 
 
-def _read(options: Options) -> "tuple[CollectionRead, Encoder | None]":
+def _read(options: Options) -> "tuple[Collection, Encoder | None]":
     """Read images or embeddings, labels and parts; the encoder where there are images."""
     from equipoise.clean.encoders import choose_encoder
     from equipoise.clean.reading import FOLDERS, read_collection, read_parts
@@ -135,18 +135,17 @@ def _read(options: Options) -> "tuple[CollectionRead, Encoder | None]":
     by_folder = str(options.split) == FOLDERS
     assert options.source is not None
     with progress("reading and embedding") as tell:
-        reading = read_collection(
+        data = read_collection(
             options.source, labels=options.label_table, split="folders" if by_folder else None,
             encoder=encoder, cache=_cache(options), progress=tell,
         )  # fmt: skip
-    data = reading.collection
     if options.split is not None and not by_folder:
         data = replace(data, split=read_parts(options.split, data.items))
-    return replace(reading, collection=data), encoder if data.images is not None else None
+    return data, encoder if data.images is not None else None
 
 
 def _with_origin(
-    scanned: "Scan", reading: "CollectionRead", options: Options
+    scanned: "Scan", data: "Collection", options: Options
 ) -> "tuple[Scan, dict[str, bytes]]":
     """A scan with where it comes from, and the pictures that lie beside its page."""
     from equipoise.clean.scan_findings import pictures
@@ -157,25 +156,25 @@ def _with_origin(
     if options.out is not None and options.thumbnails != "none":
         with progress("pictures"):
             beside = options.thumbnails == "beside"
-            shown, thumbnails = pictures(reading.collection, scanned, beside=beside)
+            shown, thumbnails = pictures(data, scanned, beside=beside)
     whole = replace(
         scanned,
         name=options.source.name or str(options.source),
         rejected=tuple(
-            (refusal.where, f"{refusal.got}; {refusal.do}") for refusal in reading.rejected
+            (refusal.where, f"{refusal.got}; {refusal.do}") for refusal in data.rejected
         ),
         pictures=shown,
-        settings=_settings(reading, options),
-        notices=(*reading.notices, *scanned.notices),
+        settings=_settings(data, options),
+        notices=(*data.notices, *scanned.notices),
     )
     return whole, thumbnails
 
 
-def _settings(reading: "CollectionRead", options: Options) -> tuple[tuple[str, str], ...]:
+def _settings(data: "Collection", options: Options) -> tuple[tuple[str, str], ...]:
     """What the page says of how the scan was made."""
     assert options.source is not None
     encoder = options.encoder or USUAL_ENCODER
-    images = reading.collection.images is not None
+    images = data.images is not None
     tables = (("labels", options.label_table), ("split", options.split))
     return (
         ("looked through", options.source.name),

@@ -143,11 +143,10 @@ def benchmark(options: Options) -> None:
 
 def _trained(options: Options, folder: Path) -> "Outcome":
     """Run the grid under a bar."""
-    import sys
     from math import inf
 
     from equipoise.scale.engine import current
-    from equipoise.uq.training.grid import progress_line, run_grid
+    from equipoise.uq.training.grid import run_grid
     from equipoise.uq.training.methods import METHODS
     from equipoise.uq.training.plan import (
         Machine,
@@ -178,7 +177,7 @@ def _trained(options: Options, folder: Path) -> "Outcome":
     )
     minutes = inf if options.minutes is None else options.minutes
     machine = Machine(device=options.device, workers=current().workers, minutes=minutes)
-    with progress_line(sys.stderr) as tell:
+    with progress("training") as tell:
         return run_grid(plan, setup, folder, machine, tell)
 
 

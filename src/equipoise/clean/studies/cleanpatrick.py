@@ -104,8 +104,8 @@ def load_cleanpatrick(
         for task, stem in FILES.items()
     }
     diagnoses = _diagnoses(home, seen)
-    reading = read_collection(seen, encoder=encoder, cache=cache, progress=progress)
-    data = _named_by_hash(reading.collection, diagnoses)
+    images_read = read_collection(seen, encoder=encoder, cache=cache, progress=progress)
+    data = _named_by_hash(images_read, diagnoses)
     return JudgedCollection(
         name=SOURCE.name,
         title="CleanPatrick",

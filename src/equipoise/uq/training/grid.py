@@ -15,12 +15,10 @@ which all workers must see, and takes one GPU slot of a worker where a GPU is as
 
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import TextIO
 
 import numpy as np
 import torch
@@ -28,15 +26,13 @@ import torch
 from equipoise.scale import cells as tasks_of
 from equipoise.scale.engine import Engine, current, using
 from equipoise.types.arrays import InputError
-from equipoise.uq.training.loop import Bench, Progress, Tell
+from equipoise.uq.training.loop import Bench, Tell
 from equipoise.uq.training.plan import Cell, Folder, Machine, Plan, Setup
 from equipoise.uq.training.resident import require_device
 
 _GPU_WORKERS = 8
 _FINISHED = "cells"  # folder of what is known of finished tasks
 _GPU = "GPU"  # slot of a worker
-_WIDTH = 24  # of the bar in a line of progress
-_TERMINAL_SECONDS, _LINE_SECONDS = 0.1, 20.0  # between two lines that are written
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +62,7 @@ def run_grid(
     setup: Setup,
     out: Path,
     machine: Machine | None = None,
-    tell: Tell = lambda _: None,
+    tell: Tell = lambda *_: None,
 ) -> Outcome:
     """Run what is missing of a grid, on the engine in use.
 
@@ -75,7 +71,7 @@ def run_grid(
     out
         The folder; one of another configuration is refused.
     tell
-        Is given the progress, after every epoch and step.
+        Called as ``tell(done, all)`` after every epoch and step.
     """
     started, machine = time.time(), machine or Machine()
     gpu = require_device(machine.device).type == "cuda"
@@ -102,23 +98,21 @@ def run_grid(
 
 
 def _in_order(
-    bench: Bench, cells: Sequence[Cell], tell: Tell = lambda _: None
+    bench: Bench, cells: Sequence[Cell], tell: Tell = lambda *_: None
 ) -> dict[str, str]:
     """Do what cells still need in this process; the reasons of what failed, by its name."""
     threads, workers = torch.get_num_threads(), bench.machine.workers
     # threads that wait for each other cost more than they bring
     torch.set_num_threads(1 if bench.setup.small else max(1, threads // workers))
-    steps, failed, started = _steps(bench, cells), {}, time.time()
+    steps, failed = _steps(bench, cells), {}
     try:
         for done, (name, run) in enumerate(steps.items()):
 
-            def report(epoch: Progress, done: int = done, name: str = name) -> None:
-                worth = done + 0.8 * epoch.done / epoch.total
-                left = (time.time() - started) * (len(steps) / max(worth, 1e-9) - 1)
-                text = f"{name} {epoch.text}".strip()
-                tell(Progress(done, len(steps), left if worth >= 1 else math.nan, text))
+            def report(epochs: int, most: int, done: int = done) -> None:
+                part = int(0.8 * tasks_of.STEPS * epochs / most)
+                tell(done * tasks_of.STEPS + part, len(steps) * tasks_of.STEPS)
 
-            report(Progress(0, 1))
+            report(0, 1)
             try:
                 bench.require_time()
                 run(report)
@@ -129,7 +123,7 @@ def _in_order(
             except Exception as error:
                 failed[name] = f"{type(error).__name__}: {error}"
         else:
-            tell(Progress(len(steps), len(steps), 0.0))
+            tell(len(steps), len(steps))
     finally:
         torch.set_num_threads(threads)
     return failed
@@ -175,18 +169,11 @@ def _on_workers(bench: Bench, cells: Sequence[Cell], tell: Tell) -> dict[str, st
     if tasks_of.apart() == "one":
         tasks_of.run_cells([task for tasks in rounds for task in tasks.values()], place)
     failed: dict[str, str] = {}
-    for which, tasks in enumerate(rounds, 1):
-        start = time.monotonic()
-
-        def progress(done: int, total: int, start: float = start, which: int = which) -> None:
-            left = (time.monotonic() - start) * (total - done) / done if done else math.nan
-            done, total = done // tasks_of.STEPS, total // tasks_of.STEPS
-            tell(Progress(done, total, left, f"round {which} of {len(rounds)}"))
-
+    for tasks in rounds:
         missing = [task for some, task in tasks.items() if set(some).intersection(cells)]
         for task in missing:  # known as finished, but its files are gone
             task.path(place).unlink(missing_ok=True)
-        outcomes = tasks_of.run_cells(missing, place, progress, resource=slot)
+        outcomes = tasks_of.run_cells(missing, place, tell, resource=slot)
         failed |= {done.cell.name: done.reason for done in outcomes if done.arrays is None}
     return failed
 
@@ -243,43 +230,3 @@ def _bench(plan: Plan, setup: Setup, folder: Folder, machine: Machine) -> Bench:
             "the images of the grid", "remove the folder: it is made anew",
         ) from error  # fmt: skip
     return bench
-
-
-@contextmanager
-def progress_line(stream: TextIO) -> Iterator[Tell]:
-    """Write how far a grid is: over one line of a terminal, elsewhere a line now and then."""
-    terminal, last = stream.isatty(), -math.inf
-
-    def show(progress: Progress) -> None:
-        nonlocal last
-        now = time.monotonic()
-        seldom = _TERMINAL_SECONDS if terminal else _LINE_SECONDS
-        if now - last < seldom and progress.done < progress.total:
-            return
-        last = now
-        line = _progress_line(progress)
-        stream.write(f"\r\x1b[2K{line}" if terminal else f"{line}\n")
-        stream.flush()
-
-    try:
-        yield show
-    finally:
-        if terminal:
-            stream.write("\n")
-
-
-def _progress_line(progress: Progress) -> str:
-    """The progress in one line.
-
-    Examples
-    --------
-    >>> _progress_line(Progress(3, 12, 95.0, "baseline.vit_tiny.0"))
-    '[######..................] 3 of 12, about 1 min 35 s left, baseline.vit_tiny.0'
-    """
-    full = _WIDTH * progress.done // max(1, progress.total)
-    bar = "#" * full + "." * (_WIDTH - full)
-    left = "time left not known yet"
-    if math.isfinite(progress.left):
-        minutes, seconds = divmod(math.ceil(progress.left), 60)
-        left = f"about {f'{minutes} min ' if minutes else ''}{seconds} s left"
-    return f"[{bar}] {progress.done} of {progress.total}, {left}, {progress.text}"

@@ -32,7 +32,7 @@ from functools import cached_property, partial
 from io import BytesIO
 from pathlib import Path
 from pickle import UnpicklingError
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
@@ -43,7 +43,6 @@ from equipoise.read import codec
 from equipoise.read.files import content
 from equipoise.read.writing import write_text
 from equipoise.types.arrays import InputError
-from equipoise.types.numbers import number
 from equipoise.uq.training.corruptions import (
     Severity,
     assigned,
@@ -70,16 +69,7 @@ ANEW = "remove the file: it is made anew"
 _AT_ONCE = 16  # batches that are gathered and augmented together
 
 
-class Progress(NamedTuple):
-    """How far something is; `left` is the seconds that are left, nan where nobody knows."""
-
-    done: int
-    total: int
-    left: float = math.nan
-    text: str = ""
-
-
-Tell = Callable[[Progress], None]
+Tell = Callable[[int, int], None]  # is told how much is done, of how much
 
 
 def augmented(images: torch.Tensor, shift: int, *, flip: bool) -> torch.Tensor:
@@ -133,7 +123,7 @@ class Trainer:
     fingerprint: str = ""
     checkpoint_seconds: float = 0.0
     deadline: float = math.inf
-    tell: Tell = lambda _: None
+    tell: Tell = lambda *_: None
 
     def train(self, model: nn.Module, data: DeviceData) -> Course:
         """Train to the end and leave the model with the weights to keep."""
@@ -157,8 +147,7 @@ class Trainer:
             if self.checkpoint is not None and time.time() - written >= self.checkpoint_seconds:
                 self._write(model, optimiser, course)
                 written = time.time()
-            text = f"epoch {course.epochs}, AUROC {number(auroc)}"
-            self.tell(Progress(course.epochs, most, text=text))
+            self.tell(course.epochs, most)
         if further:  # the last weights stay, not the best
             course.auroc = self._validate(model, data, course.epochs)
         elif course.state:
