@@ -14,7 +14,7 @@ from equipoise.truth.agreement.coefficients import (
     krippendorff_alpha,
     percent_agreement,
 )
-from equipoise.truth.agreement.crossed import crossed
+from equipoise.truth.agreement.crossed import crossed_coefficient
 from equipoise.types.annotations import Annotations
 
 SLOW = {"alpha": krippendorff_alpha, "fleiss": fleiss_kappa, "percent": percent_agreement}
@@ -45,7 +45,9 @@ def drawn(seed, items, annotators, votes=None, cuts=(0.55,)):
 
 
 def cell_of(annotations, measure, level="nominal"):
-    return crossed(collect(annotations), measure, level, resample(annotations, "items"))
+    return crossed_coefficient(
+        collect(annotations), measure, level, resample(annotations, "items")
+    )
 
 
 @pytest.mark.parametrize("measure", SLOW)

@@ -25,7 +25,7 @@ Examples
 >>> votes = Annotations(kind="binary", items=("a", "b", "c"), classes=("no", "yes"),
 ...     annotators=("ana", "bo", "cy"), item=np.repeat([0, 1, 2], 3),
 ...     annotator=np.tile([0, 1, 2], 3), label=np.array([1, 1, 0, 0, 0, 0, 1, 1, 1]))
->>> cell = crossed(collect(votes), "alpha", "nominal", resample(votes, "items"))
+>>> cell = crossed_coefficient(collect(votes), "alpha", "nominal", resample(votes, "items"))
 >>> cell.values.round(3)
 array([0.6])
 """
@@ -41,7 +41,7 @@ from equipoise.truth.agreement.coefficients import TaskVotes, relative
 from equipoise.types.arrays import Floats, Ints
 
 
-def crossed(
+def crossed_coefficient(
     votes: TaskVotes,
     coefficient: str,
     level: str,
@@ -111,8 +111,8 @@ def _distances(votes: TaskVotes, count: Any, level: str) -> tuple[Floats, Floats
     value = votes.value
     if level == "interval":
         value = value - value[len(value) // 2]
-        one = np.ones(len(value))
-        return np.stack([value**2, -2 * value, one], 1), np.stack([one, value, value**2], 1)
+        same = np.ones(len(value))
+        return np.stack([value**2, -2 * value, same], 1), np.stack([same, value, value**2], 1)
     same = np.eye(len(value))
     if level == "nominal":
         return 1 - same, same

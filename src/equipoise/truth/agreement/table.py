@@ -33,7 +33,7 @@ from equipoise.truth.agreement.coefficients import (
     TaskVotes,
     landis_koch,
 )
-from equipoise.truth.agreement.crossed import crossed
+from equipoise.truth.agreement.crossed import crossed_coefficient
 from equipoise.truth.agreement.readings import reading_agreement
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import Floats, Ints, choice, short_repr
@@ -428,7 +428,7 @@ class _TaskOpinions:
         if key not in CROSSED or not estimate.standard_error > 0 or self.votes.who is None:
             return estimate, units
         level = self.level if key == "alpha" else "nominal"
-        cell = crossed(self.votes, key, level, self.plan)
+        cell = crossed_coefficient(self.votes, key, level, self.plan)
         if not (cell.population.annotators and cell.of(0).standard_error > 0):
             return estimate, units
         return replace(estimate, spread=cell.of(0)), f"{units} and annotators"
