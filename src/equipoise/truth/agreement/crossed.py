@@ -111,8 +111,8 @@ def _distances(votes: TaskVotes, count: Any, level: str) -> tuple[Floats, Floats
     value = votes.value
     if level == "interval":
         value = value - value[len(value) // 2]
-        same = np.ones(len(value))
-        return np.stack([value**2, -2 * value, same], 1), np.stack([same, value, value**2], 1)
+        unity = np.ones(len(value))
+        return np.stack([value**2, -2 * value, unity], 1), np.stack([unity, value, value**2], 1)
     same = np.eye(len(value))
     if level == "nominal":
         return 1 - same, same
