@@ -207,7 +207,7 @@ def test_groups_given_by_name_stay_with_their_items_however_a_table_is_read():
     rows = [f"scan-{number}" for number in random.permutation(60)] + ["zebra", "ant"]
     people = [f"p{row // 3}" for row in range(len(rows))]
     frame = pandas.DataFrame({"item": rows, "ana": 1, "bo": np.arange(len(rows)) % 2})
-    table = Annotations.from_wide(frame)
+    table = Annotations.from_dataframe(frame, layout="wide")
     assert table.items != tuple(rows)
     whose = dict(zip(rows, people, strict=True))
     for group in (whose, pandas.Series(whose).sample(frac=1, random_state=1)):

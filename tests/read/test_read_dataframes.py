@@ -158,7 +158,7 @@ def test_an_index_that_only_numbers_rows_is_ignored():
     frame = pd.DataFrame({"item": ["a"], "label": ["p"]}, index=["first"])
     assert Annotations.from_dataframe(frame).items == ("a",)
     with pytest.raises(InputError, match="reset_index"):
-        Annotations.from_wide(pd.DataFrame({"ana": ["p"]}, index=["scan"]))
+        Annotations.from_dataframe(pd.DataFrame({"ana": ["p"]}, index=["scan"]), layout="wide")
 
 
 def test_given_classes_set_order_and_match_whole_numbers():

@@ -12,7 +12,7 @@ from tests.read.test_read_dataframes import NAN, read, same
 
 def test_wide_tables():
     frame = pd.DataFrame({"id": [1, 2], "ana": [1.0, NAN], "bo": [2, 3]})
-    table = Annotations.from_wide(frame, columns={"item": "id"})
+    table = Annotations.from_dataframe(frame, layout="wide", columns={"item": "id"})
     assert (table.items, table.annotators) == (("1", "2"), ("ana", "bo"))
     assert table.item.tolist() == [0, 0, 1]
     assert [table.classes[code] for code in table.label] == ["1", "2", "3"]

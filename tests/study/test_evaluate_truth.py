@@ -156,4 +156,4 @@ def test_what_the_fit_says_is_passed_on_once():
 def test_draws_of_all_classes_are_each_made_once():
     truth = dirichlet(votes(items=5, classes=6), prior="uniform").drawn(7, seed=0)
     found = task_truths(truth)[0].draws
-    assert_array_equal(found, np.stack([truth.class_draws(name) for name in truth.classes]))
+    assert_array_equal(found, np.stack([truth.draw(number).T for number in range(7)], axis=2))

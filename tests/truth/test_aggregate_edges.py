@@ -159,7 +159,6 @@ def test_counts_are_never_written_out():
         lambda: plackett_luce(votes([0]), reliability=1e-4, prior=1e-4),
         lambda: dirichlet(votes([0])).drawn(0, seed=0),
         lambda: dirichlet(votes([0])).drawn(3, seed=-1),
-        lambda: dirichlet(votes([0])).class_draws("w"),
         lambda: annotator_bootstrap(mean_vote, votes([0]), draws=2.5),
         lambda: Annotations(
             kind="interval", items=("a",), item=np.zeros(1, int), value=np.ones(1)

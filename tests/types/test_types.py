@@ -204,8 +204,6 @@ def test_sparse_plausibilities_equal_dense_ones(data, items, classes):
     assert_allclose(thin.mean, thick.mean, atol=1e-12)
     for number in range(3):
         assert_allclose(thin.draw(number), full[number], atol=1e-12)
-    for k, name in enumerate(thin.classes):
-        assert_allclose(thin.class_draws(name), full[:, :, k].T, atol=1e-12)
 
 
 def test_predictions_are_aligned_by_name():

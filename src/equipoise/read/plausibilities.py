@@ -3,9 +3,6 @@
 The header is JSON inside the same file, with a schema number, read by the types of its fields.
 A seal, the hash of the header and of every array, is checked on reading: what was changed
 since it was written is refused. The same plausibilities give the same bytes.
-
-Files of schema 1 and 2, which have no seal, are read, too; their arrays are checked by name,
-kind and size.
 """
 
 import hashlib
@@ -21,14 +18,12 @@ from numpy.typing import NDArray
 from equipoise.read import codec
 from equipoise.read.files import read_arrays
 from equipoise.read.writing import replaced
-from equipoise.truth import MODELS
 from equipoise.types.arrays import InputError
 from equipoise.types.findings import JsonValue
 from equipoise.types.notices import Notice, to_json
 from equipoise.types.plausibilities import POSTERIORS, Plausibilities, Posterior, Skills
 
-SCHEMAS = (1, 2, 3)
-SEALED = 3  # from which on files have a seal
+SCHEMA = 3
 PLAIN = ("items", "classes", "method", "task", "parameters", "rest_shape", "split_seed")
 
 
@@ -39,7 +34,7 @@ def write_plausibilities(plausibilities: Plausibilities, path: str | Path) -> No
     }
     if plausibilities.difficulty is not None:
         arrays["difficulty"] = plausibilities.difficulty
-    header: dict[str, Any] = {"schema": SCHEMAS[-1]}
+    header: dict[str, Any] = {"schema": SCHEMA}
     header |= {name: getattr(plausibilities, name) for name in PLAIN}
     header["notices"] = [to_json(notice) for notice in plausibilities.notices]
     header["diagnostics"] = dict(plausibilities.diagnostics)
@@ -111,7 +106,7 @@ def read_plausibilities(path: str | Path) -> Plausibilities:
             notices=header.notices,
             diagnostics=header.diagnostics,
             ordered=header.ordered,
-            model=header.model or _model(header.method),
+            model=header.model,
             law=POSTERIORS[header.law](**law) if header.law else None,
             skills=Skills(header.skills.annotators, header.skills.meaning, **skills)
             if header.skills
@@ -119,7 +114,7 @@ def read_plausibilities(path: str | Path) -> Plausibilities:
         )
     except InputError:
         raise
-    except (TypeError, ValueError, IndexError) as error:  # arrays of old files that do not fit
+    except (TypeError, ValueError, IndexError) as error:
         raise _damaged_file(where, str(error)) from error
 
 
@@ -131,15 +126,11 @@ def _read_header(where: str, arrays: dict[str, NDArray[Any]]) -> _Header:
     except (ValueError, RecursionError) as error:
         raise _damaged_file(where, "no header that can be read") from error
     schema = plain.get("schema") if isinstance(plain, dict) else None
-    if type(schema) is not int or schema not in SCHEMAS:
-        raise InputError(
-            where,
-            f"schema {schema!r:.20}",
-            f"schema 1 to {SCHEMAS[-1]}",
-            "read it with the version of equipoise that wrote it",
-        )
+    if type(schema) is not int or schema != SCHEMA:
+        do = "read it with the version of equipoise that wrote it, or aggregate again"
+        raise InputError(where, f"schema {schema!r:.20}", f"schema {SCHEMA}", do)
     seal = arrays.pop("seal", np.zeros(0, dtype=np.uint8)).tobytes()
-    if schema >= SEALED and seal != _seal(stored, arrays):
+    if seal != _seal(stored, arrays):
         raise InputError(
             where, "changed since it was written", "the file as it was", "write it again"
         )
@@ -202,14 +193,6 @@ def _damaged_file(where: str, why: str) -> InputError:
         "a file written by write_plausibilities",
         "write it again",
     )
-
-
-def _model(method: str) -> str:
-    """The model of a file of an older version, which does not name it; empty if unknown."""
-    if method.startswith("annotator bootstrap of "):
-        return "annotator_bootstrap"
-    titles = {model.title: name for name, model in MODELS.items()}
-    return titles.get(method.partition(" (")[0], "")
 
 
 def _parts(thing: Posterior | Skills, kind: type) -> dict[str, Any]:

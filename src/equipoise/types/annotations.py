@@ -165,12 +165,6 @@ class Annotations:
         return annotations_of_tables([from_frame(frame)], options)
 
     @classmethod
-    def from_wide(cls, frame: Any, **keywords: Any) -> "Annotations":
-        """Read a dataframe with a row per item and a column per annotator; blank is missing."""
-        keywords.setdefault("layout", "wide")
-        return cls.from_dataframe(frame, **keywords)
-
-    @classmethod
     def from_counts(
         cls,
         matrix: Any,

@@ -45,7 +45,6 @@ from equipoise.types.arrays import (
     Ints,
     ItemsByClasses,
     frozen,
-    nearest,
     require_drawn,
     require_simplex,
     require_unique,
@@ -835,25 +834,6 @@ class Plausibilities:
     def mean(self) -> ItemsByClasses:
         """The average over draws, shape (items, classes)."""
         return self._full(self.mass.mean(axis=0), self.rest.mean(axis=0))
-
-    def class_draws(self, label: str) -> Floats:
-        """Mass of one class in every draw, shape (items, draws), without making them full."""
-        if label not in self.classes:
-            raise InputError(
-                "plausibilities",
-                f"class {label!r}",
-                "a known one",
-                nearest(label, self.classes),
-            )
-        code = self.classes.index(label)
-        if self.rest_shape or self.on_demand:
-            drawn = [self.draw(number)[:, code] for number in range(self.draws)]
-            return np.ascontiguousarray(np.stack(drawn, axis=1))
-        entry = np.flatnonzero(self.label == code)
-        item = self.entry_items[entry]
-        share = self.rest.T / np.maximum(self.others, 1)[:, None]
-        share[item] = self.mass.T[entry]
-        return np.ascontiguousarray(share)
 
     def _full(self, mass: Floats, rest: Floats) -> ItemsByClasses:
         """Spread the rest evenly over the classes that nobody mentioned."""
