@@ -11,11 +11,10 @@ others, are therefore one unit of resampling; where they all hang together, pair
 and a notice says that intervals are too narrow to the degree that pairs depend.
 
 Scores that are kept are never stale: a cell is known by all that decides them. Beside the data
-these are the settings by their content, the code (every file of
-`equipoise.clean`, the files of the classes that a detector is made of, and those of the modules
-that they use), and the versions of packages. Code that lies in no file (a notebook, standard
-input) and settings that have no lasting form (a function) are refused, and their scores are not
-kept.
+these are the settings by their content, the code (every file of `equipoise.clean`, and for a
+detector of the user's own every file of theirs that is loaded), and the versions of packages.
+Code that lies in no file (a notebook, standard input) and settings that have no lasting form (a
+function) are refused, and their scores are not kept.
 """
 
 import inspect
@@ -29,7 +28,6 @@ from functools import cache, partial
 from importlib.metadata import PackageNotFoundError, packages_distributions, version
 from itertools import chain, islice
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 
@@ -45,6 +43,7 @@ from equipoise.clean.detector import Detector, LeftOut, scores_of
 from equipoise.clean.detectors import DETECTORS
 from equipoise.metrics import parsed
 from equipoise.read.files import file_sha256
+from equipoise.read.user_code import user_file
 from equipoise.scale.cells import Arrays, Cell, Outcome, Progress, digest, run_cells
 from equipoise.study import Evaluation, Settings, Study
 from equipoise.study.study import report_replicates
@@ -457,64 +456,27 @@ def _array_digest(
 
 
 def _code_digest(detector: Detector, where: str) -> str:
-    """Hash of all the code that a detector runs, apart from packages that are installed."""
-    files = {_file_of_class(kind, where) for kind in _classes_of(detector)}
-    score = getattr(inspect.unwrap(type(detector).score), "__code__", None)
-    files.add(_existing_file(None if score is None else score.co_filename, where))
-    for name in dict.fromkeys(kind.__module__ for kind in _classes_of(detector)):
-        files.update(_files_of_modules(sys.modules.get(name)))
-    outside = sorted(file_sha256(path) for path in files if not path.is_relative_to(OURS))
-    return digest([_package_digests(), outside])
+    """Hash of all the code that a detector may run, apart from packages that are installed."""
+    used: set[Path] = set()
+    if user_file(detector):
+        score = getattr(inspect.unwrap(type(detector).score), "__code__", None)
+        if score is None or not Path(score.co_filename).is_file():
+            got, do = "code that lies in no file", "write it to a file"
+            raise InputError(where, got, "a class in a file", do)
+        used = {Path(score.co_filename).resolve(), *_files_of_user()}
+    return digest([_package_digests(), sorted(map(file_sha256, used))])
 
 
-def _classes_of(detector: Detector) -> list[type]:
-    return [
-        kind
-        for kind in type(detector).__mro__
-        if kind.__module__.partition(".")[0] not in sys.stdlib_module_names
-    ]
-
-
-def _file_of_class(kind: type, where: str) -> Path:
-    try:
-        return _existing_file(inspect.getsourcefile(kind), where)
-    except (OSError, TypeError):
-        return _existing_file(None, where)
-
-
-def _existing_file(path: str | None, where: str) -> Path:
-    if path is None or not Path(path).is_file():
-        raise InputError(
-            where, "code that lies in no file", "a class in a file", "write it to a file"
-        )
-    return Path(path).resolve()
-
-
-def _files_of_modules(module: ModuleType | None) -> Iterator[Path]:
-    """Files of a user's modules that a module uses, and that these use in turn."""
-    waiting, seen = [module], set[str]()
-    while waiting:
-        waited = waiting.pop()
-        if waited is None or waited.__name__ in seen:
-            continue
-        seen.add(waited.__name__)
-        path = getattr(waited, "__file__", None)
-        if path is None or not _is_of_user(Path(path)):
-            continue
-        yield Path(path).resolve()
-        for value in list(vars(waited).values()):
-            name = getattr(value, "__module__", None)
-            named = sys.modules.get(name) if isinstance(name, str) else None
-            waiting.append(value if isinstance(value, ModuleType) else named)
-
-
-def _is_of_user(path: Path) -> bool:
-    """Whether a file is neither of Python, nor of an installed package, nor of equipoise."""
+def _files_of_user() -> Iterator[Path]:
+    """Files of modules that are loaded, but of Python, of installed packages and of ours."""
     places = [*site.getsitepackages(), site.getusersitepackages()]
     places += [sysconfig.get_path("stdlib"), str(OURS.parent)]
-    return path.suffix == ".py" and not any(
-        path.resolve().is_relative_to(Path(place).resolve()) for place in places
-    )
+    installed = [Path(place).resolve() for place in places]
+    for module in list(sys.modules.values()):
+        path = Path(getattr(module, "__file__", None) or "").resolve()
+        ours = any(path.is_relative_to(place) for place in installed)
+        if path.suffix == ".py" and path.is_file() and not ours:
+            yield path
 
 
 @cache
