@@ -77,7 +77,7 @@ OF_SCORING = (
 OF_TRUTH = ("truth", "draws", "burn_in", "reliability", "prior")
 RECORDED = (
     *("positive", "at_least", "kind", "exchangeable", "layout", "prediction_layout"),
-    *("repeats", "on_missing", "ties", "first_votes", "circular"),
+    *("repeats", "phases", "on_missing", "ties", "first_votes", "circular"),
 )
 
 

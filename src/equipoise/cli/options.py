@@ -206,6 +206,9 @@ class Options:
     repeats: Annotated[str, shared(
         FILES, "repeats", rare=True,
     )] = SHARED["repeats"].default  # fmt: skip
+    phases: Annotated[str, shared(
+        FILES, "phases", rare=True,
+    )] = SHARED["phases"].default  # fmt: skip
     expert_columns: Annotated[str | None, row(
         FILES, "Other names in the experts' files.", rare=True,
     )] = None  # fmt: skip
@@ -615,7 +618,7 @@ DEFAULTS: Mapping[str, Any] = {one.name: one.default for one in fields(Options)}
 
 # rows that several verbs take
 OF_STUDY = ("study", "annotations", "predictions", "dataset")
-OF_VOTES = ("kind", "classes", "exchangeable", "columns", "layout", "repeats")
+OF_VOTES = ("kind", "classes", "exchangeable", "columns", "layout", "repeats", "phases")
 OF_QUESTION = (*OF_VOTES, "first_votes", "positive", "at_least")
 OF_SCORES = ("prediction_columns", "prediction_layout")
 OF_MATCHING = ("on_missing", "gold", "ties", "circular")

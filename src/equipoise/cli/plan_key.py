@@ -25,7 +25,7 @@ ROW_OF = {
     "reliability": "reliability",
     "model": "score_model",
     **{name: name for name in ("task", "kind", "classes", "positive", "at_least")},
-    **{name: name for name in ("exchangeable", "columns", "layout", "repeats")},
+    **{name: name for name in ("exchangeable", "columns", "layout", "repeats", "phases")},
 }  # options that a key stores, and their rows of the table
 BINS = PER_BIN = 20
 NUMBERS = ("bins", "per_bin", "seed")

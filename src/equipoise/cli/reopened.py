@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 TITLE = "which model is better?"  # heading of an evaluation that has no other
 AS_IN_RUN = (
     *("kind", "exchangeable", "layout", "repeats", "first_votes", "positive", "at_least"),
-    *("prediction_layout", "on_missing", "gold", "ties", "circular"),
+    *("phases", "prediction_layout", "on_missing", "gold", "ties", "circular"),
 )  # read as an earlier evaluation did, unless something else is said
 
 

@@ -40,9 +40,9 @@ if TYPE_CHECKING:
 
 VOTE_FILES = (
     "Who said what: CSV, TSV or Parquet with `item, annotator, label` (optional `task, rank, "
-    "confidence, weight, timestamp, duration_ms, is_gold, arm, group`), a wide table of items"
-    " by annotators, a count matrix (npy, CSV), rankings JSON, a Label Studio export, or a "
-    "study that `equipoise check --out` wrote; several files or a folder for one file per "
+    "confidence, weight, timestamp, duration_ms, is_gold, arm, phase, group`), a wide table of "
+    "items by annotators, a count matrix (npy, CSV), rankings JSON, a Label Studio export, or "
+    "a study that `equipoise check --out` wrote; several files or a folder for one file per "
     "annotator."
 )
 SCORE_FLAGS = {"layout": "prediction_layout", "columns": "prediction_columns"}
@@ -189,6 +189,7 @@ def vote_keywords(options: Options) -> Mapping[str, Any]:
         "layout": options.layout,
         "kind": options.kind,
         "repeats": options.repeats,
+        "phases": options.phases,
         "exchangeable": options.exchangeable,
         "classes": (options.classes and class_names(options.classes)) or None,
         "columns": column_map(options.columns, "columns"),

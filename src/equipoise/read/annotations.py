@@ -599,7 +599,7 @@ def annotations_of(sources: Sequence[Source], options: VoteFormat) -> Annotation
     if len(sources) > 1:
         return annotations_of_tables([_table_of(file, options) for file in sources], options)
     if first.form == STUDY:
-        refused = ("layout", "kind", "classes", "columns", "repeats")
+        refused = ("layout", "kind", "classes", "columns", "repeats", "phases")
         options.refuse(*refused, where=first.content.name)
         annotations: Annotations = first.held[0]
         return annotations.anonymous() if options.exchangeable else annotations

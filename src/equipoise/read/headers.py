@@ -78,7 +78,7 @@ _ANNOTATIONS: Mapping[str, _Synonyms] = {
         name: _words(name.replace("_", ""))
         for name in (
             *("rank", "confidence", "weight", "timestamp", "duration_ms", "is_gold"),
-            *("arm", "group", "count"),
+            *("arm", "phase", "group", "count"),
         )
     },
 }

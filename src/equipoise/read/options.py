@@ -33,9 +33,11 @@ TIDY = (
     "duration_ms",
     "is_gold",
     "arm",
+    "phase",
     "group",
     "count",
 )
+PHASES = ("core", "extra", "adjudication", "gold", "training", "repeat")
 LONG = ("item", "task", "model", "score")
 
 
@@ -67,6 +69,11 @@ SHARED: Mapping[str, Shared] = {
         "keep",
         "Several votes of one annotator on one item: `keep`, `last` or `error`.",
         choices=("keep", "last", "error"),
+    ),
+    "phases": Shared(
+        "core,extra",
+        "Which votes count where they have a `phase`: some of `core`, `extra`, `adjudication`, "
+        "`gold`, `training` and `repeat`.",
     ),
     "on_missing": Shared(
         "error",
@@ -202,6 +209,8 @@ class VoteFormat:
         or ``error``.
     exchangeable
         Forget who voted: annotator names are slots, not persons.
+    phases
+        Phases whose votes count, separated by commas.
     """
 
     layout: str = SHARED["layout"].default
@@ -210,9 +219,12 @@ class VoteFormat:
     columns: Mapping[str, str] = field(default_factory=dict)
     repeats: str = SHARED["repeats"].default
     exchangeable: bool = SHARED["exchangeable"].default
+    phases: str = SHARED["phases"].default
 
     def __post_init__(self) -> None:
         choice("layout", str(self.layout), ANNOTATION_LAYOUTS)
+        for phase in str(self.phases).split(","):
+            choice("phases", phase.strip(), PHASES)
         check_shared("", self)
         object.__setattr__(self, "columns", _mapping(self.columns, TIDY))
         object.__setattr__(self, "classes", _class_names(self.classes))

@@ -58,7 +58,7 @@ def ranking_annotations(
     >>> two.label, two.rank, two.reading
     (array([3, 1, 4, 1]), array([0, 1, 1, 0]), array([0, 0, 0, 1]))
     """
-    options.refuse("columns", "repeats", where=name)
+    options.refuse("columns", "repeats", "phases", where=name)
     if options.kind not in (None, "ranking"):
         raise InputError(
             name, f"rankings, but kind {options.kind!r}", "kind 'ranking'", "leave kind out"

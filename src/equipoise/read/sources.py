@@ -354,7 +354,7 @@ def _annotations(files: Sequence[Source], options: VoteFormat) -> Annotations | 
             "one or the other",
             "leave one of them out",
         )
-    refused = ("layout", "kind", "classes", "columns", "repeats", "exchangeable")
+    refused = ("layout", "kind", "classes", "columns", "repeats", "phases", "exchangeable")
     options.refuse(*refused, where=first.name)
     first.layout, whole = STUDY, first.held
     study: Annotations = whole[0]

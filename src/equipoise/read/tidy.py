@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from equipoise.read.headers import WHO, group_hint, is_named_like, swapped_notices
-from equipoise.read.options import TIDY, VoteFormat
+from equipoise.read.options import PHASES, TIDY, VoteFormat
 from equipoise.read.tables import (
     CodedNames,
     Table,
@@ -32,6 +32,7 @@ from equipoise.read.tables import (
     numbers,
     ratings,
     repeated_rows,
+    words_of,
 )
 from equipoise.read.values import alike_notices, class_codes, scale_of, times
 from equipoise.types.annotations import MOST_VOTES, Annotations
@@ -64,7 +65,7 @@ def tidy_annotations(table: Table, options: VoteFormat) -> Annotations:
     >>> annotations.kind, annotations.classes, annotations.label
     ('binary', ('no', 'yes'), array([0, 1]))
     """
-    table = name_columns(table, options)
+    table = _of_phases(name_columns(table, options), options.phases)
     ranked = "rank" in table.columns
     if ranked or options.kind == "ranking":
         options = _as_rankings(table, options)
@@ -97,6 +98,50 @@ def tidy_annotations(table: Table, options: VoteFormat) -> Annotations:
         **extras,
         notices=(*table.notices, *notices, *of_labels, *of_extras),
     ).by_name()
+
+
+def _of_phases(table: Table, counted: str) -> Table:
+    """The votes of some phases, without that column; says which others do not count.
+
+    A blank phase is core; gold rows are no votes, and stay.
+    """
+    if "phase" not in table.columns:
+        return table
+    chosen = [name.strip() for name in counted.split(",")]
+    codes, names = _phases(table)
+    keep = np.array([name in chosen for name in names])[codes]
+    if "is_gold" in table.columns:
+        keep |= flags(table, "is_gold")
+    others = tuple(name for name in PHASES if name in names and name not in chosen)
+    option = Option("phases", ",".join((*chosen, *others)))
+    if not keep.any():
+        where, do = f"{table.name}, column phase", hint("count others with {}", option)
+        raise InputError(where, f"no vote of {listed(chosen)}", "votes that count", do)
+    left = replace(table, columns={k: v for k, v in table.columns.items() if k != "phase"})
+    if keep.all():
+        return left
+    text = (
+        "{votes:count} votes of other phases do not count: {phases:names}; {option} counts all"
+    )
+    votes = int((~keep).sum())
+    left_out = notice("phases_left_out", text, votes=votes, phases=others, option=option)
+    return left.noting(left_out).subset(keep)
+
+
+def _phases(table: Table) -> tuple[Ints, list[str]]:
+    """The phase of every row as a code, and the names of the codes; the last is core."""
+    codes, words = words_of(table, "phase")
+    names = [word.lower() or "core" for word in words]
+    odd = [code for code, name in enumerate(names) if name not in PHASES]
+    rows = np.flatnonzero(np.isin(codes, odd))
+    if len(rows):
+        raise InputError(
+            table.where(rows[0]),
+            f"phase {words[codes[rows[0]]]!r}",
+            f"one of {listed(PHASES, most=len(PHASES))}, or blank (core)",
+            "write one of these, or rename the column where it means something else",
+        )
+    return codes, [*names, "core"]
 
 
 def _row_ids(table: Table) -> dict[str, CodedNames]:

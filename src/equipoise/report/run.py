@@ -81,6 +81,7 @@ class StoredQuestion:
     layout: str | None = unsaid()
     prediction_layout: str | None = unsaid()
     repeats: str | None = unsaid()
+    phases: str | None = unsaid()
     on_missing: str | None = unsaid()
     gold: str | None = unsaid()
     ties: str | None = unsaid()

@@ -43,6 +43,7 @@ _REFUSED = {
     "weight": "weights of votes",
     "is_gold": "gold rows",
     "reading": "rankings",
+    "phase": "phases of votes",
 }
 _ADVICE = "leave the column out, or read votes that fit in memory with read_annotations"
 Task = TypeVar("Task")
