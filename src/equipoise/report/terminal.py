@@ -11,6 +11,7 @@ rows of its first table; what the data did not allow comes last, with the reason
 import math
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Literal
 
 from rich import box
@@ -20,7 +21,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from equipoise.types.charts import Chart, Dot, Dots, Standing, Standings
-from equipoise.types.findings import Finding, Report, Row, Table, cell
+from equipoise.types.findings import Column, Finding, Report, Row, Table, cell
 from equipoise.types.numbers import bound, number
 from equipoise.types.words import in_command, printable
 
@@ -33,6 +34,7 @@ DISTANCE = "below the best by"
 MOST_MODELS = 16  # rows of the table
 LEAST_WORD = 10  # columns of a list's words
 HEAD = 8  # letters of a line of a column's head, unless a word is longer
+AT_THE_CUT = "stated_cuts"  # whose rows stand below the standings
 DEPENDS = "Does the verdict depend on …?"
 BELOW = {"shown": "▾ below the best group", "same": "= same scores as another model"}
 
@@ -68,6 +70,16 @@ def answer_lines(report: Report, width: int, files: Sequence[str] = ()) -> Itera
     for part in report.findings:
         if part.key == "standings":
             yield from _boards(part, charts, width)
+        elif part.key == AT_THE_CUT:
+            yield from _cut_lines(part, width)
+    yield from _other_lines(report, width)
+    if files:
+        yield Text("")
+        yield Text(f"{EDGE}{'   '.join(files)}", style="dim")
+
+
+def _other_lines(report: Report, width: int) -> Iterator[Text]:
+    """A line for every finding in front that is no table of models."""
     others = [
         finding
         for finding in report.in_front
@@ -80,9 +92,6 @@ def answer_lines(report: Report, width: int, files: Sequence[str] = ()) -> Itera
         yield from fact_lines(
             "" if again else finding.nav, finding.sentence or finding.title, width
         )
-    if files:
-        yield Text("")
-        yield Text(f"{EDGE}{'   '.join(files)}", style="dim")
 
 
 def _boards(part: Finding, charts: Mapping[str, Chart], width: int) -> Iterator[Text]:
@@ -130,6 +139,35 @@ def fact_lines(label: str, text: str, width: int, *, style: str = "") -> Iterato
         yield Text.assemble(
             EDGE, (f"{head:<{LABEL}}", style or "dim"), (line, style if place == 0 else "")
         )
+
+
+def _cut_lines(part: Finding, width: int) -> Iterator[Text]:
+    """Models at their cuts: the columns that fit, some without their intervals."""
+    if not part.tables:
+        return
+    table = part.tables[0]
+    yield Text("")
+    rows, brief = table.rows, table.rows if table.brief is None else table.brief
+    more = len(rows) - len(brief)
+    who = f", {printable(str(brief[0]['model']))}" if more else ""
+    rest = f"  {more} more rows on the page" if more else ""
+    yield Text.assemble(EDGE, (f"{table.caption}{who}", "bold"), (rest, "dim"))
+    kept = [
+        column
+        for column in table.columns
+        if column.brief and any(row.get(column.key) not in ("", None) for row in brief)
+    ]
+
+    def need(column: Column) -> int:
+        return 2 + max(len(column.head), *(len(cell(row, column)) for row in brief))
+
+    while len(kept) > 1 and sum(map(need, kept)) > width:
+        spans = [place for place, column in enumerate(kept) if column.ends]
+        if spans:
+            kept[spans[-1]] = replace(kept[spans[-1]], ends=None)
+        else:
+            kept.pop()
+    yield from list_lines(replace(table, columns=tuple(kept)), width)
 
 
 # ---- the table -----------------------------------------------------------------------------

@@ -46,7 +46,7 @@ from equipoise.study.thresholds import with_thresholds
 from equipoise.study.truth import TaskTruth
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import Floats, InputError, Ints, short_repr
-from equipoise.types.claims import Claim, ClaimFamily, Estimand, Whom
+from equipoise.types.claims import Claim, ClaimFamily, Decision, Estimand, Whom, decide
 from equipoise.types.notices import Notice, notice
 from equipoise.types.numbers import count
 from equipoise.types.votes import Votes, collect_votes, gold_rows
@@ -252,6 +252,37 @@ class ReaderTable:
             claims |= self._claims(contrasts.like_these, like_these, possible)
         return claims
 
+    def ranges(self, task: str) -> Mapping[str, tuple[float, float]]:
+        """Lowest and highest sensitivity and specificity of the readers of a task."""
+        rates = next(part.rates for part in self.tasks if part.task == task)
+        sides = {SENSITIVITY: rates[1], SPECIFICITY: 1 - rates[0]}
+        return {
+            side: (float(np.nanmin(values)), float(np.nanmax(values)))
+            for side, values in sides.items()
+            if not np.isnan(values).all()
+        }
+
+    def decisions(self, models: Sequence[str]) -> Mapping[tuple[str, str], Decision]:
+        """What is claimed of models in every task, in one family of all tasks and models.
+
+        Of readers like these, or of these readers where they are too few to stand for others.
+        """
+        how, decisions = self.settings, {}
+        level = 1 - (1 - how.level) / len(self.tasks)
+        for part in self.tasks:
+            if part.contrasts is None:
+                continue
+            other = part.contrasts.like_these.population.annotators
+            cell = part.contrasts.like_these if other else part.contrasts.these
+            places = [self.models.index(model) for model in models]
+            widths = simultaneous_widths(cell.subset(places), level)
+            for model, place, width in zip(models, places, widths, strict=True):
+                value = float(cell.values[place])
+                decisions[part.task, model] = decide(
+                    value - float(width), value + float(width), how.margin
+                )
+        return decisions
+
     def _claims(
         self, cell: TwoWay, whom: Whom, possible: Sequence[str]
     ) -> dict[tuple[str, Whom], Claim]:
@@ -341,7 +372,7 @@ def model_scores(study: Study, aligned: Aligned) -> ModelScores:
         shares = {model: aligned.distributions(model) for model in aligned.scores}
         by_metric = tuple(Row(model, metric.name) for model in shares)
         return ModelScores(by_metric, {}, {}, shares, metric)
-    cut = _with_cut(study)
+    cut = models_with_cut(study)
     called = {
         model: aligned.decided.get(model, aligned.scores[model])
         for model in aligned.scores
@@ -357,7 +388,7 @@ def model_scores(study: Study, aligned: Aligned) -> ModelScores:
     return ModelScores(tuple(rows), scores, called, shares, None if of_class else metric)
 
 
-def _with_cut(study: Study) -> frozenset[str]:
+def models_with_cut(study: Study) -> frozenset[str]:
     """Models that decide in every task, by themselves or by a cut that somebody stated."""
     assumed = {(row.model, row.task) for row in study.used if row.how == "assumed"}
     without = {

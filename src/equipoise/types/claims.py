@@ -42,6 +42,15 @@ class Decision(Enum):
     NOT_SHOWN = "not shown"
 
 
+def decide(low: float, high: float, margin: float | None = None) -> Decision:
+    """What an interval says, positive is better."""
+    if low > 0:
+        return Decision.SUPERIOR
+    if margin is not None and low > -margin:
+        return Decision.NON_INFERIOR
+    return Decision.INFERIOR if high < 0 else Decision.NOT_SHOWN
+
+
 class Estimand(NamedTuple):
     """What is estimated: a metric, whose truth it is taken by, and who is compared."""
 
@@ -91,8 +100,4 @@ class Claim:
     @property
     def decision(self) -> Decision:
         """What the interval says."""
-        if self.low > 0:
-            return Decision.SUPERIOR
-        if self.margin is not None and self.low > -self.margin:
-            return Decision.NON_INFERIOR
-        return Decision.INFERIOR if self.high < 0 else Decision.NOT_SHOWN
+        return decide(self.low, self.high, self.margin)

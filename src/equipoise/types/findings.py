@@ -98,7 +98,7 @@ __all__ = [
 
 Kind = Literal[
     "text", "model", "names", "number", "change", "percent", "count", "rank", "p", "figures",
-    "duration", "resample_share", "bound",
+    "duration", "resample_share", "bound", "hundredths",
 ]  # fmt: skip
 Cell = str | float | int | bool | None | Sequence[str]
 Row = Mapping[str, Cell]
@@ -120,7 +120,7 @@ class Column:
         How values are written: ``model`` is the name of a model, ``names`` a list,
         ``figures`` two significant digits, ``change`` a signed difference, ``p`` a p-value,
         ``resample_share`` a share that shows neither 0% nor 100%, ``bound`` an upper bound,
-        rounded outward.
+        rounded outward, ``hundredths`` a share in per cent under a head that says so.
     ends
         Keys of the ends of the interval, which is written behind the value.
     brief
@@ -399,6 +399,7 @@ WRITERS: Mapping[str, Callable[[float | None], str]] = {
     "figures": numbers.significant,
     "duration": numbers.duration,
     "resample_share": numbers.resample_share,
+    "hundredths": lambda share: numbers.percent(share).removesuffix("%"),
 }
 
 

@@ -39,8 +39,10 @@ from equipoise.study.analyses.methods import (
 )
 from equipoise.study.analyses.readers import KEY as READERS
 from equipoise.study.analyses.readers import readers_finding
+from equipoise.study.analyses.stated_cuts import cuts_finding
 from equipoise.study.analyses.truth_items import certainty_findings
 from equipoise.study.analyses.words import score_title
+from equipoise.study.competitors import ReaderTable, reader_tables
 from equipoise.study.study import Progress, Settings, Study, silent
 from equipoise.study.thresholds import threshold_table
 from equipoise.truth import MODELS, model_title
@@ -159,7 +161,7 @@ def answer_report(study: Study, wanted: AnswerContent, stage: Stage | None = Non
         standings_finding(answer, nouns, foot_rows(agreement, answer.tasks)),
         metrics_finding(answer),
         distance_finding(answer),
-        _readers(study, answer.front, nouns, tell),
+        *_cuts_and_readers(study, answer.front, nouns, tell),
         agreement,
         worklist_finding(study.evaluation, study.voted, votes, nouns, behind),
     ]
@@ -288,15 +290,22 @@ def evaluation_report(evaluation: Evaluation) -> Report:
 # ---- findings ------------------------------------------------------------------------------
 
 
-def _readers(study: Study, front: RankedModels, nouns: Nouns, tell: Stage) -> Finding | None:
-    """Models against each annotator, where the annotators allow it, or why a truth does not."""
+def _cuts_and_readers(
+    study: Study, front: RankedModels, nouns: Nouns, tell: Stage
+) -> Iterator[Finding | None]:
+    """Models at their cuts and beside each annotator, or why the data do not allow it."""
     tell(READERS)(0, 1)
+    tables: Sequence[ReaderTable] = ()
+    missing = None
     try:
-        return readers_finding(study, nouns=nouns, hollow=front.behind)
+        tables = reader_tables(study)
     except InputError as error:
-        if isinstance(study.truth, Annotations):
-            return None
-        return left_out(READERS, f"Models against each {nouns.annotator}", error)
+        if not isinstance(study.truth, Annotations):
+            missing = left_out(READERS, f"Models against each {nouns.annotator}", error)
+    yield cuts_finding(study, front.models[0], nouns, tables)
+    if tables:
+        missing = readers_finding(study, nouns=nouns, hollow=front.behind, tables=tables)
+    yield missing
 
 
 def _pair(study: Study, wanted: AnswerContent) -> Iterator[Finding]:

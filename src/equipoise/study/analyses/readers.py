@@ -264,7 +264,11 @@ class _Page:
 
 
 def readers_finding(
-    study: Study, *, nouns: Nouns | None = None, hollow: Sequence[str] = ()
+    study: Study,
+    *,
+    nouns: Nouns | None = None,
+    hollow: Sequence[str] = (),
+    tables: Sequence[ReaderTable] | None = None,
 ) -> Finding:
     """Models next to readers, by every truth that there is.
 
@@ -276,6 +280,8 @@ def readers_finding(
         What items and readers are called.
     hollow
         Models that are drawn hollow: those behind the best group.
+    tables
+        Models next to readers, where somebody has them.
     """
     nouns = nouns or Nouns(annotator="reader")
     leader, possible = _could_be_first(study)
@@ -283,7 +289,7 @@ def readers_finding(
         return reader_study_finding(study, KEY, leader, possible, nouns)
     pages = [
         _Page(table, table.claims(possible), leader, hollow, nouns)
-        for table in reader_tables(study)
+        for table in (reader_tables(study) if tables is None else tables)
     ]
     first, *more = pages
     return Finding(

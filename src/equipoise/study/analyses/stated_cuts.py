@@ -1,0 +1,307 @@
+"""Models at their stated cuts: sensitivity, specificity and predictive values, beside readers.
+
+A row per task and model that decides, by itself or by a cut that somebody stated; a score is
+never cut at .5 because nobody said anything. Values are taken against the truth of the study:
+where every item has gold they are counts, 31 of 34, with the exact interval of
+`equipoise.inference.proportions`; against votes an item counts on both sides by its shares, and
+the interval is wide enough for other items and annotators like these.
+
+Beside them stands the range of the readers by the same truth, each of them left out of it
+unless it is gold, and what is claimed against readers: by balanced accuracy, or by the metric
+that the user named, in the family of all tasks and models of the table. With a margin a model
+is superior, non-inferior, or neither is shown, for one model as for many.
+
+Examples
+--------
+>>> from equipoise.datasets.demo import reading_study
+>>> from equipoise.study import Study
+>>> from equipoise.study.thresholds import Thresholds
+>>> readings, scores = reading_study()
+>>> cut = Settings(thresholds=Thresholds(0.5))
+>>> points = stated_cuts(Study.of(scores[:1], readings, settings=cut))
+>>> points[0].rates["sensitivity"].value > points[0].rates["ppv"].value
+True
+"""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from equipoise.inference.resampling import resample
+from equipoise.study.alignment import Aligned
+from equipoise.study.competitors import GOLD, ReaderTable, models_with_cut, reader_tables
+from equipoise.study.study import Settings, Study
+from equipoise.study.thresholds import THRESHOLD, with_thresholds
+from equipoise.types.annotations import Annotations
+from equipoise.types.arrays import InputError
+from equipoise.types.claims import Decision
+from equipoise.types.findings import Cell, Column, Finding, Table, spanned
+from equipoise.types.numbers import chosen, estimate, exact_percent, percent
+from equipoise.types.words import Nouns, hint, joined
+
+__all__ = ["KEY", "RATES", "Point", "Settings", "cuts_finding", "stated_cuts"]
+
+KEY = "stated_cuts"
+TITLE, NAV = "Models at their stated cuts", "At the cut"
+RATES = ("sensitivity", "specificity", "ppv", "npv")
+FEW = 12  # rows that stand in a terminal; of more those of one model do
+NO_CUT = hint(
+    "Nobody stated from which score on a model says yes; {} shows sensitivity, specificity and "
+    "predictive values with their counts.",
+    THRESHOLD,
+)
+METHODS = (
+    "Sensitivity, specificity and predictive values were taken at cuts stated in advance, with "
+    "Clopper-Pearson intervals on the effective number of units [@clopper1934; @korn1998]."
+)
+
+
+class Rate(NamedTuple):
+    """A share with its interval, and by gold how many of how many; else -1."""
+
+    value: float
+    low: float
+    high: float
+    hits: int = -1
+    trials: int = -1
+
+
+class Point(NamedTuple):
+    """One model at its cut in one task.
+
+    Attributes
+    ----------
+    cuts
+        From which scores on it says yes; empty where it decides by itself.
+    rates
+        By the names in `RATES`.
+    readers
+        Lowest and highest sensitivity and specificity among readers; empty without readers.
+    decision
+        What is claimed against readers; None where nothing can be.
+    """
+
+    task: str
+    model: str
+    cuts: tuple[float, ...]
+    rates: Mapping[str, Rate]
+    readers: Mapping[str, tuple[float, float]]
+    decision: Decision | None
+
+
+def stated_cuts(study: Study, tables: Sequence[ReaderTable] | None = None) -> tuple[Point, ...]:
+    """Every model with a cut in every task; none where nobody stated a cut.
+
+    Parameters
+    ----------
+    study
+        Models and the truth of yes/no questions.
+    tables
+        Models next to readers, where somebody has them.
+    """
+    if any(len(aligned.question.classes) > 1 for aligned in study.aligned):
+        return ()
+    view = with_thresholds(study.with_metrics(RATES), study.thresholds)
+    models = [model for model in study.aligned[0].scores if model in models_with_cut(view)]
+    if not models:
+        return ()
+    plan = resample(view.annotations, "influence", replicates=2) if _voted(view) else None
+    view = replace(view.of_models(models), resampling=plan)
+    table = _by_same_truth(view, _tables_of(study) if tables is None else tables)
+    return tuple(
+        point for aligned in view.aligned for point in _points(view, aligned, models, table)
+    )
+
+
+def _voted(study: Study) -> bool:
+    return isinstance(study.truth, Annotations)
+
+
+def _tables_of(study: Study) -> tuple[ReaderTable, ...]:
+    try:
+        return reader_tables(study)
+    except InputError:
+        return ()
+
+
+def _by_same_truth(study: Study, tables: Iterable[ReaderTable]) -> ReaderTable | None:
+    """Readers by gold where that is the truth, else by the votes of the others."""
+    by_gold = all(_counts(aligned) for aligned in study.aligned)
+    fitting = [table for table in tables if (table.truth == GOLD) == by_gold]
+    return fitting[0] if fitting else None
+
+
+def _counts(aligned: Aligned) -> bool:
+    """Whether every item has gold, so that values are counts."""
+    question = aligned.question
+    return question.votes is not None and bool(question.votes.gold.all())
+
+
+def _points(
+    study: Study, aligned: Aligned, models: Sequence[str], table: ReaderTable | None
+) -> Iterator[Point]:
+    """The models in one task."""
+    task, done, labels = aligned.question.task, study.evaluation, study.settings.labels
+    decisions = {} if table is None else table.decisions(models)
+    ranges = {} if table is None else table.ranges(task)
+    cuts: dict[str, list[float]] = {model: [] for model in models}
+    for row in study.used:
+        if row.task == task and row.model in cuts:
+            cuts[row.model].append(row.threshold)
+    for model in models:
+        counted = _gold_counts(aligned, model) if _counts(aligned) else {}
+        rates = {}
+        for name in RATES:
+            value = done.estimate(model, name, labels=labels, task=task)
+            ends = value.interval(study.settings.level)
+            rates[name] = Rate(value.value, *ends, *counted.get(name, (-1, -1)))
+        decision = decisions.get((task, model))
+        yield Point(task, model, tuple(sorted(cuts[model])), rates, ranges, decision)
+
+
+def _gold_counts(aligned: Aligned, model: str) -> dict[str, tuple[int, int]]:
+    """How many of how many, by the names in `RATES`."""
+    truth = aligned.question.shares[0] > 0.5
+    called = aligned.decided.get(model, aligned.scores[model]) > 0.5
+    hits, cleared = int((truth & called).sum()), int((~truth & ~called).sum())
+    positive, yes = int(truth.sum()), int(called.sum())
+    wholes = (positive, len(truth) - positive, yes, len(truth) - yes)
+    return dict(zip(RATES, zip((hits, cleared) * 2, wholes, strict=True), strict=True))
+
+
+# ---- the finding -----------------------------------------------------------------------------
+
+
+def cuts_finding(
+    study: Study,
+    leader: str,
+    nouns: Nouns | None = None,
+    tables: Sequence[ReaderTable] | None = None,
+) -> Finding | None:
+    """A row per task and model; None where nobody stated a cut.
+
+    Parameters
+    ----------
+    leader
+        The model that the sentence is about, if it has a cut.
+    """
+    points, nouns = stated_cuts(study, tables), nouns or Nouns()
+    if not points:
+        yes_no = all(len(aligned.question.classes) == 1 for aligned in study.aligned)
+        by_gold = yes_no and all(_counts(aligned) for aligned in study.aligned)
+        return Finding(key=KEY, title=TITLE, sentence=NO_CUT, nav=NAV) if by_gold else None
+    first = next((p.model for p in points if p.model == leader), points[0].model)
+    mine = [point for point in points if point.model == first]
+    rows = [_row(point) for point in points]
+    return Finding(
+        key=KEY,
+        title=TITLE,
+        sentence=_sentence(mine, nouns),
+        tables=(_table(rows, study.settings, first, nouns),),
+        methods=METHODS,
+        nav=NAV,
+    )
+
+
+def _row(point: Point) -> dict[str, Cell]:
+    row: dict[str, Cell] = {
+        "task": point.task,
+        "model": point.model,
+        "cut": joined([chosen(cut) for cut in point.cuts], most=3) or "decides",
+    }
+    for name, rate in point.rates.items():
+        ends = {f"{name}_low": rate.low, f"{name}_high": rate.high}
+        row |= {name: rate.value, **ends}
+        if rate.trials >= 0:
+            row[f"{name}_count"] = f"{rate.hits}/{rate.trials}"
+        if name in point.readers:
+            row[f"{name}_readers"] = _range(point.readers[name])
+    if point.decision is not None:
+        row["against_readers"] = point.decision.value
+    return row
+
+
+def _range(ends: tuple[float, float]) -> str:
+    low, high = (percent(end).removesuffix("%") for end in ends)
+    return low if low == high else f"{low}–{high}"
+
+
+def _table(rows: list[dict[str, Cell]], how: Settings, leader: str, nouns: Nouns) -> Table:
+    alone = len(rows) > FEW
+    brief = [row for row in rows if row["model"] == leader][:FEW] if alone else rows
+    by_gold = f"{RATES[0]}_count" in rows[0]
+    beside = f"{RATES[0]}_readers" in rows[0]
+    sides = [
+        column
+        for name in RATES[:2]
+        for column in (
+            spanned(name, f"{name[:4]}. %", "hundredths"),
+            *[Column(f"{name}_count", "count")] * by_gold,
+            *[Column(f"{name}_readers", "readers")] * beside,
+        )
+    ]
+    people = nouns.annotators
+    if how.margin is not None:
+        against = f"against {people}, margin {chosen(how.margin)}"
+    else:
+        against = f"against {people}"
+    claims = [Column("against_readers", against, brief=False)]
+    several = len({row["model"] for row in rows}) > 1
+    return Table(
+        name=KEY,
+        caption=TITLE,
+        columns=(
+            Column("task", "task"),
+            Column("model", "model", "model", brief=several and not alone),
+            Column("cut", "cut", brief=False),
+            *sides,
+            *(spanned(name, f"{name.upper()} %", "hundredths") for name in RATES[2:]),
+            *claims * any("against_readers" in row for row in rows),
+        ),
+        rows=rows,
+        brief=brief,
+        open=True,
+        legend=f"In per cent, with {exact_percent(how.level)} intervals. Readers: the lowest "
+        f"and the highest of the {people} by the same truth. Claims against {people} are one "
+        "family of all tasks and models of this table.",
+    )
+
+
+def _sentence(points: Sequence[Point], nouns: Nouns) -> str:
+    """What one model finds and spares, and where the readers lie."""
+    model = points[0].model
+    if len(points) > 1:
+        sides = " and ".join(_spread(points, name) for name in RATES[:2])
+        return f"At its stated cuts {model} has {sides}."
+    point = points[0]
+    finds, clears = (_share(point.rates[name]) for name in RATES[:2])
+    among = ""
+    if point.readers:
+        ranges = [f"{_range(point.readers[name])}%" for name in RATES[:2]]
+        among = f"; {nouns.annotators} find {ranges[0]} and clear {ranges[1]}"
+    return (
+        f"At its cut {model} finds, in per cent, {finds} of the positives and clears {clears} "
+        f"of the negatives{among}."
+    )
+
+
+def _share(rate: Rate) -> str:
+    size = estimate(rate.value, rate.low, rate.high, _hundredths)
+    return f"{rate.hits:,} of {rate.trials:,} ({size})" if rate.trials >= 0 else size
+
+
+def _hundredths(share: float | None) -> str:
+    return percent(share).removesuffix("%")
+
+
+def _spread(points: Sequence[Point], name: str) -> str:
+    """From the lowest to the highest task."""
+    defined = [point for point in points if math.isfinite(point.rates[name].value)]
+    if not defined:
+        return f"no {name}"
+    low, high = (
+        pick(defined, key=lambda point: point.rates[name].value) for pick in (min, max)
+    )
+    ends = [f"{percent(point.rates[name].value)} ({point.task})" for point in (low, high)]
+    return f"{name} from {ends[0]} to {ends[1]}"

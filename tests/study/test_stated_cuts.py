@@ -1,0 +1,139 @@
+"""Models at their stated cuts: counts by gold, readers beside them, nothing assumed."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.stats import binomtest
+from sklearn.metrics import confusion_matrix
+
+from equipoise import Annotations, Predictions, Settings
+from equipoise.report.answer import analyse_study
+from equipoise.report.terminal import answer_lines
+from equipoise.study import Study
+from equipoise.study.analyses.stated_cuts import cuts_finding, stated_cuts
+from equipoise.study.competitors import reader_tables
+from equipoise.study.thresholds import Thresholds
+from equipoise.types.claims import Decision
+from equipoise.types.words import Nouns
+
+
+def gold_study(tasks=("",), readers=3, cut=0.5, margin=None, quality=2.0, number=160):
+    """Readers, a reference standard and two models whose truth is known."""
+    random = np.random.default_rng(7)
+    truths = random.random((len(tasks), number)) < 0.4
+    rows = []
+    for task, truth in enumerate(truths):
+        for reader in range(readers):
+            right = random.random(number) < 0.7 + 0.02 * reader
+            rows += [
+                (i, reader, task, t == r, False)
+                for i, (t, r) in enumerate(zip(truth, right, strict=True))
+            ]
+        rows += [(i, readers, task, t, True) for i, t in enumerate(truth)]
+    item, annotator, task, label, gold = map(np.array, zip(*rows, strict=True))
+    annotations = Annotations(
+        kind="binary",
+        items=tuple(f"film {i:03d}" for i in range(number)),
+        classes=("no", "yes"),
+        annotators=(*(f"reader {r}" for r in range(readers)), "panel"),
+        tasks=tasks,
+        item=item,
+        annotator=annotator,
+        task=task,
+        label=label.astype(int),
+        is_gold=gold,
+    )
+    models = [
+        Predictions(
+            name,
+            annotations.items,
+            1 / (1 + np.exp(-(strength * (2 * truth - 1) + random.normal(size=number)))),
+            task=task,
+        )
+        for name, strength in (("net", quality), ("tree", quality / 2))
+        for task, truth in zip(tasks, truths, strict=True)
+    ]
+    thresholds = None if cut is None else Thresholds(cut)
+    settings = Settings(thresholds=thresholds, margin=margin, replicates=20)
+    return Study.of(models, annotations, metrics=["auroc"], settings=settings), truths, models
+
+
+def test_counts_are_those_of_scikit_learn_with_exact_intervals():
+    study, truths, models = gold_study()
+    for point, model in zip(stated_cuts(study), models, strict=True):
+        table = confusion_matrix(truths[0], model.values >= 0.5)
+        (clear, alarm), (missed, hit) = table.tolist()
+        expected = {
+            "sensitivity": (hit, hit + missed),
+            "specificity": (clear, clear + alarm),
+            "ppv": (hit, hit + alarm),
+            "npv": (clear, clear + missed),
+        }
+        for name, (hits, trials) in expected.items():
+            rate = point.rates[name]
+            assert (rate.hits, rate.trials) == (hits, trials)
+            exact = binomtest(hits, trials).proportion_ci(0.95, "exact")
+            assert_allclose(rate[:3], (hits / trials, *exact), atol=1e-9)
+
+
+def test_readers_lie_between_their_own_rates_by_gold():
+    study, truths, _ = gold_study()
+    votes = study.annotations
+    sens = []
+    for reader in range(3):
+        mine = (votes.annotator == reader) & ~votes.is_gold
+        sens.append(votes.label[mine][truths[0][votes.item[mine]]].mean())
+    assert_allclose(stated_cuts(study)[0].readers["sensitivity"], (min(sens), max(sens)))
+
+
+def test_a_score_that_nobody_cut_is_not_cut():
+    study, _, _ = gold_study(cut=None)
+    assert stated_cuts(study) == ()
+    finding = cuts_finding(study, "net")
+    assert not finding.tables
+    assert "threshold" in finding.sentence
+
+
+def test_one_task_with_cut_scores_of_votes_has_no_counts():
+    study, _, _ = gold_study()
+    votes = study.annotations
+    opinions = votes.rows(~votes.is_gold)
+    study = Study.of(
+        study.predictions, opinions, metrics=["auroc"],
+        settings=Settings(thresholds=Thresholds(0.5), replicates=20),
+    )  # fmt: skip
+    point = stated_cuts(study)[0]
+    assert point.rates["sensitivity"].trials == -1
+    assert point.rates["sensitivity"].low < point.rates["sensitivity"].value
+
+
+@pytest.mark.parametrize("tasks", [("",), ("edema", "mass", "nodule")])
+def test_claims_against_readers_are_one_family_of_tasks_and_models(tasks):
+    study, _, _ = gold_study(tasks, quality=1.2, readers=8)
+    (table,) = (t for t in reader_tables(study) if t.truth == "gold")
+    decisions = table.decisions(["net", "tree"])
+    assert set(decisions) == {(task, model) for task in tasks for model in ("net", "tree")}
+    if len(tasks) == 1:
+        alone = table.claims(("net", "tree"))
+        for model in ("net", "tree"):
+            claim = [claim for (name, _), claim in alone.items() if name == model][-1]
+            assert decisions["", model] is claim.decision
+
+
+def test_with_a_margin_one_model_is_judged_as_many_are():
+    study, _, _ = gold_study(quality=4.0, readers=8, margin=0.1)
+    for view in (study, study.of_models(["net"])):
+        assert stated_cuts(view)[0].decision in (Decision.SUPERIOR, Decision.NON_INFERIOR)
+
+
+def test_many_rows_are_those_of_the_leader_in_a_terminal():
+    tasks = tuple(f"finding {k}" for k in range(7))
+    study, _, _ = gold_study(tasks, number=60)
+    table = cuts_finding(study, "tree", Nouns()).tables[0]
+    assert len(table.rows) == 14
+    assert {row["model"] for row in table.brief} == {"tree"}
+    report = analyse_study(study, only=["calibration"])
+    for width in (60, 80, 100, 140):
+        lines = [line.plain for line in answer_lines(report, width)]
+        assert any(line.strip().startswith("finding 6") for line in lines)
+        assert max(map(len, lines)) <= width
