@@ -27,7 +27,7 @@ from equipoise.cli.options import (
     refuse_unused,
 )
 from equipoise.cli.reopened import earlier_run
-from equipoise.types.annotations import Annotations
+from equipoise.types.annotations import GOLD, Annotations
 from equipoise.types.arrays import InputError
 from equipoise.types.notices import Notice
 from equipoise.types.predictions import Predictions
@@ -129,6 +129,7 @@ def read_study(
         classes = classes or list(run.record.question.classes or ())
         names = names or tuple(metric.name for metric in run.record.metrics)
     votes, scores, notices = _sides(options)
+    options, votes = _with_gold_file(options, votes)
     _check_sides(options, votes, scores)
     options = replace(
         options,
@@ -136,9 +137,13 @@ def read_study(
         predictions=list(map(Path, map(attrgetter("path"), scores))),
     )
     table, models = _read_sides(options, votes, scores, classes or None)
+    if options.gold == "truth":
+        _ask_about_standards(table)
+    elif options.gold in (table.annotators or ()):
+        table = table.with_gold(options.gold)
     if matched:
         table = independent(table, models, options.circular)
-        if options.gold != "truth":
+        if options.gold not in ("truth", *(table.annotators or ())):
             table, models = _with_gold(table, models, options.gold)
     table, models = _question(table, models, options, (truth, ",".join(names), matched))
     named = options.dataset or _name_of(options.annotations or ())
@@ -485,6 +490,34 @@ def _name_of(paths: Sequence[Path]) -> str:
         return paths[0].name if paths else ""
     folders = {path.absolute().parent.name for path in paths}
     return folders.pop() if len(folders) == 1 else paths[0].name
+
+
+def _with_gold_file(options: Options, votes: "list[Source]") -> "tuple[Options, list[Source]]":
+    """Where gold is a file: it is read with the annotations, and its stem is who says so."""
+    from equipoise.read.sources import sources_of
+
+    path = Path(options.gold)
+    if options.gold in GOLD or not path.is_file():
+        return options, votes
+    if not any(path.samefile(file.path) for file in votes if Path(file.path).exists()):
+        votes = [*votes, *sources_of([path])]
+    return replace(options, gold=path.stem), votes
+
+
+def _ask_about_standards(table: Annotations) -> None:
+    """Refuse a reference standard among readers that nobody spoke of."""
+    names = table.like_standards
+    if names:
+        raise InputError(
+            f"annotator {names[0]!r}",
+            "a name like that of a reference standard, among readers",
+            "to know which of both it is",
+            hint(
+                "make it the standard: {}; or let it be a reader: {}",
+                Option("gold", names[0]),
+                Option("gold", "ignore"),
+            ),
+        )
 
 
 def _with_gold(

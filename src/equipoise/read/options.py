@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from equipoise.types.annotations import GOLD
 from equipoise.types.annotations import KINDS as KINDS
 from equipoise.types.annotations import Kind as Kind
 from equipoise.types.arrays import InputError, choice, listed, require_keywords, unknown_name
@@ -100,9 +99,9 @@ SHARED: Mapping[str, Shared] = {
     ),
     "gold": Shared(
         "truth",
-        "Rows marked `is_gold`: the `truth` of their items, `ignore` (the votes "
-        "count), or `only` items that have some.",
-        choices=GOLD,
+        "Who is the reference standard: an annotator, or a file of its own. Rows marked "
+        "`is_gold` are: the `truth` of their items, or `ignore` them (the votes count), or "
+        "`only` items that have some.",
     ),
     "ties": Shared(
         "half",

@@ -277,6 +277,14 @@ class Study:
             return self.votes
         raise InputError("truth", "plausibilities alone", "votes", "give the annotations")
 
+    @cached_property
+    def opinions(self) -> Annotations:
+        """The votes without gold: what readers say, also where a standard is the truth."""
+        gold = gold_rows(self.voted)
+        if gold.all() or not gold.any():
+            return self.voted
+        return replace(self.voted.rows(~gold), is_gold=None)
+
     @property
     def parts(self) -> "tuple[Annotations | Plausibilities, ...]":
         """The truth of all tasks at once, or of one task after the other."""

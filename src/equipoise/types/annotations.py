@@ -30,6 +30,15 @@ Kind = Literal["binary", "nominal", "ordinal", "interval", "ranking"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 MOST_VOTES = 10**15  # that one row may stand for: sums of them are still exact
 GOLD = ("truth", "ignore", "only")  # what gold rows are for
+STANDARDS = (
+    "gold",
+    "consensus",
+    "reference",
+    "adjudicated",
+    "adjudication",
+    "truth",
+    "groundtruth",
+)
 COLUMNS = (
     "item",
     "label",
@@ -316,7 +325,8 @@ class Annotations:
         use
             ``truth`` leaves the annotations as they are: gold settles its items. ``ignore``
             leaves gold rows out, so that the votes count; ``only`` leaves out items without
-            gold. Tasks of which nothing is left go, too.
+            gold. Tasks of which nothing is left go, too. The name of an annotator makes all
+            that it says gold.
 
         Examples
         --------
@@ -326,7 +336,9 @@ class Annotations:
         >>> len(votes.with_gold("ignore")), len(votes.with_gold("only"))
         (2, 2)
         """
-        choice("annotations, gold", use, GOLD)
+        if use not in GOLD and use in (self.annotators or ()):
+            return self._with_reference(use)
+        choice("annotations, gold", use, (*GOLD, *(self.annotators or ())))
         gold = np.zeros(len(self), dtype=bool) if self.is_gold is None else self.is_gold
         if use == "truth" or (use == "ignore" and not gold.any()):
             return self
@@ -344,6 +356,44 @@ class Annotations:
             codes, task = np.unique(left.task, return_inverse=True)
             left = replace(left, task=task, tasks=tuple(self.tasks[code] for code in codes))
         return replace(left, is_gold=None) if use == "ignore" else left
+
+    def _with_reference(self, name: str) -> "Annotations":
+        """What one annotator says is gold."""
+        assert self.annotators is not None and self.annotator is not None
+        gold = self.annotator == self.annotators.index(name)
+        if gold.all():
+            raise InputError(
+                f"annotations, gold {name}",
+                "votes of nobody else",
+                "readers beside the reference standard, or predictions alone with it",
+                hint(
+                    "mark its rows with a column is_gold of ones, or leave out {}",
+                    Option("gold"),
+                ),
+            )
+        return replace(self, is_gold=gold if self.is_gold is None else gold | self.is_gold)
+
+    @property
+    def like_standards(self) -> tuple[str, ...]:
+        """Annotators who are called as a reference standard is, and have votes that are none.
+
+        Examples
+        --------
+        >>> votes = Annotations(kind="binary", items=("a",), classes=("0", "1"),
+        ...     item=np.array([0, 0]), label=np.array([1, 0]),
+        ...     annotators=("Dr. Gold", "ground_truth"), annotator=np.array([0, 1]))
+        >>> votes.like_standards
+        ('ground_truth',)
+        """
+        if self.annotators is None or self.annotator is None:
+            return ()
+        opinion = np.ones(len(self), bool) if self.is_gold is None else ~self.is_gold
+        reading = np.bincount(self.annotator[opinion], minlength=len(self.annotators)) > 0
+        return tuple(
+            name
+            for name, reads in zip(self.annotators, reading, strict=True)
+            if reads and _names_standard(name)
+        )
 
     @property
     def vote_places(self) -> Ints:
@@ -638,3 +688,11 @@ def _as_number(threshold: str | float) -> float:
             "annotations, threshold", f"{threshold!r}", "a number", "give one on the scale"
         )
     return value
+
+
+def _names_standard(name: str) -> bool:
+    """Whether an annotator is called as a reference standard is, and not as a person is."""
+    words = "".join(x if x.isalpha() else " " for x in name.casefold()).split()
+    if {"dr", "mr", "ms", "prof"} & set(words):
+        return False
+    return bool(set(STANDARDS) & set(words))

@@ -12,7 +12,7 @@ from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import Bools, Floats, Ints
 from equipoise.types.findings import Column, Finding, Strip, Strips, Table
 from equipoise.types.numbers import number, percent
-from equipoise.types.votes import Votes
+from equipoise.types.votes import Votes, collect_votes
 from equipoise.types.words import Nouns, capital
 
 DISPUTED = 1 / 3  # share against the commonest answer from which on an item is disputed
@@ -52,12 +52,20 @@ def task_votes(study: Study, scored: Mapping[str, Ints]) -> dict[str, TaskVotes]
     scored
         Which items count in every task, by their places among the items of the annotations.
     """
-    annotations = study.voted
+    annotations = study.opinions
     if annotations.kind == "interval":
         return {}
+    votes_of = study.task_votes
+    if annotations is not study.voted:
+        votes_of = {
+            task: collect_votes(annotations, task)
+            for task in scored
+            if annotations.in_task(task).any()
+        }
     by_task = {}
-    for task, votes in study.task_votes.items():
-        use = np.flatnonzero(np.isin(votes.items, scored.get(task, votes.items)))
+    for task in [task for task in votes_of if task in scored]:
+        votes = votes_of[task]
+        use = np.flatnonzero(np.isin(votes.items, scored[task]))
         votes = votes if len(use) == len(votes.items) else votes.subset(use)
         shares = [votes.shares(k) for k in range(len(annotations.classes))]
         by_task[task] = TaskVotes(votes, np.stack(shares), task)

@@ -154,7 +154,7 @@ def answer_report(study: Study, wanted: AnswerContent, stage: Stage | None = Non
     base, data = study_report(study), DataSummary.of(study.evaluation, study.voted)
     votes = task_votes(study, _scored(study))
     tell("agreement")(0, 1)
-    agreement = agreement_finding(study.voted, votes, nouns, study.settings.annotators)
+    agreement = agreement_finding(study.opinions, votes, nouns, study.settings.annotators)
     behind = answer.front.behind
     front = [
         *_pair(study, wanted),
@@ -163,7 +163,7 @@ def answer_report(study: Study, wanted: AnswerContent, stage: Stage | None = Non
         distance_finding(answer),
         *_cuts_and_readers(study, answer.front, nouns, tell),
         agreement,
-        worklist_finding(study.evaluation, study.voted, votes, nouns, behind),
+        worklist_finding(study.evaluation, study.opinions, votes, nouns, behind),
     ]
     evidence = [
         *_thresholds(study.evaluation),
@@ -217,11 +217,14 @@ def _scored(study: Study) -> dict[str, Ints]:
 
 def _known(study: Study, data: DataSummary, nouns: Nouns) -> tuple[str, ...]:
     tasks = [task for task in study.evaluation.tasks if task != MACRO]
+    people = data.annotators
+    if study.opinions is not study.voted and study.opinions.annotator is not None:
+        people = len(np.unique(study.opinions.annotator))
     return (
         count(len(study.evaluation.models), "model"),
         counted(len(tasks), nouns.task) if len(tasks) > 1 else "",
         counted(data.items, nouns.item),
-        counted(data.annotators, nouns.annotator) if data.annotators else "",
+        counted(people, nouns.annotator) if people else "",
     )
 
 
