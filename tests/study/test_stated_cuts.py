@@ -10,7 +10,7 @@ from equipoise import Annotations, Predictions, Settings
 from equipoise.report.answer import analyse_study
 from equipoise.report.terminal import answer_lines
 from equipoise.study import Study
-from equipoise.study.analyses.stated_cuts import cuts_finding, stated_cuts
+from equipoise.study.analyses.stated_cuts import cuts_finding, points_at_cuts
 from equipoise.study.competitors import reader_tables
 from equipoise.study.thresholds import Thresholds
 from equipoise.types.claims import Decision
@@ -60,7 +60,7 @@ def gold_study(tasks=("",), readers=3, cut=0.5, margin=None, quality=2.0, number
 
 def test_counts_are_those_of_scikit_learn_with_exact_intervals():
     study, truths, models = gold_study()
-    for point, model in zip(stated_cuts(study), models, strict=True):
+    for point, model in zip(points_at_cuts(study), models, strict=True):
         table = confusion_matrix(truths[0], model.values >= 0.5)
         (clear, alarm), (missed, hit) = table.tolist()
         expected = {
@@ -83,12 +83,12 @@ def test_readers_lie_between_their_own_rates_by_gold():
     for reader in range(3):
         mine = (votes.annotator == reader) & ~votes.is_gold
         sens.append(votes.label[mine][truths[0][votes.item[mine]]].mean())
-    assert_allclose(stated_cuts(study)[0].readers["sensitivity"], (min(sens), max(sens)))
+    assert_allclose(points_at_cuts(study)[0].readers["sensitivity"], (min(sens), max(sens)))
 
 
 def test_a_score_that_nobody_cut_is_not_cut():
     study, _, _ = gold_study(cut=None)
-    assert stated_cuts(study) == ()
+    assert points_at_cuts(study) == ()
     finding = cuts_finding(study, "net")
     assert not finding.tables
     assert "threshold" in finding.sentence
@@ -102,7 +102,7 @@ def test_one_task_with_cut_scores_of_votes_has_no_counts():
         study.predictions, opinions, metrics=["auroc"],
         settings=Settings(thresholds=Thresholds(0.5), replicates=20),
     )  # fmt: skip
-    point = stated_cuts(study)[0]
+    point = points_at_cuts(study)[0]
     assert point.rates["sensitivity"].trials == -1
     assert point.rates["sensitivity"].low < point.rates["sensitivity"].value
 
@@ -123,7 +123,7 @@ def test_claims_against_readers_are_one_family_of_tasks_and_models(tasks):
 def test_with_a_margin_one_model_is_judged_as_many_are():
     study, _, _ = gold_study(quality=4.0, readers=8, margin=0.1)
     for view in (study, study.of_models(["net"])):
-        assert stated_cuts(view)[0].decision in (Decision.SUPERIOR, Decision.NON_INFERIOR)
+        assert points_at_cuts(view)[0].decision in (Decision.SUPERIOR, Decision.NON_INFERIOR)
 
 
 def test_many_rows_are_those_of_the_leader_in_a_terminal():

@@ -18,7 +18,7 @@ Examples
 >>> from equipoise.study.thresholds import Thresholds
 >>> readings, scores = reading_study()
 >>> cut = Settings(thresholds=Thresholds(0.5))
->>> points = stated_cuts(Study.of(scores[:1], readings, settings=cut))
+>>> points = points_at_cuts(Study.of(scores[:1], readings, settings=cut))
 >>> points[0].rates["sensitivity"].value > points[0].rates["ppv"].value
 True
 """
@@ -40,7 +40,7 @@ from equipoise.types.findings import Cell, Column, Finding, Table, spanned
 from equipoise.types.numbers import chosen, estimate, exact_percent, percent
 from equipoise.types.words import Nouns, hint, joined
 
-__all__ = ["KEY", "RATES", "Point", "Settings", "cuts_finding", "stated_cuts"]
+__all__ = ["KEY", "RATES", "Point", "Settings", "cuts_finding", "points_at_cuts"]
 
 KEY = "stated_cuts"
 TITLE, NAV = "Models at their stated cuts", "At the cut"
@@ -90,7 +90,9 @@ class Point(NamedTuple):
     decision: Decision | None
 
 
-def stated_cuts(study: Study, tables: Sequence[ReaderTable] | None = None) -> tuple[Point, ...]:
+def points_at_cuts(
+    study: Study, tables: Sequence[ReaderTable] | None = None
+) -> tuple[Point, ...]:
     """Every model with a cut in every task; none where nobody stated a cut.
 
     Parameters
@@ -186,7 +188,7 @@ def cuts_finding(
     leader
         The model that the sentence is about, if it has a cut.
     """
-    points, nouns = stated_cuts(study, tables), nouns or Nouns()
+    points, nouns = points_at_cuts(study, tables), nouns or Nouns()
     if not points:
         yes_no = all(len(aligned.question.classes) == 1 for aligned in study.aligned)
         by_gold = yes_no and all(_counts(aligned) for aligned in study.aligned)
