@@ -1,12 +1,15 @@
 """Models at their stated cuts: counts by gold, readers beside them, nothing assumed."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import binomtest
 from sklearn.metrics import confusion_matrix
 
-from equipoise import Annotations, Predictions, Settings
+from equipoise import Annotations, InputError, Predictions, Settings
+from equipoise.inference.proportions import clopper_pearson, ratio_interval
 from equipoise.report.answer import analyse_study
 from equipoise.report.terminal import answer_lines
 from equipoise.study import Study
@@ -137,3 +140,45 @@ def test_many_rows_are_those_of_the_leader_in_a_terminal():
         lines = [line.plain for line in answer_lines(report, width)]
         assert any(line.strip().startswith("finding 6") for line in lines)
         assert max(map(len, lines)) <= width
+
+
+def test_at_a_stated_prevalence_predictive_values_follow_by_bayes():
+    study, _, _ = gold_study(("a", "b"))
+    before = points_at_cuts(study)
+    here = points_at_cuts(
+        replace(study, settings=replace(study.settings, prevalence={"a": 0.02}))
+    )
+    for old, new in zip(before, here, strict=True):
+        if new.task == "b":
+            assert new == old
+            continue
+        sens, spec = (new.rates[name].value for name in ("sensitivity", "specificity"))
+        assert_allclose(new.rates["ppv"].value, 0.02 * sens / (0.02 * sens + 0.98 * (1 - spec)))
+        assert_allclose(new.rates["npv"].value, 0.98 * spec / (0.98 * spec + 0.02 * (1 - sens)))
+        assert new.rates["ppv"].low < new.rates["ppv"].value < new.rates["ppv"].high
+        assert new.rates["npv"].low < new.rates["npv"].value < new.rates["npv"].high
+
+
+@pytest.mark.parametrize("share", [0, 1, -0.1, "much"])
+def test_a_prevalence_that_is_none_is_refused(share):
+    with pytest.raises(InputError, match="prevalence"):
+        Settings(prevalence=share)
+
+
+def test_a_prevalence_of_an_unknown_task_is_refused():
+    study, _, models = gold_study(("a", "b"))
+    with pytest.raises(InputError, match="expected one of a, b"):
+        Study.of(models, study.annotations, settings=Settings(prevalence={"A": 0.1}))
+
+
+@pytest.mark.parametrize("sizes", [(34, 80), (30, 300), (15, 60)])
+def test_ratios_of_shares_hold_what_their_level_promises(sizes):
+    random, inside = np.random.default_rng(3), 0
+    for _ in range(400):
+        shares = []
+        for size, share in zip(sizes, (0.85, 0.1), strict=True):
+            seen = random.binomial(size, share) / size
+            shares.append((seen, *clopper_pearson(seen, size)))
+        _, low, high = ratio_interval(*shares)
+        inside += low <= 8.5 <= high
+    assert inside / 400 > 0.93

@@ -18,6 +18,8 @@ from equipoise.cli.options import (
 from equipoise.types.arrays import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from equipoise.read.attributes import Attributes
     from equipoise.study import Settings, Thresholds
     from equipoise.study.study import Progress
@@ -26,7 +28,17 @@ if TYPE_CHECKING:
 @verb(
     *OF_STUDY,
     *("attributes", "annotator_attributes", "annotator_group", "item_group", "on_disk"),
-    *("metrics", "list_metrics", "full", "analyses", "pair", "threshold", "tuning", "margin"),
+    *(
+        "metrics",
+        "list_metrics",
+        "full",
+        "analyses",
+        "pair",
+        "threshold",
+        "tuning",
+        "prevalence",
+        "margin",
+    ),
     *("labels", "most", "resample", "replicates", "seed", "level", "items", "annotators"),
     *("inference", "matters", "truth", "draws", "burn_in", "reliability", "prior"),
     *("groups", "by_group", "within"),
@@ -137,6 +149,21 @@ def asked_analyses(options: Options) -> tuple[str, ...]:
     return tuple(names)
 
 
+def _prevalence(named: "Iterable[str]") -> "float | dict[str, float] | None":
+    """One share of positives, or those of tasks by name."""
+    shares: dict[str, float] = {}
+    for word in named:
+        task, _, number = word.rpartition("=")
+        try:
+            shares[task] = float(number)
+        except ValueError:
+            message = f"got {word!r}, expected a share, or TASK=SHARE, for example Edema=0.02"
+            raise misused(message, "prevalence") from None
+    if "" in shares and len(shares) > 1:
+        raise misused("got one for all and others by task; give either", "prevalence")
+    return shares.get("", shares or None)
+
+
 def asked_settings(options: Options, tell: "Progress") -> "Settings":
     """How scores become intervals and verdicts."""
     from equipoise.study import Settings
@@ -148,6 +175,7 @@ def asked_settings(options: Options, tell: "Progress") -> "Settings":
         inference=options.inference,
         margin=options.margin,
         matters=options.matters,
+        prevalence=_prevalence(options.prevalence or ()),
         annotator_group=options.annotator_group,
         item_group=options.item_group,
         circular="checked",

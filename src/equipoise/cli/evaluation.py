@@ -72,7 +72,7 @@ NOTES = 3  # notices that a terminal shows
 IN_CARD = ("duplicate_models", "threshold_assumed")  # said as the caveat
 OF_SCORING = (
     "threshold", "tuning", "margin", "labels", "level", "items", "annotators", "inference",
-    "matters", "annotator_group", "item_group",
+    "matters", "prevalence", "annotator_group", "item_group",
 )  # fmt: skip
 OF_TRUTH = ("truth", "draws", "burn_in", "reliability", "prior")
 RECORDED = (

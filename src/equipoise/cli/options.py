@@ -267,6 +267,10 @@ class Options:
         ASKED, "Where rules look: a share of the items that is then not scored (`0.3`), "
         "`folds=5` for cross-fitting, `split=dev` of `--attributes`, or a file of names.",
     )] = None  # fmt: skip
+    prevalence: Annotated[list[str] | None, row(
+        ASKED, "Share of positives where models will be used: PPV and NPV at the stated cuts "
+        "are those at it. `0.02`, or by task (`Edema=0.02`). Repeatable.",
+    )] = None  # fmt: skip
     margin: Annotated[float | None, shared(
         ASKED, "margin",
     )] = SHARED["margin"].default  # fmt: skip

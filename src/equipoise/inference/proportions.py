@@ -36,7 +36,8 @@ five negatives there is none.
 References
 ----------
 Clopper and Pearson, Biometrika 1934. Korn and Graubard, Survey Methodology 1998. Tango,
-Statistics in Medicine 1998. Dean and Pagano, Survey Practice 2015.
+Statistics in Medicine 1998. Donner and Zou, Statistical Methods in Medical Research 2012. Dean
+and Pagano, Survey Practice 2015.
 
 Examples
 --------
@@ -330,6 +331,34 @@ def _outermost(
         else:
             outer = middle
     return (inner + outer) / 2
+
+
+def ratio_interval(
+    first: tuple[float, float, float], second: tuple[float, float, float]
+) -> tuple[float, float, float]:
+    """Ratio of two independent shares, each with its ends, and the ends of the ratio.
+
+    Donner and Zou's (2012) recovery of variances: the ratio has an interval of the level of
+    both. Infinite where the second share may be 0.
+
+    Examples
+    --------
+    >>> likelihood = ratio_interval((0.9, 0.8, 0.95), (0.1, 0.05, 0.2))
+    >>> tuple(round(x, 2) for x in likelihood)
+    (9.0, 4.45, 18.03)
+    """
+    (a, a_low, a_high), (b, b_low, b_high) = first, second
+
+    def root(near: float, far: float) -> float:
+        return math.sqrt(max((a * b) ** 2 - near * far * (2 * a - near) * (2 * b - far), 0.0))
+
+    if math.isnan(a + b + a_low + b_low) or a == b == 0:
+        return (math.nan,) * 3
+    below = a * b + root(a_low, b_high)
+    low = a_low * (2 * a - a_low) / below if below > _NOTHING else 0.0
+    if b_low <= _NOTHING:
+        return (a / b if b > 0 else math.inf), low, math.inf
+    return a / b, low, (a * b + root(a_high, b_low)) / (b_low * (2 * b - b_low))
 
 
 def table_interval(

@@ -34,6 +34,7 @@ from equipoise.types.arrays import (
     InputError,
     Ints,
     choice,
+    require_number,
     require_unique,
     short_repr,
 )
@@ -104,6 +105,9 @@ class Settings:
         which seed; a plan made by `resample` brings its own.
     most
         Size at which searches, such as that for flips, end.
+    prevalence
+        Share of positives where models will be used, or of every task by its name:
+        predictive values at the stated cuts are those at that prevalence.
     """
 
     level: float = SHARED["level"].default
@@ -124,9 +128,12 @@ class Settings:
     replicates: int | None = SHARED["replicates"].default
     seed: int = SHARED["seed"].default
     most: int = SHARED["most"].default
+    prevalence: float | Mapping[str, float] | None = None
 
     def __post_init__(self) -> None:
         check_shared("settings, ", self, but=("circular",))
+        for share in self._prevalences():
+            require_number("settings, prevalence", share, above=0, below=1, do="try 0.02")
         if self.items == self.annotators == "fixed":
             raise InputError(
                 "settings",
@@ -152,6 +159,12 @@ class Settings:
                 "a level between 0 and 1, and at least 0 workers",
                 "correct them",
             )
+
+    def _prevalences(self) -> tuple[float, ...]:
+        """All shares of positives that were stated."""
+        if isinstance(self.prevalence, Mapping):
+            return tuple(self.prevalence.values())
+        return () if self.prevalence is None else (self.prevalence,)
 
     @property
     def fixed(self) -> str | None:
@@ -239,6 +252,9 @@ class Study:
             attributes=tables.get("item"),
             annotator_attributes=tables.get("annotator"),
         )
+        if isinstance(how.prevalence, Mapping):
+            for task in how.prevalence:
+                choice("prevalence, task", task, [truth.task for truth in study.truths])
         if how.inference == MRMC:
             study = study.by_gold_alone()
         return with_thresholds(study, how.thresholds)

@@ -7,9 +7,10 @@ where every item has gold they are counts, 31 of 34, with the exact interval of
 the interval is wide enough for other items and annotators like these.
 
 Beside them stands the range of the readers by the same truth, each of them left out of it
-unless it is gold, and what is claimed against readers: by balanced accuracy, or by the metric
+unless it is gold; and what is claimed against readers: by balanced accuracy, or by the metric
 that the user named, in the family of all tasks and models of the table. With a margin a model
-is superior, non-inferior, or neither is shown, for one model as for many.
+is superior, non-inferior, or neither is shown, for one model as for many. At a stated
+prevalence predictive values follow from sensitivity and specificity by Bayes' rule.
 
 Examples
 --------
@@ -18,9 +19,9 @@ Examples
 >>> from equipoise.study.thresholds import Thresholds
 >>> readings, scores = reading_study()
 >>> cut = Settings(thresholds=Thresholds(0.5))
->>> points = points_at_cuts(Study.of(scores[:1], readings, settings=cut))
->>> points[0].rates["sensitivity"].value > points[0].rates["ppv"].value
-True
+>>> point, = points_at_cuts(Study.of(scores[:1], readings, settings=cut))
+>>> point.cuts, point.rates["sensitivity"].trials
+((0.5,), -1)
 """
 
 import math
@@ -28,7 +29,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from equipoise.inference.resampling import resample
+from equipoise.inference.proportions import ratio_interval
 from equipoise.study.alignment import Aligned
 from equipoise.study.competitors import GOLD, ReaderTable, models_with_cut, reader_tables
 from equipoise.study.study import Settings, Study
@@ -108,16 +109,13 @@ def points_at_cuts(
     models = [model for model in study.aligned[0].scores if model in models_with_cut(view)]
     if not models:
         return ()
-    plan = resample(view.annotations, "influence", replicates=2) if _voted(view) else None
-    view = replace(view.of_models(models), resampling=plan)
+    view = view.of_models(models)
+    if isinstance(view.truth, Annotations):
+        view = replace(view, resampling="influence")
     table = _by_same_truth(view, _tables_of(study) if tables is None else tables)
     return tuple(
         point for aligned in view.aligned for point in _points(view, aligned, models, table)
     )
-
-
-def _voted(study: Study) -> bool:
-    return isinstance(study.truth, Annotations)
 
 
 def _tables_of(study: Study) -> tuple[ReaderTable, ...]:
@@ -158,6 +156,8 @@ def _points(
             value = done.estimate(model, name, labels=labels, task=task)
             ends = value.interval(study.settings.level)
             rates[name] = Rate(value.value, *ends, *counted.get(name, (-1, -1)))
+        share = prevalence_of(study.settings, task)
+        rates |= {} if share is None else _at_prevalence(rates, share)
         decision = decisions.get((task, model))
         yield Point(task, model, tuple(sorted(cuts[model])), rates, ranges, decision)
 
@@ -170,6 +170,31 @@ def _gold_counts(aligned: Aligned, model: str) -> dict[str, tuple[int, int]]:
     positive, yes = int(truth.sum()), int(called.sum())
     wholes = (positive, len(truth) - positive, yes, len(truth) - yes)
     return dict(zip(RATES, zip((hits, cleared) * 2, wholes, strict=True), strict=True))
+
+
+def prevalence_of(how: Settings, task: str) -> float | None:
+    """The stated share of positives in one task."""
+    if isinstance(how.prevalence, Mapping):
+        return how.prevalence.get(task)
+    return how.prevalence
+
+
+def _at_prevalence(rates: Mapping[str, Rate], share: float) -> dict[str, Rate]:
+    """Predictive values by Bayes' rule, from the likelihood ratios of both answers."""
+    sens, spec = (rates[name] for name in RATES[:2])
+    missed, alarms = (Rate(1 - x.value, 1 - x.high, 1 - x.low) for x in (sens, spec))
+    odds = share / (1 - share)
+    yes, yes_low, yes_high = (
+        _of_odds(odds * ratio) for ratio in ratio_interval(sens[:3], alarms[:3])
+    )
+    no, no_low, no_high = (
+        _of_odds(odds * ratio) for ratio in ratio_interval(missed[:3], spec[:3])
+    )
+    return {"ppv": Rate(yes, yes_low, yes_high), "npv": Rate(1 - no, 1 - no_high, 1 - no_low)}
+
+
+def _of_odds(odds: float) -> float:
+    return 1.0 if math.isinf(odds) else odds / (1 + odds)
 
 
 # ---- the finding -----------------------------------------------------------------------------
@@ -250,6 +275,7 @@ def _table(rows: list[dict[str, Cell]], how: Settings, leader: str, nouns: Nouns
         against = f"against {people}"
     claims = [Column("against_readers", against, brief=False)]
     several = len({row["model"] for row in rows}) > 1
+    used = f" PPV and NPV at {_prevalences(how)}." if how.prevalence is not None else ""
     return Table(
         name=KEY,
         caption=TITLE,
@@ -266,8 +292,16 @@ def _table(rows: list[dict[str, Cell]], how: Settings, leader: str, nouns: Nouns
         open=True,
         legend=f"In per cent, with {exact_percent(how.level)} intervals. Readers: the lowest "
         f"and the highest of the {people} by the same truth. Claims against {people} are one "
-        "family of all tasks and models of this table.",
+        f"family of all tasks and models of this table.{used}",
     )
+
+
+def _prevalences(how: Settings) -> str:
+    """The stated shares of positives in words."""
+    if not isinstance(how.prevalence, Mapping):
+        return f"a prevalence of {percent(how.prevalence, 1)}"
+    shares = [f"{percent(share, 1)} ({task})" for task, share in how.prevalence.items()]
+    return f"a prevalence of {joined(shares)}, elsewhere that of these items"
 
 
 def _sentence(points: Sequence[Point], nouns: Nouns) -> str:
