@@ -46,6 +46,7 @@ def net_benefit(weight, share, score, threshold=0.1):
     return weight @ gain / weight.sum()
 
 
+BY_CLASS = {"auroc", "net_benefit"}  # metrics that classes weigh; items weigh all others
 METRICS = {
     "auroc": (auroc, True, (0.0, 1.0)),
     "brier_score": (brier_score, False, (0.0, 2.0)),
@@ -125,6 +126,29 @@ def unit_factor(sizes):
     return (w**2).sum() / trace, trace**2 / square
 
 
+def few_units(leverage):
+    """What undoes the centring of each of few units, and Bell and McCaffrey's df."""
+    factor = [1 / math.sqrt(1 - b) for b in leverage]
+    spread = [
+        [factor[g] * leverage[g] * ((g == h) - leverage[h]) for h in range(len(leverage))]
+        for g in range(len(leverage))
+    ]
+    square = np.array(spread).T @ np.array(spread)
+    return np.array(factor), np.trace(square) ** 2 / np.trace(square @ square)
+
+
+def leverage(tasks, by_class, labels, unit):
+    """Share of what the metric is made of that lies in each unit, the mean over tasks."""
+    names = sorted({unit[item] for task in tasks for item in task["items"]})
+    masses = []
+    for task in tasks:
+        p = truth(task, labels)
+        sides = [p, 1 - p] if by_class else [np.ones(len(p))]
+        of_unit = [[unit[item] == name for item in task["items"]] for name in names]
+        masses.append([np.mean([side @ mine / side.sum() for side in sides]) for mine in of_unit])
+    return names, np.mean(masses, axis=0)
+
+
 def parts(tasks, metric, labels, unit, *, named):
     """Sums by unit, annotator and cell, factors and degrees of freedom of an average."""
     models, share = len(tasks[0]["models"]), 1 / len(tasks)
@@ -156,11 +180,18 @@ def parts(tasks, metric, labels, unit, *, named):
     sizes = np.unique([unit[item] for item in everything], return_counts=True)[1]
     e, df_units = unit_factor(sizes)
     f = (float(np.mean(factors)) if named else 1.0) if factors else 0.0
+    few = 1 < max(sizes) and len(sizes) < 20
+    if few:
+        names, share = leverage(tasks, metric in BY_CLASS, labels, unit)
+        factor, df_units = few_units(share)
+        by_unit = {name: by_unit[name] * f for name, f in zip(names, factor, strict=True)}
+        e = 1.0
     sums = [
         np.array([group[key] for key in group]) if group else np.zeros((1, models))
         for group in (by_unit, people, cells)
     ]
     return {
+        "few units": few,
         "items": e * sums[0].T @ sums[0],
         "annotators": f * sums[1].T @ sums[1],
         "cells": f * sums[2].T @ sums[2],
@@ -183,6 +214,7 @@ def spread(found, contrast, whom):
     moved = found["by_unit"] @ contrast
     excess = len(moved) * (moved**4).sum() / (moved**2).sum() ** 2 - 1
     df = min(found["df_units"], max(2 * len(moved) / excess, 1.0) if excess > 0 else math.inf)
+    df = found["df_units"] if found["few units"] else df
     random_items, random_people = whom
     if random_items and random_people:
         return items + draws, annotators, cells, df
