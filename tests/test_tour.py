@@ -1,5 +1,9 @@
-"""The tour and the walkthrough, run as a stranger would; what they print is what they show."""
+"""The tour and the walkthrough, run as a stranger would; what they print is what they show.
 
+``EQUIPOISE_SNAPSHOTS=write`` writes what they print into the pages; look at the diff.
+"""
+
+import os
 import re
 import shlex
 import sys
@@ -12,6 +16,7 @@ import pytest
 from equipoise import cli
 
 DOCS = Path(__file__).parent.parent / "docs"
+WRITE = os.environ.get("EQUIPOISE_SNAPSHOTS") == "write"
 BLOCK = re.compile(r"```(python|sh)\n(.*?)```(?:\n\n```text\n(.*?)```)?", re.DOTALL)
 WRITTEN = {
     "tour": ("full/report.html", "paper/figures", "line/report.html"),
@@ -42,8 +47,15 @@ def test_every_block_runs_and_prints_what_the_page_shows(page, tmp_path, monkeyp
     text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
     for language, code, output in BLOCK.findall(text):
         said = printed(language, code, names)
-        assert not output or said == output, code
+        if output and WRITE:
+            text = text.replace(
+                f"{code}```\n\n```text\n{output}", f"{code}```\n\n```text\n{said}"
+            )
+        else:
+            assert not output or said == output, code
         shown += bool(output)
+    if WRITE:
+        (DOCS / f"{page}.md").write_text(text, encoding="utf-8")
     assert shown >= 3
     assert all((tmp_path / one).exists() for one in WRITTEN[page])
     assert "evaluate" in text and "stability -a" not in text

@@ -171,7 +171,7 @@ def test_docstrings_of_python_name_the_words_of_the_table(kind):
     for name in documented.keys() & SHARED.keys():
         for word in SHARED[name].choices:
             assert f"``{word}``" in documented[name], (name, word)
-    python_only = {"workers", "progress", "thresholds", "classes", "columns"}
+    python_only = {"workers", "progress", "thresholds", "prevalence", "classes", "columns"}
     assert documented.keys() - SHARED.keys() <= python_only
 
 

@@ -322,7 +322,7 @@ def test_metrics_without_derivatives_leave_units_out(grouped):
         e, _ = oracle.unit_factor(sizes)
         if grouped:
             chosen = [made[t] for t in tasks]
-            _, mass = oracle.leverage(chosen, False, "hard", unit)
+            _, mass = oracle.leverage(chosen, "items", "hard", unit)
             e, sums = 1.0, sums * oracle.few_units(mass)[0]
         assert place < len(study.tasks)
         close(got[0][1].items, e * sums @ sums.T, 1e-9)

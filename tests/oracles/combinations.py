@@ -46,7 +46,7 @@ def net_benefit(weight, share, score, threshold=0.1):
     return weight @ gain / weight.sum()
 
 
-BY_CLASS = {"auroc", "net_benefit"}  # metrics that classes weigh; items weigh all others
+WEIGHED = {"auroc": "classes", "net_benefit": "classes"}  # by what; all others by items
 METRICS = {
     "auroc": (auroc, True, (0.0, 1.0)),
     "brier_score": (brier_score, False, (0.0, 2.0)),
@@ -137,15 +137,17 @@ def few_units(leverage):
     return np.array(factor), np.trace(square) ** 2 / np.trace(square @ square)
 
 
-def leverage(tasks, by_class, labels, unit):
+def leverage(tasks, weighed, labels, unit):
     """Share of what the metric is made of that lies in each unit, the mean over tasks."""
     names = sorted({unit[item] for task in tasks for item in task["items"]})
     masses = []
     for task in tasks:
         p = truth(task, labels)
-        sides = [p, 1 - p] if by_class else [np.ones(len(p))]
+        sides = [p, 1 - p] if weighed == "classes" else [np.ones(len(p))]
         of_unit = [[unit[item] == name for item in task["items"]] for name in names]
-        masses.append([np.mean([side @ mine / side.sum() for side in sides]) for mine in of_unit])
+        masses.append(
+            [np.mean([side @ mine / side.sum() for side in sides]) for mine in of_unit]
+        )
     return names, np.mean(masses, axis=0)
 
 
@@ -180,9 +182,9 @@ def parts(tasks, metric, labels, unit, *, named):
     sizes = np.unique([unit[item] for item in everything], return_counts=True)[1]
     e, df_units = unit_factor(sizes)
     f = (float(np.mean(factors)) if named else 1.0) if factors else 0.0
-    few = 1 < max(sizes) and len(sizes) < 20
+    few = max(sizes) > 1 and len(sizes) < 20
     if few:
-        names, share = leverage(tasks, metric in BY_CLASS, labels, unit)
+        names, share = leverage(tasks, WEIGHED.get(metric, "items"), labels, unit)
         factor, df_units = few_units(share)
         by_unit = {name: by_unit[name] * f for name, f in zip(names, factor, strict=True)}
         e = 1.0

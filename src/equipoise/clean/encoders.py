@@ -86,7 +86,7 @@ def encoded(encoder: Encoder, images: ImageSource, places: Sequence[int]) -> Flo
     file = user_file(encoder)
     if not file:
         return np.asarray(encoder.encode(images, places), dtype=np.float32)
-    where = f"encoder {encoder.name} of {file}"
+    where = f"encoder {getattr(encoder, 'name', type(encoder).__name__)} of {file}"
     values: Floats = call_user_code(
         lambda: np.asarray(encoder.encode(images, places)),
         where=where,

@@ -15,7 +15,15 @@ from typing import Any, NamedTuple
 
 from equipoise.types.annotations import KINDS as KINDS
 from equipoise.types.annotations import Kind as Kind
-from equipoise.types.arrays import InputError, choice, listed, require_keywords, unknown_name
+from equipoise.types.arrays import (
+    InputError,
+    choice,
+    listed,
+    require_keywords,
+    require_number,
+    require_whole,
+    unknown_name,
+)
 from equipoise.types.words import Option, hint
 
 ANNOTATION_LAYOUTS = ("auto", "tidy", "wide", "tasks", "counts", "rankings", "label-studio")
@@ -50,7 +58,7 @@ class Shared(NamedTuple):
     choices
         Words that it knows, for one that knows some.
     least, most
-        Bounds of a number.
+        Bounds of a whole number.
     positive
         Whether a number must lie above 0.
     """
@@ -58,8 +66,8 @@ class Shared(NamedTuple):
     default: Any
     text: str
     choices: tuple[str, ...] = ()
-    least: float | None = None
-    most: float | None = None
+    least: int | None = None
+    most: int | None = None
     positive: bool = False
 
 
@@ -174,18 +182,16 @@ def check_shared(where: str, options: object, but: Sequence[str] = ()) -> None:
         value, row = getattr(options, name), SHARED[name]
         if value is not None and row.choices:
             choice(f"{where}{name}", value, row.choices)
-        if row.least is not None and value is not None and value < row.least:
-            do = "leave it out, or give a larger one"
-            raise InputError(f"{where}{name}", f"{value}", f"at least {row.least:g}", do)
+        if row.least is not None and value is not None:
+            require_whole(f"{where}{name}", value, least=row.least, do="leave it out")
         if row.positive:
             require_positive(f"{where}{name}", value)
 
 
-def require_positive(where: str, value: float | None) -> None:
-    """Refuse a number that is not above 0."""
-    if value is not None and not 0 < value < float("inf"):
-        do = "leave it out, or say how much counts"
-        raise InputError(where, f"{value:g}", "a number above 0", do)
+def require_positive(where: str, value: object) -> None:
+    """Refuse what is no number above 0; nothing is fine."""
+    if value is not None:
+        require_number(where, value, above=0, do="leave it out, or say how much counts")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -36,6 +36,7 @@ from equipoise.types.arrays import (
     choice,
     require_number,
     require_unique,
+    require_whole,
     short_repr,
 )
 from equipoise.types.notices import Notice, notice
@@ -152,13 +153,8 @@ class Settings:
                 hint("choose {}", TWO_WAY),
             )
         choice("settings, circular", self.circular, (*CIRCULAR, CHECKED))
-        if not 0 < self.level < 1 or self.workers < 0:
-            raise InputError(
-                "settings",
-                f"level {self.level}, {self.workers} workers",
-                "a level between 0 and 1, and at least 0 workers",
-                "correct them",
-            )
+        require_number("settings, level", self.level, above=0, below=1, do="try 0.95")
+        require_whole("settings, workers", self.workers)
 
     def _prevalences(self) -> tuple[float, ...]:
         """All shares of positives that were stated."""

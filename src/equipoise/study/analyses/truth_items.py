@@ -16,7 +16,7 @@ Examples
 >>> from equipoise.truth import dirichlet
 >>> votes = Annotations.from_counts(np.array([[3, 2], [9, 0]]))
 >>> [finding.sentence[:40] for finding in certainty_findings(votes, dirichlet(votes))]
-['For 1 of 2 items (50%) the annotations l', 'Item 0 is the least certain (0.656): 0: ']
+['For 1 of 2 items (50%) the annotations l', 'Item 0 is the least certain (0.768): 0: ']
 """
 
 from collections.abc import Iterator, Sequence
