@@ -1,11 +1,16 @@
 """Calibration of probabilities: against slow twins, scikit-learn and models of known error."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from sklearn.linear_model import LogisticRegression
 
 from equipoise import Annotations, InputError, Predictions
+from equipoise.study import Study
+from equipoise.study.analyses.calibration_curves import _line
+from equipoise.study.uncertainty import uncertainty_of
 from tests.analysed import calibration
 from tests.strategies import names
 
@@ -106,14 +111,53 @@ def test_strong_overconfidence_is_found_with_many_annotators():
     assert low["intercept_low"] > 0.5 and low["slope"] == pytest.approx(right["slope"])
 
 
-def test_slope_and_intercept_equal_scikit_learn_on_single_votes():
+def by_scikit_learn(votes, chance):
+    """Intercept and slope by maximum likelihood on single votes."""
+    x = np.repeat(logit(np.clip(chance, 1e-6, 1 - 1e-6)), votes.shape[1])[:, None]
+    line = LogisticRegression(C=np.inf, tol=1e-12, max_iter=10_000).fit(x, votes.ravel())
+    return np.array([line.intercept_[0], line.coef_[0, 0]])
+
+
+def test_slope_and_intercept_equal_a_jackknife_over_annotators_with_scikit_learn():
     votes, chance = drawn(80, 5, lean=0.5, seed=4)
     given = sigmoid(0.5 + 1.7 * logit(chance[:, 1]))
     found = calibrated(votes, given)
-    x = np.repeat(logit(np.clip(given, 1e-6, 1 - 1e-6)), 5)[:, None]
-    line = LogisticRegression(C=np.inf, tol=1e-12, max_iter=10_000).fit(x, votes.ravel())
-    assert found.slope[0, 0] == pytest.approx(line.coef_[0, 0], abs=1e-5)
-    assert found.intercept[0, 0] == pytest.approx(line.intercept_[0], abs=1e-5)
+    whole = by_scikit_learn(votes, given)
+    without = np.stack([by_scikit_learn(np.delete(votes, r, axis=1), given) for r in range(5)])
+    bias = 4 * (without - whole).mean(axis=0) / (1 - 1 / 80)
+    assert abs(bias[1]) > 0.01  # a panel of five is steeper than the readers it stands for
+    value = [found.intercept[0, 0], found.slope[0, 0]]
+    assert_allclose(value, whole - bias, atol=1e-5)
+
+
+def test_what_annotators_add_to_the_slope_is_the_jackknife_of_annotators():
+    votes, chance = drawn(80, 5, lean=1.0, seed=5)
+    model = Predictions("m", names(80), chance[:, 1])
+    shared = uncertainty_of(Study.of([model], table(votes)).aligned, table(votes))
+    cell = _line(shared, 0, chance[:, 1])
+    whole = by_scikit_learn(votes, chance[:, 1])
+    moved = np.stack(
+        [by_scikit_learn(np.delete(votes, r, axis=1), chance[:, 1]) for r in range(5)]
+    )
+    slow = 4 / 5 / (1 - 1 / 80) * (moved - whole).T @ (moved - whole)
+    assert_allclose(cell.annotators, slow, atol=1e-5)
+
+
+def test_a_line_that_hangs_on_one_annotator_has_no_slope():
+    votes, _ = drawn(40, 4, seed=6)
+    chance = np.linspace(0.1, 0.9, 40)
+    votes[:] = (chance > 0.5)[:, None]
+    votes[:, 0] = 1 - votes[:, 0]
+    found = calibrated(votes, chance, circular="keep")
+    assert np.isnan(found.slope).all() and np.isfinite(found.error).all()
+
+
+def test_anonymous_votes_have_the_plain_line():
+    votes, chance = drawn(80, 5, lean=0.5, seed=4)
+    one = table(votes)
+    strangers = replace(one, annotator=None, annotators=None)
+    found = calibration([Predictions("m", one.items, chance[:, 1])], strangers)
+    assert found.slope[0, 0] == pytest.approx(by_scikit_learn(votes, chance[:, 1])[1], abs=1e-5)
 
 
 def test_several_classes_are_averaged_each_against_the_rest():
@@ -141,7 +185,7 @@ def test_equal_predictions_stay_in_one_bin_whatever_the_order_of_items():
 def test_what_it_cannot_take_is_refused():
     votes, chance = drawn(20, 4)
     for level in (0, 1, 1.5):
-        with pytest.raises(InputError, match="level: "):
+        with pytest.raises(InputError, match="a level between 0 and 1"):
             calibrated(votes, chance[:, 1], level=level)
     with pytest.raises(InputError, match="items"):
         calibration(Predictions("m", names(19), chance[:19, 1]), table(votes))
