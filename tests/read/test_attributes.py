@@ -30,7 +30,7 @@ def test_attributes_from_a_file(tmp_path):
     known = read_attributes(path)
     assert known.columns == ("sex", "age", "skin", "site")
     assert known.levels[0] == ("f", "m")
-    assert known.levels[1] == ("0 to 24.75", "24.75 to 49.5", "49.5 to 74.25", "74.25 to 99")
+    assert known.levels[1] == ("0 to 24", "25 to 49", "50 to 74", "75 to 99")
     assert known.levels[2] == ("1", "2", "3")
     assert_array_equal(np.bincount(known.codes[1]), [25, 25, 25, 25])
     assert known.codes[3, 4] == -1
@@ -44,7 +44,7 @@ def test_quartiles_with_ties_and_gaps():
     known = Attributes.from_dataframe(
         pa.table({"item": [str(k) for k in range(12)], "age": pa.array(ages, pa.float64())})
     )
-    assert known.levels[0] == ("20 to 30", "30 to 55", "55 to 80")
+    assert known.levels[0] == ("20 to 30", "40 to 50", "60 to 80")
     assert_array_equal(known.codes[0], [0] * 6 + [1, 1, 2, 2, 2, -1])
 
 
@@ -73,3 +73,17 @@ def test_files_that_are_none(tmp_path):
     other.write_text("item")
     with pytest.raises(InputError, match="ending"):
         read_attributes(other)
+
+
+def test_parts_of_numbers_share_no_end_however_close_they_are():
+    near = [1 + k * 1e-9 for k in range(8)]
+    table = pa.table({"item": [str(k) for k in range(8)], "dose": near})
+    ends = [part.split(" to ") for part in Attributes.from_dataframe(table).levels[0]]
+    flat = [float(end) for part in ends for end in part]
+    assert flat == sorted(set(flat))
+
+
+@pytest.mark.parametrize("header", ["Image ID", "Case", "", "Unnamed: 0"])
+def test_items_are_found_by_the_header_that_the_votes_may_have(header, tmp_path):
+    (tmp_path / "items.csv").write_text(f"{header},sex\na,f\nb,m\n")
+    assert read_attributes(tmp_path / "items.csv").items == ("a", "b")

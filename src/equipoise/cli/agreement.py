@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING
 
 from equipoise.cli.command import verb
 from equipoise.cli.on_disk import agreement_on_disk, stays_on_disk
-from equipoise.cli.options import OF_VOTES, Options
+from equipoise.cli.options import OF_QUESTION, Options
 from equipoise.cli.results import check_target
 from equipoise.cli.screen import output, print_json, progress, say
 from equipoise.cli.study import (
     VOTE_FILES,
+    ask,
     check_reading,
     check_vote_files,
     read_votes,
@@ -28,8 +29,8 @@ REPLICATES = 1000
 
 @verb(
     *("annotations", "dataset", "on_disk", "task", "alpha_level", "weights"),
-    *OF_VOTES,
-    *("first_votes", "annotators", "replicates", "seed", "page", "as_json"),
+    *OF_QUESTION,
+    *("annotators", "replicates", "seed", "page", "as_json"),
     arguments=("annotations",),
     texts={
         "annotations": VOTE_FILES,
@@ -60,7 +61,7 @@ def agreement(options: Options) -> None:
         agreement_on_disk(options)
         return
     options = replace(options, replicates=options.replicates or REPLICATES)
-    table = read_votes(options)
+    table = ask(read_votes(options), options)
     tables = _summaries(table, options)
     report = _report(
         table, tables, options, f"{study_name(options)}: how far do annotators agree?"

@@ -1,14 +1,21 @@
 """equipoise check: how files are read, and one file of them that every verb takes."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from equipoise.cli.command import verb
 from equipoise.cli.on_disk import check_on_disk, stays_on_disk
-from equipoise.cli.options import OF_SCORES, OF_VOTES, Options
+from equipoise.cli.options import OF_QUESTION, OF_SCORES, Options
 from equipoise.cli.results import check_target
 from equipoise.cli.screen import output, print_json, say
-from equipoise.cli.study import check_reading, score_keywords, vote_keywords
+from equipoise.cli.study import (
+    as_asked,
+    check_reading,
+    score_keywords,
+    vote_keywords,
+    with_gold_file,
+)
 from equipoise.types.arrays import InputError
 
 if TYPE_CHECKING:
@@ -19,8 +26,8 @@ ENDINGS = (".csv", ".parquet", ".pq")
 
 @verb(
     *("files", "annotations", "predictions", "on_disk"),
-    *OF_VOTES,
-    *("first_votes", *OF_SCORES),
+    *OF_QUESTION,
+    *("gold", *OF_SCORES),
     *("out", "overwrite", "verbose", "as_json"),
     arguments=("files",),
     texts={
@@ -39,7 +46,8 @@ def check(options: Options) -> None:
 
     Which file holds what, in which layout, what was guessed and why; items, annotators, tasks,
     classes, votes per item, ties, repeats, gaps, gold and groups; what models say and for which
-    items; whatever is there twice; and the first rows as they were understood.
+    items; whatever is there twice; and the first rows as they were understood. What --gold,
+    --positive and --at-least ask is in the file that --out writes, too.
 
     Example: equipoise check votes.csv scores.csv --out study.csv
     """
@@ -61,6 +69,7 @@ def check(options: Options) -> None:
             raise InputError("--out", "votes that stay on disk", "no file", do)
         check_on_disk(folders, options)
         return
+    options = with_gold_file(options)
     checked = check_files(
         options.files or (),
         annotations=options.annotations or (),
@@ -69,6 +78,9 @@ def check(options: Options) -> None:
         scores=ScoreFormat(**score_keywords(options)),
         first_votes=options.first_votes,
     )
+    if checked.annotations is not None:
+        table, models = as_asked(checked.annotations, checked.predictions, options)
+        checked = replace(checked, annotations=table, predictions=models)
     report = check_report(checked, command=True)
     if options.as_json:
         print_json(as_json(report))

@@ -694,7 +694,7 @@ def column_map(text: str | None, name: str) -> dict[str, str]:
     pairs: dict[str, str] = {}
     for word in words(text) if text else ():
         ours, sign, theirs = word.partition("=")
-        if not sign or not ours.strip() or not theirs.strip():
+        if not sign or not ours.strip():
             message = f"got {word!r}, expected OURS=THEIRS, for example item=Study"
             raise misused(message, name)
         pairs[ours.strip()] = theirs.strip()

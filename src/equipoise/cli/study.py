@@ -129,6 +129,7 @@ def read_study(
         classes = classes or list(run.record.question.classes or ())
         names = names or tuple(metric.name for metric in run.record.metrics)
     votes, scores, notices = _sides(options)
+    name_of_files = _name_of([Path(file.path) for file in votes])
     options, votes = _with_gold_file(options, votes)
     _check_sides(options, votes, scores)
     options = replace(
@@ -146,7 +147,7 @@ def read_study(
         if options.gold not in ("truth", *(table.annotators or ())):
             table, models = _with_gold(table, models, options.gold)
     table, models = _question(table, models, options, (truth, ",".join(names), matched))
-    named = options.dataset or _name_of(options.annotations or ())
+    named = options.dataset or name_of_files
     settings = Settings(on_missing=options.on_missing, ties=options.ties)
     return FilesRead(
         study=Study.unchecked(models, table, settings),
@@ -502,6 +503,29 @@ def _with_gold_file(options: Options, votes: "list[Source]") -> "tuple[Options, 
     if not any(path.samefile(file.path) for file in votes if Path(file.path).exists()):
         votes = [*votes, *sources_of([path])]
     return replace(options, gold=path.stem), votes
+
+
+def with_gold_file(options: Options) -> Options:
+    """The files of `check` by their sides, with that of the reference standard."""
+    if options.gold in GOLD or not Path(options.gold).is_file():
+        return options
+    files = replace(options, study=options.files, files=None)
+    votes, scores, _ = _sides(files)
+    files, votes = _with_gold_file(files, votes)
+    paths = [[Path(str(file.path)) for file in side] for side in (votes, scores)]
+    return replace(files, study=None, annotations=paths[0], predictions=paths[1])
+
+
+def as_asked(
+    table: Annotations, models: "tuple[Predictions, ...]", options: Options
+) -> "tuple[Annotations, tuple[Predictions, ...]]":
+    """Votes and models with the reference standard and the question of the options."""
+    if options.gold != "truth":
+        table, models = _with_gold(table, models, options.gold)
+    if options.positive is None and options.at_least is None:
+        return table, models
+    models, notices = _as_answers(table, models, options, Option("metrics", ""))
+    return ask(replace(table, notices=(*table.notices, *notices)), options), models
 
 
 def _ask_about_standards(table: Annotations) -> None:

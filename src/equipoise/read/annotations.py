@@ -4,8 +4,9 @@ Tables are delimited text or Parquet, told by the ending of the file; their layo
 
 ``tidy``: one row per vote, with a column ``label``.
 ``wide``: one row per item and one column per annotator; a blank cell is a missing vote.
-``tasks``: one row per item and one column per task, all of one annotator, whom a column or the
-name of the file names; without a column of items, rows are numbered from 0.
+``tasks``: one row per item and annotator and one column per task; the annotator stands in a
+column, or is the one whose name the file has. Without a column of items, rows are numbered
+from 0.
 ``counts``: one row per item and one column per class, holding numbers of exchangeable votes.
 
 Several tables are read as one. Where none says who voted, each file is one annotator's.
@@ -27,7 +28,13 @@ import numpy as np
 
 from equipoise.read import parquet
 from equipoise.read.files import AnyPath
-from equipoise.read.headers import WHO, annotation_headers, require_header
+from equipoise.read.headers import (
+    WHO,
+    annotation_headers,
+    group_hint,
+    no_tasks,
+    require_header,
+)
 from equipoise.read.label_studio import is_label_studio, label_studio_annotations
 from equipoise.read.options import TIDY, VoteFormat
 from equipoise.read.rankings import ranking_annotations
@@ -191,6 +198,13 @@ def _tidy_tasks(part: _Part) -> Table:
         columns, notices = {"item": item[1], **columns}, [items_notice]
         taken.add(item[0])
     tasks = tuple(name for name in table.columns if name not in taken)
+    unused = no_tasks(table, tasks)
+    if unused:
+        tasks = tuple(name for name in tasks if name not in unused)
+        verb = "is no task" if len(unused) == 1 else "are no tasks"
+        text = f"{{columns:names}} {verb} and not used"
+        notices.append(notice("unused_columns", text, columns=unused))
+        notices += () if "group" in columns else group_hint(unused)
     if not tasks or is_missing(tasks).any():
         raise InputError(
             f"{table.name}, columns",
@@ -306,7 +320,7 @@ def _refuse_nonsense(
             f"{table.name}, column {first!r}",
             f"there is no column 'label', and {twice[1]!r} stands in several rows",
             "a column of labels, or one row per item (a wide table)",
-            hint("say {} if rows are votes, or {} if columns are questions to one annotator",
+            hint("say {} if rows are votes, or {} if columns are questions to each annotator",
                  _TIDY, _TASKS),
         )  # fmt: skip
     if options.classes is not None or options.kind == "interval":

@@ -1,10 +1,11 @@
 """Attributes: what is known of items, such as sex, age or site, or of annotators.
 
-One row per item, a column ``item`` and one column per attribute; of annotators (school,
-expertise) a column ``annotator`` in its place. A column of numbers with more
-than six different values is cut at its quartiles, a value on an edge belonging to the lower
-part; the parts are named by their ends. A blank is no value. Columns of more than fifty
-different texts, such as ids, are left out.
+One row per item, a column ``item`` (or one of the words that votes may use) and one column per
+attribute; of annotators (school, expertise) a column ``annotator`` in its place. A column of
+numbers with more than six different values is cut at its quartiles, a value on an edge
+belonging to the lower part; the parts are named by the lowest and highest value in them, so
+that no two share an end. A blank is no value. Columns of more than fifty different texts, such
+as ids, are left out.
 
 An attribute can say which items, or annotators, come in groups (`grouped`); its values are then
 names, whatever they look like and however many there are.
@@ -19,6 +20,7 @@ import numpy as np
 
 from equipoise.read import delimited, parquet
 from equipoise.read.files import AnyPath, content, unknown_ending
+from equipoise.read.headers import ids_column
 from equipoise.read.tables import (
     Table,
     from_frame,
@@ -243,7 +245,7 @@ def _require_nested(votes: Annotations, code: Ints, groups: Sequence[str], where
 
 
 def _from_table(table: Table, of: str = "item", group: str | None = None) -> Attributes:
-    name = table.required(choice("attributes, of", of, OF), {})
+    name = ids_column(table, choice("attributes, of", of, OF))
     items = _items(table, name, of)
     columns, levels, codes = [], [], []
     notices = [as_notice(said) for said in table.notices]
@@ -315,8 +317,16 @@ def _quartiles(table: Table, column: str) -> tuple[tuple[str, ...], Ints, list[N
     values: Floats = numbers(table, column)
     known = np.isfinite(values)
     edges = np.unique(np.quantile(values[known], [0, 0.25, 0.5, 0.75, 1]))
-    names = tuple(f"{low:g} to {high:g}" for low, high in pairwise(edges))
     part = np.searchsorted(edges[1:-1], np.where(known, values, edges[0]), side="left")
+    part = np.unique(part, return_inverse=True)[1]
+    ends = [(values[known & (part == k)].min(), values[known & (part == k)].max())
+            for k in range(part.max() + 1)]  # fmt: skip
+    short = all(f"{high:g}" != f"{low:g}" for (_, high), (low, _) in pairwise(ends))
+    word = "{:g}".format if short else repr
+    names = tuple(
+        word(float(low)) if low == high else f"{word(float(low))} to {word(float(high))}"
+        for low, high in ends
+    )
     notice = Notice(
         "attribute_quartiles",
         "column {column} is cut at its quartiles: {parts}.",

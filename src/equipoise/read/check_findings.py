@@ -33,14 +33,18 @@ _FEW_VALUES = 20  # distinct scores up to which equal ones say nothing of items
 def check_report(check: CheckedFiles, *, command: bool = False) -> Report:
     """Say what a check found; `command` writes advice as options of the command line."""
     findings = [_files(check)]
-    guesses = worded(check.notices, command=command)
+    names = tuple(file.name for file in check.files)
+    guesses = [
+        guess if guess.startswith(names) else capital(guess)
+        for guess in worded(check.notices, command=command)
+    ]
     if guesses:
         findings.append(
             Finding(
                 key="decided",
                 title="What was decided while reading?",
                 sentence="",
-                more=tuple(f"- {capital(guess)}" for guess in guesses),
+                more=tuple(f"- {guess}" for guess in guesses),
             )
         )
     if check.annotations is not None:

@@ -110,6 +110,12 @@ _SIGNS = (  # of a side: a word for one of its columns, and how that is said
 )
 _PEOPLE = frozenset().union(*_ANNOTATIONS["annotator"])
 _GROUPS = frozenset({"patient", "subject", "participant", "person", "night", "site"})
+UNNAMED = ("", "unnamed: 0")  # the index of a frame, as written and as read again
+_LAST_WORD = re.compile(r"[^\W_]+(?=[\W_]*$)")
+_IDENTIFIERS = frozenset({"id", "ids", "uid", "uuid", "index", "number", "no", "nr"})
+_OF_ITEMS = _GROUPS | frozenset(
+    {"age", "sex", "gender", "ethnicity", "race", "hospital", "view", "split", "fold", "date"}
+)
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?", re.IGNORECASE)
 
 
@@ -144,6 +150,8 @@ def annotation_headers(table: Table, options: VoteFormat) -> _Headers:
     if {"task", "worker", "label"} <= set(table.columns) and there.isdisjoint(WHO):
         return _Headers(named)  # as crowd-kit has them
     synonyms = _columns_by_synonym(table.columns, named, _ANNOTATIONS)
+    if there.isdisjoint(("annotator", "label")) and not {"annotator", "label"} & set(synonyms):
+        synonyms |= _index_as_item(there, synonyms)
     if options.layout == "tasks":
         for ours in _OF_VOTES:
             synonyms.pop(ours, None)
@@ -161,6 +169,8 @@ def prediction_headers(table: Table, options: ScoreFormat) -> _Headers:
         columns.pop(task, None)
     named = options.columns
     synonyms = _columns_by_synonym(columns, named, _PREDICTIONS)
+    if "model" not in {*columns, *named, *synonyms}:
+        synonyms |= _index_as_item({**columns, **named}, synonyms)
     for ours in ("model", "task"):
         if ours in synonyms and any(_all_numbers(table, name) for name in synonyms[ours]):
             del synonyms[ours]  # a wide table whose model has such a name
@@ -173,6 +183,22 @@ def prediction_headers(table: Table, options: ScoreFormat) -> _Headers:
     return _headers(table, named, synonyms, option) if synonyms else _Headers(named)
 
 
+def ids_column(table: Table, ours: str) -> str:
+    """The column of items, or of annotators, of a table that says more of them.
+
+    Examples
+    --------
+    >>> ids_column(Table(name="films.csv", columns={"Image ID": (), "Age": ()}), "item")
+    'Image ID'
+    """
+    synonyms = _columns_by_synonym(table.columns, {}, {ours: _ANNOTATIONS[ours]})
+    if ours == "item":
+        synonyms |= _index_as_item(table.columns, synonyms)
+    if ours in synonyms:
+        return _headers(table, {}, synonyms, Option("columns")).columns[ours]
+    return table.required(ours, {}, otherwise="")
+
+
 def is_named_like(header: str, ours: str) -> bool:
     """Whether a header is a word for one of our columns.
 
@@ -183,6 +209,29 @@ def is_named_like(header: str, ours: str) -> bool:
     """
     sure, unsure = _ANNOTATIONS.get(ours) or _PREDICTIONS[ours]
     return not (sure | unsure).isdisjoint(_keys([header])[header])
+
+
+def no_tasks(table: Table, names: Sequence[str]) -> tuple[str, ...]:
+    """Columns that name or describe items or votes, among those that may be tasks.
+
+    An identifier (``Set ID``) is no question, and neither is what people note of items
+    (``Age``, ``Patient``) where it shares no word with the other columns.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> cells = {"Set ID": ["1", "2"], "Age": ["40", "51"], "edema": ["0", "1"]}
+    >>> columns = {name: pyarrow.array(column) for name, column in cells.items()}
+    >>> no_tasks(Table(name="reads.csv", columns=columns), tuple(cells))
+    ('Set ID', 'Age')
+    """
+    last = {name: _LAST_WORD.findall(name.casefold()) for name in names}
+    sure = [name for name in names if len(plain(name)) > 2 and {*last[name]} & _IDENTIFIERS]
+    maybe = [name for name in names if {*last[name]} & _OF_ITEMS and name not in sure]
+    rest = [name for name in names if name not in (*sure, *maybe)]
+    labels = {word for name in rest for word in code_names(table, name).names}
+    odd = [name for name in maybe if labels.isdisjoint(code_names(table, name).names)]
+    return tuple(name for name in names if name in (*sure, *odd)) if rest else ()
 
 
 def side_of(table: Table) -> tuple[str, str] | None:
@@ -265,6 +314,16 @@ def _columns_by_synonym(
     return synonyms
 
 
+def _index_as_item(
+    names: Iterable[str], synonyms: Mapping[str, Sequence[str]]
+) -> dict[str, list[str]]:
+    """The first column where it has no name, as pandas writes an index, and no other is it."""
+    first, *others = names
+    if "item" in {first, *others, *synonyms} or first.casefold() not in UNNAMED:
+        return {}
+    return {"item": [first]}
+
+
 def _label_is_sure(
     table: Table, synonyms: Mapping[str, Sequence[str]], named: Mapping[str, str]
 ) -> bool:
@@ -299,7 +358,11 @@ def _headers(
     single = {ours: alike[0] for ours, alike in synonyms.items()}
     side = "predictions are " if option.flag else ""
     text = f"{side}read by their headers: {{pairs}}; {{columns}} says otherwise"
-    pairs = joined([f"{theirs!r} as {ours}" for ours, theirs in single.items()])
+    shown = {
+        ours: f"{theirs!r}" if theirs else "the first column, which has no name,"
+        for ours, theirs in single.items()
+    }
+    pairs = joined([f"{theirs} as {ours}" for ours, theirs in shown.items()])
     note = notice("columns_by_synonym", text, pairs=pairs, columns=option)
     return _Headers({**named, **single}, (note,))
 

@@ -124,8 +124,8 @@ SHARED: Mapping[str, Shared] = {
     ),
     "layout": Shared(
         "auto",
-        "Annotations: `auto`, `tidy`, `wide`, `tasks` (one annotator's file, a column "
-        "per task), `counts`, `rankings`, `label-studio`.",
+        "Annotations: `auto`, `tidy`, `wide`, `tasks` (a column per task; a row per item and "
+        "annotator, or a file per annotator), `counts`, `rankings`, `label-studio`.",
     ),
     "level": Shared(0.95, "Interval level."),
     "margin": Shared(

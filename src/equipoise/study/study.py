@@ -14,7 +14,7 @@ competitors or metrics. They keep what stays the same, so that nothing is made t
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -22,8 +22,14 @@ from equipoise.inference.resampling import Resampling, resample, usual_replicate
 from equipoise.metrics import Metric
 from equipoise.read.options import SHARED, check_shared
 from equipoise.study.alignment import Aligned, align
-from equipoise.study.arguments import Truths, as_metrics, as_study, default_metrics
+from equipoise.study.arguments import (
+    Truths,
+    as_metrics,
+    as_study,
+    default_metrics,
+)
 from equipoise.study.circularity import CHECKED, CIRCULAR, independent
+from equipoise.study.keywords import Question, with_question
 from equipoise.study.per_reader_truth import PER_READER, TWO_WAY
 from equipoise.study.result import Evaluation
 from equipoise.study.thresholds import Thresholds, UsedThreshold, with_thresholds
@@ -555,6 +561,7 @@ def evaluate(
     resampling: str | Resampling | None = None,
     settings: Settings | None = None,
     attributes: "Sequence[Attributes]" = (),
+    **question: Unpack[Question],
 ) -> Evaluation:
     """Score models against a truth that experts disagree about.
 
@@ -580,6 +587,8 @@ def evaluate(
         Level, interval, missing items, thresholds, threads.
     attributes
         Tables of what is known of items, and of annotators, where settings name groups of them.
+    **question
+        ``positive``, ``at_least``, ``threshold`` and ``gold``, as on the command line.
 
     Examples
     --------
@@ -589,15 +598,22 @@ def evaluate(
     >>> model = Predictions("resnet", ("a", "b", "c"), np.array([0.9, 0.6, 0.1]))
     >>> evaluate(model, votes, metrics=["auroc"]).estimate("resnet", "auroc").value
     1.0
+    >>> evaluate(model, votes, metrics=["sensitivity"], threshold=0.7).estimate(
+    ...     "resnet", "sensitivity").value
+    0.6666666666666666
     """
-    return Study.of(
+    predictions, truth, frame = as_study(predictions, truth)
+    how = settings or Settings()
+    predictions, truth, how = with_question(predictions, truth, how, question)
+    study = Study.of(
         predictions,
         truth,
         metrics=metrics,
         resampling=resampling,
-        settings=settings,
+        settings=how,
         attributes=attributes,
-    ).evaluation
+    )
+    return replace(study, frame=frame).evaluation
 
 
 def _in_groups(
