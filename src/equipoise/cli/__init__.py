@@ -12,7 +12,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from equipoise.cli.verbs import app
+    import typer
+
+    app: typer.Typer
 
 __all__ = ["app", "main", "run"]
 
@@ -24,9 +26,9 @@ def __getattr__(name: str) -> Any:
     if name != "app":
         message = f"module 'equipoise.cli' has no attribute {name!r}"
         raise AttributeError(message)
-    from equipoise.cli import verbs
+    from equipoise.cli.verbs import application
 
-    return verbs.app
+    return application()
 
 
 def run() -> int:
@@ -43,7 +45,7 @@ def run() -> int:
         print(f"equipoise: {refusal}", file=sys.stderr)
         return 2
     try:
-        verbs()()
+        verbs(sys.argv[1:])()
     except SystemExit as done:
         _tell_notes(done)
         return done.code if isinstance(done.code, int) else int(done.code is not None)

@@ -4,8 +4,9 @@ from dataclasses import replace
 from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from equipoise import __version__
 from equipoise.cli.command import verb
 from equipoise.cli.on_disk import aggregate_on_disk, stays_on_disk
 from equipoise.cli.options import OF_QUESTION, Options, check_choice, misused
@@ -22,15 +23,36 @@ from equipoise.cli.study import (
     read_votes,
     study_name,
 )
+from equipoise.read.plausibilities import write_plausibilities
+from equipoise.read.writing import check_folder, write_text
+from equipoise.report.page import render, write_report
+from equipoise.report.run import hash_inputs
+from equipoise.report.terminal import show
+from equipoise.report.text import write_table
+from equipoise.study.analyses.truth_items import consensus_rows
+from equipoise.study.analyses.truth_report import (
+    FittedModels,
+    aggregates_against_gold,
+    tasks_report,
+    truth_json,
+    truth_notices,
+)
+from equipoise.truth import MODELS, annotator_bootstrap
+from equipoise.truth.choosing import (
+    FOLDS,
+    Model,
+    companions,
+    fitted,
+    held_out,
+    model,
+    recommended,
+    suitable,
+)
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import InputError, listed, nearest
 from equipoise.types.notices import worded
 from equipoise.types.plausibilities import Plausibilities
 from equipoise.types.words import Option, hint
-
-if TYPE_CHECKING:
-    from equipoise.study.analyses.truth_report import FittedModels
-    from equipoise.truth.choosing import Model
 
 MARK = "truth.json"
 
@@ -68,16 +90,11 @@ def aggregate(options: Options) -> None:
 
     Example: equipoise aggregate votes.csv --out consensus.csv
     """
-    from equipoise.report.terminal import show
-    from equipoise.study.analyses.truth_report import tasks_report, truth_notices
-
     folder = _checked_folder(options)
     if stays_on_disk(options, options.annotations):
         aggregate_on_disk(options)
         return
     if folder is not None:
-        from equipoise.read.writing import check_folder
-
         check_folder(folder, (MARK, "report.html"), overwrite=options.overwrite)
     table = ask(read_votes(options), options)
     tasks = _tasks(table, options)
@@ -103,8 +120,6 @@ def aggregate(options: Options) -> None:
 
 def _checked_folder(options: Options) -> Path | None:
     """The folder to write, unless it is a file; refuses what could not be written."""
-    from equipoise.truth import MODELS
-
     check_vote_files(options)
     check_choice("model", options.model, ("auto", *MODELS))
     folder = None if options.out is None or options.out.suffix else options.out
@@ -117,20 +132,16 @@ def _checked_folder(options: Options) -> Path | None:
     return folder
 
 
-def _facts(table: Annotations, fits: "FittedModels") -> dict[str, object]:
+def _facts(table: Annotations, fits: FittedModels) -> dict[str, object]:
     """Everything about one task, for people who asked for JSON."""
-    from equipoise.study.analyses.truth_report import truth_json
-
     about = {"model": fits.name, "reason": fits.reason, "method": fits.chosen.method}
     return {"task": fits.task, **about, **truth_json(table, fits)}
 
 
 def _write(
-    table: Annotations, fits: "list[FittedModels]", options: Options, folder: Path | None
+    table: Annotations, fits: list[FittedModels], options: Options, folder: Path | None
 ) -> None:
     """Write the files that were asked for."""
-    from equipoise.read.plausibilities import write_plausibilities
-
     if options.out is not None and folder is None:
         if options.out.suffix.lower() == ".npz":
             write_plausibilities(fits[0].chosen, options.out)
@@ -139,9 +150,6 @@ def _write(
         say(f"Wrote {options.out}")
     if folder is None and options.page is None:
         return
-    from equipoise.read.writing import write_text
-    from equipoise.report.page import render, write_report
-    from equipoise.study.analyses.truth_report import tasks_report
 
     shown = [
         fit if fit.compared else replace(fit, models={fit.name: fit.chosen}) for fit in fits
@@ -163,16 +171,13 @@ def _write(
         say(f"Wrote {folder}: {listed}")
 
 
-def _write_consensus(table: Annotations, fits: "list[FittedModels]", path: Path) -> None:
+def _write_consensus(table: Annotations, fits: list[FittedModels], path: Path) -> None:
     """Consensus, certainty and votes of every item of every task."""
-    from equipoise.report.text import write_table
-    from equipoise.study.analyses.truth_items import consensus_rows
-
     rows = [row for fit in fits for row in consensus_rows(table, fit.chosen)]
     write_table(rows, path)
 
 
-def _file_names(tasks: "list[str]") -> list[str]:
+def _file_names(tasks: list[str]) -> list[str]:
     """Names of the files of plausibilities, one per task.
 
     Examples
@@ -189,12 +194,8 @@ def _file_names(tasks: "list[str]") -> list[str]:
     return [f"{s}-{n + 1}.npz" if n else f"{s}.npz" for s, n in zip(stems, again, strict=True)]
 
 
-def fit(table: Annotations, task: str, options: Options) -> "FittedModels":
+def fit(table: Annotations, task: str, options: Options) -> FittedModels:
     """Fit the chosen model and those beside it, and score held-out votes, under a bar."""
-    from equipoise.study.analyses.truth_report import FittedModels, aggregates_against_gold
-    from equipoise.truth import annotator_bootstrap
-    from equipoise.truth.choosing import FOLDS, fitted, held_out, recommended
-
     name, reason = options.model, f"{options.model} was asked for."
     if name == "auto":
         name, reason = recommended(table)
@@ -213,7 +214,7 @@ def fit(table: Annotations, task: str, options: Options) -> "FittedModels":
     with progress(f"fitting {task}".strip()) as tell:
         done = count(1)
 
-        def ticking(fit: "Model") -> "Model":
+        def ticking(fit: Model) -> Model:
             def run(*args: Any, **how: Any) -> Plausibilities:
                 truth = fit(*args, **how)
                 tell(next(done), total)
@@ -241,10 +242,8 @@ def fit(table: Annotations, task: str, options: Options) -> "FittedModels":
     )
 
 
-def _models(table: Annotations, own: str, options: Options) -> dict[str, "Model"]:
+def _models(table: Annotations, own: str, options: Options) -> dict[str, Model]:
     """The models to fit, set up; settings other than the threshold are for the chosen one."""
-    from equipoise.truth.choosing import companions, model, suitable
-
     chosen = model(
         own,
         table,
@@ -265,9 +264,6 @@ def _models(table: Annotations, own: str, options: Options) -> dict[str, "Model"
 
 def _made_with(options: Options) -> dict[str, object]:
     """What the result was made with: version, input, seed and question."""
-    from equipoise import __version__
-    from equipoise.report.run import hash_inputs
-
     if options.dataset is not None:
         rows = published_files(options.dataset)
     else:

@@ -1,7 +1,6 @@
 """equipoise agreement: how far annotators agree, beyond chance, and who differs."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from equipoise.cli.command import verb
 from equipoise.cli.on_disk import agreement_on_disk, stays_on_disk
@@ -16,13 +15,15 @@ from equipoise.cli.study import (
     read_votes,
     study_name,
 )
+from equipoise.read.writing import write_text
+from equipoise.report.page import render
+from equipoise.report.terminal import show
+from equipoise.truth.agreement import AgreementTable, agreement_findings, agreement_table
+from equipoise.truth.agreement.report import TERMS
 from equipoise.types.annotations import Annotations
+from equipoise.types.findings import Report
 from equipoise.types.notices import as_notices, worded
 from equipoise.types.numbers import count
-
-if TYPE_CHECKING:
-    from equipoise.truth.agreement import AgreementTable
-    from equipoise.types.findings import Report
 
 REPLICATES = 1000
 
@@ -52,8 +53,6 @@ def agreement(options: Options) -> None:
 
     Example: equipoise agreement votes.csv --page agreement.html
     """
-    from equipoise.report.terminal import show
-
     check_vote_files(options)
     check_reading(options)
     check_target("--page", options.page, (".html", ".htm"))
@@ -68,9 +67,6 @@ def agreement(options: Options) -> None:
     )
     say(*(f"Note: {sentence}" for sentence in worded(report.all_notices, command=True)))
     if options.page is not None:
-        from equipoise.read.writing import write_text
-        from equipoise.report.page import render
-
         write_text(options.page, render(report))
         say(f"Wrote {options.page}")
     if options.as_json:
@@ -83,10 +79,8 @@ def agreement(options: Options) -> None:
         output().print("--task shows annotators and pairs of one task.")
 
 
-def _summaries(table: Annotations, options: Options) -> "list[AgreementTable]":
+def _summaries(table: Annotations, options: Options) -> list[AgreementTable]:
     """The agreement on one task, or on all, under a bar."""
-    from equipoise.truth.agreement import agreement_table
-
     tasks = table.tasks if options.task is None else (options.task,)
     tables = []
     with progress("agreement") as tell:
@@ -106,11 +100,8 @@ def _summaries(table: Annotations, options: Options) -> "list[AgreementTable]":
 
 
 def _report(
-    table: Annotations, tables: "list[AgreementTable]", options: Options, title: str
-) -> "Report":
-    from equipoise.truth.agreement import agreement_findings
-    from equipoise.truth.agreement.report import TERMS
-    from equipoise.types.findings import Report
+    table: Annotations, tables: list[AgreementTable], options: Options, title: str
+) -> Report:
 
     first = tables[0]
     facts = first.known

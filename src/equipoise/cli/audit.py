@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from equipoise.cli.command import verb
 from equipoise.cli.options import (
@@ -23,14 +23,18 @@ from equipoise.cli.probabilities import (
 from equipoise.cli.results import check_report_folder, input_facts, present
 from equipoise.cli.screen import progress
 from equipoise.cli.study import check_reading
+from equipoise.read.delimited import read_delimited
+from equipoise.read.files import content
+from equipoise.read.parquet import read_arrow
+from equipoise.study.analyses.audits import TERMS, Pool, audited_pools
+from equipoise.study.analyses.audits import audit as count_missed
+from equipoise.study.blocks import majority
+from equipoise.study.truth import task_truths
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import InputError
+from equipoise.types.findings import Report
 from equipoise.types.notices import Notice, as_notices
 from equipoise.types.numbers import count, exact_percent
-
-if TYPE_CHECKING:
-    from equipoise.study.analyses.audits import Pool
-    from equipoise.types.findings import Report
 
 MARK = "audit.json"
 TEXT = (".csv", ".tsv")
@@ -45,7 +49,7 @@ FILE = (
 class _ReadAudit(NamedTuple):
     """Pools, positives found, and what to know."""
 
-    pools: "Sequence[Pool]"
+    pools: Sequence[Pool]
     found: int
     notices: tuple[Notice, ...]
 
@@ -101,10 +105,8 @@ def _check(options: Options) -> None:
         raise InputError("audit", got, "one of FILE, --audited and --pool", do)
 
 
-def _pools(options: Options) -> "list[Pool]":
+def _pools(options: Options) -> list[Pool]:
     """Pools that were given as numbers, in the one way in which they were."""
-    from equipoise.study.analyses.audits import Pool
-
     if options.pool_sizes:
         raise misused("got a size without FILE", "pool_sizes")
     pools = []
@@ -142,8 +144,6 @@ def _sizes(options: Options, votes: Annotations) -> dict[str, int]:
 
 def _read(options: Options) -> _ReadAudit:
     """Read the audit from the numbers or from the file, and what the retrieval found."""
-    from equipoise.study.analyses.audits import audited_pools
-
     notices: tuple[Notice, ...] = ()
     if options.file is None:
         pools = _pools(options)
@@ -169,9 +169,6 @@ def _read(options: Options) -> _ReadAudit:
 
 def _positives(table: Annotations, path: Path) -> tuple[int, tuple[Notice, ...]]:
     """Items that more than half of the votes call positive, and a notice of ties."""
-    from equipoise.study.blocks import majority
-    from equipoise.study.truth import task_truths
-
     question = task_truths(table)[0]
     if len(question.classes) > 1:
         do = "ask about one class with --positive CLASS"
@@ -197,10 +194,6 @@ def _audit_columns(path: Path, options: Options) -> dict[str, str]:
 
 def _header(path: Path) -> list[str]:
     """Names of the columns of a table; none for other files."""
-    from equipoise.read.delimited import read_delimited
-    from equipoise.read.files import content
-    from equipoise.read.parquet import read_arrow
-
     if not path.is_file():
         return []
     if path.suffix.lower() in TEXT:
@@ -208,12 +201,8 @@ def _header(path: Path) -> list[str]:
     return list(read_arrow(content(path)).column_names) if path.suffix == ".parquet" else []
 
 
-def _report(read: _ReadAudit, options: Options) -> "Report":
+def _report(read: _ReadAudit, options: Options) -> Report:
     """Count what was missed."""
-    from equipoise.study.analyses.audits import TERMS
-    from equipoise.study.analyses.audits import audit as count_missed
-    from equipoise.types.findings import Report
-
     result = count_missed(
         read.pools, read.found, level=options.level, finite=not options.infinite
     )

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from equipoise.cli.command import verb
 from equipoise.cli.on_disk import check_on_disk, stays_on_disk
@@ -16,10 +15,13 @@ from equipoise.cli.study import (
     vote_keywords,
     with_gold_file,
 )
+from equipoise.read.canonical import write_study
+from equipoise.read.check_findings import check_report
+from equipoise.read.options import ScoreFormat, VoteFormat
+from equipoise.read.sources import CheckedFiles, check_files
+from equipoise.report.terminal import show
 from equipoise.types.arrays import InputError
-
-if TYPE_CHECKING:
-    from equipoise.read.sources import CheckedFiles
+from equipoise.types.findings import as_json
 
 ENDINGS = (".csv", ".parquet", ".pq")
 
@@ -51,12 +53,6 @@ def check(options: Options) -> None:
 
     Example: equipoise check votes.csv scores.csv --out study.csv
     """
-    from equipoise.read.check_findings import check_report
-    from equipoise.read.options import ScoreFormat, VoteFormat
-    from equipoise.read.sources import check_files
-    from equipoise.report.terminal import show
-    from equipoise.types.findings import as_json
-
     _check_out(options)
     check_reading(options)
     folders = [*(options.files or ()), *(options.annotations or ())]
@@ -99,8 +95,7 @@ def _check_out(options: Options) -> None:
         )
 
 
-def _write(checked: "CheckedFiles", out: Path) -> None:
-    from equipoise.read.canonical import write_study
+def _write(checked: CheckedFiles, out: Path) -> None:
 
     if checked.annotations is None:
         raise InputError(

@@ -2,12 +2,22 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import typer
+from rich.markup import escape
+from rich.table import Table
 
+from equipoise.clean import DETECTORS, TASKS, Detector
+from equipoise.clean.benchmark_findings import MARK, benchmark_report, check_data, save
+from equipoise.clean.collection import TITLES, JudgedCollection
+from equipoise.clean.detector import choose
+from equipoise.clean.detector_benchmark import Benchmark, BenchmarkResult
+from equipoise.clean.reading import read_collection
+from equipoise.clean.studies import STUDIES
 from equipoise.cli.clean_scan import EMBEDDINGS
 from equipoise.cli.command import verb
 from equipoise.cli.help import metric_names
@@ -18,15 +28,17 @@ from equipoise.cli.options import (
     misused,
     words,
 )
+from equipoise.cli.probabilities import read_question, votes_on
+from equipoise.cli.results import in_options, tell_notices, typed_command
 from equipoise.cli.screen import note, output, print_json, progress, say, stages
+from equipoise.read.delimited import read_delimited
+from equipoise.read.files import content
+from equipoise.report.run import prepare_folder
+from equipoise.report.terminal import show, show_answer
+from equipoise.study.analyses.catalogue import ANALYSES
+from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import InputError, nearest
-
-if TYPE_CHECKING:
-    from equipoise.clean import Detector
-    from equipoise.clean.collection import JudgedCollection
-    from equipoise.clean.detector_benchmark import BenchmarkResult
-    from equipoise.types.annotations import Annotations
-    from equipoise.types.findings import Report
+from equipoise.types.findings import Report
 
 CELLS = "cells"
 SEEDS = 3
@@ -109,8 +121,6 @@ def benchmark(options: Options) -> None:
 
 def _check(options: Options) -> None:
     """Refuse unknown words, and votes without a task."""
-    from equipoise.clean import TASKS
-
     _by_task("votes", options.votes)
     for task in words(options.problems):
         check_choice("problems", task, TASKS)
@@ -122,8 +132,6 @@ def _check(options: Options) -> None:
 
 def _by_task(name: str, texts: Sequence[str] | None) -> dict[str, Path]:
     """Files of votes by task."""
-    from equipoise.clean import TASKS
-
     files: dict[str, Path] = {}
     for text in texts or ():
         task, sign, path = text.partition("=")
@@ -136,8 +144,6 @@ def _by_task(name: str, texts: Sequence[str] | None) -> dict[str, Path]:
 
 def _analyses(options: Options) -> tuple[str, ...]:
     """Names of analyses."""
-    from equipoise.study.analyses.catalogue import ANALYSES
-
     some = {
         "all": tuple(ANALYSES),
         "quick": tuple(name for name, analysis in ANALYSES.items() if analysis.quick),
@@ -153,31 +159,19 @@ def _analyses(options: Options) -> tuple[str, ...]:
 
 def _check_out(options: Options) -> None:
     """Refuse a folder that cannot be written, or holds another evaluation."""
-    from equipoise.clean.benchmark_findings import MARK
-    from equipoise.report.run import prepare_folder
-
     if options.out is not None:
         overwrite = options.overwrite or (options.out / MARK).is_file()
         prepare_folder(options.out, overwrite=overwrite)
 
 
-def _check_data(study: "JudgedCollection", options: Options) -> None:
+def _check_data(study: JudgedCollection, options: Options) -> None:
     """Refuse a folder that holds the benchmark of another study."""
-    from equipoise.clean.benchmark_findings import check_data
-
     if options.out is not None and not options.overwrite:
         check_data(options.out, study)
 
 
 def _list(*, as_json: bool) -> None:
     """Print detectors and studies."""
-    from rich.markup import escape
-    from rich.table import Table
-
-    from equipoise.clean import DETECTORS
-    from equipoise.clean.collection import TITLES
-    from equipoise.clean.studies import STUDIES
-
     rows = [
         {
             "detector": detector.name,
@@ -206,9 +200,7 @@ def _list(*, as_json: bool) -> None:
     screen.print(f"\nStudies: {', '.join(STUDIES)}")
 
 
-def _detectors(options: Options) -> "tuple[Detector, ...]":
-    from equipoise.clean import DETECTORS
-    from equipoise.clean.detector import choose
+def _detectors(options: Options) -> tuple[Detector, ...]:
 
     names = [detector.name for detector in DETECTORS]
     chosen = [
@@ -219,12 +211,8 @@ def _detectors(options: Options) -> "tuple[Detector, ...]":
     return choose(list(dict.fromkeys(chosen)), DETECTORS)
 
 
-def _study(options: Options, name: str) -> "JudgedCollection":
+def _study(options: Options, name: str) -> JudgedCollection:
     """A study by its name, or of a user's own data and votes."""
-    from inspect import signature
-
-    from equipoise.clean.studies import STUDIES
-
     cache = None if options.out is None else options.out / EMBEDDINGS
     if name in STUDIES:
         load = STUDIES[name]
@@ -252,9 +240,7 @@ def _study(options: Options, name: str) -> "JudgedCollection":
     return _own_study(path, options, cache)
 
 
-def _own_study(path: Path, options: Options, cache: Path | None) -> "JudgedCollection":
-    from equipoise.clean.collection import JudgedCollection
-    from equipoise.clean.reading import read_collection
+def _own_study(path: Path, options: Options, cache: Path | None) -> JudgedCollection:
 
     encoder = options.encoder or ("default" if path.is_dir() else None)
     with progress("reading") as tell:
@@ -272,10 +258,8 @@ def _own_study(path: Path, options: Options, cache: Path | None) -> "JudgedColle
     )
 
 
-def _votes(path: Path, task: str) -> "Annotations":
+def _votes(path: Path, task: str) -> Annotations:
     """Yes/no votes on a task; a file without a column `task` is all about it."""
-    from equipoise.cli.probabilities import read_question, votes_on
-
     table = read_question([path], Options(), _pair_column(path))
     if table.tasks != ("",):
         if task not in table.tasks:
@@ -299,9 +283,6 @@ def _votes(path: Path, task: str) -> "Annotations":
 
 def _pair_column(path: Path) -> dict[str, str]:
     """Where the votes of `equipoise clean rounds` name their pairs."""
-    from equipoise.read.delimited import read_delimited
-    from equipoise.read.files import content
-
     if path.suffix.lower() not in (".csv", ".tsv"):
         return {}
     names = set(read_delimited(content(path)).columns)
@@ -309,13 +290,11 @@ def _pair_column(path: Path) -> dict[str, str]:
 
 
 def _compared(
-    study: "JudgedCollection",
-    detectors: "tuple[Detector, ...]",
+    study: JudgedCollection,
+    detectors: tuple[Detector, ...],
     options: Options,
-) -> "BenchmarkResult":
+) -> BenchmarkResult:
     """Run what is not there yet, under a bar."""
-    from equipoise.clean.detector_benchmark import Benchmark
-
     tasks: Any = words(options.problems)
     plan = Benchmark(
         study,
@@ -332,10 +311,7 @@ def _compared(
         return plan.run(tell)
 
 
-def _report(done: "BenchmarkResult", options: Options) -> "Report":
-    from equipoise.clean.benchmark_findings import benchmark_report
-    from equipoise.cli.evaluation import typed_command
-    from equipoise.cli.results import in_options
+def _report(done: BenchmarkResult, options: Options) -> Report:
 
     names = _analyses(options)
     with stages((len(names) + 2) * len(done.tasks)) as stage:
@@ -346,20 +322,15 @@ def _report(done: "BenchmarkResult", options: Options) -> "Report":
     return replace(report, command=typed_command())
 
 
-def _save(done: "BenchmarkResult", report: "Report", out: Path) -> None:
+def _save(done: BenchmarkResult, report: Report, out: Path) -> None:
     """Write the run, and say what it replaces."""
-    from equipoise.clean.benchmark_findings import save
-
     with progress("page"):
         notices = save(done, report, out)
     note(notices)
 
 
-def _show(report: "Report", options: Options) -> None:
+def _show(report: Report, options: Options) -> None:
     """Print the answer, the standings of every task, and what was left out."""
-    from equipoise.cli.evaluation import tell_notices
-    from equipoise.report.terminal import show, show_answer
-
     console, out = output(), options.out
     boards = tuple(
         finding for finding in report.findings if finding.key in ("standings", "distance")

@@ -1,21 +1,33 @@
 """equipoise clean rounds: find all groups of near duplicates with few questions to people."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import typer
 
+from equipoise.clean.encoders import choose_encoder
+from equipoise.clean.reading import read_collection
+from equipoise.clean.rounds import (
+    UNDECIDED,
+    DuplicateRounds,
+    Judging,
+    group_rows,
+    pair_rows,
+    read_pair_votes,
+)
+from equipoise.clean.rounds_record import check_start
 from equipoise.cli.clean_scan import EMBEDDINGS, USUAL_ENCODER, check_outside
 from equipoise.cli.command import verb
 from equipoise.cli.options import Options
 from equipoise.cli.results import check_folder, check_target
 from equipoise.cli.screen import note, output, print_json, progress, say
+from equipoise.read.writing import write_text
+from equipoise.report.terminal import show as show_report
+from equipoise.report.text import as_csv
 from equipoise.types.arrays import InputError
+from equipoise.types.findings import Report
+from equipoise.types.findings import as_json as report_json
 from equipoise.types.numbers import count
 from equipoise.types.words import Option, hint
-
-if TYPE_CHECKING:
-    from equipoise.clean.rounds import DuplicateRounds
 
 PAIRS = "pairs.csv"
 
@@ -50,11 +62,6 @@ def start(options: Options) -> None:
 
     Example: equipoise clean rounds start features.npz --out rounds --votes 3
     """
-    from equipoise.clean.encoders import choose_encoder
-    from equipoise.clean.reading import read_collection
-    from equipoise.clean.rounds import UNDECIDED, DuplicateRounds, Judging
-    from equipoise.clean.rounds_record import check_start
-
     source, out = options.source, options.out
     assert source is not None and out is not None
     check_folder("--out", out)
@@ -89,8 +96,6 @@ def next_round(options: Options) -> None:
 
     Example: equipoise clean rounds next rounds --answers votes.csv
     """
-    from equipoise.clean.rounds import DuplicateRounds, read_pair_votes
-
     folder = options.folder
     assert folder is not None
     state = DuplicateRounds.load(folder)
@@ -114,10 +119,6 @@ def show(options: Options) -> None:
 
     Example: equipoise clean rounds show rounds --out groups.csv
     """
-    from equipoise.clean.rounds import DuplicateRounds, group_rows
-    from equipoise.read.writing import write_text
-    from equipoise.report.text import as_csv
-
     out = options.out
     check_target("--out", out, (".csv",))
     assert options.folder is not None
@@ -129,10 +130,8 @@ def show(options: Options) -> None:
     _show(state, as_json=options.as_json)
 
 
-def _keep_labels(state: "DuplicateRounds", folder: Path) -> None:
+def _keep_labels(state: DuplicateRounds, folder: Path) -> None:
     """Refuse to write over labels that somebody filled in and nobody handed over."""
-    from equipoise.clean.rounds import read_pair_votes
-
     path = folder / PAIRS
     filled = read_pair_votes(path) if path.exists() else []
     if not state.contains(filled):
@@ -144,12 +143,8 @@ def _keep_labels(state: "DuplicateRounds", folder: Path) -> None:
         )
 
 
-def _hand_out(state: "DuplicateRounds", folder: Path, *, as_json: bool = False) -> None:
+def _hand_out(state: DuplicateRounds, folder: Path, *, as_json: bool = False) -> None:
     """Write the pairs that need votes, and say where the rounds stand."""
-    from equipoise.clean.rounds import pair_rows
-    from equipoise.read.writing import write_text
-    from equipoise.report.text import as_csv
-
     path = folder / PAIRS
     if state.finished:
         path.unlink(missing_ok=True)
@@ -163,10 +158,7 @@ def _hand_out(state: "DuplicateRounds", folder: Path, *, as_json: bool = False) 
     _show(state, as_json=as_json)
 
 
-def _show(state: "DuplicateRounds", *, as_json: bool) -> None:
-    from equipoise.report.terminal import show as show_report
-    from equipoise.types.findings import Report
-    from equipoise.types.findings import as_json as report_json
+def _show(state: DuplicateRounds, *, as_json: bool) -> None:
 
     finding = state.report()
     note(finding.notices)

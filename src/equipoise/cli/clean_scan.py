@@ -5,19 +5,23 @@ from contextlib import ExitStack
 from dataclasses import replace
 from os.path import realpath
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from rich.text import Text
+
+from equipoise.clean.collection import TASKS, Collection
+from equipoise.clean.detector import Progress, choose
+from equipoise.clean.detectors import DETECTORS
+from equipoise.clean.encoders import Encoder, choose_encoder
+from equipoise.clean.reading import FOLDERS, read_collection, read_parts
+from equipoise.clean.scan_findings import MARK, pictures, save_scan, scan_json, scan_report
+from equipoise.clean.scanning import Scan, ScanPlan
+from equipoise.clean.scanning import scan as look_through
 from equipoise.cli.command import verb
 from equipoise.cli.options import Options, words
 from equipoise.cli.results import check_report_folder
 from equipoise.cli.screen import note, output, print_json, progress, say
+from equipoise.report.terminal import answer_lines, fact_lines, list_lines
 from equipoise.types.arrays import InputError
-
-if TYPE_CHECKING:
-    from equipoise.clean.collection import Collection
-    from equipoise.clean.detector import Progress
-    from equipoise.clean.encoders import Encoder
-    from equipoise.clean.scanning import Scan
 
 LINES, LEAST_ROWS = 40, 2  # of a screen, and of a list on it
 USUAL_ENCODER = "default"
@@ -63,12 +67,6 @@ def scan(options: Options) -> None:
 
     Example: equipoise clean scan features.npz --cut --json
     """
-    from equipoise.clean.detector import choose
-    from equipoise.clean.detectors import DETECTORS
-    from equipoise.clean.scan_findings import save_scan, scan_json
-    from equipoise.clean.scanning import ScanPlan
-    from equipoise.clean.scanning import scan as look_through
-
     _check_out(options)
     detectors = choose(words(options.detectors), DETECTORS)
     data, encoder = _read(options)
@@ -98,8 +96,6 @@ def scan(options: Options) -> None:
 
 def _check_out(options: Options) -> None:
     """Refuse a folder that cannot be written, or would be looked through itself."""
-    from equipoise.clean.scan_findings import MARK
-
     check_report_folder(options, MARK)
     if options.out is not None and options.source is not None:
         do = "its pictures would be taken for images of yours; name another folder"
@@ -114,7 +110,7 @@ def _cache(options: Options) -> Path | None:
 class _Steps(ExitStack):
     """A bar with the time left for one step after another."""
 
-    def __call__(self, name: str) -> "Progress":
+    def __call__(self, name: str) -> Progress:
         self.close()
         return self.enter_context(progress(name))
 
@@ -126,11 +122,8 @@ def _said(out: Path | None, files: Sequence[str]) -> list[str]:
     return [f"{out / 'report.html'}", f"lists: {', '.join(lists)}"]
 
 
-def _read(options: Options) -> "tuple[Collection, Encoder | None]":
+def _read(options: Options) -> tuple[Collection, Encoder | None]:
     """Read images or embeddings, labels and parts; the encoder where there are images."""
-    from equipoise.clean.encoders import choose_encoder
-    from equipoise.clean.reading import FOLDERS, read_collection, read_parts
-
     encoder = choose_encoder(options.encoder or USUAL_ENCODER)
     by_folder = str(options.split) == FOLDERS
     assert options.source is not None
@@ -145,11 +138,9 @@ def _read(options: Options) -> "tuple[Collection, Encoder | None]":
 
 
 def _with_origin(
-    scanned: "Scan", data: "Collection", options: Options
-) -> "tuple[Scan, dict[str, bytes]]":
+    scanned: Scan, data: Collection, options: Options
+) -> tuple[Scan, dict[str, bytes]]:
     """A scan with where it comes from, and the pictures that lie beside its page."""
-    from equipoise.clean.scan_findings import pictures
-
     assert options.source is not None
     shown: dict[str, str] = {}
     thumbnails: dict[str, bytes] = {}
@@ -170,7 +161,7 @@ def _with_origin(
     return whole, thumbnails
 
 
-def _settings(data: "Collection", options: Options) -> tuple[tuple[str, str], ...]:
+def _settings(data: Collection, options: Options) -> tuple[tuple[str, str], ...]:
     """What the page says of how the scan was made."""
     assert options.source is not None
     encoder = options.encoder or USUAL_ENCODER
@@ -187,14 +178,8 @@ def _settings(data: "Collection", options: Options) -> tuple[tuple[str, str], ..
     )
 
 
-def _show(scanned: "Scan", files: Sequence[str]) -> None:
+def _show(scanned: Scan, files: Sequence[str]) -> None:
     """The answer, the first lines of each list, and where the rest is, in forty lines."""
-    from rich.text import Text
-
-    from equipoise.clean.collection import TASKS
-    from equipoise.clean.scan_findings import scan_report
-    from equipoise.report.terminal import answer_lines, fact_lines, list_lines
-
     console, report = output(), scan_report(scanned)
     lines = list(answer_lines(report, console.width))
     for part in report.findings:

@@ -78,8 +78,8 @@ def demo(options: Options) -> None:
     panel of eight SIMULATED readers of different skill and leaning. Writes the two input
     files, the run and the page.
     """
-    from equipoise.cli.evaluation import show_run
     from equipoise.cli.report import run_json
+    from equipoise.cli.results import show_run
     from equipoise.datasets.demo import SIMULATED, write_study
     from equipoise.read.annotations import read_annotations
     from equipoise.read.predictions import read_predictions

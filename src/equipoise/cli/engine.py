@@ -139,10 +139,10 @@ def _without_engine(words: Sequence[str]) -> list[str]:
 
 
 def _run(words: Sequence[str]) -> None:
-    from equipoise.cli.verbs import app
+    from equipoise.cli.verbs import application
 
     before, sys.argv = sys.argv, [sys.argv[0], *words]
     try:
-        app(list(words), standalone_mode=False)
+        application(words)(list(words), standalone_mode=False)
     finally:
         sys.argv = before

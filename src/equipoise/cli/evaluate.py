@@ -1,8 +1,12 @@
-"""equipoise evaluate: the verb, and what its options mean."""
+"""equipoise evaluate: a study in, the answer with its grounds out."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 from equipoise.cli.command import verb
+from equipoise.cli.help import check_k, metric_names, metric_of
 from equipoise.cli.on_disk import evaluate_on_disk, stays_on_disk
 from equipoise.cli.options import (
     OF_FOLDER,
@@ -12,17 +16,71 @@ from equipoise.cli.options import (
     OF_STUDY,
     Options,
     check_choice,
+    class_names,
+    column_map,
     misused,
+    non_default,
     words,
 )
+from equipoise.cli.reopened import TITLE
+from equipoise.cli.report import run_json
+from equipoise.cli.results import (
+    check_folder,
+    cited,
+    in_options,
+    show_run,
+    tell_notices,
+    typed_command,
+)
+from equipoise.cli.screen import (
+    print_json,
+    progress,
+    say,
+    stages,
+)
+from equipoise.cli.study import FilesRead, check_reading, read_study
+from equipoise.cli.truth import (
+    ScoredTruth,
+    asked_groups,
+    check_groups,
+    check_truth,
+    make_truth,
+    regrouped,
+    with_groups,
+    within,
+)
+from equipoise.datasets import CATALOGUE
+from equipoise.inference.resampling import normalised
+from equipoise.metrics import Metric
+from equipoise.read import codec
+from equipoise.read.attributes import Attributes, read_attributes
+from equipoise.read.writing import RUN
+from equipoise.report.answer import AnswerContent, answer_report, require_models
+from equipoise.report.run import (
+    Provenance,
+    Run,
+    StoredQuestion,
+    TruthModel,
+    prepare_folder,
+    record,
+)
+from equipoise.study import Evaluation, Settings, Study, Thresholds, Tuning
+from equipoise.study.analyses.catalogue import ANALYSES
+from equipoise.study.study import Progress, report_replicates
+from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import InputError
+from equipoise.types.findings import Report, plain
+from equipoise.types.words import Nouns
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from equipoise.read.attributes import Attributes
-    from equipoise.study import Settings, Thresholds
-    from equipoise.study.study import Progress
+OF_SCORING = (
+    "threshold", "tuning", "margin", "labels", "level", "items", "annotators", "inference",
+    "matters", "prevalence", "annotator_group", "item_group",
+)  # fmt: skip
+OF_TRUTH = ("truth", "draws", "burn_in", "reliability", "prior")
+RECORDED = (
+    *("positive", "at_least", "kind", "exchangeable", "layout", "prediction_layout"),
+    *("repeats", "phases", "on_missing", "ties", "first_votes", "circular"),
+)
 
 
 @verb(
@@ -78,8 +136,6 @@ def evaluate(options: Options) -> None:
     Example: equipoise evaluate -a ddx.json -p probabilities --truth auto --metrics
     topk_accuracy:k=3
     """
-    from equipoise.cli.evaluation import run_evaluation
-
     folders = [
         *(options.study or ()),
         *(options.annotations or ()),
@@ -93,9 +149,6 @@ def evaluate(options: Options) -> None:
 
 def check_scoring(options: Options) -> None:
     """Refuse unknown words, and options of analyses that are left out."""
-    from equipoise.inference.resampling import normalised
-    from equipoise.study.analyses.catalogue import ANALYSES
-
     if options.resample is not None:
         try:
             normalised(options.resample)
@@ -114,10 +167,8 @@ def check_scoring(options: Options) -> None:
         raise misused("belongs to subgroups, which --analyses leaves out", "attributes")
 
 
-def asked_thresholds(options: Options, attributes: "Attributes | None") -> "Thresholds | None":
+def asked_thresholds(options: Options, attributes: Attributes | None) -> Thresholds | None:
     """From which score on models say yes, and where rules look."""
-    from equipoise.study import Thresholds, Tuning
-
     if not options.threshold:
         if options.tuning is not None:
             message = "belongs to --threshold RULE; name a rule, or leave it out"
@@ -136,8 +187,6 @@ def asked_thresholds(options: Options, attributes: "Attributes | None") -> "Thre
 
 def asked_analyses(options: Options) -> tuple[str, ...]:
     """Names of the analyses to run: those asked for, or those that cost next to nothing."""
-    from equipoise.study.analyses.catalogue import ANALYSES
-
     if options.full:
         left = {"subgroups"} if options.attributes is None else set()
         return tuple(name for name in ANALYSES if name not in left)
@@ -149,7 +198,7 @@ def asked_analyses(options: Options) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _prevalence(named: "Iterable[str]") -> "float | dict[str, float] | None":
+def _prevalence(named: Iterable[str]) -> float | dict[str, float] | None:
     """One share of positives, or those of tasks by name."""
     shares: dict[str, float] = {}
     for word in named:
@@ -164,10 +213,8 @@ def _prevalence(named: "Iterable[str]") -> "float | dict[str, float] | None":
     return shares.get("", shares or None)
 
 
-def asked_settings(options: Options, tell: "Progress") -> "Settings":
+def asked_settings(options: Options, tell: Progress) -> Settings:
     """How scores become intervals and verdicts."""
-    from equipoise.study import Settings
-
     return Settings(
         level=options.level,
         items=options.items,
@@ -186,3 +233,186 @@ def asked_settings(options: Options, tell: "Progress") -> "Settings":
         seed=options.seed,
         most=options.most,
     )
+
+
+def run_evaluation(options: Options) -> None:
+    """Read, evaluate, write and show a study."""
+    if options.study and len(options.study) == 1:
+        options = _repeated(options, options.study[0])
+    check_scoring(options)
+    check_truth(options)
+    if options.groups or options.by_group or options.within:
+        check_groups(options)
+    check_reading(options)
+    names = metric_names(options.metrics)
+    if options.out is not None:
+        check_folder("--out", options.out)
+        prepare_folder(options.out, overwrite=options.overwrite)
+    with progress("reading"):
+        grouping = None if options.groups is None else asked_groups(options.groups, options)
+        tables = ("groups", "attributes", "annotator_attributes")
+        also = {name: getattr(options, name) for name in tables}
+        read = read_study(options, names, truth=options.truth, out=options.out, also=also)
+    settings, votes = read.study.settings, read.study.voted
+    options = replace(options, ties=settings.ties, on_missing=settings.on_missing)
+    truth = make_truth(votes, options)
+    metrics, expected = list(map(metric_of, read.metrics)), list[str]()
+    if grouping is not None:
+        truth, expected = with_groups(grouping, truth)
+        models = read.study.predictions
+        truth, models = regrouped(grouping, truth, models, by_group=options.by_group)
+        read = replace(read, study=replace(read.study, predictions=models))
+    check_k(metrics, len(truth.parts[0].classes) if truth.parts else 0)
+    if grouping is not None:
+        metrics = within(grouping, metrics, options.within)
+    wanted = asked_analyses(options)
+    with stages(len(wanted) + 3) as stage:
+        scored = _study(read, truth, metrics, options, stage("scoring"))
+        report = _report(scored, read, options, stage)
+    report = replace(report, notices=(*read.notices, *report.notices))
+    say(*expected)
+    run = _recorded(scored.evaluation, report, read, truth, options)
+    _finish(run, options)
+
+
+def _repeated(options: Options, run: Path) -> Options:
+    """What was asked, with what an earlier evaluation was asked where nothing else is said."""
+    if not (run / RUN).is_file():
+        return options
+    earlier = Run.load(run).record.asked
+    names = (*OF_SCORING, *OF_TRUTH)
+    set_now = non_default(options, names)
+    stored: dict[str, Any] = {
+        name: earlier[name] for name in names if name in earlier and name not in set_now
+    }
+    return replace(options, **stored)
+
+
+def _study(
+    read: FilesRead,
+    truth: ScoredTruth,
+    metrics: Sequence[Metric],
+    options: Options,
+    tell: Progress,
+) -> Study:
+    """The study against the truth that was asked for."""
+    attributes, people = options.attributes, options.annotator_attributes
+    items_known = people_known = None
+    if attributes is not None:
+        items_known = read_attributes(attributes, group=options.item_group)
+    if people is not None:
+        people_known = read_attributes(people, "annotator", options.annotator_group)
+    settings = replace(
+        asked_settings(options, tell),
+        thresholds=asked_thresholds(options, items_known),
+        replicates=options.replicates or report_replicates(len(read.study.voted.items)),
+    )
+    study = Study.of(
+        read.study.predictions,
+        truth.given,
+        metrics=metrics,
+        resampling=options.resample or (None if truth.parts else read.resample),
+        settings=settings,
+        attributes=[table for table in (items_known, people_known) if table],
+    )
+    if not truth.parts:
+        return study
+    say(f"Truth: {truth.reason} {truth.words}.")
+    return study.with_votes(read.study.voted)
+
+
+def _report(
+    study: Study, read: FilesRead, options: Options, stage: Callable[[str], Progress]
+) -> Report:
+    name = read.dataset.get("name", "")
+    require_models(options.pair, study.predictions)
+    wanted = AnswerContent(
+        analyses=asked_analyses(options),
+        pair=options.pair,
+        nouns=CATALOGUE[name].nouns if name in CATALOGUE else Nouns(),
+        command=True,
+    )
+    return answer_report(study, wanted, stage)
+
+
+# ---- the record, the folder and the screen -------------------------------------------------
+
+
+def _recorded(
+    done: Evaluation,
+    report: Report,
+    read: FilesRead,
+    truth: ScoredTruth,
+    options: Options,
+) -> Run:
+    """Make the run with everything that was asked."""
+    labels = _label_words(done)
+    if truth.parts:
+        hard = _hard_words(options.ties)
+        labels = {"soft": f"mean of the truth by {truth.words}", "hard": hard}
+    name = options.dataset or read.name.removesuffix(f": {TITLE}")
+    return record(
+        done,
+        Provenance(
+            title=options.title or name,
+            inputs=read.inputs,
+            question=_question(read.study.voted, options),
+            truth_model=codec.read(TruthModel, plain(truth.facts)) if truth.facts else None,
+            dataset=read.dataset or None,
+            asked=non_default(options, (*OF_SCORING, *OF_TRUTH)),
+        ),
+        replace(cited(in_options(report), read.dataset), command=typed_command()),
+        **labels,
+    )
+
+
+def _label_words(result: Evaluation) -> dict[str, str]:
+    """How labels were made where gold has a part in them; nothing otherwise."""
+    gold_items = [part.votes.gold for part in result.questions if part.votes is not None]
+    if not any(gold_of_task.any() for gold_of_task in gold_items):
+        return {}
+    gold = "adjudicated gold"
+    if all(gold_of_task.all() for gold_of_task in gold_items):
+        return {"soft": gold, "hard": gold}
+    some = f"{gold} where an item has it, else "
+    return {"soft": f"{some}mean vote", "hard": f"{some}strict majority"}
+
+
+def _hard_words(ties: str) -> str:
+    """What the hard labels of a modelled truth are."""
+    return {
+        "half": "its class with most of that mean, shared by ties",
+        "negative": "its class with more than half of that mean, or with most of it",
+        "drop": "its class with most of that mean, ties left out",
+    }[ties]
+
+
+def _question(table: Annotations, options: Options) -> StoredQuestion:
+    """What the record says of the question: options of models only where there is one."""
+    facts: dict[str, Any] = {name: getattr(options, name) for name in RECORDED}
+    if options.prediction_layout == "auto":
+        del facts["prediction_layout"]
+    facts["read_as"] = f"{table.kind}: {', '.join(table.classes)}"
+    rare: dict[str, Any] = {
+        "truth": options.truth if options.truth != "votes" else None,
+        "gold": options.gold if options.gold != "truth" else None,
+        "by_group": options.by_group,
+        "within": options.within,
+        "classes": class_names(options.classes) if options.classes is not None else None,
+        "columns": column_map(options.columns, "columns"),
+        "prediction_columns": column_map(options.prediction_columns, "prediction_columns"),
+    }
+    return StoredQuestion(**facts, **{name: value for name, value in rare.items() if value})
+
+
+def _finish(run: Run, options: Options) -> None:
+    """Write the run where asked, then print it; what is printed is already safe."""
+    if options.out is not None:
+        with progress("page"):
+            run.save(options.out, overwrite=options.overwrite)
+    if options.as_json:
+        print_json(run_json(run))
+        tell_notices(run.report, verbose=True)
+        return
+    shown = [] if options.full else words(options.analyses)
+    show_run(run, out=options.out, verbose=options.verbose, full=options.full, shown=shown)

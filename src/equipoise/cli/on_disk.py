@@ -8,7 +8,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import equipoise
 from equipoise.cli.help import metric_names
@@ -21,13 +21,19 @@ from equipoise.cli.options import (
     non_default,
 )
 from equipoise.cli.screen import output, print_json, progress, say
-from equipoise.types.arrays import InputError
-
-if TYPE_CHECKING:
-    from equipoise.scale.disk import EvaluationOnDisk, VotesOnDisk
-    from equipoise.types.annotations import Kind
-    from equipoise.types.findings import Finding
-    from equipoise.types.notices import Notice
+from equipoise.metrics import named
+from equipoise.read.parquet import ENDINGS
+from equipoise.read.writing import check_folder, whole_file
+from equipoise.report.terminal import show
+from equipoise.scale import disk
+from equipoise.scale.disk import EvaluationOnDisk, VotesOnDisk, open_votes
+from equipoise.scale.disk.votes import parquet_partitions
+from equipoise.truth.agreement import krippendorff_words
+from equipoise.types.annotations import Kind
+from equipoise.types.arrays import InputError, listed
+from equipoise.types.findings import Column, Finding, Report, Table, columns, plain
+from equipoise.types.notices import Notice, worded
+from equipoise.types.numbers import count, estimate, number
 
 LARGE = 20_000_000  # rows from which a folder of Parquet files stays on disk
 OF_READING = ("kind", "classes", "columns")
@@ -51,14 +57,11 @@ def stays_on_disk(options: Options, paths: Sequence[Path] | None) -> bool:
 
 def _is_large(folder: Path) -> bool:
     """Whether a folder holds Parquet alone, in folders ``key=value`` or very many rows."""
-    from equipoise.read.parquet import ENDINGS
-
     files = [path for path in folder.rglob("*") if path.is_file() and path.name[0] not in "._"]
     if not files or any(path.suffix.lower() not in ENDINGS for path in files):
         return False
     if any("=" in part for path in files for part in path.relative_to(folder).parent.parts):
         return True
-    from equipoise.scale.disk.votes import parquet_partitions
 
     return sum(part.rows for part in parquet_partitions(folder)[0]) > LARGE
 
@@ -73,10 +76,8 @@ def _refuse(options: Options, allowed: Sequence[str]) -> None:
         raise InputError(flag(name), "votes that stay on disk", f"only {can}", do)
 
 
-def _open(paths: Sequence[Path] | None, options: Options, task: str | None) -> "VotesOnDisk":
+def _open(paths: Sequence[Path] | None, options: Options, task: str | None) -> VotesOnDisk:
     """Open the one folder of votes."""
-    from equipoise.scale.disk import open_votes
-
     if not paths or len(paths) != 1:
         got = f"{len(paths or ())} of them"
         raise InputError("votes on disk", got, "one folder of partitions", "name the folder")
@@ -92,15 +93,12 @@ def _open(paths: Sequence[Path] | None, options: Options, task: str | None) -> "
 
 def aggregate_on_disk(options: Options) -> None:
     """Write what is plausibly true of every item of a folder of votes."""
-    from equipoise.scale import disk
-
     _refuse(options, (*OF_AGGREGATE, *OF_READING))
     folder = None if options.out is None or options.out.suffix else options.out
     if folder is None:
         got = "nothing" if options.out is None else f"a file, {options.out.name}"
         do = "add --out FOLDER: votes on disk have results on disk"
         raise InputError("--out", got, "a folder for the partitions of items", do)
-    from equipoise.read.writing import check_folder
 
     check_folder(folder, ("result.json",), overwrite=options.overwrite)
     if len(options.tasks or ()) > 1:
@@ -147,11 +145,8 @@ def _prior(prior: str | None) -> str | float:
         return prior
 
 
-def _aggregated(fitted: Any) -> "Finding":
+def _aggregated(fitted: Any) -> Finding:
     """What a fit to votes on disk says in a sentence."""
-    from equipoise.types.findings import Finding
-    from equipoise.types.numbers import count, estimate, number
-
     if hasattr(fitted, "agreement"):
         agreement = fitted.agreement
         sentence = (
@@ -173,11 +168,6 @@ def _aggregated(fitted: Any) -> "Finding":
 
 def agreement_on_disk(options: Options) -> None:
     """Measure Krippendorff's alpha of a folder of votes."""
-    from equipoise.scale import disk
-    from equipoise.truth.agreement import krippendorff_words
-    from equipoise.types.findings import Finding
-    from equipoise.types.numbers import count, estimate
-
     _refuse(options, (*OF_AGREEMENT, *OF_READING))
     votes = _open(options.annotations, options, options.task)
     with progress("agreement") as tell:
@@ -199,16 +189,12 @@ def agreement_on_disk(options: Options) -> None:
 
 def evaluate_on_disk(options: Options, paths: Sequence[Path]) -> None:
     """Score the models of a folder of scores against a folder of votes."""
-    from equipoise.scale import disk
-
     _refuse(options, (*OF_EVALUATE, *OF_READING))
     if len(paths) != 2:
         do = "equipoise evaluate VOTES SCORES, or -a VOTES -p SCORES"
         got = f"{len(paths)} folders"
         raise InputError("evaluate on disk", got, "one of votes and one of scores", do)
     if options.out is not None:
-        from equipoise.read.writing import check_folder
-
         check_folder(options.out, (_RESULT,), overwrite=options.overwrite)
     votes = _open(paths[:1], options, None)
     scores = disk.open_scores(paths[1], item=votes.columns["item"])
@@ -250,8 +236,6 @@ def _listed(folder: Path) -> list[dict[str, str | int]]:
 
 
 def _write(path: Path, facts: dict[str, Any]) -> None:
-    from equipoise.read.writing import whole_file
-    from equipoise.types.findings import plain
 
     path.parent.mkdir(parents=True, exist_ok=True)
     with whole_file(path) as file:
@@ -260,9 +244,6 @@ def _write(path: Path, facts: dict[str, Any]) -> None:
 
 def check_on_disk(paths: Sequence[Path] | None, options: Options) -> None:
     """Say how a folder of votes is read, and whether its partitions are cut by item."""
-    from equipoise.types.findings import Finding
-    from equipoise.types.numbers import count
-
     _refuse(options, (*OF_READING, "as_json", "verbose"))
     votes = _open(paths, options, None)
     named = "annotator" in votes.columns
@@ -296,7 +277,7 @@ def check_on_disk(paths: Sequence[Path] | None, options: Options) -> None:
     _show(f"{votes.folder.name}: how is it read?", read)
 
 
-def _evaluation_json(evaluation: "EvaluationOnDisk") -> dict[str, Any]:
+def _evaluation_json(evaluation: EvaluationOnDisk) -> dict[str, Any]:
     people = evaluation.population
     return {
         "labels": "soft",
@@ -308,11 +289,8 @@ def _evaluation_json(evaluation: "EvaluationOnDisk") -> dict[str, Any]:
     }
 
 
-def _evaluated(evaluation: "EvaluationOnDisk") -> "Finding":
+def _evaluated(evaluation: EvaluationOnDisk) -> Finding:
     """All models, best first by every metric in turn."""
-    from equipoise.metrics import named
-    from equipoise.types.findings import Column, Finding, Table, columns
-
     rows = []
     for name in evaluation.cells:
         metric = named(name)
@@ -344,11 +322,8 @@ def _evaluated(evaluation: "EvaluationOnDisk") -> "Finding":
     )
 
 
-def _verdict(evaluation: "EvaluationOnDisk") -> str:
+def _verdict(evaluation: EvaluationOnDisk) -> str:
     """Which models may be the best, by the first metric."""
-    from equipoise.metrics import named
-    from equipoise.types.arrays import listed
-
     first = next(iter(evaluation.cells))
     scores = [score for score in evaluation.models if score.metric == first]
     best = [score.model for score in scores if score.best_rank == 1]
@@ -362,16 +337,12 @@ def _verdict(evaluation: "EvaluationOnDisk") -> str:
     return f"{len(best)} of {len(scores)} models may be the best {by}: {listed(best)}."
 
 
-def _tell(notices: "Sequence[Notice]") -> None:
-    from equipoise.types.notices import worded
+def _tell(notices: Sequence[Notice]) -> None:
 
     say(*(f"Note: {sentence}" for sentence in worded(tuple(notices), command=True)))
 
 
-def _show(title: str, finding: "Finding", items: int | None = None) -> None:
-    from equipoise.report.terminal import show
-    from equipoise.types.findings import Report
-    from equipoise.types.numbers import count
+def _show(title: str, finding: Finding, items: int | None = None) -> None:
 
     facts = () if items is None else (count(items, "item"),)
     show(output(), Report(title=title, findings=(finding,), known=facts))

@@ -1,8 +1,9 @@
 """equipoise plan: from a pilot to the study that settles it."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from equipoise.cli.command import verb
 from equipoise.cli.help import metric_names
@@ -17,14 +18,21 @@ from equipoise.cli.options import (
 )
 from equipoise.cli.results import deliver
 from equipoise.cli.screen import output, progress, say
-from equipoise.cli.study import check_reading
+from equipoise.cli.study import FilesRead, check_reading, read_study
+from equipoise.read.writing import check_folder
+from equipoise.study.planning import (
+    NextItems,
+    RankingPlan,
+    Size,
+    TaskPlan,
+    next_for_ranking,
+    next_items,
+    plan_ranking,
+    plan_size,
+    tasks_plan_report,
+    write_next,
+)
 from equipoise.types.arrays import InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from equipoise.cli.study import FilesRead
-    from equipoise.study.planning import NextItems, RankingPlan, Size, TaskPlan
 
 MARK = "plan.json"
 TABLE = ".csv"
@@ -75,10 +83,6 @@ def plan(options: Options) -> None:
 
     Example: equipoise plan run --ranking --difference 0.02 --out plan
     """
-    from equipoise.cli.study import read_study
-    from equipoise.read.writing import check_folder
-    from equipoise.study.planning import tasks_plan_report, write_next
-
     folder = _checked_folder(options)
     if folder is not None:
         check_folder(folder, (MARK, "report.html"), overwrite=options.overwrite)
@@ -150,14 +154,12 @@ def _designs(options: Options) -> dict[str, tuple[int, ...]]:
 
 
 def _every_task(
-    study: "FilesRead", options: Options
-) -> "tuple[list[TaskPlan], dict[str, InputError]]":
+    study: FilesRead, options: Options
+) -> tuple[list[TaskPlan], dict[str, InputError]]:
     """A plan for every task that was asked for; why there is none where the pilot fails.
 
     Without a name all annotated tasks are planned; a plan for one alone fails as it does.
     """
-    from equipoise.study.planning import TaskPlan
-
     tasks: list[str | None] = [*(options.tasks or study.study.voted.tasks)]
     if len(tasks) == 1:
         tasks = [options.tasks[0] if options.tasks else None]
@@ -179,14 +181,12 @@ def _every_task(
 
 
 def _planned(
-    study: "FilesRead",
+    study: FilesRead,
     options: Options,
     task: str | None,
-    tell: "Callable[[int, int], None]",
-) -> "tuple[Size | RankingPlan, NextItems | None]":
+    tell: Callable[[int, int], None],
+) -> tuple[Size | RankingPlan, NextItems | None]:
     """Size of the study, for two models or the whole order, and the items that come next."""
-    from equipoise.study.planning import next_for_ranking, next_items, plan_ranking, plan_size
-
     data, metric = (study.study.predictions, study.study.voted), study.metrics[0]
     number = options.next_items
     more: dict[str, Any] = {"task": task, "seed": options.seed, "progress": tell}

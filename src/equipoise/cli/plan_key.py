@@ -10,14 +10,16 @@ import math
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from equipoise.cli.options import DEFAULTS, Options, misused
+from equipoise.read import codec
+from equipoise.read.files import content, read_json
+from equipoise.read.writing import replaced
+from equipoise.study.analyses.thresholds import ExpertSample
 from equipoise.types.arrays import InputError
-
-if TYPE_CHECKING:
-    from equipoise.study.analyses.thresholds import ExpertSample
 
 Word = str | float | int | bool | None
 ROW_OF = {
@@ -77,7 +79,7 @@ class PlanKey:
             self.refuse_other(row, getattr(options, row), DEFAULTS[row], stored[row])
         return replace(options, **stored)
 
-    def check(self, file: Path, sample: "ExpertSample") -> None:
+    def check(self, file: Path, sample: ExpertSample) -> None:
         """Refuse a plan that is not made again from the file and the options."""
         again = _bins_and_probabilities(sample.rows())
         both = {**self.items, **again}
@@ -93,7 +95,7 @@ class PlanKey:
 
 
 def _bins_and_probabilities(
-    rows: "Sequence[Mapping[str, Any]]",
+    rows: Sequence[Mapping[str, Any]],
 ) -> dict[str, tuple[int, float]]:
     return {row["item"]: (row["bin"], float(row["probability"])) for row in rows}
 
@@ -115,10 +117,8 @@ def key_of(plan: Path) -> Path:
     return plan.with_name(f"{plan.stem}.key.json")
 
 
-def write_plan(out: Path, sample: "ExpertSample", task: str | None, key: str | None) -> None:
+def write_plan(out: Path, sample: ExpertSample, task: str | None, key: str | None) -> None:
     """Write the plan, blind where there is a key to lie beside it, both or none."""
-    from equipoise.read.writing import replaced
-
     with ExitStack() as both:
         if key is not None and not key_of(out).exists():
             both.push(lambda kind, *_: key_of(out).unlink(missing_ok=True) if kind else None)
@@ -129,14 +129,8 @@ def write_plan(out: Path, sample: "ExpertSample", task: str | None, key: str | N
             both.enter_context(replaced(key_of(out))).write(key.encode("utf-8"))
 
 
-def key_text(
-    sample: "ExpertSample", options: Options, size: SampleSize, task: str | None
-) -> str:
+def key_text(sample: ExpertSample, options: Options, size: SampleSize, task: str | None) -> str:
     """Everything that the plan does not show."""
-    from importlib.metadata import version
-
-    from equipoise.read import codec
-
     stored = {name: getattr(options, row) for name, row in ROW_OF.items()}
     assert options.file is not None
     record = {
@@ -151,9 +145,6 @@ def key_text(
 
 def read_key(plan: Path) -> PlanKey:
     """Read the key of a plan, given by its own name or by that of the plan beside it."""
-    from equipoise.read import codec
-    from equipoise.read.files import content, read_json
-
     path = key_of(plan) if plan.suffix.lower() == ".csv" else plan
     file = content(path)
     try:

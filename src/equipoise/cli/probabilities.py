@@ -9,7 +9,7 @@ class.
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,15 +21,22 @@ from equipoise.cli.options import (
     misused,
     refuse_unused,
 )
+from equipoise.cli.reopened import table_files
 from equipoise.cli.screen import progress
+from equipoise.cli.study import ask, first_votes, read_predictions_of, read_table
+from equipoise.cli.truth import known_truth, model_name
+from equipoise.read.options import ANNOTATION_LAYOUTS, PREDICTION_LAYOUTS
+from equipoise.read.plausibilities import read_plausibilities
+from equipoise.read.predictions import read_predictions
+from equipoise.read.sources import Source
+from equipoise.study.analyses.threshold_in_use import ItemProbabilities
+from equipoise.study.truth import task_truths
+from equipoise.truth.choosing import model
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import InputError, PerItem, listed, nearest
 from equipoise.types.notices import Notice, as_notices
 from equipoise.types.plausibilities import Plausibilities
 from equipoise.types.predictions import Predictions
-
-if TYPE_CHECKING:
-    from equipoise.study.analyses.threshold_in_use import ItemProbabilities
 
 STORED = ".npz"
 NO_MODELS = "belongs to models; add -p, or leave it out"
@@ -55,9 +62,6 @@ def check_source(options: Options, of_votes: Sequence[str] = OF_VOTES_ALONE) -> 
     of_votes
         Options that mean nothing where the file holds probabilities.
     """
-    from equipoise.cli.truth import known_truth
-    from equipoise.read.options import ANNOTATION_LAYOUTS, PREDICTION_LAYOUTS
-
     truth = options.votes_as
     if truth is None:
         refuse_unused(options, of_votes, "belongs to votes; add --truth, or leave it out")
@@ -82,7 +86,7 @@ def check_source(options: Options, of_votes: Sequence[str] = OF_VOTES_ALONE) -> 
 class _ReadProbabilities(NamedTuple):
     """Probabilities, the task they are of, and what the user should know."""
 
-    probabilities: "ItemProbabilities"
+    probabilities: ItemProbabilities
     task: str | None
     notices: tuple[Notice, ...] = ()
 
@@ -99,10 +103,6 @@ def read_probabilities(options: Options) -> _ReadProbabilities:
 
 def _of_predictions(options: Options, path: Path) -> _ReadProbabilities:
     """A file of probabilities."""
-    from equipoise.read.predictions import read_predictions
-    from equipoise.read.sources import Source
-    from equipoise.study.analyses.threshold_in_use import ItemProbabilities
-
     how = dict[str, Any](layout=options.layout)
     try:
         predictions = read_predictions(
@@ -152,9 +152,6 @@ def _chosen(option: str, wanted: str | None, names: Sequence[str], path: Path) -
 
 def _of_plausibilities(options: Options, path: Path) -> _ReadProbabilities:
     """Plausibilities that `equipoise aggregate` wrote."""
-    from equipoise.read.plausibilities import read_plausibilities
-    from equipoise.study.analyses.threshold_in_use import ItemProbabilities
-
     truth = read_plausibilities(path)
     if options.task not in (None, truth.task):
         _chosen("--task", options.task, [truth.task], path)
@@ -169,9 +166,6 @@ def _of_plausibilities(options: Options, path: Path) -> _ReadProbabilities:
 
 def _of_votes(options: Options, path: Path) -> _ReadProbabilities:
     """Votes: their mean, or what a model makes of them."""
-    from equipoise.study.analyses.threshold_in_use import ItemProbabilities
-    from equipoise.study.truth import task_truths
-
     table = votes_on(read_question([path], options), options.task, path)
     if table.kind == "nominal" or (table.kind == "ordinal" and len(table.classes) > 2):
         where = f"{path.name}"
@@ -196,11 +190,8 @@ def _of_votes(options: Options, path: Path) -> _ReadProbabilities:
     return _ReadProbabilities(probabilities, task, notices)
 
 
-def _fitted(table: Annotations, options: Options) -> "tuple[Plausibilities, str]":
+def _fitted(table: Annotations, options: Options) -> tuple[Plausibilities, str]:
     """Fit the model to the one task; the fit, and the name of the model."""
-    from equipoise.cli.truth import model_name
-    from equipoise.truth.choosing import model
-
     assert options.votes_as is not None
     name, _ = model_name(table, options.votes_as)
     with progress("fitting") as tell:
@@ -214,8 +205,6 @@ def read_question(
     paths: Sequence[Path], options: Options, columns: Mapping[str, str] | None = None
 ) -> Annotations:
     """Read votes, as the yes/no question that was asked; other names of columns come first."""
-    from equipoise.cli.study import ask, first_votes, read_table
-
     table = read_table(paths, options, columns=columns)
     return ask(first_votes(table, options), options)
 
@@ -235,11 +224,8 @@ def votes_on(table: Annotations, task: str | None, path: Path) -> Annotations:
     return replace(table.rows(table.in_task(name)), task=None, tasks=(name,))
 
 
-def read_models(options: Options, task: str | None) -> "tuple[Predictions, ...]":
+def read_models(options: Options, task: str | None) -> tuple[Predictions, ...]:
     """Read models as scores of the positive class; of several tasks the one asked for."""
-    from equipoise.cli.reopened import table_files
-    from equipoise.cli.study import read_predictions_of
-
     files = table_files(options.predictions)
     if not files:
         return ()

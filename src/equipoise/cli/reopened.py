@@ -8,14 +8,13 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from equipoise.cli.options import DEFAULTS, Options
+from equipoise.read.files import file_sha256, listed_paths
+from equipoise.read.writing import RUN
+from equipoise.report.run import InputFile, Run, RunRecord
 from equipoise.types.arrays import InputError
 from equipoise.types.notices import Notice
-
-if TYPE_CHECKING:
-    from equipoise.report.run import InputFile, RunRecord
 
 TITLE = "which model is better?"  # heading of an evaluation that has no other
 AS_IN_RUN = (
@@ -39,7 +38,7 @@ class EarlierRun:
     """
 
     folder: Path
-    record: "RunRecord"
+    record: RunRecord
     options: Options
     notices: tuple[Notice, ...]
 
@@ -69,7 +68,6 @@ def earlier_run(options: Options, truth: str) -> EarlierRun | None:
             "one or the other",
             "give other files with -a and -p",
         )
-    from equipoise.report.run import Run
 
     folder = run if run.is_dir() else run.parent
     record = Run.load(run).record
@@ -95,14 +93,12 @@ def earlier_run(options: Options, truth: str) -> EarlierRun | None:
 
 def _is_run(path: Path) -> bool:
     """Whether a path is meant as the folder of an evaluation, or its record."""
-    from equipoise.read.writing import RUN
-
     if path.name == RUN or (path / RUN).exists():
         return True
     return path.suffix == "" and not (path.is_dir() and any(path.iterdir()))
 
 
-def _cautions(record: "RunRecord", truth: str) -> tuple[Notice, ...]:
+def _cautions(record: RunRecord, truth: str) -> tuple[Notice, ...]:
     """What of the run does not carry over."""
     if record.question.by_group or record.question.within:
         raise InputError(
@@ -121,17 +117,13 @@ def _cautions(record: "RunRecord", truth: str) -> tuple[Notice, ...]:
 
 def table_files(paths: Sequence[Path] | None) -> list[Path]:
     """Replace every folder by the tables in it, in order of their names."""
-    from equipoise.read.files import listed_paths
-
     return [Path(path) for path in listed_paths(list(paths))] if paths else []
 
 
 def _located_files(
-    files: Options, folder: Path, record: "RunRecord"
+    files: Options, folder: Path, record: RunRecord
 ) -> tuple[Options, tuple[Notice, ...]]:
     """The files of a run, found and checked again; files that are given come first."""
-    from equipoise.read.files import file_sha256
-
     votes = [file for file in record.inputs if file.role == "annotations"]
     scores = [file for file in record.inputs if file.role == "predictions"]
     source = None if files.annotations else record.dataset
@@ -156,10 +148,8 @@ def _located_files(
     )
 
 
-def _located(folder: Path, wanted: "InputFile") -> Path:
+def _located(folder: Path, wanted: InputFile) -> Path:
     """The file that a run read, by its place, name and hash."""
-    from equipoise.read.files import file_sha256
-
     there = [path for path in _places(folder, wanted) if path.is_file()]
     for path in there:
         if file_sha256(path) == wanted.sha256:
@@ -184,7 +174,7 @@ def _located(folder: Path, wanted: "InputFile") -> Path:
     )
 
 
-def _places(folder: Path, wanted: "InputFile") -> list[Path]:
+def _places(folder: Path, wanted: InputFile) -> list[Path]:
     """Where a file may lie, the most likely place first; links are followed either way."""
     name, real = wanted.name, folder.resolve()
     places = []

@@ -1,19 +1,29 @@
 """equipoise report: a run folder becomes one page, or the files of a paper."""
 
+import json
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from equipoise.clean.scan_findings import (
+    load_scan,
+    scan_json,
+    scan_report,
+    with_pictures_inside,
+)
 from equipoise.cli.command import verb
 from equipoise.cli.options import Options, misused
 from equipoise.cli.results import check_folder
 from equipoise.cli.screen import counted, print_json, say
+from equipoise.read.writing import check_folder as check_contents
+from equipoise.read.writing import write_folder, write_text
+from equipoise.report.page import render
+from equipoise.report.page.files import paper_files
+from equipoise.report.run import Run
 from equipoise.types.arrays import InputError
+from equipoise.types.findings import Report, as_json
 from equipoise.types.numbers import count
 from equipoise.types.words import Option, hint
-
-if TYPE_CHECKING:
-    from equipoise.report.run import Run
-    from equipoise.types.findings import Report
 
 SCAN = "scan.json"  # the mark of a scan
 EXPORTED = "export.json"  # names what an export wrote, so that the next one can replace it
@@ -39,8 +49,6 @@ def report(options: Options) -> None:
 
     Example: equipoise report run --export paper
     """
-    from equipoise.report.run import Run
-
     run, out = options.run, options.out
     assert run is not None
     if options.export is not None:
@@ -52,13 +60,6 @@ def report(options: Options) -> None:
     home = run if run.is_dir() else run.parent
     page = out or home / "report.html"
     if _is_scan(run):
-        from equipoise.clean.scan_findings import (
-            load_scan,
-            scan_json,
-            scan_report,
-            with_pictures_inside,
-        )
-
         scan = load_scan(run)
         away = page.absolute().parent != home.absolute()
         shown = scan_report(with_pictures_inside(scan, home) if away else scan)
@@ -77,12 +78,8 @@ def _is_scan(run: Path) -> bool:
     return run.name == SCAN or (run / SCAN).is_file()
 
 
-def run_json(run: "Run") -> dict[str, Any]:
+def run_json(run: Run) -> dict[str, Any]:
     """The answer, values and differences of a run, and every finding by its key."""
-    from dataclasses import asdict
-
-    from equipoise.types.findings import as_json
-
     record, report = run.record, run.report
     card = report.card
     return {
@@ -94,11 +91,8 @@ def run_json(run: "Run") -> dict[str, Any]:
     }
 
 
-def _write_report(report: "Report", page: Path) -> None:
+def _write_report(report: Report, page: Path) -> None:
     """Render a report into a file."""
-    from equipoise.read.writing import write_text
-    from equipoise.report.page import render
-
     text = render(report)
     page.parent.mkdir(parents=True, exist_ok=True)
     write_text(page, text)
@@ -107,12 +101,6 @@ def _write_report(report: "Report", page: Path) -> None:
 
 def _export(run: Path, folder: Path, *, overwrite: bool) -> None:
     """Write the tables, methods and references of a run; an earlier export goes if asked."""
-    import json
-
-    from equipoise.read.writing import check_folder as check_contents
-    from equipoise.read.writing import write_folder
-    from equipoise.report.page.files import paper_files
-
     if folder.exists() and not overwrite:
         raise InputError(
             f"--export {folder}",
@@ -128,12 +116,9 @@ def _export(run: Path, folder: Path, *, overwrite: bool) -> None:
     say(f"Wrote {folder}: {counted(files)}")
 
 
-def _said(run: Path) -> "Report":
+def _said(run: Path) -> Report:
     """What a run or a scan says."""
     if _is_scan(run):
-        from equipoise.clean.scan_findings import load_scan, scan_report
-
         return scan_report(load_scan(run))
-    from equipoise.report.run import Run
 
     return Run.load(run).report

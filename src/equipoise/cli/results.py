@@ -5,10 +5,12 @@ is in the words of the command that was typed, wherever it goes.
 """
 
 import os
+import shlex
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
 
@@ -20,17 +22,27 @@ from equipoise.cli.screen import (
     output,
     print_json,
     progress,
+    running,
     say,
     verb_options,
 )
 from equipoise.cli.study import FilesRead, file_facts
+from equipoise.datasets import CATALOGUE
+from equipoise.read.writing import check_folder as check
+from equipoise.read.writing import check_ground, writable
+from equipoise.report.page import write_report
+from equipoise.report.run import Run, hash_inputs
+from equipoise.report.terminal import evidence_lines, show, show_answer
+from equipoise.study.analyses.words import as_notices
 from equipoise.types.arrays import InputError
-from equipoise.types.notices import Notice
+from equipoise.types.findings import Report, as_json, finding_json
+from equipoise.types.notices import Notice, worded
+from equipoise.types.numbers import count
 from equipoise.types.words import Hint, Option, in_command
 
-if TYPE_CHECKING:
-    from equipoise.types.findings import Report
-
+FEW = 3  # analyses that a terminal shows with their tables
+NOTES = 3  # notices that a terminal shows
+IN_CARD = ("duplicate_models", "threshold_assumed")  # said as the caveat
 
 # ---- where results may go --------------------------------------------------------------------
 
@@ -53,7 +65,6 @@ def check_target(option: str, path: Path | None, endings: tuple[str, ...]) -> No
     if os.path.lexists(path) and not path.is_file():
         got = "a link to nothing, a pipe or a device"
         raise InputError(f"{option} {path}", got, "a file", "name another file")
-    from equipoise.read.writing import writable
 
     if not writable(parent):
         where, got = f"{option} {path}", "a folder that is read-only"
@@ -62,16 +73,12 @@ def check_target(option: str, path: Path | None, endings: tuple[str, ...]) -> No
 
 def check_folder(option: str, path: Path | None) -> None:
     """Refuse a folder that could not be written to, before anything is read."""
-    from equipoise.read.writing import check_ground
-
     if path is not None:
         check_ground(path, f"{option} {path}")
 
 
 def check_report_folder(options: Options, mark: str) -> None:
     """Refuse a folder that cannot be written, or that holds other things than a report."""
-    from equipoise.read.writing import check_folder as check
-
     if options.out is not None:
         check(options.out, (mark, "report.html"), overwrite=options.overwrite)
 
@@ -79,7 +86,7 @@ def check_report_folder(options: Options, mark: str) -> None:
 # ---- what a report becomes -------------------------------------------------------------------
 
 
-def deliver(report: "Report", study: FilesRead, options: Options, mark: str) -> None:
+def deliver(report: Report, study: FilesRead, options: Options, mark: str) -> None:
     """Present what a report says of a study, with its notices, files and data set.
 
     Parameters
@@ -87,8 +94,6 @@ def deliver(report: "Report", study: FilesRead, options: Options, mark: str) -> 
     mark
         Name of the JSON file of the folder.
     """
-    from equipoise.study.analyses.words import as_notices
-
     about = as_notices(study.notices, study.study.voted.notices, report.notices)
     scope = " ".join(filter(None, [report.scope, f"From {study.source}."]))
     whole = cited(replace(report, notices=about, scope=scope), study.dataset)
@@ -102,8 +107,6 @@ def deliver(report: "Report", study: FilesRead, options: Options, mark: str) -> 
 
 def input_facts(inputs: Mapping[str, Path | Sequence[Path] | None]) -> dict[str, Any]:
     """The files that were read, by what they are, as facts of a report."""
-    from equipoise.report.run import hash_inputs
-
     files = {
         role: [given] if isinstance(given, Path) else table_files(given)
         for role, given in inputs.items()
@@ -113,7 +116,7 @@ def input_facts(inputs: Mapping[str, Path | Sequence[Path] | None]) -> dict[str,
 
 
 def present(
-    report: "Report", options: Options, mark: str, facts: Mapping[str, Any] | None = None
+    report: Report, options: Options, mark: str, facts: Mapping[str, Any] | None = None
 ) -> None:
     """Say what the reader should know, write the folder, and show the report.
 
@@ -130,27 +133,20 @@ def present(
     record = {**(facts or {}), **_by_key(whole)}
     note(whole.all_notices)
     if options.out is not None:
-        from equipoise.report.page import write_report
-
         with progress("page"):
             files = write_report(options.out, mark, whole, facts=record)
         say(f"Wrote {options.out}: {mark}, report.html, {counted(files)}")
     if options.as_json:
-        from equipoise.types.findings import as_json
-
         print_json({**record, **as_json(whole)})
         return
     if whole.card is not None:
-        from equipoise.report.terminal import show_answer
-
         show_answer(output(), whole)
         return
-    from equipoise.report.terminal import show
 
     show(output(), whole)
 
 
-def in_options(report: "Report") -> "Report":
+def in_options(report: Report) -> Report:
     """The report with advice that names options in place of keywords."""
     return replace(
         report,
@@ -176,13 +172,11 @@ def _renamed(notice: Notice) -> Notice:
     return replace(notice, values=words)
 
 
-def _by_key(report: "Report") -> dict[str, Any]:
+def _by_key(report: Report) -> dict[str, Any]:
     """Every finding by its key; those of several metrics as a list.
 
     The rows of a finding are those of the table that is called as it is.
     """
-    from equipoise.types.findings import finding_json
-
     by_key: dict[str, list[dict[str, Any]]] = {}
     for finding in report.findings:
         facts: dict[str, Any] = {**finding_json(finding)}
@@ -195,13 +189,75 @@ def _by_key(report: "Report") -> dict[str, Any]:
     }
 
 
-def cited(report: "Report", dataset: Mapping[str, str]) -> "Report":
+def cited(report: Report, dataset: Mapping[str, str]) -> Report:
     """The report with a sentence on a public data set and its sources."""
-    from equipoise.datasets import CATALOGUE
-
     source = CATALOGUE.get(dataset.get("name", ""))
     if source is None:
         return report
     methods = (*report.methods[:1], source.methods, *report.methods[1:])
     keys = (*report.references, *source.references)
     return replace(report, methods=methods, references=keys)
+
+
+def typed_command() -> str:
+    """What was typed, for the foot of the page, but for where results go and files lie."""
+    context = running()
+    if context is None or context.info_name not in sys.argv[1:]:
+        return ""
+    typed = sys.argv[sys.argv.index(context.info_name) :]
+    left_out = ("--out", "--engine", "--address", "--workers")  # they change no number
+    shown = [
+        Path(word).name if Path(word).is_absolute() else word
+        for before, word in zip(("", *typed), typed, strict=False)
+        if not {before, word} & {*left_out}
+        and not word.startswith((*(f"{option}=" for option in left_out), "--overwrite"))
+    ]
+    return f"equipoise {shlex.join(shown)}"
+
+
+def show_run(
+    run: Run,
+    *,
+    out: Path | None = None,
+    verbose: bool = False,
+    full: bool = False,
+    shown: Sequence[str] = (),
+) -> None:
+    """Print the answer of a run, and of the evidence what was asked for.
+
+    Parameters
+    ----------
+    out
+        Where it was written, for the last line.
+    full
+        Whether every analysis has a line.
+    shown
+        Analyses that are printed with their tables.
+    """
+    console, report = output(), run.report
+    if report.card is None:
+        show(console, report, verbose=verbose)
+        return
+    files = [f"Page {out / 'report.html'}", f"numbers {out / 'run.json'}"] if out else []
+    show_answer(console, report, files=files)
+    if verbose or (shown and len(shown) <= FEW):
+        keys = None if verbose else {*shown}
+        parts = [finding for finding in report.findings if keys is None or finding.key in keys]
+        console.print()
+        show(console, replace(report, findings=tuple(parts)), verbose=verbose)
+    elif full or shown:
+        console.print()
+        for line in evidence_lines(report, console.width):
+            console.print(line, soft_wrap=True)
+    tell_notices(report, verbose=verbose)
+
+
+def tell_notices(report: Report, *, verbose: bool = False) -> None:
+    """Print what a reader should know on standard error: the first few things, or all."""
+    others = [notice for notice in report.all_notices if notice.code not in IN_CARD]
+    sentences = worded(others, command=True, options=verb_options())
+    say(*(f"Note: {sentence}" for sentence in (sentences if verbose else sentences[:NOTES])))
+    if len(sentences) > NOTES and not verbose:
+        left = len(sentences) - NOTES
+        what = "notice" if left == 1 else "notices"
+        say(f"{count(left)} more {what}: --verbose, or the page.")

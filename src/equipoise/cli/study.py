@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import typer
@@ -27,16 +27,24 @@ from equipoise.cli.options import (
     refuse_unused,
 )
 from equipoise.cli.reopened import earlier_run
+from equipoise.datasets import CATALOGUE, LOADERS, located
+from equipoise.metrics import named
+from equipoise.read.annotations import annotations_of
+from equipoise.read.options import ANNOTATION_LAYOUTS, VoteFormat
+from equipoise.read.predictions import predictions_for, read_predictions
+from equipoise.read.sources import Source, files_by_side, roles_guessed, sources_of
+from equipoise.report.run import InputFile, hash_inputs
+from equipoise.study import Settings, Study
+from equipoise.study.alignment import refuse_plain_scores
+from equipoise.study.arguments import default_metrics
+from equipoise.study.circularity import independent
+from equipoise.truth import MODELS
+from equipoise.truth.annotation_checks import refuse_too_many_classes
 from equipoise.types.annotations import GOLD, Annotations
 from equipoise.types.arrays import InputError
 from equipoise.types.notices import Notice
 from equipoise.types.predictions import Predictions
 from equipoise.types.words import Option, hint
-
-if TYPE_CHECKING:
-    from equipoise.read.sources import Source
-    from equipoise.report.run import InputFile
-    from equipoise.study import Study
 
 VOTE_FILES = (
     "Who said what: CSV, TSV or Parquet with `item, annotator, label` (optional `task, rank, "
@@ -77,9 +85,9 @@ class FilesRead:
         What is known of the data set, where it is a public one.
     """
 
-    study: "Study"
+    study: Study
     metrics: tuple[str, ...]
-    inputs: "tuple[InputFile, ...]"
+    inputs: tuple[InputFile, ...]
     name: str
     notices: tuple[Notice, ...] = ()
     resample: str | None = None
@@ -115,10 +123,6 @@ def read_study(
     also
         Other files of the study, by their role.
     """
-    from equipoise.study import Settings, Study
-    from equipoise.study.arguments import default_metrics
-    from equipoise.study.circularity import independent
-
     if options.dataset is not None:
         check_files(options)
     run = earlier_run(options, truth)
@@ -210,8 +214,6 @@ def score_keywords(options: Options) -> Mapping[str, Any]:
 
 def check_reading(options: Options) -> None:
     """Refuse words about reading files that no reader knows, before anything is read."""
-    from equipoise.read.options import ANNOTATION_LAYOUTS
-
     if options.layout not in ANNOTATION_LAYOUTS:
         check_choice("layout", options.layout, ANNOTATION_LAYOUTS)
     column_map(options.columns, "columns")
@@ -220,10 +222,8 @@ def check_reading(options: Options) -> None:
 
 def _sides(
     options: Options,
-) -> "tuple[list[Source], list[Source], tuple[Notice, ...]]":
+) -> tuple[list[Source], list[Source], tuple[Notice, ...]]:
     """The files of votes and of scores; what is said where their roles are guessed."""
-    from equipoise.read.sources import files_by_side, roles_guessed
-
     files = files_by_side(
         options.study or (), options.annotations or (), options.predictions or ()
     )
@@ -232,9 +232,7 @@ def _sides(
     return votes, scores, roles_guessed(files, "-a and -p say otherwise.")
 
 
-def _check_sides(
-    options: Options, votes: "Sequence[Source]", scores: "Sequence[Source]"
-) -> None:
+def _check_sides(options: Options, votes: Sequence[Source], scores: Sequence[Source]) -> None:
     """Refuse one side alone, and options about reading what is read as it is."""
     whole = options.dataset or _whole_study(votes)
     if whole is not None:
@@ -265,7 +263,7 @@ def _refuse_reading(whole: str, options: Options, names: Sequence[str]) -> None:
     )
 
 
-def _whole_study(votes: "Sequence[Source]") -> str | None:
+def _whole_study(votes: Sequence[Source]) -> str | None:
     """Name of the one file that is a whole study, as `equipoise check --out` wrote it."""
     return votes[0].name if len(votes) == 1 and votes[0].form == "study" else None
 
@@ -277,8 +275,6 @@ def _named(paths: Sequence[Any]) -> str:
 
 def read_votes(options: Options) -> Annotations:
     """Read the annotations of files, which are read as one, or of a data set."""
-    from equipoise.read.sources import sources_of
-
     votes = [] if options.dataset is not None else sources_of(options.annotations or ())
     whole = options.dataset or _whole_study(votes)
     if whole is not None:
@@ -287,13 +283,11 @@ def read_votes(options: Options) -> Annotations:
 
 
 def _read_votes(
-    options: Options, votes: "Sequence[Source]", classes: Sequence[str] | None
-) -> "tuple[Annotations, tuple[Predictions, ...]]":
+    options: Options, votes: Sequence[Source], classes: Sequence[str] | None
+) -> tuple[Annotations, tuple[Predictions, ...]]:
     """The votes of a data set, a whole study or files, and the models of the first two."""
     models: tuple[Predictions, ...] = ()
     if options.dataset is not None:
-        from equipoise.datasets import LOADERS
-
         data = LOADERS[options.dataset]()
         table, models = data.annotations.by_name(), data.predictions
     elif _whole_study(votes):
@@ -303,8 +297,6 @@ def _read_votes(
     else:
         table = read_table(votes, options, classes)
         if classes is None and options.positive is None and table.kind == "nominal":
-            from equipoise.truth.annotation_checks import refuse_too_many_classes
-
             refuse_too_many_classes(table)
     if options.first_votes is not None:
         table = first_votes(table, options)
@@ -312,16 +304,12 @@ def _read_votes(
 
 
 def read_table(
-    files: "Sequence[Path] | Sequence[Source]",
+    files: Sequence[Path] | Sequence[Source],
     options: Options,
     classes: Sequence[str] | None = None,
     columns: Mapping[str, str] | None = None,
 ) -> Annotations:
     """Read votes as the options say; other classes and names of columns come first."""
-    from equipoise.read.annotations import annotations_of
-    from equipoise.read.options import VoteFormat
-    from equipoise.read.sources import sources_of
-
     how = {**vote_keywords(options)}
     if classes:
         how["classes"] = classes
@@ -345,17 +333,15 @@ def first_votes(table: Annotations, options: Options) -> Annotations:
     return table if options.first_votes is None else table.first_votes(options.first_votes)
 
 
-def read_predictions_of(paths: Sequence[Path], options: Options) -> "tuple[Predictions, ...]":
+def read_predictions_of(paths: Sequence[Path], options: Options) -> tuple[Predictions, ...]:
     """Read files of predictions; refusals name the options that are theirs."""
-    from equipoise.read.predictions import read_predictions
-
     with _naming_check(paths, SCORE_FLAGS):
         return read_predictions(paths, **score_keywords(options))
 
 
 @contextmanager
 def _naming_check(
-    files: "Sequence[Path] | Sequence[Source]", flags: Mapping[str, str] | None = None
+    files: Sequence[Path] | Sequence[Source], flags: Mapping[str, str] | None = None
 ) -> Iterator[None]:
     """Refusals with the verb that shows how files are read, and other flags by keyword."""
     try:
@@ -371,13 +357,11 @@ def _naming_check(
 
 def _read_sides(
     options: Options,
-    votes: "Sequence[Source]",
-    scores: "Sequence[Source]",
+    votes: Sequence[Source],
+    scores: Sequence[Source],
     classes: Sequence[str] | None,
-) -> "tuple[Annotations, tuple[Predictions, ...]]":
+) -> tuple[Annotations, tuple[Predictions, ...]]:
     """Read both sides; what there is to say of predictions goes to the annotations."""
-    from equipoise.read.predictions import predictions_for
-
     table, models = _read_votes(options, votes, classes)
     if options.dataset is not None and scores:
         models = ()
@@ -404,10 +388,10 @@ def _read_sides(
 
 def _question(
     table: Annotations,
-    models: "tuple[Predictions, ...]",
+    models: tuple[Predictions, ...],
     options: Options,
     wanted: tuple[str, str, bool],
-) -> "tuple[Annotations, tuple[Predictions, ...]]":
+) -> tuple[Annotations, tuple[Predictions, ...]]:
     """The yes/no question that was asked, where one was, and what models answer to it.
 
     `wanted`: the truth, names of metrics, and whether models may be annotators.
@@ -419,13 +403,9 @@ def _question(
     if asked_for and (truth == "votes" or not _keeps_kind(table, options, truth)):
         question = ask(table, options)
     if question is not table and matched:
-        from equipoise.study.circularity import independent
-
         circular = "keep" if options.circular != "error" else "error"
         question = independent(question, models, circular)
     if truth == "votes" and options.dataset is None and question.kind != "binary":
-        from equipoise.study.alignment import refuse_plain_scores
-
         names = " ".join(map(str, options.annotations or ()))
         refuse_plain_scores(question, models, names)
     return question, models
@@ -433,10 +413,8 @@ def _question(
 
 def _input_rows(
     options: Options, home: Path | None, also: Mapping[str, Path | None]
-) -> "tuple[InputFile, ...]":
+) -> tuple[InputFile, ...]:
     """Role, name, hash and size of all that is read, with routes from a folder of results."""
-    from equipoise.report.run import hash_inputs
-
     rows = () if options.dataset is None else published_files(options.dataset)
     rows += hash_inputs("annotations", options.annotations or (), home)
     rows += hash_inputs("predictions", options.predictions or (), home)
@@ -446,7 +424,7 @@ def _input_rows(
     return rows
 
 
-def file_facts(files: "Iterable[InputFile]") -> list[dict[str, str | int]]:
+def file_facts(files: Iterable[InputFile]) -> list[dict[str, str | int]]:
     """What the JSON of a folder says of the files that were read."""
     return [
         {key: value for key, value in asdict(file).items() if value is not None}
@@ -454,11 +432,8 @@ def file_facts(files: "Iterable[InputFile]") -> list[dict[str, str | int]]:
     ]
 
 
-def published_files(name: str) -> "tuple[InputFile, ...]":
+def published_files(name: str) -> tuple[InputFile, ...]:
     """The files of a data set, which the loader has verified."""
-    from equipoise.datasets import CATALOGUE, located
-    from equipoise.report.run import InputFile
-
     source = CATALOGUE[name]
     folder = located(source)
     return tuple(
@@ -474,8 +449,6 @@ def published_files(name: str) -> "tuple[InputFile, ...]":
 
 def dataset_facts(name: str | None) -> dict[str, str]:
     """What a record says of the data set; nothing for files."""
-    from equipoise.datasets import CATALOGUE
-
     if name is None:
         return {}
     source = CATALOGUE[name]
@@ -493,10 +466,8 @@ def _name_of(paths: Sequence[Path]) -> str:
     return folders.pop() if len(folders) == 1 else paths[0].name
 
 
-def _with_gold_file(options: Options, votes: "list[Source]") -> "tuple[Options, list[Source]]":
+def _with_gold_file(options: Options, votes: list[Source]) -> tuple[Options, list[Source]]:
     """Where gold is a file: it is read with the annotations, and its stem is who says so."""
-    from equipoise.read.sources import sources_of
-
     path = Path(options.gold)
     if options.gold in GOLD or not path.is_file():
         return options, votes
@@ -545,8 +516,8 @@ def _ask_about_standards(table: Annotations) -> None:
 
 
 def _with_gold(
-    table: Annotations, models: "Sequence[Predictions]", use: str
-) -> "tuple[Annotations, tuple[Predictions, ...]]":
+    table: Annotations, models: Sequence[Predictions], use: str
+) -> tuple[Annotations, tuple[Predictions, ...]]:
     """Use gold rows as asked; what is predicted for items that go with them goes, too."""
     with_gold = table.with_gold(use)
     if with_gold is table:
@@ -581,8 +552,6 @@ def _keeps_kind(table: Annotations, options: Options, truth: str) -> bool:
 
     Rankings lose their order by it, and grades and ratings their distance from the threshold.
     """
-    from equipoise.truth import MODELS
-
     if truth.endswith(".npz"):
         return False
     if table.kind == "ranking":
@@ -594,10 +563,10 @@ def _keeps_kind(table: Annotations, options: Options, truth: str) -> bool:
 
 def _as_answers(
     table: Annotations,
-    models: "tuple[Predictions, ...]",
+    models: tuple[Predictions, ...],
     options: Options,
     metrics: Option,
-) -> "tuple[tuple[Predictions, ...], list[Notice]]":
+) -> tuple[tuple[Predictions, ...], list[Notice]]:
     """Predictions that name one class each, as the question needs them, and what to say.
 
     Asked about one class, a model says yes where it names that class; asked about grades, it
@@ -632,8 +601,6 @@ def _as_answers(
 
 def _decisions(table: Annotations, metrics: Option) -> Notice:
     """Say what decisions are, and which metrics suit them."""
-    from equipoise.metrics import named
-
     text = "Predictions name one class per item: read as probability 1 of that class."
     names = [name.strip() for name in str(metrics.value).split(",")]
     if any(named(name).decides for name in names if name):

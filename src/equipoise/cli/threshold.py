@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -39,14 +38,18 @@ from equipoise.cli.probabilities import (
 )
 from equipoise.cli.results import check_report_folder, check_target, input_facts, present
 from equipoise.cli.screen import progress, say
+from equipoise.read.delimited import read_delimited
+from equipoise.read.files import content
+from equipoise.read.tables import words_of
+from equipoise.study import Settings
+from equipoise.study.analyses.threshold_in_use import ModelsBeside, threshold_report
+from equipoise.study.analyses.thresholds import ExpertSample, Rule, sampling_plan
+from equipoise.truth import MODELS
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import InputError, Ints, listed
+from equipoise.types.findings import Report
 from equipoise.types.notices import as_notices
 from equipoise.types.numbers import count
-
-if TYPE_CHECKING:
-    from equipoise.study.analyses.thresholds import ExpertSample, Rule
-    from equipoise.types.findings import Report
 
 MARK = "threshold.json"
 TEXT = (".csv", ".tsv")
@@ -79,9 +82,6 @@ def threshold_plan(options: Options) -> None:
 
     Example: equipoise threshold plan scores.csv --model resnet --bins 10 --out plan.csv
     """
-    from equipoise.study.analyses.thresholds import sampling_plan
-    from equipoise.types.findings import Report
-
     check_source(options)
     check_target("--out", options.out, (".csv",))
     if options.out is not None:
@@ -185,23 +185,16 @@ def _check(options: Options) -> None:
         refuse_unused(options, ("metrics", *OF_SCORES, "on_missing"), NO_MODELS)
 
 
-def _rule(options: Options) -> "Rule":
+def _rule(options: Options) -> Rule:
     """The rule of the library."""
-    from equipoise.study.analyses.thresholds import Rule
-
     share = 0.5 if options.share is None else options.share
     margin = 0.1 if options.rise_margin is None else options.rise_margin
     replicates = options.replicates or REPLICATES
     return Rule(options.rule, share, margin, replicates, options.seed, options.level)
 
 
-def _report(options: Options, key: PlanKey | None) -> "Report":
+def _report(options: Options, key: PlanKey | None) -> Report:
     """Read everything and set the threshold, under a bar."""
-    from equipoise.study import Settings
-    from equipoise.study.analyses.threshold_in_use import ModelsBeside, threshold_report
-    from equipoise.study.analyses.thresholds import sampling_plan
-    from equipoise.truth import MODELS
-
     with progress("reading") as tell:
         read = read_probabilities(options)
         probabilities = read.probabilities
@@ -231,7 +224,7 @@ def _report(options: Options, key: PlanKey | None) -> "Report":
     )
 
 
-def _read_experts(options: Options, sample: "ExpertSample", *, sure: bool) -> Annotations:
+def _read_experts(options: Options, sample: ExpertSample, *, sure: bool) -> Annotations:
     """Votes of all experts; a file without annotators is that of one expert, by its name."""
     columns = column_map(options.expert_columns, "expert_columns")
     names = ("kind", "classes", "positive", "at_least", "repeats")
@@ -304,12 +297,8 @@ def _annotator_codes(path: Path, table: Annotations, people: dict[str, int]) -> 
     return np.full(len(table.item), people.setdefault(path.stem, len(people)))
 
 
-def _has_bins(path: Path, sample: "ExpertSample") -> bool:
+def _has_bins(path: Path, sample: ExpertSample) -> bool:
     """Refuse a filled-in plan whose bins are others than those made now; whether it has any."""
-    from equipoise.read.delimited import read_delimited
-    from equipoise.read.files import content
-    from equipoise.read.tables import words_of
-
     if path.suffix.lower() not in TEXT or not path.is_file():
         return False
     table = read_delimited(content(path))

@@ -6,23 +6,27 @@ What `--groups` does: classes put into groups, such as levels of risk.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, is_dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import typer
 
 from equipoise.cli.options import Options, flag, misused, words
 from equipoise.cli.screen import progress
+from equipoise.metrics import Metric, conditioned
+from equipoise.read.delimited import read_delimited
+from equipoise.read.files import content
+from equipoise.read.plausibilities import read_plausibilities
+from equipoise.read.tables import numbers, words_of
+from equipoise.truth import MODELS, Chain
+from equipoise.truth.choosing import model, recommended
 from equipoise.types.annotations import Annotations, Kind
 from equipoise.types.arrays import InputError, choice, listed, nearest
+from equipoise.types.groupings import Grouping, coarsened, expected_group_value
 from equipoise.types.numbers import estimate, number
 from equipoise.types.plausibilities import Plausibilities
 from equipoise.types.predictions import Predictions
 from equipoise.types.words import joined
-
-if TYPE_CHECKING:
-    from equipoise.metrics import Metric
-    from equipoise.types.groupings import Grouping
 
 VOTES, AUTO = "votes", "auto"
 ENDING = ".npz"
@@ -90,12 +94,12 @@ class ScoredTruth:
         For the record: model, reason, method, parameters, draws and seed; empty for votes.
     """
 
-    given: "Annotations | tuple[Plausibilities, ...]"
+    given: Annotations | tuple[Plausibilities, ...]
     reason: str = ""
     facts: Mapping[str, object]
 
     @property
-    def parts(self) -> "tuple[Plausibilities, ...]":
+    def parts(self) -> tuple[Plausibilities, ...]:
         """Plausibilities of every task; none for votes."""
         return self.given if isinstance(self.given, tuple) else ()
 
@@ -109,8 +113,6 @@ class ScoredTruth:
 
 def known_truth(word: str) -> str:
     """Refuse a word that is neither votes nor a model nor files."""
-    from equipoise.truth import MODELS
-
     if word.endswith(ENDING):
         return word
     return choice("--truth", word, (VOTES, AUTO, *MODELS))
@@ -118,15 +120,11 @@ def known_truth(word: str) -> str:
 
 def _chained() -> list[str]:
     """Models whose draws come from chains."""
-    from equipoise.truth import MODELS
-
     return [name for name, model in MODELS.items() if model.chains]
 
 
 def model_name(table: Annotations, word: str) -> tuple[str, str]:
     """The model to fit, and why it."""
-    from equipoise.truth.choosing import recommended
-
     return recommended(table) if word == AUTO else (word, f"{word} was asked for.")
 
 
@@ -161,11 +159,8 @@ def make_truth(table: Annotations, options: Options) -> ScoredTruth:
     return ScoredTruth(given=parts, reason=reason, facts=facts)
 
 
-def _fitted(table: Annotations, name: str, options: Options) -> "tuple[Plausibilities, ...]":
+def _fitted(table: Annotations, name: str, options: Options) -> tuple[Plausibilities, ...]:
     """Fit the model to every task; each draws from a seed of its own."""
-    from equipoise.truth import MODELS, Chain
-    from equipoise.truth.choosing import model
-
     if not MODELS[name].chains:
         _refuse_burn_in(options, name)
     draws, seed = options.draws or DRAWS, options.seed
@@ -188,8 +183,6 @@ def _fitted(table: Annotations, name: str, options: Options) -> "tuple[Plausibil
 
 def _threshold(name: str, options: Options) -> float | None:
     """Where ratings become positive, for a model that takes ratings."""
-    from equipoise.truth import MODELS
-
     if not MODELS[name].threshold:
         return None
     least = options.at_least
@@ -209,10 +202,8 @@ def _drawn(truth: Plausibilities, draws: int, seed: int) -> Plausibilities:
     return truth.drawn(draws, seed=seed)
 
 
-def _stored(table: Annotations, options: Options) -> "tuple[Plausibilities, ...]":
+def _stored(table: Annotations, options: Options) -> tuple[Plausibilities, ...]:
     """Read plausibilities, one file per task, that are about these annotations."""
-    from equipoise.read.plausibilities import read_plausibilities
-
     for name in ("reliability", "prior"):
         if getattr(options, name) is not None:
             do = "the file was made with its own; leave it out"
@@ -230,8 +221,6 @@ def _stored(table: Annotations, options: Options) -> "tuple[Plausibilities, ...]
 
 def _questioned(truth: Plausibilities, options: Options) -> Plausibilities:
     """Ask a truth about several classes the yes/no question of the options."""
-    from equipoise.types.groupings import Grouping, coarsened
-
     positive, least = options.positive, options.at_least
     of_ratings = truth.law is not None and truth.law.name == "normal"
     if positive is not None:
@@ -262,7 +251,7 @@ def _questioned(truth: Plausibilities, options: Options) -> Plausibilities:
 class ClassGroups(NamedTuple):
     """Groups of classes, and what each is worth where the file says so."""
 
-    grouping: "Grouping"
+    grouping: Grouping
     values: Mapping[str, float]
 
 
@@ -301,11 +290,6 @@ def _unused(why: str) -> str:
 
 def read_groups(path: Path) -> ClassGroups:
     """Read a table with columns class and group, and perhaps value."""
-    from equipoise.read.delimited import read_delimited
-    from equipoise.read.files import content
-    from equipoise.read.tables import numbers, words_of
-    from equipoise.types.groupings import Grouping
-
     table = read_delimited(content(path))
     columns = []
     for name in ("class", "group"):
@@ -352,13 +336,11 @@ def _values(name: str, groups: Sequence[str], values: Sequence[float]) -> dict[s
 def regrouped(
     groups: ClassGroups,
     truth: ScoredTruth,
-    models: "Sequence[Predictions]",
+    models: Sequence[Predictions],
     *,
     by_group: bool,
-) -> "tuple[ScoredTruth, tuple[Predictions, ...]]":
+) -> tuple[ScoredTruth, tuple[Predictions, ...]]:
     """Sum truth and predictions over the classes of each group, if that was asked for."""
-    from equipoise.types.groupings import coarsened
-
     if not by_group:
         return truth, tuple(models)
     grouping = groups.grouping
@@ -369,7 +351,7 @@ def regrouped(
     return replace(truth, given=parts), coarse
 
 
-def _votes(table: Annotations, grouping: "Grouping") -> Annotations:
+def _votes(table: Annotations, grouping: Grouping) -> Annotations:
     """Votes for groups, from votes for classes."""
     if table.label is None or table.kind == "ranking":
         raise InputError(
@@ -382,12 +364,8 @@ def _votes(table: Annotations, grouping: "Grouping") -> Annotations:
     return replace(table, kind=kind, classes=grouping.groups, label=code[table.label])
 
 
-def within(
-    groups: ClassGroups, metrics: "Sequence[Metric]", text: str | None
-) -> "list[Metric]":
+def within(groups: ClassGroups, metrics: Sequence[Metric], text: str | None) -> list[Metric]:
     """The metrics on the cases of each group that was asked for."""
-    from equipoise.metrics import conditioned
-
     chosen = words(text)
     if not chosen:
         return list(metrics)
@@ -399,8 +377,6 @@ def with_groups(groups: ClassGroups, truth: ScoredTruth) -> tuple[ScoredTruth, l
 
     The truth must still be that of the classes.
     """
-    from equipoise.types.groupings import expected_group_value
-
     if not truth.parts:
         return truth, []
     facts: dict[str, Any] = {

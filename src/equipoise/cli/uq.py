@@ -7,7 +7,7 @@ own images first.
 from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
 
@@ -16,10 +16,9 @@ from equipoise.cli.options import OF_FOLDER, Options, words
 from equipoise.cli.results import check_report_folder, input_facts, present
 from equipoise.cli.screen import progress
 from equipoise.types.arrays import InputError, listed
-
-if TYPE_CHECKING:
-    from equipoise.uq.predictions import MethodRuns
-    from equipoise.uq.training.grid import Outcome
+from equipoise.uq.evaluate import Scoring, evaluate_study
+from equipoise.uq.predictions import MethodRuns, find_files, read_study
+from equipoise.uq.training.grid import Outcome
 
 MARK = "uncertainty.json"
 FOLDER = Path("uq-benchmark")
@@ -51,8 +50,6 @@ def evaluate(options: Options) -> None:
 
     Example: equipoise uq evaluate benchmark/ --json
     """
-    from equipoise.uq.predictions import read_study
-
     files = _saved(options)
     check_report_folder(options, MARK)
     with progress("reading") as tell:
@@ -66,8 +63,6 @@ def evaluate(options: Options) -> None:
 
 def _saved(options: Options) -> list[Path]:
     """The files, the labels last, all of which exist."""
-    from equipoise.uq.predictions import find_files
-
     paths = options.files or []
     if len(paths) == 1 and paths[0].is_dir():
         return find_files(paths[0])
@@ -80,10 +75,8 @@ def _saved(options: Options) -> list[Path]:
     return paths
 
 
-def _judge(study: "MethodRuns", options: Options, facts: Mapping[str, Any]) -> None:
+def _judge(study: MethodRuns, options: Options, facts: Mapping[str, Any]) -> None:
     """Judge all scores, under a bar, and present what comes out."""
-    from equipoise.uq.evaluate import Scoring, evaluate_study
-
     how = {name: getattr(options, name) for name in OF_SCORING}
     with progress("uncertainty") as tell:
         result = evaluate_study(study, Scoring(**how, progress=tell))
@@ -113,8 +106,6 @@ def benchmark(options: Options) -> None:
 
     Example: equipoise uq benchmark --data chexpert/ --seeds 3 --device cuda --out uncertainty
     """
-    from equipoise.uq.predictions import read_study
-
     if find_spec("torch") is None:
         do = 'run pip install "equipoise[torch]"'
         raise InputError("equipoise uq benchmark", "torch is not installed", "torch", do)
@@ -141,7 +132,7 @@ def benchmark(options: Options) -> None:
     _judge(study, options, input_facts({"labels": [folder / "labels.npz"]}))
 
 
-def _trained(options: Options, folder: Path) -> "Outcome":
+def _trained(options: Options, folder: Path) -> Outcome:
     """Run the grid under a bar."""
     from math import inf
 
@@ -181,10 +172,8 @@ def _trained(options: Options, folder: Path) -> "Outcome":
         return run_grid(plan, setup, folder, machine, tell)
 
 
-def _files(folder: Path, done: "Outcome") -> list[Path]:
+def _files(folder: Path, done: Outcome) -> list[Path]:
     """The files of the cells that were asked for; others that lie there are named."""
-    from equipoise.uq.predictions import find_files
-
     *runs, labels = find_files(folder)
     wanted = {f"{cell.name}.npz" for cell in done.done}
     others = [path.name for path in runs if path.name not in wanted]
