@@ -354,7 +354,7 @@ main()
     "setup",
     [
         "sys.meta_path.insert(0, type('Stop', (), {'find_spec': stop}))",
-        "import equipoise.cli.verbs; sys.modules['equipoise.cli.aggregate'].fit = stop",
+        "import equipoise.cli.aggregate; sys.modules['equipoise.cli.aggregate'].fit = stop",
         "import numpy; numpy.savez_compressed = stop",
         "import equipoise.report.page as page; page.render = stop",
     ],

@@ -28,7 +28,7 @@ def test_a_folder_that_cannot_be_written_is_refused_before_the_analysis(
         raise AssertionError
 
     monkeypatch.setattr(writing, "mkdtemp", refused)
-    monkeypatch.setattr("equipoise.cli.evaluation.read_study", run)
+    monkeypatch.setattr("equipoise.cli.evaluate.read_study", run)
     code, _, said = equipoise(*verb, *FILES, *QUICK, "--out", "out")
     assert code == 1 and "out: cannot be written" in said
     assert not Path("out").exists()

@@ -84,7 +84,7 @@ GROUPS = {
 }
 BARE = ("reproduce", "datasets", "demo")  # verbs that do something without a word
 HIDDEN = "cell"
-FIRST = frozenset(words.split()[0] for words in VERBS)
+FIRST = frozenset(place.split()[0] for place in VERBS)
 
 
 class _Verb(TyperCommand):
@@ -136,10 +136,10 @@ def application(loaded: Iterable[str] = FIRST) -> typer.Typer:
     for name, text in GROUPS.items():
         groups[name] = typer.Typer(help=text, no_args_is_help=True, rich_markup_mode="markdown")
         app.add_typer(groups[name], name=name)
-    for words, (home, summary) in VERBS.items():
-        group, _, name = words.rpartition(" ")
+    for place, (home, summary) in VERBS.items():
+        group, _, name = place.rpartition(" ")
         verb = _summarised(summary)
-        if words.split()[0] in loaded:
+        if place.split()[0] in loaded:
             module, _, function = home.partition(":")
             verb = getattr(import_module(f"equipoise.cli.{module}"), function)
         if isinstance(verb, typer.Typer):
