@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from equipoise.cli import app
+from equipoise.cli import app, verbs
 from equipoise.cli.command import _choices
 from equipoise.cli.options import DEFAULTS, ROWS
 from equipoise.read.options import SHARED, VoteFormat
@@ -191,3 +191,14 @@ def test_a_word_that_is_none_is_refused_alike_by_both(equipoise, name):
 
 def test_every_kind_of_inference_has_its_words():
     assert SHARED["inference"].choices == tuple(INFERENCES)
+
+
+def test_a_verb_that_is_not_loaded_has_the_first_sentence_of_its_help():
+    whole, bare = (
+        dict(commands(typer.main.get_command(verbs.application(loaded)).commands))
+        for loaded in (verbs.FIRST, ())
+    )
+    for name in [name for name in bare if "rounds" not in name]:
+        first = whole[name].help.split("\n\n")[0].replace("\n", " ")
+        assert first.startswith(bare[name].help), name
+    assert not options(bare["evaluate"])

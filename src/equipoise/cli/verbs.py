@@ -73,7 +73,10 @@ VERBS = {  # its file and function, and its first sentence
         "datasets:demo",
         "Run a whole reading study on bundled data and open the doors to your own.",
     ),
-    "cell": ("engine:cell", "Make one part of a benchmark."),
+    "cell": (
+        "engine:cell",
+        "Make one part of a benchmark, as a task of `--engine slurm-array` does.",
+    ),
 }
 GROUPS = {
     "threshold": "From which probability on do experts call an item positive?",
