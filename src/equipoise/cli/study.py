@@ -488,8 +488,8 @@ def with_gold_file(options: Options) -> Options:
 
 
 def as_asked(
-    table: Annotations, models: "tuple[Predictions, ...]", options: Options
-) -> "tuple[Annotations, tuple[Predictions, ...]]":
+    table: Annotations, models: tuple[Predictions, ...], options: Options
+) -> tuple[Annotations, tuple[Predictions, ...]]:
     """Votes and models with the reference standard and the question of the options."""
     if options.gold != "truth":
         table, models = _with_gold(table, models, options.gold)
