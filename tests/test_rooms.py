@@ -21,7 +21,7 @@ BUDGETS = {
     "__init__": {"tokens": 337, "files": 1, "classes": 0, "vague names": 0},
     "__main__": {"tokens": 10, "files": 1, "classes": 0, "vague names": 0},
     "clean": {"tokens": 61_500, "files": 27, "classes": 49, "vague names": 2},
-    "cli": {"tokens": 42_170, "files": 27, "classes": 14, "vague names": 13},
+    "cli": {"tokens": 42_180, "files": 27, "classes": 14, "vague names": 13},
     "datasets": {"tokens": 6_200, "files": 11, "classes": 7, "vague names": 0},
     "inference": {"tokens": 24_600, "files": 10, "classes": 23, "vague names": 1},
     "kernels": {"tokens": 16_950, "files": 12, "classes": 0, "vague names": 2},
