@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from equipoise.read.codec import sealed
 from tests.cli_sample import QUICK, flat, write_study
 
 STABILITY = (*QUICK, "--only", "flips", "--json")
@@ -99,13 +100,12 @@ def test_a_file_that_is_nowhere_is_asked_for(apart, equipoise):
     assert equipoise(*words)[0] == 0
 
 
-def test_folders_of_earlier_versions_still_work(apart, equipoise):
+def test_files_are_looked_for_where_a_run_does_not_say_where_they_lay(apart, equipoise):
     path = apart / "pages/study/run.json"
     header = json.loads(path.read_text())
     for one in header["inputs"]:
         del one["path"]
-    del header["seal"]
-    path.write_text(json.dumps(header))
+    path.write_text(json.dumps(sealed(header)))
     code, _, said = equipoise("evaluate", "pages/study", *STABILITY)
     assert code == 1 and "neither beside the run, in it nor in this folder" in flat(said)
     for place in ("pages", "pages/study", "."):

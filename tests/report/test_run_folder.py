@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from equipoise.read.codec import sealed
 from equipoise.report.page import render
 from equipoise.report.run import SCHEMA, Provenance, Run, StoredQuestion, decode, record
 from equipoise.report.terminal import answer_lines
@@ -136,8 +137,7 @@ def test_hostile_text_in_a_header_does_nothing(tmp_path):
     held["report"]["title"] = held["title"] = BAD
     held["report"]["card"]["answer"] = BAD
     held["report"]["settings"] = [[BAD, BAD]]
-    del held["seal"]  # as whoever forges one would
-    (folder / "run.json").write_text(json.dumps(held))
+    (folder / "run.json").write_text(json.dumps(sealed(held)))  # as whoever forges one would
     page = render(Run.load(folder).report)
     assert "<img" not in page and page.count("<script") == 1
 
@@ -150,7 +150,10 @@ def test_what_was_edited_or_swapped_is_noticed(tmp_path):
     path.write_text(json.dumps(held))
     with pytest.raises(InputError, match=r"run.json: changed since it was written, expected"):
         Run.load(folder)
-    held["rows"][0]["value"] -= 0.01
+    del held["seal"]
+    path.write_text(json.dumps(held))
+    with pytest.raises(InputError, match=r"run.json: no seal, expected"):
+        Run.load(folder)
     held["replicates"] = []
     path.write_text(json.dumps(held))
     with pytest.raises(InputError, match="changed or damaged"):

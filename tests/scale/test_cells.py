@@ -113,7 +113,7 @@ def test_a_second_run_reads_and_tells_how_far_it_is(tmp_path):
     assert [one for one, _ in told] == sorted(one for one, _ in told)
 
 
-@pytest.mark.parametrize("harm", ["cut", "edited", "empty", "header"])
+@pytest.mark.parametrize("harm", ["cut", "edited", "empty", "header", "renamed"])
 def test_a_damaged_file_is_noticed_and_made_again(tmp_path, harm):
     made = []
     work = cells(made)
@@ -125,6 +125,7 @@ def test_a_damaged_file_is_noticed_and_made_again(tmp_path, harm):
         "edited": good[:-20] + bytes([good[-20] ^ 1]) + good[-19:],
         "empty": b"",
         "header": b"0" + good[1:],
+        "renamed": work[0].path(tmp_path).read_bytes(),
     }[harm]
     assert bad != good
     path.write_bytes(bad)

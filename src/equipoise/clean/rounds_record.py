@@ -147,9 +147,7 @@ def _read_facts(folder: Path) -> Mapping[str, Any]:
             f"{path}", "another kind of record", f"rounds of version {VERSION}",
             "start again with this version of equipoise",
         )  # fmt: skip
-    if "seal" not in facts:
-        raise InputError(f"{path}", "no seal", "the file as it was written", AGAIN)
-    codec.check_seal(facts, f"{path}", AGAIN)
+    codec.check_sealed(facts, None, f"{path}", AGAIN)
     return facts
 
 

@@ -355,12 +355,6 @@ def sealed(header: Mapping[str, Any]) -> dict[str, Any]:
     return {**header, "seal": _seal(header)}
 
 
-def check_seal(header: Mapping[str, Any], where: str, do: str) -> None:
-    """Refuse a header that was changed since it was sealed; earlier versions had no seal."""
-    if header.get("seal", _seal(header)) != _seal(header):
-        raise InputError(where, "changed since it was written", "the file as it was", do)
-
-
 def _seal(header: Mapping[str, Any]) -> str:
     held = {name: value for name, value in header.items() if name != "seal"}
     text = json.dumps(held, sort_keys=True, separators=(",", ":"))
@@ -404,8 +398,8 @@ def check_sealed(
     """Refuse what is not as it was sealed, or was not: facts, and arrays where it has some."""
     if not isinstance(facts, Mapping) or "seal" not in facts:
         raise InputError(where, "no seal", "a file with a hash of its content", do)
-    check_seal(facts, where, do)
-    if arrays is not None and facts.get("content") != _content_hash(arrays):
+    changed = facts["seal"] != _seal(facts)
+    if changed or (arrays is not None and facts.get("content") != _content_hash(arrays)):
         raise InputError(where, "changed since it was written", "the file as it was", do)
 
 

@@ -105,6 +105,7 @@ def require_file(place: Path) -> None:
 
 def file_sha256(path: Path) -> str:
     """The SHA-256 of a file, in hexadecimal digits."""
+    require_file(path)
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

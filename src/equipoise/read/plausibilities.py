@@ -1,11 +1,10 @@
 """Plausibilities on disk: one npz file, arrays as they are and a header that names them.
 
 The header is JSON inside the same file, with a schema number, read by the types of its fields.
-A seal, the hash of the header and of every array, is checked on reading: what was changed
-since it was written is refused. The same plausibilities give the same bytes.
+Both are sealed (`equipoise.read.codec`): what was changed since it was written is refused. The
+same plausibilities give the same bytes.
 """
 
-import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
@@ -16,14 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.read import codec
-from equipoise.read.files import read_arrays
-from equipoise.read.writing import replaced
+from equipoise.read.files import content
 from equipoise.types.arrays import InputError
 from equipoise.types.findings import JsonValue
 from equipoise.types.notices import Notice, to_json
 from equipoise.types.plausibilities import POSTERIORS, Plausibilities, Posterior, Skills
 
-SCHEMA = 3
+SCHEMA = 4
+AGAIN = "aggregate the votes again; files of earlier versions have to be, too"
 PLAIN = ("items", "classes", "method", "task", "parameters", "rest_shape", "split_seed")
 
 
@@ -54,12 +53,8 @@ def write_plausibilities(plausibilities: Plausibilities, path: str | Path) -> No
             f"skills_{key}": array
             for key, array in _parts(plausibilities.skills, np.ndarray).items()
         }
-    text = json.dumps(header, default=_plain)
-    sealed = np.frombuffer(_seal(text.encode(), arrays), dtype=np.uint8)
-    arrays["header"] = np.frombuffer(text.encode(), dtype=np.uint8)
-    arrays["seal"] = sealed
-    with replaced(path) as file:
-        np.savez_compressed(file, allow_pickle=False, **arrays)
+    facts = json.loads(json.dumps(header, default=_plain))
+    codec.write_sealed(Path(path), facts, arrays, packed=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,8 +89,8 @@ class _Header:
 def read_plausibilities(path: str | Path) -> Plausibilities:
     """Read plausibilities written by `write_plausibilities`."""
     where = str(path)
-    arrays = read_arrays(path)
-    header = _read_header(where, arrays)
+    plain, arrays = codec.read_sealed(content(path), AGAIN)
+    header = _read_header(where, plain)
     _check_arrays(where, header, arrays)
     law: dict[str, Any] = {**_group(arrays, "law_"), **header.law_numbers}
     skills = _group(arrays, "skills_")
@@ -118,22 +113,12 @@ def read_plausibilities(path: str | Path) -> Plausibilities:
         raise _damaged_file(where, str(error)) from error
 
 
-def _read_header(where: str, arrays: dict[str, NDArray[Any]]) -> _Header:
-    """Take the header out of the arrays and read it by the types of its fields."""
-    stored = arrays.pop("header", np.zeros(0, dtype=np.uint8)).tobytes()
-    try:
-        plain = json.loads(stored)
-    except (ValueError, RecursionError) as error:
-        raise _damaged_file(where, "no header that can be read") from error
-    schema = plain.get("schema") if isinstance(plain, dict) else None
+def _read_header(where: str, plain: Mapping[str, Any]) -> _Header:
+    """Read the facts by the types of their fields."""
+    schema = plain.get("schema")
     if type(schema) is not int or schema != SCHEMA:
         do = "read it with the version of equipoise that wrote it, or aggregate again"
         raise InputError(where, f"schema {schema!r:.20}", f"schema {SCHEMA}", do)
-    seal = arrays.pop("seal", np.zeros(0, dtype=np.uint8)).tobytes()
-    if seal != _seal(stored, arrays):
-        raise InputError(
-            where, "changed since it was written", "the file as it was", "write it again"
-        )
     header = codec.read(_Header, plain, where)
     if header.law and header.law not in POSTERIORS:
         raise InputError(
@@ -173,16 +158,6 @@ def _array_fields(kind: type[Any], prefix: str, but: set[str]) -> dict[str, bool
         for field in fields(kind)
         if field.name not in but and field.init
     }
-
-
-def _seal(header: bytes, arrays: Mapping[str, NDArray[Any]]) -> bytes:
-    """A hash of the header and of all arrays, with their names, kinds and shapes."""
-    digest = hashlib.sha256(header)
-    for name in sorted(arrays):
-        array = arrays[name]
-        digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
-        digest.update(array.tobytes())
-    return digest.digest()
 
 
 def _damaged_file(where: str, why: str) -> InputError:

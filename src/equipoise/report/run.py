@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from equipoise.metrics import hard_labels_rule
 from equipoise.read import codec
-from equipoise.read.codec import check_seal, sealed
+from equipoise.read.codec import check_sealed, sealed
 from equipoise.read.files import content, file_sha256, read_array, read_json
 from equipoise.read.writing import check_ground, write_folder
 from equipoise.report.page import render
@@ -324,7 +324,7 @@ class Run:
                 f"{path}", got, "the replicates that run.json names", "run evaluate again"
             )
         record = decode(header)  # which names a field that is not as it should be
-        check_seal(header, f"{target / HEADER}", "run evaluate again")
+        check_sealed(header, None, f"{target / HEADER}", "run evaluate again")
         return cls(record, read_array(content(path)))
 
 

@@ -2,8 +2,8 @@
 
 A cell has facts that decide its result (data by their digest, settings, versions) and a
 function that makes named arrays. Its key is the hash of the facts; its file is written under
-another name and then put in place, and begins with the hash of what follows: a file that was
-cut off or edited is noticed and made again. A cell that fails is left out with its reason,
+another name and then put in place, sealed with its key: a file that was cut off, edited or
+renamed is noticed and made again. A cell that fails is left out with its reason,
 stops no other, and is tried again next time.
 
 Cells run on the engine in use (`scale.engine`): one after another in this process where
@@ -15,7 +15,6 @@ them. Nothing in the folder is ever run: what a job does stands in its script.
 
 import errno
 import hashlib
-import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
@@ -28,8 +27,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.read.files import content, read_arrays
-from equipoise.read.writing import replaced
+from equipoise.read import codec
+from equipoise.read.files import content
+from equipoise.read.writing import write_text
 from equipoise.scale.engine import EngineError, current
 from equipoise.types.arrays import InputError
 from equipoise.types.words import Option, hint
@@ -179,16 +179,11 @@ def _stored(cell: Cell, folder: Path | None) -> Outcome | None:
     """A result that is there and whole."""
     if folder is None:
         return None
-    path = cell.path(folder)
     try:
-        file = content(path)
-        digest, _, data = file.data.partition(b"\n")
-        if hashlib.sha256(data).hexdigest().encode() != digest:
-            return None
-        arrays = read_arrays(replace(file, data=data))
+        facts, arrays = codec.read_sealed(content(cell.path(folder)), "it is made again")
     except InputError:  # not there, or not whole
         return None
-    return Outcome(cell, arrays)
+    return Outcome(cell, arrays) if facts.get("cell") == cell.key else None
 
 
 def _made(cell: Cell, tell: Progress) -> Outcome:
@@ -205,14 +200,11 @@ def _kept(outcome: Outcome, folder: Path | None) -> Outcome:
     """Write a result that was made; a full disk leaves nothing that looks like one."""
     if folder is None or outcome.arrays is None:
         return outcome
-    held = io.BytesIO()
     arrays = {name: np.asarray(array) for name, array in outcome.arrays.items()}
-    np.savez(held, allow_pickle=False, **arrays)
-    digest = hashlib.sha256(held.getbuffer()).hexdigest().encode()
-    path = outcome.cell.path(folder)
+    facts, path = {"cell": outcome.cell.key}, outcome.cell.path(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        _put(path, digest + b"\n" + held.getvalue())
+        codec.write_sealed(path, facts, arrays, packed=False)
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise
@@ -221,11 +213,6 @@ def _kept(outcome: Outcome, folder: Path | None) -> Outcome:
             "make room and run the same again: what is finished is kept",
         ) from error  # fmt: skip
     return outcome
-
-
-def _put(path: Path, data: bytes) -> None:
-    with replaced(path) as file:
-        file.write(data)
 
 
 def digest(parts: Iterable[NDArray[Any] | Sequence[str] | None]) -> str:
@@ -314,7 +301,7 @@ def waiting() -> Iterator[None]:
         keys = tuple(cell.key for cell in missing)
         text = "".join(f"{key}\n" for key in keys).encode("ascii")
         listed = folder / f"waiting-{hashlib.sha256(text).hexdigest()[:12]}.txt"
-        _put(listed, text)  # a name of its own: a job that still runs goes on with its list
+        write_text(listed, text)  # of its own name: a job that still runs goes on with its list
         error = CellsWaitError(
             f"{folder}", f"{len(cells) - len(missing):,} of {len(cells):,} cells",
             "all of them", "submit the job, and run the same command again when it is done",
@@ -350,7 +337,7 @@ def only(key: str, folder: Path) -> Iterator[None]:
             )  # fmt: skip
         outcome = _stored(cell, folder) or _kept(_made(cell, lambda *_: None), folder)
         if outcome.arrays is None:
-            _put(folder / f"{key}{REASON}", outcome.reason.encode("utf-8", "replace"))
+            write_text(folder / f"{key}{REASON}", outcome.reason.encode("utf-8", "replace"))
         else:
             (folder / f"{key}{REASON}").unlink(missing_ok=True)
         raise CellMadeError(outcome)
