@@ -26,8 +26,8 @@ METRICS = [
     *(f"{name}:positive=2" for name in ("sensitivity", "specificity", "ppv", "npv", "f1")),
 ]
 GIVEN = [
-    metrics.decisions.expected_cost_metric(cost=COST),
-    metrics.decisions.normalised_expected_cost_metric(cost=COST, decision="least_cost"),
+    metrics.decisions.expected_cost.metric(cost=COST),
+    metrics.decisions.normalised_expected_cost.metric(cost=COST, decision="least_cost"),
 ]
 every = pytest.mark.parametrize(
     "metric", [*map(named, METRICS), *GIVEN], ids=[*METRICS, "given", "given least"]

@@ -16,8 +16,9 @@ and `Copies`.
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from functools import cached_property, wraps
+from inspect import Parameter, Signature, signature
+from typing import Any, Literal, NamedTuple, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -406,6 +407,51 @@ def plain_value(metric: Metric, checked: tuple[Floats, Floats], weights: Any = N
     labels, predicted = checked
     weight: Any = checked_weights(weights, len(labels)).weight[:, None]
     return float(metric.score(labels, metric.prepare(predicted), weight)[0])
+
+
+class PlainMetric(Protocol):
+    """A metric as a function of labels and predictions; `metric` makes it for the engine."""
+
+    __name__: str
+    metric: Callable[..., Metric]
+
+    def __call__(self, *data: Any, **parameters: Any) -> float:
+        """Value for labels, a prediction and parameters."""
+        ...
+
+
+def plain(
+    value: Callable[..., float], *data: str, weights: bool = False
+) -> Callable[[Callable[..., Metric]], PlainMetric]:
+    """Turn what makes a metric, given its parameters, into a plain function that has them too.
+
+    Parameters
+    ----------
+    value
+        ``value(metric, labels, prediction, weights=...)`` of one call.
+    data
+        What the function calls labels and prediction.
+    weights
+        Whether items may have weights.
+    """
+    two = [Parameter(name, Parameter.POSITIONAL_OR_KEYWORD) for name in data]
+    last = [Parameter("weights", Parameter.KEYWORD_ONLY, default=None)] * weights
+
+    def plain_of(make: Callable[..., Metric]) -> PlainMetric:
+        more = signature(make).parameters.values()
+        form = Signature([*two, *more, *last], return_annotation=float)
+
+        @wraps(make)
+        def call(*arguments: Any, **keywords: Any) -> float:
+            chosen = form.bind(*arguments, **keywords).arguments
+            both = [chosen.pop(name) for name in data]
+            how = {"weights": chosen.pop("weights")} if "weights" in chosen else {}
+            return value(make(**chosen), *both, **how)
+
+        vars(call).update(__signature__=form, metric=make)
+        return cast(PlainMetric, call)
+
+    return plain_of
 
 
 def average_classes(values: Floats, mass: Floats, average: str) -> PerReplicate:

@@ -42,7 +42,7 @@ from equipoise.metrics.distributions import (
     checked_distributions,
     expected_loss,
     mean_of_items,
-    plain_score,
+    of_probabilities,
 )
 from equipoise.types.arrays import Floats, InputError, require_number
 from equipoise.types.numbers import exact_percent, number
@@ -60,15 +60,9 @@ class DecisionCurve(NamedTuple):
     treat_none: Floats
 
 
-def net_benefit(
-    y_true: Any, probabilities: Any, *, threshold: float = 0.1, weights: Any = None
-) -> float:
+@of_probabilities(weights=True)
+def net_benefit(*, threshold: float = 0.1) -> Metric:
     """True positives per item, less false ones at the odds of the threshold."""
-    return plain_score(net_benefit_metric(threshold=threshold), y_true, probabilities, weights)
-
-
-def net_benefit_metric(*, threshold: float = 0.1) -> Metric:
-    """Net benefit for the engine."""
     at = _checked(threshold)
     word = exact_percent(at)
     text = (
@@ -148,7 +142,7 @@ def decision_curve(
     wanted = _THRESHOLDS if thresholds is None else np.asarray(thresholds, dtype=np.float64)
     at = np.array([_checked(float(threshold)) for threshold in np.atleast_1d(wanted)])
     values, treat_all = (
-        [plain_score(net_benefit_metric(threshold=t), labels, p, weights) for t in at]
+        [net_benefit(labels, p, threshold=t, weights=weights) for t in at]
         for p in (predicted, np.tile([0.0, 1.0], (len(labels), 1)))
     )
     return DecisionCurve(at, np.array(values), np.array(treat_all), np.zeros(len(at)))

@@ -60,7 +60,11 @@ import numpy as np
 
 from equipoise.metrics._metric import Block, Metric, Prepared, Topic, fixed_block, parameters
 from equipoise.metrics.decisions import decide
-from equipoise.metrics.distributions import checked_distributions, expected_loss, plain_score
+from equipoise.metrics.distributions import (
+    checked_distributions,
+    expected_loss,
+    of_probabilities,
+)
 from equipoise.types.arrays import Bools, Floats, Ints, PerReplicate, choice, require_whole
 
 _WHICH = ("top", "classwise")
@@ -69,23 +73,11 @@ _MOST_BINS = 10_000
 _DEFAULTS = {"bins": 15, "binning": "width", "which": "top", "min_items": 1}
 
 
+@of_probabilities()
 def expected_calibration_error(
-    y_true: Any,
-    probabilities: Any,
-    *,
-    bins: int = 15,
-    binning: str = "width",
-    which: str = "top",
-) -> float:
-    """Mean gap between predictions and labels over bins; lower is better."""
-    metric = expected_calibration_error_metric(bins=bins, binning=binning, which=which)
-    return plain_score(metric, y_true, probabilities)
-
-
-def expected_calibration_error_metric(
     *, bins: int = 15, binning: str = "width", which: str = "top"
 ) -> Metric:
-    """Expected calibration error for the engine."""
+    """Mean gap between predictions and labels over bins; lower is better."""
     how = Binning(bins, binning, which)
     text = f"Mean distance between predicted probability and label over {how.words}."
     return _gap_metric("expected_calibration_error", "ECE", text, how, _mean_gap)
@@ -96,25 +88,11 @@ def _mean_gap(gap: Floats, number: Floats) -> Floats:
     return np.asarray(gap.sum(axis=1) / np.where(total > 0, total, 1.0))
 
 
+@of_probabilities()
 def maximum_calibration_error(
-    y_true: Any,
-    probabilities: Any,
-    *,
-    bins: int = 15,
-    binning: str = "width",
-    which: str = "top",
-    min_items: int = 1,
-) -> float:
-    """Largest gap between predictions and labels over bins; lower is better."""
-    how = Binning(bins, binning, which, min_items)
-    metric = maximum_calibration_error_metric(**how._asdict())
-    return plain_score(metric, y_true, probabilities)
-
-
-def maximum_calibration_error_metric(
     *, bins: int = 15, binning: str = "width", which: str = "top", min_items: int = 1
 ) -> Metric:
-    """Maximum calibration error for the engine."""
+    """Largest gap between predictions and labels over bins; lower is better."""
     how = Binning(bins, binning, which, min_items)
     few = f", of bins with at least {min_items} items" if min_items > 1 else ""
     text = f"Largest distance between predicted probability and label in {how.words}{few}."

@@ -123,7 +123,7 @@ nan
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -131,6 +131,7 @@ from equipoise.metrics._metric import (
     AVERAGES,
     Influence,
     Metric,
+    PlainMetric,
     Topic,
     average_classes,
     checked_weights,
@@ -144,6 +145,7 @@ from equipoise.metrics.decisions import (
     from_table,
     kappa,
     kappa_gradient,
+    of_decisions,
     plain_decision,
 )
 from equipoise.metrics.distributions import mean_of_items, over_classes
@@ -168,13 +170,9 @@ def confusion_matrix(y_true: Any, y_pred: Any, *, weights: Any = None) -> Floats
     return (labels * weight[:, None]).T @ decide(predicted)
 
 
-def balanced_accuracy(y_true: Any, y_pred: Any, *, weights: Any = None) -> float:
+@of_decisions("y_pred")
+def balanced_accuracy() -> Metric:
     """Mean over classes of the share decided right; nan when a class has no label mass."""
-    return plain_decision(balanced_accuracy_metric(), y_true, y_pred, weights)
-
-
-def balanced_accuracy_metric() -> Metric:
-    """Balanced accuracy for the engine."""
     text = "Mean over classes of the share of their votes that is decided right."
     metric = from_table(
         "balanced_accuracy", "balanced accuracy", text, _balanced, _balanced_gradient
@@ -195,13 +193,9 @@ def _balanced_gradient(table: Floats) -> Floats:
     return np.asarray((np.eye(len(table)) - right[:, None]) / true[:, None] / len(table))
 
 
-def mcc(y_true: Any, y_pred: Any, *, weights: Any = None) -> float:
+@of_decisions("y_pred")
+def mcc() -> Metric:
     """Correlation of labels and decisions; nan when either is all one class."""
-    return plain_decision(mcc_metric(), y_true, y_pred, weights)
-
-
-def mcc_metric() -> Metric:
-    """Matthews' correlation coefficient for the engine."""
     text = (
         "Matthews' correlation of votes and decisions: 1 for perfect decisions, 0 at chance; "
         "several classes after Gorodkin."
@@ -232,13 +226,9 @@ def _correlation_gradient(table: Floats) -> Floats:
     return np.asarray(across / below + value * widths)
 
 
-def cohen_kappa(y_true: Any, y_pred: Any, *, weights: Any = None) -> float:
+@of_decisions("y_pred")
+def cohen_kappa() -> Metric:
     """Agreement with the consensus beyond chance; nan when everything is one class."""
-    return plain_decision(cohen_kappa_metric(), y_true, y_pred, weights)
-
-
-def cohen_kappa_metric() -> Metric:
-    """Cohen's kappa to the consensus for the engine."""
     text = "Agreement of vote and decision beyond chance, all errors alike."
     metric = from_table("cohen_kappa", "Cohen's kappa", text, _cohen, _cohen_gradient)
     return replace(metric, bounds=(-1.0, 1.0), references=("cohen1960",))
@@ -348,57 +338,6 @@ _RATIOS: Mapping[str, _Ratio] = {
 }
 
 
-def sensitivity(
-    y_true: Any, y_pred: Any, *, positive: int | None = None, average: str = "",
-    weights: Any = None,
-) -> float:  # fmt: skip
-    """Share of the positive label mass that is decided positive; nan without any."""
-    return _plain_ratio("sensitivity", y_true, y_pred, (positive, average), weights)
-
-
-def specificity(
-    y_true: Any, y_pred: Any, *, positive: int | None = None, average: str = "",
-    weights: Any = None,
-) -> float:  # fmt: skip
-    """Share of the negative label mass that is decided negative; nan without any."""
-    return _plain_ratio("specificity", y_true, y_pred, (positive, average), weights)
-
-
-def ppv(
-    y_true: Any, y_pred: Any, *, positive: int | None = None, average: str = "",
-    weights: Any = None,
-) -> float:  # fmt: skip
-    """Positive label mass among what is decided positive; nan where nothing is."""
-    return _plain_ratio("ppv", y_true, y_pred, (positive, average), weights)
-
-
-def npv(
-    y_true: Any, y_pred: Any, *, positive: int | None = None, average: str = "",
-    weights: Any = None,
-) -> float:  # fmt: skip
-    """Negative label mass among what is decided negative; nan where nothing is."""
-    return _plain_ratio("npv", y_true, y_pred, (positive, average), weights)
-
-
-def f1(
-    y_true: Any, y_pred: Any, *, positive: int | None = None, average: str = "",
-    weights: Any = None,
-) -> float:  # fmt: skip
-    """Harmonic mean of sensitivity and PPV; nan without a positive label or decision."""
-    return _plain_ratio("f1", y_true, y_pred, (positive, average), weights)
-
-
-def _plain_ratio(
-    name: str, y_true: Any, y_pred: Any, which: tuple[int | None, str], weights: Any
-) -> float:
-    column, average = which
-    if column is not None and (isinstance(column, bool) or not isinstance(column, int)):
-        expected = "the number of a column"
-        raise InputError(f"{name}, positive", f"{column!r}", expected, "count from 0")
-    metric = _ratio_metric(name, positive="" if column is None else column, average=average)
-    return plain_decision(metric, y_true, y_pred, weights)
-
-
 def _scope_of(name: str, scope: _Scope, classes: int) -> _Scope:
     """Which of so many classes count: of two, usually the second; of more, all alike."""
     if scope == "":
@@ -451,11 +390,43 @@ def _ratio_metric(name: str, /, *, positive: str | int = "", average: str = "") 
     return replace(_scoped(name, positive, average, unbound), bind=bind)
 
 
-sensitivity_metric = partial(_ratio_metric, "sensitivity")
-specificity_metric = partial(_ratio_metric, "specificity")
-ppv_metric = partial(_ratio_metric, "ppv")
-npv_metric = partial(_ratio_metric, "npv")
-f1_metric = partial(_ratio_metric, "f1")
+def _of_ratio(name: str, text: str) -> PlainMetric:
+    """The plain function of a ratio, in which ``positive`` is the number of a column."""
+    make = partial(_ratio_metric, name)
+
+    def call(
+        y_true: Any, y_pred: Any, *, positive: int | None = None, average: str = "",
+        weights: Any = None,
+    ) -> float:  # fmt: skip
+        column = "" if positive is None else positive
+        if isinstance(positive, bool) or not (column == "" or isinstance(column, int)):
+            expected = "the number of a column"
+            raise InputError(f"{name}, positive", f"{positive!r}", expected, "count from 0")
+        metric = make(positive=column, average=average)
+        return plain_decision(metric, y_true, y_pred, weights)
+
+    call.__name__ = call.__qualname__ = name
+    vars(call)["metric"], call.__doc__ = make, text
+    return cast(PlainMetric, call)
+
+
+sensitivity = _of_ratio(
+    "sensitivity",
+    "Share of the positive label mass that is decided positive; nan without any.",
+)
+specificity = _of_ratio(
+    "specificity",
+    "Share of the negative label mass that is decided negative; nan without any.",
+)
+ppv = _of_ratio(
+    "ppv", "Positive label mass among what is decided positive; nan where nothing is."
+)
+npv = _of_ratio(
+    "npv", "Negative label mass among what is decided negative; nan where nothing is."
+)
+f1 = _of_ratio(
+    "f1", "Harmonic mean of sensitivity and PPV; nan without a positive label or decision."
+)
 
 
 def _scoped(name: str, positive: str | int, average: str, scope: _Scope) -> Metric:
@@ -495,13 +466,9 @@ def _scoped(name: str, positive: str | int, average: str, scope: _Scope) -> Metr
 _TIE = 1e-12  # a share of votes up to which classes are tied
 
 
-def soft_agreement(y_true: Any, y_pred: Any, *, weights: Any = None) -> float:
+@of_decisions("y_pred")
+def soft_agreement() -> Metric:
     """Mean votes of the decision relative to those of the class with most; higher is better."""
-    return plain_decision(soft_agreement_metric(), y_true, y_pred, weights)
-
-
-def soft_agreement_metric() -> Metric:
-    """Guillot's soft agreement for the engine."""
     text = (
         "Votes for the decided class relative to those of the class with most: 1 for whoever "
         "follows the majority."

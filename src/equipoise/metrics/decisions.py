@@ -86,9 +86,11 @@ from equipoise.metrics._metric import (
     Block,
     Influence,
     Metric,
+    PlainMetric,
     Prepared,
     Topic,
     parameters,
+    plain,
     plain_value,
 )
 from equipoise.metrics.distributions import checked_distributions, expected_loss
@@ -136,39 +138,55 @@ def _shared(chosen: Bools) -> Floats:
     return np.asarray(chosen / chosen.sum(axis=1, keepdims=True))
 
 
-def accuracy(y_true: Any, probabilities: Any, *, weights: Any = None) -> float:
+def checked_decisions(y_true: Any, predicted: Any) -> tuple[Floats, Floats]:
+    """Label and predicted distributions, (items, classes); class codes are decisions too.
+
+    Examples
+    --------
+    >>> checked_decisions([0, 2], [1, 2])[1]
+    array([[0., 1., 0.],
+           [0., 0., 1.]])
+    """
+    labels, codes = np.asarray(y_true), np.asarray(predicted)
+    numeric = all(array.dtype.kind in "biuf" and array.size for array in (labels, codes))
+    several = numeric and codes.ndim == 1 and (labels.ndim == 2 or labels.max() > 1)
+    if not several or not np.isin(codes % 1, 0).all() or codes.min() < 0:
+        return checked_distributions(y_true, predicted)
+    classes = labels.shape[1] if labels.ndim == 2 else 1 + int(max(labels.max(), codes.max()))
+    if codes.max() >= classes:
+        return checked_distributions(y_true, predicted)
+    return checked_distributions(y_true, np.eye(classes)[codes.astype(np.intp)])
+
+
+def plain_decision(metric: Metric, y_true: Any, predicted: Any, weights: Any = None) -> float:
+    """Value of a plain call of a metric of decisions."""
+    return plain_value(metric, checked_decisions(y_true, predicted), weights)
+
+
+def of_decisions(prediction: str) -> Callable[[Callable[..., Metric]], PlainMetric]:
+    """Turn what makes a metric of decisions into a plain function; see `plain`."""
+    return plain(plain_decision, "y_true", prediction, weights=True)
+
+
+@of_decisions("probabilities")
+def accuracy() -> Metric:
     """Share of votes that agree with the decision."""
-    return plain_decision(accuracy_metric(), y_true, probabilities, weights)
-
-
-def accuracy_metric() -> Metric:
-    """Accuracy for the engine."""
     text = "Chance that a vote is the class with the largest predicted probability."
     metric = _mean_metric("accuracy", "accuracy", text, np.eye, decide)
     return replace(metric, better="higher", denominator=lambda _, labels: np.ones(len(labels)))
 
 
-def mean_absolute_error(y_true: Any, probabilities: Any, *, weights: Any = None) -> float:
+@of_decisions("probabilities")
+def mean_absolute_error() -> Metric:
     """Mean distance in grades between decision and votes; lower is better."""
-    return plain_decision(mean_absolute_error_metric(), y_true, probabilities, weights)
-
-
-def mean_absolute_error_metric() -> Metric:
-    """Mean absolute error for the engine."""
     text = "Distance in grades between the vote and the most probable grade."
     name = "mean_absolute_error"
     metric = _mean_metric(name, "mean absolute error", text, grades_apart, decide)
     return replace(metric, bounds=(0.0, math.inf), ordered=True)
 
 
-def expected_cost(
-    y_true: Any,
-    probabilities: Any,
-    *,
-    cost: Any = "zero_one",
-    decision: str = "largest",
-    weights: Any = None,
-) -> float:
+@of_decisions("probabilities")
+def expected_cost(*, cost: Any = "zero_one", decision: str = "largest") -> Metric:
     """Mean cost of the decisions; lower is better.
 
     Parameters
@@ -180,12 +198,6 @@ def expected_cost(
     decision
         ``largest`` probability, or ``least_cost`` in expectation.
     """
-    metric = expected_cost_metric(cost=cost, decision=decision)
-    return plain_decision(metric, y_true, probabilities, weights)
-
-
-def expected_cost_metric(*, cost: Any = "zero_one", decision: str = "largest") -> Metric:
-    """Expected cost for the engine."""
     checked = _checked_cost(cost)
     costs, choose = partial(cost_matrix, checked), _deciding(checked, decision)
     most = 1.0 if isinstance(checked, str) else max(float(checked.max()), 1e-300)
@@ -194,26 +206,12 @@ def expected_cost_metric(*, cost: Any = "zero_one", decision: str = "largest") -
     return _costly(replace(metric, bounds=(0.0, most)), checked, decision)
 
 
-def normalised_expected_cost(
-    y_true: Any,
-    probabilities: Any,
-    *,
-    cost: Any = "zero_one",
-    decision: str = "largest",
-    weights: Any = None,
-) -> float:
+@of_decisions("probabilities")
+def normalised_expected_cost(*, cost: Any = "zero_one", decision: str = "largest") -> Metric:
     """Mean cost of the decisions over that of the best constant one; lower is better.
 
     The parameters are those of `expected_cost`.
     """
-    metric = normalised_expected_cost_metric(cost=cost, decision=decision)
-    return plain_decision(metric, y_true, probabilities, weights)
-
-
-def normalised_expected_cost_metric(
-    *, cost: Any = "zero_one", decision: str = "largest"
-) -> Metric:
-    """Normalised expected cost for the engine."""
     checked = _checked_cost(cost)
     name, title = "normalised_expected_cost", "normalised expected cost"
     how = _cost_phrase(checked, decision)
@@ -248,19 +246,12 @@ def _relative_gradient(cost: _Cost, table: Floats) -> Floats:
     return np.asarray((matrix - value * blind[:, None]) / constant)
 
 
-def quadratic_weighted_kappa(
-    y_true: Any, probabilities: Any, *, cost: str = "quadratic", weights: Any = None
-) -> float:
+@of_decisions("probabilities")
+def quadratic_weighted_kappa(*, cost: str = "quadratic") -> Metric:
     """Chance-corrected agreement in grades; higher is better.
 
     A distance in grades counts by its ``cost``, ``quadratic`` or ``linear``.
     """
-    metric = quadratic_weighted_kappa_metric(cost=cost)
-    return plain_decision(metric, y_true, probabilities, weights)
-
-
-def quadratic_weighted_kappa_metric(*, cost: str = "quadratic") -> Metric:
-    """Quadratic weighted kappa for the engine."""
     choice(f"{_KAPPA}, cost", cost, _ORDINAL[::-1])
     costs = partial(cost_matrix, cost)
     finish, gradient = by_cost(kappa, costs), by_cost(kappa_gradient, costs)
@@ -444,31 +435,6 @@ def _present(block: Block) -> Bools:
     """Whether an item may be of a class in any replicate, shape (classes, items)."""
     masses = (truth.positive.reshape(len(block.counts), -1) for truth in block.classes)
     return np.array([(mass != 0).any(axis=1) for mass in masses])
-
-
-def checked_decisions(y_true: Any, predicted: Any) -> tuple[Floats, Floats]:
-    """Label and predicted distributions, (items, classes); class codes are decisions too.
-
-    Examples
-    --------
-    >>> checked_decisions([0, 2], [1, 2])[1]
-    array([[0., 1., 0.],
-           [0., 0., 1.]])
-    """
-    labels, codes = np.asarray(y_true), np.asarray(predicted)
-    numeric = all(array.dtype.kind in "biuf" and array.size for array in (labels, codes))
-    several = numeric and codes.ndim == 1 and (labels.ndim == 2 or labels.max() > 1)
-    if not several or not np.isin(codes % 1, 0).all() or codes.min() < 0:
-        return checked_distributions(y_true, predicted)
-    classes = labels.shape[1] if labels.ndim == 2 else 1 + int(max(labels.max(), codes.max()))
-    if codes.max() >= classes:
-        return checked_distributions(y_true, predicted)
-    return checked_distributions(y_true, np.eye(classes)[codes.astype(np.intp)])
-
-
-def plain_decision(metric: Metric, y_true: Any, predicted: Any, weights: Any = None) -> float:
-    """Value of a plain call of a metric of decisions."""
-    return plain_value(metric, checked_decisions(y_true, predicted), weights)
 
 
 def _checked_cost(cost: Any) -> _Cost:

@@ -112,6 +112,7 @@ from equipoise.metrics._metric import (
     Topic,
     checked_labels,
     parameters,
+    plain,
     plain_value,
 )
 from equipoise.types.arrays import (
@@ -131,15 +132,46 @@ _PerItemScore = Callable[[Floats, Prepared], Floats]
 _Ways = tuple[Callable[[Floats], Floats], _PerItemScore]
 
 
-def brier_score(
-    y_true: Any, probabilities: Any, *, soft: str = "expected", weights: Any = None
-) -> float:
+def plain_score(metric: Metric, y_true: Any, probabilities: Any, weights: Any = None) -> float:
+    """Value of a plain call of a metric of distributions."""
+    return plain_value(metric, checked_distributions(y_true, probabilities), weights)
+
+
+def checked_distributions(y_true: Any, probabilities: Any) -> tuple[Floats, Floats]:
+    """Return label and predicted distributions, both (items, classes).
+
+    One number per item is the probability (or the soft label) of the second of two classes;
+    one whole number per item with class probabilities is a class code.
+    """
+    labels, predicted = checked_labels(y_true, probabilities)
+    if predicted.ndim == 1:
+        outside = (predicted < 0) | (predicted > 1)
+        if outside.any():
+            spot = int(np.flatnonzero(outside)[0])
+            raise InputError(
+                f"probabilities, item {spot}",
+                f"{predicted[spot]:g}",
+                "a number in [0, 1]",
+                "give probabilities, not scores",
+            )
+        return np.stack([1 - labels, labels], 1), np.stack([1 - predicted, predicted], 1)
+    if predicted.shape[1] < 2:
+        raise InputError(
+            "probabilities",
+            "a single class",
+            "at least two classes",
+            "give one column per class, or one probability per item",
+        )
+    require_simplex(predicted, where="probabilities")
+    return labels, predicted
+
+
+of_probabilities = partial(plain, plain_score, "y_true", "probabilities")
+
+
+@of_probabilities(weights=True)
+def brier_score(*, soft: str = "expected") -> Metric:
     """Mean squared distance between predicted and observed classes; lower is better."""
-    return plain_score(brier_score_metric(soft=soft), y_true, probabilities, weights)
-
-
-def brier_score_metric(*, soft: str = "expected") -> Metric:
-    """Brier score for the engine."""
     text = (
         "Squared distance between predicted probabilities and the class, summed over classes."
     )
@@ -157,15 +189,9 @@ def _brier_distance(labels: Floats, predicted: Floats) -> Floats:
     return np.asarray(((over_classes(predicted, labels) - labels) ** 2).sum(axis=0))
 
 
-def log_score(
-    y_true: Any, probabilities: Any, *, soft: str = "expected", weights: Any = None
-) -> float:
+@of_probabilities(weights=True)
+def log_score(*, soft: str = "expected") -> Metric:
     """Mean negative log probability of what was observed; lower is better."""
-    return plain_score(log_score_metric(soft=soft), y_true, probabilities, weights)
-
-
-def log_score_metric(*, soft: str = "expected") -> Metric:
-    """Log score for the engine."""
     text = (
         "Negative logarithm of the probability given to the class, in nats; infinite where a "
         "class that was chosen has no probability."
@@ -184,16 +210,9 @@ def _log_distance(labels: Floats, predicted: Floats) -> Floats:
     return np.maximum(expected_loss(labels, _log_losses(predicted)) - entropy(labels), 0.0)
 
 
-def ranked_probability_score(
-    y_true: Any, probabilities: Any, *, soft: str = "expected", weights: Any = None
-) -> float:
+@of_probabilities(weights=True)
+def ranked_probability_score(*, soft: str = "expected") -> Metric:
     """Mean squared distance between cumulative distributions; lower is better."""
-    metric = ranked_probability_score_metric(soft=soft)
-    return plain_score(metric, y_true, probabilities, weights)
-
-
-def ranked_probability_score_metric(*, soft: str = "expected") -> Metric:
-    """Ranked probability score for the engine."""
     name, title = "ranked_probability_score", "ranked probability score"
     text = (
         "Squared distance between the predicted chance of at most each grade and what the "
@@ -212,15 +231,9 @@ def _ranked_distance(labels: Floats, predicted: Floats) -> Floats:
     return np.asarray((gap**2).mean(axis=0))
 
 
-def squared_absolute_rps(
-    y_true: Any, probabilities: Any, *, soft: str = "expected", weights: Any = None
-) -> float:
+@of_probabilities(weights=True)
+def squared_absolute_rps(*, soft: str = "expected") -> Metric:
     """Mean squared absolute RPS; lower is better, but it is not proper."""
-    return plain_score(squared_absolute_rps_metric(soft=soft), y_true, probabilities, weights)
-
-
-def squared_absolute_rps_metric(*, soft: str = "expected") -> Metric:
-    """Squared absolute RPS for the engine."""
     name, title = "squared_absolute_rps", "squared absolute RPS"
     text = (
         "Squared mean distance between the predicted chance of at most each grade and what the "
@@ -249,13 +262,9 @@ def _cut_gaps(predicted: Floats) -> list[Floats]:
     return [below - column for column in reached.T]
 
 
-def total_variation(y_true: Any, probabilities: Any, *, weights: Any = None) -> float:
+@of_probabilities(weights=True)
+def total_variation() -> Metric:
     """Mean total variation distance to the label distributions; lower is better."""
-    return plain_score(total_variation_metric(), y_true, probabilities, weights)
-
-
-def total_variation_metric() -> Metric:
-    """Total variation for the engine."""
     text = "Half the summed distance between predicted and label distribution."
     return mean_of_items("total_variation", "total variation", text, itself, _variation)
 
@@ -264,13 +273,9 @@ def _variation(labels: Floats, predicted: Floats) -> Floats:
     return np.asarray(np.abs(over_classes(predicted, labels) - labels).sum(axis=0) / 2)
 
 
-def jensen_shannon(y_true: Any, probabilities: Any, *, weights: Any = None) -> float:
+@of_probabilities(weights=True)
+def jensen_shannon() -> Metric:
     """Mean Jensen-Shannon divergence in bits; lower is better."""
-    return plain_score(jensen_shannon_metric(), y_true, probabilities, weights)
-
-
-def jensen_shannon_metric() -> Metric:
-    """Jensen-Shannon divergence for the engine."""
     text = "Divergence between predicted and label distribution in bits, 0 to 1."
     title = "Jensen-Shannon divergence"
     return mean_of_items("jensen_shannon", title, text, itself, _divergence)
@@ -282,13 +287,9 @@ def _divergence(labels: Floats, predicted: Floats) -> Floats:
     return np.asarray(np.clip(nats / np.log(2), 0.0, 1.0))
 
 
-def entropy_correlation(y_true: Any, probabilities: Any) -> float:
+@of_probabilities()
+def entropy_correlation() -> Metric:
     """Correlation of the model's entropy with the annotators'; higher is better."""
-    return plain_score(entropy_correlation_metric(), y_true, probabilities)
-
-
-def entropy_correlation_metric() -> Metric:
-    """Entropy correlation for the engine."""
     return Metric(
         name="entropy_correlation",
         title="entropy correlation",
@@ -356,10 +357,10 @@ def _of_votes(name: str, title: str, definition: str, ways: _Ways, soft: str) ->
 
 
 RULES: Mapping[str, Callable[..., Metric]] = {
-    "ranked_probability_score": ranked_probability_score_metric,
-    "squared_absolute_rps": squared_absolute_rps_metric,
-    "brier_score": brier_score_metric,
-    "log_score": log_score_metric,
+    "ranked_probability_score": ranked_probability_score.metric,
+    "squared_absolute_rps": squared_absolute_rps.metric,
+    "brier_score": brier_score.metric,
+    "log_score": log_score.metric,
 }
 
 
@@ -401,40 +402,6 @@ def _scores(
     """Score of every item of a plain call, shape (items,)."""
     labels, predicted = checked_distributions(y_true, probabilities)
     return score(labels.T, prepare(predicted))
-
-
-def plain_score(metric: Metric, y_true: Any, probabilities: Any, weights: Any = None) -> float:
-    """Value of a plain call of a metric of distributions."""
-    return plain_value(metric, checked_distributions(y_true, probabilities), weights)
-
-
-def checked_distributions(y_true: Any, probabilities: Any) -> tuple[Floats, Floats]:
-    """Return label and predicted distributions, both (items, classes).
-
-    One number per item is the probability (or the soft label) of the second of two classes;
-    one whole number per item with class probabilities is a class code.
-    """
-    labels, predicted = checked_labels(y_true, probabilities)
-    if predicted.ndim == 1:
-        outside = (predicted < 0) | (predicted > 1)
-        if outside.any():
-            spot = int(np.flatnonzero(outside)[0])
-            raise InputError(
-                f"probabilities, item {spot}",
-                f"{predicted[spot]:g}",
-                "a number in [0, 1]",
-                "give probabilities, not scores",
-            )
-        return np.stack([1 - labels, labels], 1), np.stack([1 - predicted, predicted], 1)
-    if predicted.shape[1] < 2:
-        raise InputError(
-            "probabilities",
-            "a single class",
-            "at least two classes",
-            "give one column per class, or one probability per item",
-        )
-    require_simplex(predicted, where="probabilities")
-    return labels, predicted
 
 
 def mean_sums(score: _PerItemScore) -> Callable[[Prepared, Block], Floats]:

@@ -91,7 +91,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from equipoise.metrics._metric import Block, Metric, Prepared, Topic, checked_k, parameters
+from equipoise.metrics._metric import (
+    Block,
+    Metric,
+    Prepared,
+    Topic,
+    checked_k,
+    parameters,
+    plain,
+)
 from equipoise.types.arrays import (
     Floats,
     InputError,
@@ -106,48 +114,45 @@ from equipoise.types.plausibilities import Plausibilities
 _EQUAL = 12  # decimals to which scores must differ to stand apart
 
 
-def topk_accuracy(plausibilities: Plausibilities, probabilities: Any, k: int = 1) -> float:
+def plain_draws(metric: Metric, plausibilities: Any, probabilities: Any) -> float:
+    """Value of a metric of draws for one plain call, every item counting once."""
+    assert metric.score_draws is not None
+    met: _DrawScores = metric.score_draws(
+        metric.prepare(probabilities), _checked_truth(metric.name, plausibilities)
+    )
+    once = np.ones((len(met.value), 1), dtype=np.uint8)
+    return float(metric.finish(metric.reduce(met, Block((), once)))[0])
+
+
+of_possible_truths = plain(plain_draws, "plausibilities", "probabilities")
+
+
+@of_possible_truths
+def topk_accuracy(k: int = 1) -> Metric:
     """Mean probability that the most plausible class is among the model's first k."""
-    return plain_draws(topk_accuracy_metric(k=k), plausibilities, probabilities)
-
-
-def topk_accuracy_metric(*, k: int = 1) -> Metric:
-    """Top-k accuracy for the engine."""
     first = "the model's first." if k == 1 else f"among the model's first {k}."
     text = f"Chance that the most plausible class is {first}"
     return _metric_of_first("topk_accuracy", k, f"top-{k} accuracy", text, _score_first)
 
 
-def set_accuracy(plausibilities: Plausibilities, probabilities: Any, k: int = 3) -> float:
+@of_possible_truths
+def set_accuracy(k: int = 3) -> Metric:
     """Mean probability that the k most plausible classes are the model's first k."""
-    return plain_draws(set_accuracy_metric(k=k), plausibilities, probabilities)
-
-
-def set_accuracy_metric(*, k: int = 3) -> Metric:
-    """Set accuracy for the engine."""
     text = f"Chance that the {k} most plausible classes are the model's first {k}."
     return _metric_of_first("set_accuracy", k, f"top-{k} set accuracy", text, _score_sets)
 
 
-def overlap(plausibilities: Plausibilities, probabilities: Any, k: int = 3) -> float:
+@of_possible_truths
+def overlap(k: int = 3) -> Metric:
     """Mean share of the k most plausible classes that are among the model's first k."""
-    return plain_draws(overlap_metric(k=k), plausibilities, probabilities)
-
-
-def overlap_metric(*, k: int = 3) -> Metric:
-    """Overlap at k for the engine."""
     text = f"Share of the {k} most plausible classes among the model's first {k}."
     score = partial(_score_overlap, spans=[(k, k, 1 / checked_k(k))])
     return _metric_of_first("overlap", k, f"overlap@{k}", text, score)
 
 
-def average_overlap(plausibilities: Plausibilities, probabilities: Any, k: int = 3) -> float:
+@of_possible_truths
+def average_overlap(k: int = 3) -> Metric:
     """Mean over j = 1..k of the overlap at j."""
-    return plain_draws(average_overlap_metric(k=k), plausibilities, probabilities)
-
-
-def average_overlap_metric(*, k: int = 3) -> Metric:
-    """Average overlap for the engine."""
     text = (
         f"Mean over j = 1 to {k} of the share of the j most plausible classes among the "
         "model's first j."
@@ -157,13 +162,9 @@ def average_overlap_metric(*, k: int = 3) -> Metric:
     return _metric_of_first("average_overlap", k, f"average overlap@{k}", text, score)
 
 
-def kendall_tau(plausibilities: Plausibilities, probabilities: Any) -> float:
+@of_possible_truths
+def kendall_tau() -> Metric:
     """Mean tau-b between a model's scores and the possible truths of the mentioned classes."""
-    return plain_draws(kendall_tau_metric(), plausibilities, probabilities)
-
-
-def kendall_tau_metric() -> Metric:
-    """Kendall's tau-b for the engine."""
     text = (
         "Kendall's tau-b between the model's scores and the plausibilities of the classes "
         "mentioned for an item; items with fewer than two are left out."
@@ -173,13 +174,9 @@ def kendall_tau_metric() -> Metric:
     return replace(metric, bounds=(-1.0, 1.0))
 
 
-def spearman_footrule(plausibilities: Plausibilities, probabilities: Any) -> float:
+@of_possible_truths
+def spearman_footrule() -> Metric:
     """Mean footrule similarity of a model's order and the possible orders."""
-    return plain_draws(spearman_footrule_metric(), plausibilities, probabilities)
-
-
-def spearman_footrule_metric() -> Metric:
-    """Spearman's footrule for the engine."""
     text = (
         "1 minus the normalised footrule distance between the model's order and that of the "
         "plausibilities, over the classes mentioned for an item."
@@ -286,16 +283,6 @@ def draw_error(met: _DrawScores) -> float:
     value = total.sum() / weight.sum()
     spread = (total - value * weight) / weight.mean()
     return float(np.sqrt((spread**2).sum() / (len(spread) - 1) / len(spread)))
-
-
-def plain_draws(metric: Metric, plausibilities: Any, probabilities: Any) -> float:
-    """Value of a metric of draws for one plain call, every item counting once."""
-    assert metric.score_draws is not None
-    met: _DrawScores = metric.score_draws(
-        metric.prepare(probabilities), _checked_truth(metric.name, plausibilities)
-    )
-    once = np.ones((len(met.value), 1), dtype=np.uint8)
-    return float(metric.finish(metric.reduce(met, Block((), once)))[0])
 
 
 def _scores_of_items(
@@ -517,7 +504,7 @@ def conditioned(metric: Metric, grouping: Grouping, group: str) -> Metric:
     >>> truth = Plausibilities.dense(values, items=("scan",),
     ...     classes=("naevus", "melanoma", "wart"), method="by hand")
     >>> risk = Grouping.of({"naevus": "low", "melanoma": "high", "wart": "low"}, name="risk")
-    >>> low = conditioned(topk_accuracy_metric(), risk, "low")
+    >>> low = conditioned(topk_accuracy.metric(), risk, "low")
     >>> low.name, plain_draws(low, truth, [[0.6, 0.3, 0.1]])
     ('topk_accuracy|risk=low', 0.5)
     """

@@ -103,6 +103,7 @@ from equipoise.metrics._metric import (
     checked_scores,
     checked_weights,
     parameters,
+    plain,
     plain_value,
 )
 from equipoise.metrics._ranking import Runs, prepare, repeat_truth, run_starts, sort_items
@@ -157,29 +158,23 @@ def _ratio(part: Floats, whole: float) -> Floats:
 _TIE = 1e-12  # a share of the label mass up to which a rate is the one asked for
 
 
-def sensitivity_at_specificity(
-    y_true: Any, y_score: Any, *, specificity: float = 0.9, weights: Any = None
-) -> float:
-    """Largest sensitivity at a specificity of at least the given one."""
-    metric = sensitivity_at_specificity_metric(specificity=specificity)
+def _plain_point(metric: Metric, y_true: Any, y_score: Any, weights: Any = None) -> float:
+    """Value of a plain call."""
     return plain_value(metric, checked_labels(y_true, y_score), weights)
 
 
-def sensitivity_at_specificity_metric(*, specificity: float = 0.9) -> Metric:
-    """Sensitivity at a specificity for the engine."""
+of_scores = plain(_plain_point, "y_true", "y_score", weights=True)
+
+
+@of_scores
+def sensitivity_at_specificity(*, specificity: float = 0.9) -> Metric:
+    """Largest sensitivity at a specificity of at least the given one."""
     return _point_metric(_Point("sensitivity", "specificity", specificity))
 
 
-def specificity_at_sensitivity(
-    y_true: Any, y_score: Any, *, sensitivity: float = 0.9, weights: Any = None
-) -> float:
+@of_scores
+def specificity_at_sensitivity(*, sensitivity: float = 0.9) -> Metric:
     """Largest specificity at a sensitivity of at least the given one."""
-    metric = specificity_at_sensitivity_metric(sensitivity=sensitivity)
-    return plain_value(metric, checked_labels(y_true, y_score), weights)
-
-
-def specificity_at_sensitivity_metric(*, sensitivity: float = 0.9) -> Metric:
-    """Specificity at a sensitivity for the engine."""
     return _point_metric(_Point("specificity", "sensitivity", sensitivity))
 
 

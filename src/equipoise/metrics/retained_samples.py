@@ -54,18 +54,18 @@ from equipoise.metrics._metric import (
 )
 from equipoise.metrics._ranking import Runs
 from equipoise.metrics.decisions import (
-    accuracy_metric,
+    accuracy,
     decide,
-    expected_cost_metric,
-    mean_absolute_error_metric,
-    quadratic_weighted_kappa_metric,
+    expected_cost,
+    mean_absolute_error,
+    quadratic_weighted_kappa,
 )
 from equipoise.metrics.distributions import (
     RULES,
     checked_distributions,
     expected_loss,
     itself,
-    plain_score,
+    of_probabilities,
 )
 from equipoise.types.arrays import (
     Floats,
@@ -82,9 +82,9 @@ _EQUAL = 12  # decimals to which scores must differ to stand apart
 
 
 _HEIGHTS: Mapping[str, Metric] = {
-    "quadratic_weighted_kappa": quadratic_weighted_kappa_metric(),
-    "expected_cost": expected_cost_metric(cost="linear"),
-    "accuracy": accuracy_metric(),
+    "quadratic_weighted_kappa": quadratic_weighted_kappa.metric(),
+    "expected_cost": expected_cost.metric(cost="linear"),
+    "accuracy": accuracy.metric(),
 }
 
 
@@ -135,7 +135,7 @@ class Retained:
     def height(self) -> Metric:
         """What is recomputed; the published cost is in grades."""
         if self.scale == "paper" and self.metric == "expected_cost":
-            return mean_absolute_error_metric()
+            return mean_absolute_error.metric()
         return _HEIGHTS[self.metric]
 
     @property
@@ -241,22 +241,8 @@ def retained_samples_curve(
     return curve.removed, curve.height.finish(tables)[:, 0]
 
 
+@of_probabilities(weights=True)
 def retained_samples_area(
-    y_true: Any, probabilities: Any, *, weights: Any = None, **how: Any
-) -> float:
-    """Mean height of the retained-samples curve.
-
-    Parameters
-    ----------
-    y_true, probabilities, weights, score, metric, max_removed, points, scale
-        As in `retained_samples_curve`; ``scale="paper"`` gives the published number.
-    """
-    curve = Retained(**how)
-    metric = retained_samples_area_metric(**asdict(curve))
-    return plain_score(metric, y_true, probabilities, weights)
-
-
-def retained_samples_area_metric(
     *,
     score: str = "ranked_probability_score",
     metric: str = "quadratic_weighted_kappa",
@@ -264,7 +250,13 @@ def retained_samples_area_metric(
     points: int = 41,
     scale: str = "mean",
 ) -> Metric:
-    """Area under the retained-samples curve for the engine."""
+    """Mean height of the retained-samples curve.
+
+    Parameters
+    ----------
+    y_true, probabilities, weights, score, metric, max_removed, points, scale
+        As in `retained_samples_curve`; ``scale="paper"`` gives the published number.
+    """
     curve = Retained(score, metric, max_removed, points, scale)
     what = curve.metric.replace("_", " ")
     scale = "Area over the percent removed" if curve.scale == "paper" else "Mean height"

@@ -82,7 +82,7 @@ from equipoise.metrics.decisions import decide
 from equipoise.metrics.distributions import (
     checked_distributions,
     expected_loss,
-    plain_score,
+    of_probabilities,
 )
 from equipoise.metrics.ranking import auroc_metric
 from equipoise.types.arrays import Floats, PerItem, PerReplicate, require_whole
@@ -268,13 +268,9 @@ def _error_influence(prepared: _Decided, labels: Floats) -> Influence:
 # ---- metrics ---------------------------------------------------------------------------------
 
 
-def error_detection_auroc(y_true: Any, probabilities: Any) -> float:
+@of_probabilities()
+def error_detection_auroc() -> Metric:
     """AUROC of low confidence against being wrong; higher is better."""
-    return plain_score(error_detection_auroc_metric(), y_true, probabilities)
-
-
-def error_detection_auroc_metric() -> Metric:
-    """AUROC of low confidence against being wrong, for the engine."""
     whole = auroc_metric()
 
     def reduce(prepared: _Decided, block: Block) -> Floats:
@@ -300,13 +296,9 @@ def error_detection_auroc_metric() -> Metric:
     )
 
 
-def risk_coverage_area(y_true: Any, probabilities: Any) -> float:
+@of_probabilities()
+def risk_coverage_area() -> Metric:
     """Mean error among the most confident items, over all coverages; lower is better."""
-    return plain_score(risk_coverage_area_metric(), y_true, probabilities)
-
-
-def risk_coverage_area_metric() -> Metric:
-    """AURC for the engine."""
     return Metric(
         name="risk_coverage_area",
         title="AURC",
@@ -325,15 +317,11 @@ def risk_coverage_area_metric() -> Metric:
     )
 
 
-def excess_risk_coverage_area(y_true: Any, probabilities: Any) -> float:
+@of_probabilities()
+def excess_risk_coverage_area() -> Metric:
     """AURC less that of the best order of the same items; lower is better."""
-    return plain_score(excess_risk_coverage_area_metric(), y_true, probabilities)
-
-
-def excess_risk_coverage_area_metric() -> Metric:
-    """Excess AURC for the engine."""
     return replace(
-        risk_coverage_area_metric(),
+        risk_coverage_area.metric(),
         name="excess_risk_coverage_area",
         title="E-AURC",
         soft_title="soft E-AURC",
@@ -343,7 +331,8 @@ def excess_risk_coverage_area_metric() -> Metric:
     )
 
 
-def accuracy_coverage_area(y_true: Any, probabilities: Any, *, steps: int = 0) -> float:
+@of_probabilities()
+def accuracy_coverage_area(*, steps: int = 0) -> Metric:
     """Mean accuracy among the most confident items, over coverages; higher is better.
 
     Parameters
@@ -353,15 +342,10 @@ def accuracy_coverage_area(y_true: Any, probabilities: Any, *, steps: int = 0) -
     steps
         Number of coverages, evenly spread up to all items; 0 is every number of items.
     """
-    return plain_score(accuracy_coverage_area_metric(steps=steps), y_true, probabilities)
-
-
-def accuracy_coverage_area_metric(*, steps: int = 0) -> Metric:
-    """AUAC for the engine; without steps it is one less AURC."""
     _checked_steps("accuracy_coverage_area", steps, least=0)
     how = f"{steps} even steps of coverage" if steps else "every number of items"
     areas = replace(
-        risk_coverage_area_metric(),
+        risk_coverage_area.metric(),
         name=parameters("accuracy_coverage_area", {"steps": 0}, {"steps": steps}),
         title="AUAC",
         soft_title="soft AUAC",
