@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: demo test fuzz mutants lint bench docs picture clean
+.PHONY: demo test fuzz mutants lint bench docs site picture clean
 
 $(BIN)/.core: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -16,6 +16,10 @@ $(BIN)/.test: $(BIN)/.core
 
 $(BIN)/.lint: $(BIN)/.core
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[lint,test]"
+	touch $@
+
+$(BIN)/.site: $(BIN)/.core
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[docs]"
 	touch $@
 
 $(BIN)/.bench: $(BIN)/.core
@@ -48,10 +52,14 @@ mutants: $(BIN)/.test  ## plant every bug of tests/mutation in a copy and see th
 docs: $(BIN)/.core  ## the pages that are written by the code
 	$(BIN)/python -m equipoise.cli.help > docs/cli.md
 
+site: $(BIN)/.site  ## the documentation as a site: site/index.html, built without the network
+	rm -rf docs/api/names
+	$(BIN)/python -m sphinx -b html -q -W --keep-going docs site
+
 CHROMIUM ?= chromium
 picture: demo  ## the picture in the README, of the demo's page
 	$(CHROMIUM) --headless --no-sandbox --disable-gpu --hide-scrollbars --window-size=1180,1290 \
 	  --screenshot=docs/page.png "file://$(CURDIR)/demo-report/report.html"
 
 clean:
-	rm -rf $(VENV) demo-report .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) demo-report site docs/api/names .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,4 +1,4 @@
-"""The tour and the walkthrough, run as a stranger would; what they print is what they show.
+"""The tour, the walk and the guides, run as a stranger would: they print what they show.
 
 ``EQUIPOISE_SNAPSHOTS=write`` writes what they print into the pages; look at the diff.
 """
@@ -21,6 +21,11 @@ BLOCK = re.compile(r"```(python|sh)\n(.*?)```(?:\n\n```text\n(.*?)```)?", re.DOT
 WRITTEN = {
     "tour": ("full/report.html", "paper/figures", "line/report.html"),
     "walkthrough": ("study.csv", "run/disputed.csv", "pair/report.html", "paper/methods.md"),
+    "start": ("demo/report.html", "study.csv", "run/report.html"),
+    "guides/clinical": ("run/report.html",),
+    "guides/crowd": ("consensus.csv",),
+    "guides/judge": ("judged/report.html", "why/report.html"),
+    "guides/cleaning": ("bench/report.html",),
 }
 every_page = pytest.mark.parametrize("page", WRITTEN)
 
@@ -43,7 +48,7 @@ def test_every_block_runs_and_prints_what_the_page_shows(page, tmp_path, monkeyp
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.setattr(sys, "argv", [])
-    names, shown = {}, 0
+    names = {}
     text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
     for language, code, output in BLOCK.findall(text):
         said = printed(language, code, names)
@@ -53,12 +58,11 @@ def test_every_block_runs_and_prints_what_the_page_shows(page, tmp_path, monkeyp
             )
         else:
             assert not output or said == output, code
-        shown += bool(output)
     if WRITE:
         (DOCS / f"{page}.md").write_text(text, encoding="utf-8")
-    assert shown >= 3
     assert all((tmp_path / one).exists() for one in WRITTEN[page])
-    assert "evaluate" in text and "stability -a" not in text
+    if page in ("tour", "walkthrough"):
+        assert text.count("```text") >= 3
 
 
 @every_page
