@@ -442,7 +442,7 @@ class Family:
         Lowest and highest rank of every model that the data allow, shape (models, 2); 0 where
         undefined.
     critical
-        Quantile of the largest ``|t|``: what simultaneous intervals multiply standard errors by.
+        Quantile of the largest ``|t|``: what simultaneous intervals multiply errors by.
     """
 
     better: Bools
