@@ -50,13 +50,15 @@ def compared(study, readers=4, order=None):
 
 
 @pytest.mark.parametrize("groups", [None, 7])
-def test_the_parts_of_the_variance_are_those_of_the_definition(groups):
+@pytest.mark.parametrize("schools", [None, [0, 1, 0, 2]])
+def test_the_parts_of_the_variance_are_those_of_the_definition(groups, schools):
     study = little(groups=groups)
     item, reader, answer, unit, called = study
-    done = compare_readers([compared(study)], 2)
+    school = None if schools is None else np.array(schools)
+    done = compare_readers([compared(study)], 2, group=school)
     votes = list(zip(item.tolist(), reader.tolist(), answer.tolist(), strict=True))
     for m in range(2):
-        twin = slow.compare(votes, unit, called[m], done.weight)
+        twin = slow.compare(votes, unit, called[m], done.weight, schools)
         assert_allclose(done.gain[m], twin["gain"], atol=1e-12)
         assert_allclose(done.these.values[m], twin["mean"], atol=1e-12)
         spread, alone = done.like_these.of(m), done.these.of(m)

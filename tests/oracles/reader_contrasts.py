@@ -46,10 +46,21 @@ def kish(mass):
     return n / max(n - 1, 0.5)
 
 
-def compare(votes, unit, decided, weight):
+def factor(share):
+    """What undoes the centring at a mean with these shares."""
+    square = (share**2).sum()
+    return square / (square - 2 * (share**3).sum() + square**2)
+
+
+def members(school):
+    """Readers of every group."""
+    return [np.flatnonzero(np.array(school) == s) for s in sorted(set(school))]
+
+
+def compare(votes, unit, decided, weight, school=None):
     """Mean gain and the parts of its variance, given the weights of readers.
 
-    ``decided`` is what one model says of every item.
+    ``decided`` is what one model says of every item; ``school`` is the group of every reader.
     """
     votes = [v for v in votes if others(votes, v[0], v[1])[1]]
     people = range(len(weight))
@@ -71,14 +82,13 @@ def compare(votes, unit, decided, weight):
     mean = float(weight @ gain)
     units = sorted({unit[i] for i, _, _ in votes})
     by_unit = {u: sum(weight[r] * moved[r, u] for r in people) for u in units}
-    size = np.array([sum(unit[i] == u for i, _, _ in votes) for u in units]) / len(votes)
-    e = (size**2).sum() / ((size**2).sum() - 2 * (size**3).sum() + (size**2).sum() ** 2)
-    square = (weight**2).sum()
-    f = square / (square - 2 * (weight**3).sum() + square**2)
-    a = np.sqrt(f) * weight * (gain - mean)
+    e = factor(np.array([sum(unit[i] == u for i, _, _ in votes) for u in units]) / len(votes))
+    of = members(school or range(len(weight)))
+    f = factor(np.array([weight[some].sum() for some in of]))
+    a = np.sqrt(f) * np.array([weight[some] @ (gain[some] - mean) for some in of])
     cell = {
-        (r, u): np.sqrt(f) * weight[r] * (moved[r, u] - by_unit[u])
-        for r in people
+        (n, u): sum(np.sqrt(f) * weight[r] * (moved[r, u] - by_unit[u]) for r in some)
+        for n, some in enumerate(of)
         for u in units
     }
     leaning = np.eye(len(weight))
@@ -96,10 +106,16 @@ def compare(votes, unit, decided, weight):
             beside = np.mean([leaning[x] for n, x, _ in votes if n == i and x != r], axis=0)
             centred[s] += weight[r] / load * (leaning[s] - beside) / k
             pull[s] += weight[r] / load * leaning[s] / k
-    f_truth = (pull**2).sum() / (centred**2).sum()
-    t = t * np.sqrt(f_truth)
+    pull, centred = (
+        np.array([[x[np.ix_(some, others)].sum() for others in of] for some in of])
+        for x in (pull, centred)
+    )
+    f_truth = (pull.sum(axis=1) ** 2).sum() / (centred**2).sum()
+    t = np.array([t[some].sum() for some in of]) * np.sqrt(f_truth)
     own = {
-        (r, u): part[r, u] * np.sqrt(f_truth) - t[r] / len(units) for r in people for u in units
+        (n, u): sum(part[r, u] for r in some) * np.sqrt(f_truth) - t[n] / len(units)
+        for n, some in enumerate(of)
+        for u in units
     }
     truth = ((a + t) ** 2).sum() - (a**2).sum()
     truth -= sum((cell[k] + own[k]) ** 2 - cell[k] ** 2 for k in cell)

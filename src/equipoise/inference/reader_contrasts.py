@@ -41,7 +41,9 @@ with :math:`\omega` the weights of votes and W their sums. With e of the units,
 The roles are kept apart: a truth made mostly by one reader has 1.5 degrees of freedom and is
 mostly noise, which in one sum would widen every interval. Intervals are those of
 `equipoise.inference.spread`, with the degrees of freedom of the competitor role; below its
-limit nothing is said of readers like these.
+limit nothing is said of readers like these. Readers of one group (a school) are alike: a, t and
+cells are summed over the readers of a group before they are squared, and the factors are those
+of the groups' weights.
 
 References
 ----------
@@ -252,6 +254,8 @@ class _Task:
         Of every reader in the mean, summing to 1, (readers,).
     influence, truth_effect
         What each vote adds by its item, and by being in the truth of others, (rows, votes).
+    member
+        Whether a reader is of a group, (readers, groups); each its own without groups.
     units, competitor, truth
         Designs of the three sources: factors and degrees of freedom.
     """
@@ -262,6 +266,7 @@ class _Task:
     weight: Floats
     influence: Floats
     truth_effect: Floats
+    member: Floats
     units: Design
     competitor: Design
     truth: Design
@@ -303,6 +308,7 @@ def compare_readers(
     units: str = "items",
     items: bool = True,
     annotators: bool = True,
+    group: Ints | None = None,
 ) -> ReaderContrasts | None:
     """Mean gains over readers and tasks; None where no reader can be compared.
 
@@ -315,8 +321,11 @@ def compare_readers(
         The first rows, which make the weights of readers.
     units, items, annotators
         What items are counted by, and whether items and readers are taken as samples.
+    group
+        Group of every reader; None where they do not come in groups.
     """
-    parts = [_task(*task, leading) for task in tasks if any(x is not None for x in task[1])]
+    someone = [task for task in tasks if any(x is not None for x in task[1])]
+    parts = [_task(*task, leading, group) for task in someone]
     if not parts:
         return None
     sums = _sums(parts)
@@ -362,6 +371,7 @@ def compare_readers(
             reason=reason,
             units=units,
             effective=df_readers + 1,
+            people="annotators" if group is None else "groups of annotators",
         ),
     )
     value, gain = (
@@ -382,7 +392,9 @@ def defined_mean(values: Floats) -> Floats:
 # ---- one task ------------------------------------------------------------------------------
 
 
-def _task(readings: Readings, gains: Sequence[Gains | None], leading: int) -> _Task:
+def _task(
+    readings: Readings, gains: Sequence[Gains | None], leading: int, group: Ints | None
+) -> _Task:
     """Weights of readers, and what every vote adds to the mean gains."""
     rows = len(next(x for x in gains if x is not None).gain)
     votes, readers = len(readings.item), len(gains)
@@ -398,6 +410,8 @@ def _task(readings: Readings, gains: Sequence[Gains | None], leading: int) -> _T
         [_reader_covariance(readings, moved, readers) for moved in influence[:leading]], axis=0
     )
     weight = information_weights(gain[:leading], covariance, scale)
+    group = np.arange(readers) if group is None else group
+    member = (group[:, None] == np.unique(group)) * 1.0
     return _Task(
         readings,
         value,
@@ -405,9 +419,10 @@ def _task(readings: Readings, gains: Sequence[Gains | None], leading: int) -> _T
         weight,
         influence,
         _truth_effects(readings, slope * weight[readings.reader, None]),
+        member,
         unit_design(readings.unit),
-        competitor_design(weight),
-        truth_design(readings, weight),
+        competitor_design(weight @ member),
+        truth_design(readings, weight, member),
     )
 
 
@@ -469,10 +484,11 @@ def competitor_design(weight: Floats) -> Design:
     return Design(0, int((weight > 0).sum()), 0.0, u / trace, 0.0, freedom)
 
 
-def truth_design(readings: Readings, weight: Floats) -> Design:
+def truth_design(readings: Readings, weight: Floats, member: Floats | None = None) -> Design:
     """What centring at the others takes from readers as makers of the truth.
 
-    A leaning l of the makers moves the mean gain by W'l, where their centred sums are L l.
+    A leaning l of the makers moves the mean gain by W'l, where their centred sums are L l; a
+    group of makers leans as one, and `member` says who is of which group, (readers, groups).
     """
     from scipy.sparse import csr_matrix, diags
 
@@ -485,14 +501,15 @@ def truth_design(readings: Readings, weight: Floats) -> Design:
     there = csr_matrix((np.ones(len(item)), (item, readings.reader)), (item.max() + 1, readers))
     others = np.bincount(item) - 1.0
     total = np.asarray(there @ per_vote)
-    pull = np.bincount(
-        readings.reader, (total[item] - per_vote[readings.reader]) / others[item], readers
-    )
+    beside = (total[item] - per_vote[readings.reader]) / others[item]
+    pull = np.bincount(readings.reader, beside, readers).astype(np.float64)
     together = (there.T @ diags(total / others**2) @ there).toarray()
     apart = (there.T @ diags(1 / others**2) @ there).toarray()
     shared = together - per_vote[:, None] * apart - apart * per_vote
     shared[np.diag_indices(readers)] += per_vote * np.diag(apart)
     left = np.diag(pull) - shared
+    if member is not None:
+        left, pull = member.T @ left @ member, np.asarray(pull @ member)
     square = left.T @ left
     trace = float(np.trace(square))
     if trace <= 1e-12 * float((pull**2).sum()):
@@ -518,16 +535,16 @@ def _truth_effects(readings: Readings, slope: Floats) -> Floats:
 
 
 def _as_competitor(task: _Task) -> Floats:
-    """What each reader adds by being compared with, (rows, readers)."""
-    apart = np.nan_to_num(task.gain - task.mean[:, None])
-    return np.asarray(np.sqrt(task.competitor.annotator_factor) * task.weight * apart)
+    """What each group of readers adds by being compared with, (rows, groups)."""
+    apart = task.weight * np.nan_to_num(task.gain - task.mean[:, None])
+    return np.asarray(np.sqrt(task.competitor.annotator_factor) * apart @ task.member)
 
 
 def _as_truth(task: _Task) -> Floats:
-    """What each reader adds by being in the truth of the others, (rows, readers)."""
+    """What each group of readers adds by being in the truth of others, (rows, groups)."""
     readers = len(task.weight)
     sums = [np.bincount(task.readings.reader, x, readers) for x in task.truth_effect]
-    return np.asarray(np.sqrt(task.truth.annotator_factor) * np.stack(sums))
+    return np.asarray(np.sqrt(task.truth.annotator_factor) * np.stack(sums) @ task.member)
 
 
 # ---- all tasks -----------------------------------------------------------------------------
@@ -540,8 +557,8 @@ class _Sums:
     Attributes
     ----------
     items, cells, both
-        Covariances by units, by cells of reader and unit as competitors, and the same with
-        what they add to the truth, (rows, rows).
+        Covariances by units, by cells of unit and reader (or group of readers) as competitors,
+        and the same with what they add to the truth, (rows, rows).
     fourth
         Sums of fourth powers by units, (rows,).
     alone, alone_fourth
@@ -612,7 +629,10 @@ def _sums(tasks: Sequence[_Task]) -> _Sums:
 
 
 class _Block(NamedTuple):
-    """A run of units in one task: of units, of cells in both roles, and of each reader."""
+    """A run of units in one task: of units, of cells in both roles, and of each reader.
+
+    Cells are those of groups of readers, (rows, groups, units).
+    """
 
     items: Floats
     cells: Floats
@@ -622,7 +642,7 @@ class _Block(NamedTuple):
 
     @classmethod
     def of(cls, task: _Task, block: tuple[int, int], share: Floats) -> "_Block":
-        """Sum up the votes on these units; `share` is the truth role of a unit."""
+        """Sum up the votes on these units; `share` is the truth role of a group in a unit."""
         (first, last), readings, weight = block, task.readings, task.weight
         votes = slice(*np.searchsorted(readings.unit, block))
         shape = (len(weight), last - first)
@@ -636,10 +656,12 @@ class _Block(NamedTuple):
         reads: Bools = np.bincount(code, minlength=size).reshape(shape) > 0
         items = np.einsum("r,krg->kg", weight, alone)
         used = (weight * np.sqrt(task.competitor.annotator_factor))[:, None]
+        used = used * (alone - items[:, None])
+        cells, truths = (np.einsum("rg,kru->kgu", task.member, x) for x in (used, truth))
         return cls(
             np.sqrt(task.units.unit_factor) * items,
-            used * (alone - items[:, None]),
-            np.sqrt(task.truth.annotator_factor) * truth
+            cells,
+            np.sqrt(task.truth.annotator_factor) * truths
             - share[:, :, None] * reads.any(axis=0),
             alone,
             reads,

@@ -495,13 +495,15 @@ def _table(
     compared, notices = _compared(codes, readings)
     named_units = "items" if annotations.group is None else "groups"
     models = tuple(study.aligned[0].scores)
+    group = annotations.annotator_group
+    group = None if group is None else group[codes]
 
     def contrasts(
         tasks: Sequence[tuple[Readings, list[Gains | None]]],
     ) -> ReaderContrasts | None:
         return compare_readers(
             tasks, len(models), units=named_units, items=how.items == "random",
-            annotators=how.annotators == "random",
+            annotators=how.annotators == "random", group=group,
         )  # fmt: skip
 
     parts, tasks = [], []
@@ -584,7 +586,8 @@ def _few(contrasts: ReaderContrasts, how: Settings) -> Iterator[Notice]:
     whom = contrasts.like_these.population
     if how.annotators == "random" and not whom.annotators:
         text = (
-            "The design has {effective:number} effective readers, too few to speak of readers "
-            "like these: claims are on these readers."
+            "The design has {effective:number} effective {people}, too few to speak of "
+            "{people} like these: claims are on these readers."
         )
-        yield notice("few_readers", text, effective=whom.effective)
+        people = whom.people.replace("annotators", "readers")
+        yield notice("few_readers", text, effective=whom.effective, people=people)

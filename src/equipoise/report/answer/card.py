@@ -17,7 +17,8 @@ from equipoise.types.words import Nouns, capital, counted, in_words, joined, som
 NAMED = 3  # models that a sentence names
 SEEN = 0.0005  # a gap that is printed as one
 MANY = 25.0  # times as many items, beyond which nobody is told how many
-DECISIVE = ("threshold_assumed", "circular")  # notices that may change the decision
+# notices that may change the decision
+DECISIVE = ("threshold_assumed", "circular", "order_reversed")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -42,7 +42,9 @@ from equipoise.study.analyses.readers import readers_finding
 from equipoise.study.analyses.stated_cuts import cuts_finding
 from equipoise.study.analyses.truth_items import certainty_findings
 from equipoise.study.analyses.words import score_title
+from equipoise.study.clusters import cluster_notices
 from equipoise.study.competitors import ReaderTable, reader_tables
+from equipoise.study.questions.alone import reversals
 from equipoise.study.study import Progress, Settings, Study, silent
 from equipoise.study.thresholds import threshold_table
 from equipoise.truth import MODELS, model_title
@@ -60,7 +62,7 @@ from equipoise.types.findings import (
     columns,
     left_out,
 )
-from equipoise.types.notices import worded
+from equipoise.types.notices import Notice, notice, worded
 from equipoise.types.numbers import count
 from equipoise.types.predictions import Predictions
 from equipoise.types.words import Nouns, capital, counted, joined
@@ -152,6 +154,9 @@ def answer_report(study: Study, wanted: AnswerContent, stage: Stage | None = Non
     tell = stage or (lambda _: lambda *__: None)
     answer, nouns = Answer(study.evaluation, study.settings.labels), wanted.nouns
     base, data = study_report(study), DataSummary.of(study.evaluation, study.voted)
+    base = replace(
+        base, notices=(*base.notices, *cluster_notices(study), *_reversed(study, answer.front))
+    )
     votes = task_votes(study, _scored(study))
     tell("agreement")(0, 1)
     agreement = agreement_finding(study.opinions, votes, nouns, study.settings.annotators)
@@ -165,6 +170,8 @@ def answer_report(study: Study, wanted: AnswerContent, stage: Stage | None = Non
         agreement,
         worklist_finding(study.evaluation, study.opinions, votes, nouns, behind),
     ]
+    if study.settings.annotator_group is not None:
+        wanted = replace(wanted, analyses=tuple(dict.fromkeys((*wanted.analyses, "alone"))))
     evidence = [
         *_thresholds(study.evaluation),
         *_labels(answer),
@@ -194,6 +201,35 @@ def answer_report(study: Study, wanted: AnswerContent, stage: Stage | None = Non
         ),
         task=study.evaluation.tasks[-1],
     )
+
+
+def _reversed(study: Study, front: RankedModels) -> Iterator[Notice]:
+    """Groups of annotators, or annotators, who order the two leaders the other way."""
+    behind = [m for m in range(1, front.known) if front.gap[m] > 0]
+    if not behind or not isinstance(study.truth, Annotations):
+        return
+    first, second = front.models[0], front.models[behind[0]]
+    separated = len(front.best_group) == 1
+    try:
+        others = reversals(study, first, second, separated=separated)
+    except InputError:
+        return
+    if others:
+        text = (
+            "By the votes of {who}{alone} the order of the two leaders is the other way round: "
+            "{second} is ahead of {first}, by {most:number} by those of {widest}."
+        )
+        widest = max(others, key=lambda reversal: reversal.value)
+        yield notice(
+            "order_reversed",
+            text,
+            who=joined([reversal.who for reversal in others], most=NAMED),
+            alone=" alone" if len(others) == 1 else ", each alone,",
+            first=first,
+            second=second,
+            most=widest.value,
+            widest=widest.who,
+        )
 
 
 def _in_order(

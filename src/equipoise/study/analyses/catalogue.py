@@ -103,6 +103,7 @@ _IN_ORDER = (
         quick=True,
     ),
     Analysis("leave_one_out", "equipoise.study.questions.leave_one_out", "named annotators"),
+    Analysis("alone", "equipoise.study.questions.alone", "named annotators"),
     Analysis("panel_size", "equipoise.study.analyses.panels"),
     Analysis("annotators", "equipoise.study.analyses.annotators", "named annotators"),
     Analysis(

@@ -64,7 +64,7 @@ from equipoise.types.findings import Cell, Dot, Dots, Finding, Table, columns, s
 from equipoise.types.notices import Notice, notice
 from equipoise.types.numbers import change, chosen, count, exact_percent, number
 from equipoise.types.votes import gold_rows
-from equipoise.types.words import Nouns, capital
+from equipoise.types.words import Nouns, Option, capital, hint
 
 SIDES = (BALANCED, SENSITIVITY, SPECIFICITY)
 RATED = "auroc"
@@ -255,6 +255,10 @@ def reader_study(study: Study, possible: Sequence[str] = ()) -> ReaderStudy:
     """
     study = with_stated_cuts(study)
     annotations = study.annotations
+    if annotations.annotator_group is not None:
+        got, wanted = "readers in groups", "readers who stand for others one by one"
+        do = hint("leave {} out", Option("annotator_group"))
+        raise InputError("reader study", got, wanted, do)
     codes, names = people_who_voted(annotations), annotations.arms or ("",)
     arms = baseline_first(names)
     tasks = _tasks(study, codes, [names.index(arm) for arm in arms])

@@ -97,6 +97,12 @@ class _Page:
             return f"{self.leader} and {self.nouns.annotators} cannot be compared."
         return f"{self._estimate(gain)}. {self._claimed()}"
 
+    @property
+    def _sampled(self) -> str:
+        """What is taken as a sample of others: readers, or groups of them."""
+        whom = self.table.contrasts.like_these.population
+        return whom.people.replace("annotators", self.nouns.annotators)
+
     def _estimate(self, gain: float) -> str:
         """How much better or worse, by whose truth, and over how many readers."""
         measure, people = self.table.measure(self.leader), self.nouns.annotators
@@ -131,7 +137,7 @@ class _Page:
         others, these = self.others(self.leader), self.claim(self.leader, Whom.THESE_READERS)
         people, whom = self.nouns.annotators, self.table.contrasts.these.population
         items = self.nouns.items if whom.units == "items" else self.nouns.groups
-        like = f"{people} like these"
+        like = f"{self._sampled} like these"
         like = f"these {items} and {like}" if these is None else f"{items} and {like}"
         if self.table.settings.margin is not None:
             return self._by_margin(others, these)
@@ -142,7 +148,7 @@ class _Page:
             if others is not None:
                 return f"{text}; for {like} it is not shown ({_ends(others)})."
             few = self.table.settings.annotators == "random"
-            return f"{text}{f'; they are too few to speak of other {people}' * few}."
+            return f"{text}{f'; they are too few to speak of other {self._sampled}' * few}."
         ends = [
             f"for {population} ({_ends(claim)})"
             for population, claim in ((f"these {people}", these), (like, others))
@@ -162,7 +168,10 @@ class _Page:
         parts = [
             f"{words.get(claim.decision, 'not shown to be non-inferior to')} {whom} "
             f"({_ends(claim)})"
-            for whom, claim in ((f"these {people}", these), (f"{people} like these", others))
+            for whom, claim in (
+                (f"these {people}", these),
+                (f"{self._sampled} like these", others),
+            )
             if claim is not None
         ]
         title = self.table.titles[self.table.measure(self.leader)]
@@ -238,13 +247,16 @@ class _Page:
         ]
         mean = float(self.table.contrasts.these.values[self.row])
         for whom, claim in (
-            ("readers like these", self.others(self.leader)),
-            ("these readers", self.claim(self.leader, Whom.THESE_READERS)),
+            (f"{self._sampled} like these", self.others(self.leader)),
+            (
+                f"these {self.nouns.annotators}",
+                self.claim(self.leader, Whom.THESE_READERS),
+            ),
         ):
             if claim is not None:
                 rows.append(
                     Dot(
-                        whom.replace("readers", self.nouns.annotators), mean, claim.low,
+                        whom, mean, claim.low,
                         claim.high, self.leader, remark=_two_digits(mean), strong=True,
                     )
                 )  # fmt: skip
