@@ -6,7 +6,7 @@ from equipoise import inference
 ROOMS = {"clean", "datasets", "inference", "metrics", "study", "truth", "uq"}
 FUNCTIONS = {
     "evaluate", "read_annotations", "read_plausibilities", "read_predictions", "read_study",
-    "resample", "write_annotations", "write_plausibilities",
+    "resample", "write_plausibilities",
     "write_study",
 }  # fmt: skip
 TYPES = {

@@ -16,7 +16,6 @@ from equipoise.types.predictions import Predictions
 if TYPE_CHECKING:
     from equipoise.read.annotations import read_annotations
     from equipoise.read.canonical import read_study, write_study
-    from equipoise.read.parquet import write_annotations
     from equipoise.read.plausibilities import read_plausibilities, write_plausibilities
     from equipoise.read.predictions import read_predictions
     from equipoise.report.run import Run
@@ -39,7 +38,6 @@ __all__ = [
     "read_predictions",
     "read_study",
     "resample",
-    "write_annotations",
     "write_plausibilities",
     "write_study",
 ]
@@ -53,7 +51,6 @@ _LATER = {
     ),
     "read_annotations": "equipoise.read.annotations",
     "read_predictions": "equipoise.read.predictions",
-    "write_annotations": "equipoise.read.parquet",
     "Run": "equipoise.report.run",
 }
 

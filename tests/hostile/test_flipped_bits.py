@@ -12,7 +12,7 @@ import pytest
 from equipoise import read_annotations
 from equipoise.cli.plan_key import read_key
 from equipoise.read.canonical import read_study
-from equipoise.read.parquet import write_annotations
+from equipoise.read.canonical import write_study as put_study
 from equipoise.read.plausibilities import read_plausibilities
 from equipoise.report.run import Run
 from equipoise.scale import disk
@@ -177,7 +177,7 @@ def test_a_flipped_bit_in_what_is_opened_again_is_refused_or_changes_nothing(nam
     store, (words, opened) = tmp_path / "store", STORES[name]
     store.mkdir(exist_ok=True)
     if name == "votes":
-        write_annotations(read_annotations(tmp_path / "votes.csv"), store / "votes.parquet")
+        put_study(store / "votes.parquet", read_annotations(tmp_path / "votes.csv"))
     elif name == "cells":
         run_cells([CELL], store)
     else:

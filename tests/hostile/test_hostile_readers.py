@@ -22,7 +22,6 @@ from equipoise.cli.truth import read_groups
 from equipoise.read.attributes import read_attributes
 from equipoise.read.canonical import read_study, write_study
 from equipoise.read.files import read_arrays
-from equipoise.read.parquet import write_annotations
 from equipoise.read.plausibilities import read_plausibilities, write_plausibilities
 from equipoise.scale import disk
 from equipoise.truth import dirichlet
@@ -170,10 +169,6 @@ READERS = {
     "ratings.csv": (RATED, summed),
     "tidy.parquet": (lambda tmp: as_parquet(WIDE, tmp), read_annotations),
     "cut.parquet": (lambda tmp: as_parquet(RATED, tmp), repartitioned),
-    "ours.parquet": (
-        lambda tmp: stored(tmp, ".parquet", lambda path: write_annotations(votes(), path)),
-        read_annotations,
-    ),
     "study.csv": (lambda tmp: stored(tmp, ".csv", write_study, votes(), [model()]), read_study),
     "study.parquet": (
         lambda tmp: stored(tmp, ".parquet", write_study, votes(), [model()]), read_study,

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from equipoise.read.annotations import read_annotations
-from equipoise.read.parquet import write_annotations
+from equipoise.read.canonical import write_study
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import InputError
 from equipoise.types.notices import Notice, as_notice, worded
@@ -79,7 +79,7 @@ def annotations(draw):
 @given(table=annotations())
 def test_round_trips_are_exact(table, tmp_path_factory):
     path = tmp_path_factory.mktemp("trip") / "votes.parquet"
-    write_annotations(table, path)
+    write_study(path, table)
     again = read_annotations(path)
     assert same(again, table)
     assert worded(again.notices, command=True) == worded(SAID, command=True)
@@ -97,7 +97,7 @@ def ranked():
 
 def test_the_file_is_tidy_for_others(ranked, tmp_path):
     path = tmp_path / "votes.parquet"
-    write_annotations(ranked, path)
+    write_study(path, ranked)
     assert [each.name for each in tmp_path.iterdir()] == ["votes.parquet"]
     assert parquet.read_table(path).select(
         ["item", "annotator", "label", "rank"]
@@ -107,17 +107,17 @@ def test_the_file_is_tidy_for_others(ranked, tmp_path):
         "label": ["z", "x", "y"],
         "rank": [0, 1, 0],
     }
-    table = read_annotations(path, classes=["x", "y", "z"])  # told how: read as any other file
-    assert (table.items, table.kind) == (("a", "b"), "ranking")
+    with pytest.raises(InputError, match="keyword 'classes'"):
+        read_annotations(path, classes=["x", "y", "z"])
     assert same(read_annotations(path, exchangeable=True), ranked.anonymous())
 
 
-def test_interval_ratings_are_numbers_in_the_column_label(tmp_path):
+def test_interval_ratings_are_numbers_in_the_column_value(tmp_path):
     table = Annotations(
         kind="interval", items=("a",), item=np.array([0, 0]), value=np.array([1.5, 2])
     )
-    write_annotations(table, tmp_path / "x.parquet")
-    assert parquet.read_table(tmp_path / "x.parquet")["label"].to_pylist() == [1.5, 2]
+    write_study(tmp_path / "x.parquet", table)
+    assert parquet.read_table(tmp_path / "x.parquet")["value"].to_pylist() == [1.5, 2]
 
 
 def test_files_of_other_programs(tmp_path):
@@ -139,7 +139,7 @@ def outcome(path):
 
 def test_no_flipped_byte_goes_unnoticed(ranked, tmp_path):
     path = tmp_path / "votes.parquet"
-    write_annotations(ranked, path)
+    write_study(path, ranked)
     data = path.read_bytes()
     noticed, whole = 0, range(len(data))
     ends = {*whole[:40], *whole[-40:]}  # marks, the first header, lengths
@@ -155,7 +155,7 @@ def test_no_flipped_byte_goes_unnoticed(ranked, tmp_path):
 @pytest.mark.parametrize("part", [0.0, 0.1, 0.5, 0.99])
 def test_truncated_files_are_refused(ranked, tmp_path, part):
     path = tmp_path / "votes.parquet"
-    write_annotations(ranked, path)
+    write_study(path, ranked)
     path.write_bytes(path.read_bytes()[: int(part * path.stat().st_size)])
     with pytest.raises(
         InputError, match=r"votes.parquet: (a damaged or truncated|an empty) file"
@@ -176,25 +176,15 @@ def test_a_flipped_byte_in_a_page_of_another_program_is_refused(tmp_path):
 
 def test_writing_is_whole_or_not_at_all(ranked, tmp_path):
     with pytest.raises(InputError, match="cannot be written"):
-        write_annotations(ranked, tmp_path / "nowhere" / "x.parquet")
+        write_study(tmp_path / "nowhere" / "x.parquet", ranked)
     (tmp_path / "x.parquet").mkdir()
     with pytest.raises(InputError, match="cannot be written"):
-        write_annotations(ranked, tmp_path / "x.parquet")
+        write_study(tmp_path / "x.parquet", ranked)
     assert [each.name for each in tmp_path.iterdir()] == ["x.parquet"]
 
 
 def test_a_later_file_replaces_an_earlier_one(ranked, tmp_path):
-    write_annotations(ranked, tmp_path / "x.parquet")
+    write_study(tmp_path / "x.parquet", ranked)
     other = dataclasses.replace(ranked, notices=("new",))
-    write_annotations(other, tmp_path / "x.parquet")
+    write_study(tmp_path / "x.parquet", other)
     assert read_annotations(tmp_path / "x.parquet").notices == (as_notice("new"),)
-
-
-def test_an_ending_under_which_nobody_could_read_it_is_refused(tmp_path):
-    votes = Annotations(
-        kind="binary", items=("a",), classes=("no", "yes"), item=np.array([0]),
-        label=np.array([1]),
-    )  # fmt: skip
-    with pytest.raises(InputError, match="write_study"):
-        write_annotations(votes, tmp_path / "votes.csv")
-    assert not list(tmp_path.iterdir())

@@ -26,7 +26,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from equipoise.read import parquet
 from equipoise.read.files import AnyPath
 from equipoise.read.headers import (
     WHO,
@@ -621,12 +620,6 @@ def annotations_of(sources: Sequence[Source], options: VoteFormat) -> Annotation
         return _from_json(first, options)
     if first.form == ARRAY:
         return _from_array(first, options)
-    if first.content.suffix in parquet.ENDINGS and options == VoteFormat(
-        exchangeable=options.exchangeable
-    ):
-        stored = parquet.stored_annotations(first.content)
-        if stored is not None:  # a file of ours, taken as written unless told how to read it
-            return stored.anonymous() if options.exchangeable else stored
     table = replace(first.held, reader=first.content.stem)
     return annotations_of_tables([table], options)
 

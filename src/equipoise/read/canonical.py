@@ -34,26 +34,31 @@ from equipoise.read.files import (
     unknown_ending,
 )
 from equipoise.read.writing import replaced
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import InputError
+from equipoise.types.annotations import COLUMNS, Annotations
+from equipoise.types.arrays import InputError, Ints
+from equipoise.types.notices import from_json, to_json
 from equipoise.types.predictions import Predictions
 from equipoise.types.words import csv_line
 
 ENDINGS = (".csv", *parquet.ENDINGS)
 _MARK = b"# equipoise study"
 _KEY = b"equipoise.study"
+_MARKS = (_KEY, b"equipoise.sealed")  # damage cannot hide both
 _FORMAT = 2
 _TITLE = (
     f"# equipoise study {_FORMAT}: annotations and predictions as read; "
     "every verb takes this file"
 )
+_NAMES = {"item": "items", "annotator": "annotators", "task": "tasks", "arm": "arms"}
+_NUMBERS = [name for name in COLUMNS if name not in (*_NAMES, "label", "group")]
 _FIRST = ("role", "task", "item", "annotator", "model", "label", "score")
 
 
 def is_study(file: Content) -> bool:
     """Whether the content of a file is a whole study."""
     if file.suffix in parquet.ENDINGS:
-        return _KEY in parquet.footer(file.data)
+        notes = parquet.footer(file.data)
+        return any(mark in notes for mark in _MARKS)
     return file.data.startswith(_MARK)
 
 
@@ -78,7 +83,7 @@ def write_study(
             return
         from pyarrow import parquet as arrow_parquet
 
-        noted = table.replace_schema_metadata({_KEY: json.dumps(facts)})
+        noted = table.replace_schema_metadata({_KEY: json.dumps(facts), _MARKS[1]: ""})
         arrow_parquet.write_table(
             noted, pa.PythonFile(sink), write_page_checksum=True, compression="zstd"
         )
@@ -124,7 +129,7 @@ def _table_and_facts(
     """One arrow table, and the facts that it cannot hold."""
     import pyarrow as pa
 
-    columns, facts = parquet.annotation_columns(annotations)
+    columns, facts = _annotation_columns(annotations)
     votes = pa.table(columns)
     parts = [votes.append_column("role", pa.array(["annotation"] * len(votes)))]
     models: list[dict[str, Any]] = []
@@ -139,9 +144,7 @@ def _table_and_facts(
             }
         )
         parts.append(part)
-    if facts["kind"] == "interval":
-        parts[0] = _with_column_names(parts[0], {"label": "value"})
-    texts = ("role", "task", "item", "annotator", "model", "label", "class", "group")
+    texts = ("role", "task", "item", "annotator", "model", "label", "group")
     plain = [_as_text(part, texts) for part in parts]
     table = pa.concat_tables(plain, promote_options="permissive")
     if not predictions:
@@ -151,10 +154,6 @@ def _table_and_facts(
     whole = {"format": _FORMAT, "rows": len(votes), "annotations": facts, "predictions": models}
     whole["seal"] = _content_hash(annotations, predictions)
     return table.select([*names, *rest]), whole
-
-
-def _with_column_names(table: Any, names: Mapping[str, str]) -> Any:
-    return table.rename_columns([names.get(name, name) for name in table.column_names])
 
 
 def _as_text(table: Any, names: Sequence[str]) -> Any:
@@ -246,10 +245,7 @@ def _study_of_table(
         raise ValueError(message)
     about = facts["annotations"]
     votes = _with_number_types(table.slice(0, rows[0]), about["types"])
-    if about["kind"] == "interval":
-        numeric = [name for name in votes.column_names if name != "label"]
-        votes = _with_column_names(votes.select(numeric), {"value": "label"})
-    annotations = Annotations(**parquet.annotation_fields(votes, about))
+    annotations = Annotations(**_annotation_fields(votes, about))
     starts = np.cumsum(rows)
     parts = zip(facts["predictions"], starts[:-1], rows[1:], strict=True)
     predictions = tuple(
@@ -263,7 +259,7 @@ def _study_of_table(
 
 def _content_hash(annotations: Annotations, predictions: Sequence[Predictions]) -> str:
     """A hash of all that a study holds; there is one zero."""
-    whole = hashlib.sha256(parquet.content_hash(annotations).encode())
+    whole = hashlib.sha256(_votes_hash(annotations).encode())
     for part in predictions:
         names = (part.model, part.task, part.items, part.classes)
         whole.update(json.dumps(names).encode())
@@ -303,3 +299,107 @@ def _prediction(table: Any, about: Mapping[str, Any]) -> Predictions:
         matrix[[row[name] for name in names], [place[name] for name in labels]] = values
         values = matrix
     return Predictions(about["model"], items, values, classes, about["task"])
+
+
+def _annotation_columns(table: Annotations) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Annotations as arrow columns in the tidy layout, and the facts that they cannot hold."""
+    present = {name: getattr(table, name) for name in COLUMNS}
+    present = {name: column for name, column in present.items() if column is not None}
+    facts: dict[str, Any] = {
+        "format": 1,
+        **{name: getattr(table, name) for name in ("kind", "classes", "tasks")},
+        "notices": [to_json(notice) for notice in table.notices],
+        "types": {name: column.dtype.str for name, column in present.items()},
+    }
+    columns: dict[str, Any] = {}
+    for column, names in _NAMES.items():
+        if column in present:
+            vocabulary = getattr(table, names)
+            columns[column] = _texts(present[column], vocabulary)
+            facts.setdefault(
+                names, None if _plain(present[column], len(vocabulary)) else vocabulary
+            )
+    if "label" in present:
+        columns["label"] = _texts(present["label"], table.classes)
+    if table.groups is not None:
+        facts["groups"] = table.groups
+    if table.group is not None and table.groups is not None:
+        columns["group"] = _texts(table.group[table.item], table.groups)
+        whole = len(np.unique(table.item)) == len(table.items)
+        facts["group"] = None if whole else table.group.tolist()
+    columns |= {name: _native(present[name]) for name in _NUMBERS if name in present}
+    return columns, facts
+
+
+def _annotation_fields(arrow: Any, facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of `Annotations` from what `_annotation_columns` made."""
+    columns: dict[str, Any] = {
+        "kind": facts["kind"],
+        **{name: tuple(facts[name]) for name in ("classes", "tasks")},
+        "notices": tuple(map(from_json, facts["notices"])),
+    }
+    for column, names in _NAMES.items():
+        if column in facts["types"]:
+            vocabulary = facts[names] or arrow[column].unique().to_pylist()
+            columns |= {names: tuple(vocabulary), column: _codes(arrow[column], vocabulary)}
+    if "label" in facts["types"]:
+        columns["label"] = _codes(arrow["label"], facts["classes"])
+    columns |= {name: np.asarray(arrow[name]) for name in _NUMBERS if name in facts["types"]}
+    columns |= _groups(arrow, facts, columns)
+    for name, kind in facts["types"].items():
+        columns[name] = columns[name].astype(np.dtype(kind))
+    return columns
+
+
+def _groups(arrow: Any, facts: Mapping[str, Any], columns: Mapping[str, Any]) -> dict[str, Any]:
+    if facts.get("groups") is None:
+        return {}
+    if "group" not in facts["types"]:
+        return {"groups": tuple(facts["groups"])}
+    group = np.array(facts["group"] or np.zeros(len(columns["items"])), dtype=np.int64)
+    if facts["group"] is None:
+        group[columns["item"]] = _codes(arrow["group"], facts["groups"])
+    return {"groups": tuple(facts["groups"]), "group": group}
+
+
+def _texts(codes: Ints, names: Sequence[str]) -> Any:
+    import pyarrow as pa
+
+    return pa.DictionaryArray.from_arrays(
+        pa.array(codes.astype(np.int32)), pa.array(names, pa.string())
+    )
+
+
+def _codes(column: Any, names: Sequence[str]) -> Ints:
+    import pyarrow as pa
+    from pyarrow import compute
+
+    codes = compute.index_in(column.cast(pa.string()), value_set=pa.array(names, pa.string()))
+    return np.asarray(codes.fill_null(-1), dtype=np.int64)
+
+
+def _native(column: Any) -> Any:
+    import pyarrow as pa
+
+    return pa.array(column.astype(column.dtype.newbyteorder("=")))
+
+
+def _plain(codes: Ints, size: int) -> bool:
+    """Whether the names are numbered by first appearance, each of them used."""
+    used, first = np.unique(codes, return_index=True)
+    return len(used) == size and bool((np.diff(first) > 0).all())
+
+
+def _votes_hash(table: Annotations) -> str:
+    """Hash everything that a table of annotations holds."""
+    names = ("kind", "items", "classes", "annotators", "tasks", "groups")
+    texts = [getattr(table, name) for name in names]
+    texts += [] if table.arms is None else [table.arms]
+    texts.append([to_json(notice) for notice in table.notices])
+    digest = hashlib.sha256(json.dumps(texts).encode())
+    for name in COLUMNS:
+        column = getattr(table, name)
+        if column is not None:
+            digest.update(f"{name} {column.dtype.str} {column.shape}".encode())
+            digest.update(column.tobytes())
+    return digest.hexdigest()
