@@ -109,7 +109,8 @@ def ranking_sums(order, last, truths, counts, zero):
         item, end = order[i], last[i]
         cell = pattern[item] if shared else item
         if end != 1 and (i == 0 or last[i - 1] != 0):
-            before[:] = seen
+            for r in range(width):  # an assignment of slices takes 2 s to compile
+                before[r] = seen[r]
         for r in range(width):
             seen[r] += counts[item, r]
         for t in range(truth_count):
