@@ -18,13 +18,13 @@ VAGUE = {
 }  # fmt: skip
 SLACK = 1.03  # how far a budget may lie above its room
 BUDGETS = {
-    "__init__": {"tokens": 337, "files": 1, "classes": 0, "vague names": 0},
+    "__init__": {"tokens": 323, "files": 1, "classes": 0, "vague names": 0},
     "__main__": {"tokens": 10, "files": 1, "classes": 0, "vague names": 0},
     "clean": {"tokens": 61_500, "files": 27, "classes": 49, "vague names": 2},
     "cli": {"tokens": 42_180, "files": 27, "classes": 14, "vague names": 13},
     "datasets": {"tokens": 6_200, "files": 11, "classes": 7, "vague names": 0},
     "inference": {"tokens": 24_750, "files": 10, "classes": 23, "vague names": 1},
-    "kernels": {"tokens": 16_950, "files": 12, "classes": 0, "vague names": 2},
+    "kernels": {"tokens": 17_050, "files": 12, "classes": 0, "vague names": 2},
     "metrics": {"tokens": 27_600, "files": 13, "classes": 22, "vague names": 0},
     "read": {"tokens": 52_050, "files": 21, "classes": 26, "vague names": 10},
     "report": {"tokens": 51_050, "files": 20, "classes": 29, "vague names": 9},
