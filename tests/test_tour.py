@@ -22,6 +22,7 @@ WRITTEN = {
     "tour": ("full/report.html", "paper/figures", "line/report.html"),
     "walkthrough": ("study.csv", "run/disputed.csv", "pair/report.html", "paper/methods.md"),
     "start": ("demo/report.html", "study.csv", "run/report.html"),
+    "formats": (),
     "guides/clinical": ("run/report.html",),
     "guides/crowd": ("consensus.csv",),
     "guides/judge": ("judged/report.html", "why/report.html"),
