@@ -8,9 +8,11 @@ from numpy.testing import assert_allclose
 from sklearn.linear_model import LogisticRegression
 
 from equipoise import Annotations, InputError, Predictions
+from equipoise.inference import Design, population_of
 from equipoise.study import Study
+from equipoise.study.analyses import calibration_curves
 from equipoise.study.analyses.calibration_curves import _line
-from equipoise.study.uncertainty import uncertainty_of
+from equipoise.study.uncertainty import Sums, uncertainty_of
 from tests.analysed import calibration
 from tests.strategies import names
 
@@ -170,6 +172,60 @@ def test_several_classes_are_averaged_each_against_the_rest():
     assert found.squared[0, 0] == pytest.approx(np.mean(each), abs=1e-12)
     assert np.isnan(found.slope).all() and np.isnan(found.intercept).all()
     assert "undefined" not in found.finding
+
+
+@pytest.mark.parametrize("classes, people, lean", [(2, 6, 0.7), (3, 8, 0.0), (9, 12, 0.0)])
+def test_many_gaps_are_taken_apart_as_few_are(classes, people, lean, monkeypatch):
+    """The principal axes of many gaps against the whole covariance of few."""
+    votes, chance = drawn(150, people, classes=classes, lean=lean, seed=classes)
+    truth = table(votes)
+    sharp = chance**2 / (chance**2).sum(axis=1, keepdims=True)
+    models = [
+        Predictions(name, truth.items, p, truth.classes)
+        for name, p in (("right", chance), ("sharp", sharp))
+    ]
+    few = calibration(models, truth)
+    monkeypatch.setattr(calibration_curves, "FEW_GAPS", 0)
+    many = calibration(models, truth)
+    assert_allclose(many.squared, few.squared, atol=1e-15)
+    assert_allclose(many.error_low, few.error_low, atol=0.01)
+    assert_allclose(many.error_high, few.error_high, atol=0.015)
+    assert many.whom == few.whom
+
+
+def test_units_and_annotators_span_the_scatter_of_many_gaps():
+    """Both ways round, by numbers and by causes, with the trace that variances have."""
+    from scipy.sparse import csr_matrix
+
+    random = np.random.default_rng(3)
+    design = Design(30, 5, 1.1, 1.3, 29.0, 4.0)
+    whom = population_of(design, named=True)
+    wide = [csr_matrix(random.standard_normal((12, size))) for size in (30, 5, 60)]
+    root, direction = random.random(12), random.standard_normal(12)
+    parts = [
+        factor * (m @ m.T).toarray() for m, factor in zip(wide, (1.1, 1.3, 1.3), strict=True)
+    ]
+    for scale in (0.01, 0.4):
+        sums = Sums(wide[0], wide[1], scale * wide[2], design, whom)
+        people = root[:, None] * (parts[1] - scale**2 * parts[2]) * root
+        size, axes = np.linalg.eigh(people)
+        people = (axes * np.maximum(size, 0)) @ axes.T
+        for units in (wide[0], csr_matrix(wide[0].toarray()[:, :3])):
+            here = root[:, None] * 1.1 * (units @ units.T).toarray() * root + people
+            size, along, causes = sums._replace(units=units).spectrum(root, direction)
+            expected = np.linalg.eigvalsh(here)[::-1][: len(size)]
+            assert_allclose(np.sort(size)[::-1], np.maximum(expected, 0), atol=1e-10)
+            assert (along**2).sum() == pytest.approx(direction @ here @ direction)
+            assert causes.sum() == pytest.approx(np.trace(here))
+        raw = np.diag(parts[0] + parts[1] - scale**2 * parts[2])
+        assert_allclose(sums.variance, raw)
+
+
+def test_more_gaps_than_memory_are_refused_before_it_is_taken(monkeypatch):
+    votes, chance = drawn(60, 5)
+    monkeypatch.setattr("equipoise.types.arrays._memory_left", lambda: 1e3)
+    with pytest.raises(InputError, match=r"calibration, 60 items x 1 .*fewer classes"):
+        calibrated(votes, chance[:, 1])
 
 
 def test_equal_predictions_stay_in_one_bin_whatever_the_order_of_items():

@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -38,6 +38,9 @@ from equipoise.study.blocks import LABELS, chunk_width, hard_labels, pair
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import Floats, Ints
 from equipoise.types.votes import is_panel
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 BLOCKS = 200  # of items that a jackknife leaves out, one after another
 CELLS = 600  # blocks times annotators that it leaves out
@@ -293,6 +296,47 @@ class Uncertainty:
         rows = zip(values.tolist(), influence, denominators, strict=True)
         return replace(cell, trials=tuple(Trials.of_influence(*row, unit) for row in rows))
 
+    def sums_of(self, t: int, items: "csr_matrix", slopes: "csr_matrix") -> "Sums":
+        """What units, annotators and cells add to many numbers about a task's soft labels.
+
+        Parameters
+        ----------
+        items, slopes
+            Derivatives by the weight of items, (numbers, items), and by the shares of scored
+            classes, (numbers, items times classes), classes running fastest.
+        """
+        from scipy.sparse import csr_matrix
+
+        design = self._design((t,))
+        population = self._population((t,), design)
+        units = items @ _indicator(self.unit[t])
+        ballots = self.ballots[t]
+        if ballots is None or not len(ballots.item) or not population.annotators:
+            return Sums(units, None, None, design, population)
+        deviation = csr_matrix(ballots.deviations(LABELS[1]))
+        votes, classes = deviation.shape
+        moved = csr_matrix(
+            (
+                deviation.data,
+                ballots.item.repeat(np.diff(deviation.indptr)) * classes + deviation.indices,
+                deviation.indptr,
+            ),
+            shape=(votes, slopes.shape[1]),
+        )
+        psi = slopes @ moved.T.tocsr()
+        people = 1 + int(ballots.annotator.max())
+        cell = np.unique(
+            ballots.vote_unit.astype(np.int64) * people + ballots.annotator,
+            return_inverse=True,
+        )[1]
+        return Sums(
+            units,
+            psi @ _indicator(ballots.annotator),
+            psi @ _indicator(cell),
+            design,
+            population,
+        )
+
     def of_values(self, t: int, values: Floats, items: Floats, slopes: Floats) -> TwoWay:
         """Parts of any numbers about a task's soft labels, given their derivatives.
 
@@ -519,6 +563,107 @@ class Uncertainty:
             population=population,
             votes=votes,
         )
+
+
+class Sums(NamedTuple):
+    """Sparse sums of influence on many numbers, and what their design allows.
+
+    Attributes
+    ----------
+    units
+        By unit, shape (numbers, units).
+    people, cells
+        By annotator, and by cell of annotator and unit; None where numbers do not speak for
+        other annotators.
+    design, population
+        How much the design tells, and whom the numbers speak for.
+    """
+
+    units: "csr_matrix"
+    people: "csr_matrix | None"
+    cells: "csr_matrix | None"
+    design: Design
+    population: Population
+
+    @property
+    def variance(self) -> Floats:
+        """Unbiased variance of every number, shape (numbers,)."""
+        items = self.design.unit_factor * _squares(self.units)
+        if self.people is None or self.cells is None:
+            return items
+        factor = self.design.annotator_factor
+        return items + factor * (_squares(self.people) - _squares(self.cells))
+
+    @property
+    def df_annotators(self) -> float:
+        """Degrees of freedom of annotators; 0 where numbers do not speak for others."""
+        return self.design.df_annotators if self.population.annotators else 0.0
+
+    def covariances(self, values: Floats, rows: slice = slice(None)) -> TwoWay:
+        """Everything about some of the numbers, with all their covariances."""
+        votes = None
+        if self.people is not None and self.cells is not None:
+            people, cells = self.people[rows], self.cells[rows]
+            votes = (people @ people.T).toarray(), (cells @ cells.T).toarray()
+        return two_way(
+            values,
+            self.units[rows].toarray(),
+            None,
+            design=self.design,
+            population=self.population,
+            votes=votes,
+        )
+
+    def spectrum(self, root: Floats, direction: Floats) -> tuple[Floats, Floats, Floats]:
+        """Covariance of the numbers times `root`, positive part, on its principal axes.
+
+        Returns the variances along these axes, the shares of `direction` that they scatter, and
+        the variance that items and annotators cause together, shape (2,). The smaller of the
+        covariance of numbers and of that of units and annotators is taken apart.
+        """
+        from scipy.sparse import csr_matrix, diags, hstack
+
+        scaled = diags(root) @ self.units * np.sqrt(self.design.unit_factor)
+        causes = [float(scaled.multiply(scaled).sum()), 0.0]
+        if self.people is not None and self.cells is not None:
+            people = _positive(diags(root) @ self.people, diags(root) @ self.cells)
+            people *= np.sqrt(self.design.annotator_factor)
+            causes[1] = float((people**2).sum())
+            scaled = hstack([scaled, csr_matrix(people)]).tocsr()
+        if scaled.shape[0] <= scaled.shape[1]:
+            size, axes = np.linalg.eigh((scaled @ scaled.T).toarray())
+            along = np.sqrt(np.maximum(size, 0.0)) * (direction @ axes)
+        else:
+            size, axes = np.linalg.eigh((scaled.T @ scaled).toarray())
+            along = (scaled.T @ direction) @ axes
+        return np.maximum(size, 0.0), along, np.array(causes)
+
+
+def _positive(people: "csr_matrix", cells: "csr_matrix") -> Floats:
+    """B of which B B' is the positive part of what annotators cause beyond their cells."""
+    from scipy.sparse.linalg import LinearOperator, eigsh
+
+    number = people.shape[0]
+
+    def covariance(x: Floats) -> Floats:
+        return np.asarray(people @ (people.T @ x) - cells @ (cells.T @ x))
+
+    operator = LinearOperator((number, number), matvec=covariance, dtype=np.float64)
+    most = min(people.shape[1], number - 1)  # no more directions are positive
+    size, direction = eigsh(operator, k=most, which="LA", v0=np.ones(number))
+    return np.asarray(direction * np.sqrt(np.maximum(size, 0.0)))
+
+
+def _squares(rows: "csr_matrix") -> Floats:
+    return np.asarray(rows.multiply(rows).sum(axis=1), dtype=np.float64).ravel()
+
+
+def _indicator(code: Ints) -> "csr_matrix":
+    """Which group everything is in, shape (things, groups)."""
+    from scipy.sparse import csr_matrix
+
+    ones = np.ones(len(code))
+    return csr_matrix((ones, code, np.arange(len(code) + 1)), (len(code), 1 + code.max()))
 
 
 def uncertainty_of(aligned: Sequence[Aligned], annotations: Annotations) -> Uncertainty:

@@ -36,21 +36,25 @@ Stein (1981), *The jackknife estimate of variance*.
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from equipoise.inference import Ballots, TwoWay
+from equipoise.study.alignment import Aligned
 from equipoise.study.analyses.scoring import freeze
 from equipoise.study.analyses.words import ENDS, as_notices
 from equipoise.study.study import Study
-from equipoise.study.uncertainty import Uncertainty, uncertainty_of
-from equipoise.types.arrays import Bools, Floats, InputError, short_repr
+from equipoise.study.uncertainty import Sums, Uncertainty, uncertainty_of
+from equipoise.types.arrays import Bools, Floats, InputError, require_memory, short_repr
 from equipoise.types.findings import Column, Dot, Dots, Finding, Table, rows_of, spanned
 from equipoise.types.notices import Notice
 from equipoise.types.numbers import exact_percent, interval, number
 from equipoise.types.predictions import Predictions
 from equipoise.types.words import joined
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 TITLE = "Do probabilities mean what they say?"
 BINS = 10
@@ -65,6 +69,7 @@ NUMBERS = (
     *(f"{name}{end}" for name in ("error", "slope", "intercept") for end in ENDS),
 )
 FEW = 2  # tasks that are named
+FEW_GAPS = 200  # up to which their covariance is written out
 NOTE = (
     "Calibration error: how far mean votes are from mean predictions in ten bins of equally "
     "many items, root mean square, less what items and annotators like these would scatter by "
@@ -252,9 +257,10 @@ def calibration(study: Study) -> Calibration:
     whom = ""
     for t, task in enumerate(aligned):
         for m, model in enumerate(models):
-            cell, weight = _gaps(shared, t, task.distributions(model))
-            whom = cell.population.whom
-            squared, low, high = _inverted(cell, weight, level)
+            gaps = _gaps(task, task.distributions(model))
+            scatter = _scatter(shared, t, gaps)
+            whom = scatter.whom
+            squared, low, high = _inverted(gaps, scatter, level)
             numbers[:4, t, m] = squared, math.sqrt(max(squared, 0.0)), low, high
             if len(task.question.classes) == 1:
                 line = _line(shared, t, task.distributions(model)[:, 1])
@@ -304,28 +310,71 @@ def analyse(study: Study) -> Finding:
     return calibration(study).report()
 
 
-def _gaps(shared: Uncertainty, t: int, predicted: Floats) -> tuple[TwoWay, Floats]:
-    """Gaps of all bins of all scored classes, and the weight of each."""
-    question = shared.aligned[t].question
-    classes, items = question.shares.shape
+class _Gaps(NamedTuple):
+    """Gaps of all bins of all scored classes.
+
+    Attributes
+    ----------
+    values, weight
+        Mean votes less mean prediction, and share of items and classes, shape (gaps,).
+    items, slopes
+        Derivatives by the weight of items, (gaps, items), and by the shares of classes, (gaps,
+        items times classes).
+    classes
+        Number of scored classes.
+    """
+
+    values: Floats
+    weight: Floats
+    items: "csr_matrix"
+    slopes: "csr_matrix"
+    classes: int
+
+    @property
+    def size(self) -> float:
+        """Squared error with what chance adds."""
+        return float((self.weight * self.values**2).sum())
+
+
+def _gaps(task: Aligned, predicted: Floats) -> _Gaps:
+    from scipy.sparse import csr_matrix
+
+    shares = task.question.shares
+    classes, items = shares.shape
     bins = min(BINS, items)
-    probabilities = predicted[:, -classes:]
-    values, weights = [], []
-    influence = np.zeros((classes * bins, items))
-    slopes = np.zeros((classes * bins, items, classes))
-    for k, (share, chance) in enumerate(zip(question.shares, probabilities.T, strict=True)):
+    require_memory(
+        f"calibration, {items:,} items x {classes} classes",
+        _memory(classes, items),
+        "ask about fewer classes, or leave calibration out",
+    )
+    values, weights, moved, steps, rows = [], [], [], [], []
+    for k, (share, chance) in enumerate(zip(shares, predicted[:, -classes:].T, strict=True)):
         code = _equal_bins(chance, bins)
         size = np.bincount(code, minlength=bins).astype(np.float64)
         safe = np.maximum(size, 1.0)
         gap = share - chance
         mean = np.bincount(code, gap, bins) / safe
-        rows = k * bins + code
-        influence[rows, np.arange(items)] = (gap - mean[code]) / safe[code]
-        slopes[rows, np.arange(items), k] = 1 / safe[code]
+        moved.append((gap - mean[code]) / safe[code])
+        steps.append(1 / safe[code])
+        rows.append(k * bins + code)
         values.append(mean)
         weights.append(size / items / classes)
-    cell = shared.of_values(t, np.concatenate(values), influence, slopes)
-    return cell, np.concatenate(weights)
+    row, item = np.concatenate(rows), np.tile(np.arange(items), classes)
+    column = item * classes + np.repeat(np.arange(classes), items)
+    number = classes * bins
+    return _Gaps(
+        np.concatenate(values),
+        np.concatenate(weights),
+        csr_matrix((np.concatenate(moved), (row, item)), (number, items)),
+        csr_matrix((np.concatenate(steps), (row, column)), (number, items * classes)),
+        classes,
+    )
+
+
+def _memory(classes: int, items: int) -> float:
+    """Bytes: sparse derivatives of every item and class, and a covariance taken apart."""
+    side = min(classes * BINS, items)
+    return 100.0 * classes * items + 48.0 * side**2
 
 
 def _equal_bins(chance: Floats, bins: int) -> Any:
@@ -337,28 +386,39 @@ def _equal_bins(chance: Floats, bins: int) -> Any:
     return np.minimum((middle * bins / len(chance)).astype(np.intp), bins - 1)
 
 
-def _inverted(cell: TwoWay, weight: Floats, level: float) -> tuple[float, float, float]:
+class _Scatter(NamedTuple):
+    """How gaps scatter by chance.
+
+    Attributes
+    ----------
+    squared
+        Squared error less what chance adds to it.
+    total
+        What chance adds.
+    along
+        Draws of the noise along the gaps and along the noisiest direction, (2, draws).
+    square
+        Squared length of every draw, shape (draws,).
+    whom
+        Whom it speaks for.
+    """
+
+    squared: float
+    total: float
+    along: Floats
+    square: Floats
+    whom: str
+
+
+def _inverted(gaps: _Gaps, scatter: _Scatter, level: float) -> tuple[float, float, float]:
     """Squared error, unbiased, and the errors that the data do not contradict."""
-    used = weight > 0
-    gap, w = cell.values[used], weight[used]
-    parts = [
-        covariance[np.ix_(used, used)]
-        for covariance in (cell.items, cell.annotators, cell.cells)
-    ]
-    covariance = cell.covariance()[np.ix_(used, used)]
-    people = parts[1] - parts[2] if cell.population.annotators else np.zeros_like(parts[0])
-    squared = float((w * (gap**2 - np.diag(parts[0] + people))).sum())
-    noise, total = _noise(cell, covariance, w, used)
-    size = float((w * gap**2).sum())
-    if not size > 0 or not total > 0:
+    squared, size = scatter.squared, gaps.size
+    if not size > 0 or not scatter.total > 0:
         return squared, math.sqrt(max(squared, 0.0)), math.sqrt(size)
-    tail, far = (1 - level) / 2, math.sqrt(size) + 30 * math.sqrt(total)
-    root = np.sqrt(w)
-    noisiest = np.linalg.eigh(covariance * root[:, None] * root)[1][:, -1] / root
-    square = (noise**2) @ w
+    tail, far = (1 - level) / 2, math.sqrt(size) + 30 * math.sqrt(scatter.total)
+    square = scatter.square
     lows, highs = [], []
-    for direction in (gap / math.sqrt(size), noisiest):
-        along = noise @ (w * direction)
+    for along in scatter.along:
 
         def above(c: float, along: Floats = along) -> bool:
             return bool((c * c + 2 * c * along + square >= size).mean() > tail)
@@ -371,23 +431,69 @@ def _inverted(cell: TwoWay, weight: Floats, level: float) -> tuple[float, float,
     return squared, min(lows), max(*highs, min(lows))
 
 
-def _noise(cell: TwoWay, covariance: Floats, w: Floats, used: Any) -> tuple[Floats, float]:
-    """Draws of the scatter of gaps, multivariate t, and its weighted variance."""
-    items, people = (
-        float((w * np.diag(covariance)[used]).sum())
-        for covariance in (cell.items, cell.annotators)
+def _scatter(shared: Uncertainty, t: int, gaps: _Gaps) -> _Scatter:
+    """The scatter of few gaps by their whole covariance, of many on its principal axes."""
+    sums = shared.sums_of(t, gaps.items, gaps.slopes)
+    return _few(sums, gaps) if len(gaps.values) <= FEW_GAPS else _many(sums, gaps)
+
+
+def _few(sums: Sums, gaps: _Gaps) -> _Scatter:
+    cell = sums.covariances(gaps.values)
+    used = gaps.weight > 0
+    gap, w, size = gaps.values[used], gaps.weight[used], gaps.size
+    items, annotators, cells = (
+        part[np.ix_(used, used)] for part in (cell.items, cell.annotators, cell.cells)
     )
+    covariance = cell.covariance()[np.ix_(used, used)]
+    squared = float((w * (gap**2 - np.diag(items + (annotators - cells)))).sum())
+    causes = [float((w * np.diag(part)).sum()) for part in (items, annotators)]
     total = float((w * np.diag(covariance)).sum())
-    below = items**2 / max(float(cell.df_items.max()), 1.0)
-    if cell.population.annotators and cell.df_annotators > 0:
-        below += people**2 / cell.df_annotators
-    df = max(total**2 / below, 1.0) if below > 0 else math.inf
-    size, direction = np.linalg.eigh((covariance + covariance.T) / 2)
+    df = _freedom(total, causes, float(cell.df_items.max()), sums.df_annotators)
+    variances, axes = np.linalg.eigh((covariance + covariance.T) / 2)
+    drawn, scale = _draws(len(w), df)
+    noise = drawn @ (axes * np.sqrt(np.maximum(variances, 0))).T * scale[:, None]
+    root = np.sqrt(w)
+    noisiest = np.linalg.eigh(covariance * root[:, None] * root)[1][:, -1] / root
+    along = [noise @ (w * gap) / math.sqrt(size or 1.0), noise @ (w * noisiest)]
+    return _Scatter(squared, total, np.array(along), (noise**2) @ w, sums.population.whom)
+
+
+def _many(sums: Sums, gaps: _Gaps) -> _Scatter:
+    root, size = np.sqrt(gaps.weight), gaps.size
+    squared = float((gaps.weight * (gaps.values**2 - sums.variance)).sum())
+    axis = root * gaps.values / math.sqrt(size or 1.0)
+    variances, along, causes = sums.spectrum(root, axis)
+    total, bins = float(variances.sum()), len(root) // gaps.classes
+    of_class = (slice(first, first + bins) for first in range(0, len(root), bins))
+    units = max(
+        float(sums.covariances(gaps.values[rows], rows).df_items.max()) for rows in of_class
+    )
+    df = _freedom(total, causes.tolist(), units, sums.df_annotators)
+    drawn, scale = _draws(len(variances), df)
+    noisiest = math.sqrt(variances[-1]) * drawn[:, -1]
+    return _Scatter(
+        squared,
+        total,
+        np.array([drawn @ along, noisiest]) * scale,
+        (drawn**2 @ variances) * scale**2,
+        sums.population.whom,
+    )
+
+
+def _freedom(total: float, causes: Sequence[float], units: float, annotators: float) -> float:
+    """Satterthwaite's degrees of freedom of a scatter caused by items and by annotators."""
+    below = causes[0] ** 2 / max(units, 1.0)
+    if annotators > 0:
+        below += causes[1] ** 2 / annotators
+    return max(total**2 / below, 1.0) if below > 0 else math.inf
+
+
+def _draws(number: int, df: float) -> tuple[Floats, Floats]:
+    """Standard normal draws (draws, number), and what makes each one of a t."""
     random = np.random.default_rng(SEED)
-    drawn = random.standard_normal((DRAWS, len(w)))
-    noise = drawn @ (direction * np.sqrt(np.maximum(size, 0))).T
+    drawn = random.standard_normal((DRAWS, number))
     scale = np.sqrt(df / random.chisquare(df, DRAWS)) if math.isfinite(df) else np.ones(DRAWS)
-    return noise * scale[:, None], total
+    return drawn, scale
 
 
 def _edge(inside: Callable[[float], bool], far: float, *, last: bool) -> float:

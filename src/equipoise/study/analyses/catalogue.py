@@ -76,6 +76,11 @@ class Analysis:
                 return self.run(study)
         except InputError as error:
             return left_out(self.name, self.title, error)
+        except MemoryError as error:
+            got = " ".join(f"more memory than there is ({error})".split())
+            do = "ask about fewer classes, items or models, or leave this analysis out"
+            stopped = InputError(self.name, got, "what the machine, or its limit, has left", do)
+            return left_out(self.name, self.title, stopped)
         except Exception as error:
             return failed(self.name, self.title, error)
 
