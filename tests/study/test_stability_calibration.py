@@ -241,7 +241,7 @@ def test_equal_predictions_stay_in_one_bin_whatever_the_order_of_items():
 def test_what_it_cannot_take_is_refused():
     votes, chance = drawn(20, 4)
     for level in (0, 1, 1.5):
-        with pytest.raises(InputError, match="a level between 0 and 1"):
+        with pytest.raises(InputError, match=r"level: .* between 0 and 1"):
             calibrated(votes, chance[:, 1], level=level)
     with pytest.raises(InputError, match="items"):
         calibration(Predictions("m", names(19), chance[:19, 1]), table(votes))
