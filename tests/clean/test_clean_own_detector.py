@@ -70,7 +70,7 @@ def test_classes_and_made_detectors_are_found_by_name(file):
         ("import nothing_like_this", "", "ModuleNotFoundError"),
         ("raise SystemExit(7)", "", "SystemExit: 7"),
         (OWN.replace("feature: int = 0", "feature: int"), "", "without arguments"),
-        (OWN.replace("off_topic", "odd"), "", "task 'odd'"),
+        (OWN.replace("off_topic", "odd"), "", "task: 'odd'"),
         (OWN.replace('    title: ClassVar[str] = "My own"\n', ""), "", "no title"),
     ],
 )

@@ -1,5 +1,6 @@
 """What a user wrote (detector, encoder, metric) is called behind one boundary by every verb."""
 
+import os
 import sys
 import threading
 from dataclasses import dataclass, replace
@@ -199,3 +200,93 @@ class Local(GreyPixels):
 def test_an_encoder_that_a_caller_hands_over_is_fenced_too():
     with pytest.raises(InputError, match=r"encoder pixels of .*test_user_code\.py"):
         embed(IMAGES, Local())
+
+
+# ---- what nobody expects -------------------------------------------------------------------
+
+
+class Odd(BaseException):
+    """No ordinary error."""
+
+
+class Wordless(Exception):
+    """An error that cannot even be told."""
+
+    def __str__(self):
+        raise ValueError
+
+
+def raises(error):
+    raise error
+
+
+@pytest.mark.parametrize(
+    ("error", "got"),
+    [(Odd("x"), "Odd: x"), (GeneratorExit(), "GeneratorExit"), (Wordless(), "Wordless"),
+     (ValueError("a\nb"), "ValueError: a ("),
+     (ValueError("a" * 999), f"ValueError: {'a' * 300} (")],
+)  # fmt: skip
+def test_whatever_is_raised_becomes_an_error_of_one_line(error, got):
+    with pytest.raises(InputError) as refused:
+        call_user_code(raises, error, where="mine.py:Mine", expected="a score")
+    assert refused.value.got.startswith(got) and refused.value.where == "mine.py:Mine"
+
+
+def test_an_interruption_is_the_users():
+    with pytest.raises(KeyboardInterrupt):
+        call_user_code(raises, KeyboardInterrupt(), where="mine.py:Mine", expected="a score")
+
+
+def test_an_error_of_ours_inside_says_whose_code_met_it():
+    error = InputError("predictions", "value is nan", "a number", "correct it")
+    with pytest.raises(InputError) as refused:
+        call_user_code(raises, error, where="mine.py:Mine", expected="a score")
+    assert (
+        refused.value.where == "mine.py:Mine: predictions" and refused.value.do == "correct it"
+    )
+
+
+def test_compiled_code_prints_into_no_result(capfd):
+    def loud():
+        os.write(1, b"compiled")
+        os.system("echo other program")
+        return call_user_code(os.write, 1, b"deeper", where="mine", expected="a number")
+
+    assert call_user_code(loud, where="mine", expected="a number") == 6
+    os.write(1, b"ours")
+    out, err = capfd.readouterr()
+    assert out == "ours" and err.split() == ["compiledother", "program", "deeper"]
+
+
+DETECTOR = """
+import sys
+from equipoise.clean import Detector
+class Mine(Detector):
+    name, title, task, needs = "mine", "Mine", "off_topic", ("embeddings",)
+    {line}
+    def score(self, data, *, seed=0, progress=None):
+        return self.of_items(data.items, range(len(data.items)))
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "got"),
+    [
+        ("name = 3", "mine.py:Mine, name: int, expected str"),
+        ("name = ''", "mine.py:Mine, name: empty text"),
+        ("title = None", "mine.py:Mine, title: NoneType, expected str"),
+        ("needs = 3", "mine.py:Mine, needs: int, expected tuple"),
+        ("needs = ('all',)", "mine.py:Mine, needs: 'all', expected one of embeddings"),
+        ("bounded = 'yes'", "mine.py:Mine, bounded: str, expected bool"),
+        ("settings = property(lambda self: 1 / 0)", "Mine, settings: ZeroDivisionError"),
+        ("name = property(lambda self: sys.exit(0))", "mine.py:Mine, name: SystemExit: 0"),
+        ("def missing(self, data): sys.exit(0)", "mine: SystemExit: 0 (mine.py, line"),
+    ],
+)  # fmt: skip
+def test_facts_of_a_detector_of_yours_are_checked(line, got, tmp_path, monkeypatch, capsys):
+    (tmp_path / "mine.py").write_text(DETECTOR.format(line=line))
+    np.savez(tmp_path / "f.npz", items=np.arange(9).astype(str), embeddings=np.eye(9))
+    monkeypatch.chdir(tmp_path)
+    words = ("clean", "scan", "f.npz", "--no-check", "--detectors", "mine.py:Mine")
+    code, out, err = caller(monkeypatch, capsys)(*words)
+    assert (code, out) == (1, "") and got in " ".join(err.split())

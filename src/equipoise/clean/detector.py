@@ -50,6 +50,10 @@ NEEDED = {
     "labels": ("labels", "give a file of labels"),
     "known": ("labels that are known to be right", "mark some labels as known"),
 }
+FACTS = {
+    "name": str, "title": str, "task": str, "needs": tuple, "packages": tuple,
+    "seeded": bool, "bounded": bool, "settings": dict,
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +106,8 @@ class Detector(ABC):
     def check(self, data: Collection) -> None:
         """Refuse a collection that lacks something, and a machine that lacks a package."""
         require_packages(f"detector {self.name}", self.packages)
-        for need in self.missing(data):
+        where, expected = f"detector {self.name}", f"some of {', '.join(NEEDED)}"
+        for need in call_user_code(self.missing, data, where=where, expected=expected):
             what, do = NEEDED[need]
             raise InputError(f"detector {self.name}", f"no {what}", what, do)
 
@@ -324,11 +329,9 @@ def load_detector(spec: str) -> Detector:
         or ``path.py`` where the file has one detector.
     """
     where = f"detector {spec}"
-    detector: Detector = new_user_object(
-        load_user_object(spec, Detector, "detector"), where, ("name", "title", "task", "needs")
-    )
-    if detector.task not in TASKS:
-        raise InputError(
-            where, f"task {detector.task!r}", f"one of {', '.join(TASKS)}", "choose"
-        )
+    value = load_user_object(spec, Detector, "detector")
+    detector: Detector = new_user_object(value, where, FACTS)
+    choice(f"{where}, task", detector.task, TASKS)
+    for need in detector.needs:
+        choice(f"{where}, needs", need, tuple(NEEDED))
     return detector

@@ -375,7 +375,7 @@ def choose_encoder(name: str) -> Encoder:
     word, _, rest = name.partition(":")
     if path_and_name(name) is not None:
         user_object = load_user_object(name, Encoder, "encoder")
-        encoder: Encoder = new_user_object(user_object, f"encoder {name}", ("name",))
+        encoder: Encoder = new_user_object(user_object, f"encoder {name}", {"name": str})
         return encoder
     if name.lower().endswith(".onnx"):
         return OnnxFile(Path(name))

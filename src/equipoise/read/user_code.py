@@ -15,9 +15,10 @@ mine.py:mine expected scores
 """
 
 import hashlib
+import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from importlib.util import module_from_spec, spec_from_file_location
 from inspect import getfile, isabstract
 from pathlib import Path
@@ -31,6 +32,9 @@ from equipoise.types.arrays import InputError, nearest
 
 _lock = Lock()
 _outputs: list[IO[str]] = []  # standard output, and below it that of every call that runs
+_descriptors: list[int] = []  # where file descriptor 1 led before the first of them
+MOST_WORDS = 300  # letters of what an error of a user says
+Facts = Mapping[str, type]  # types of what an object must have, by name
 
 
 def path_and_name(spec: str) -> tuple[Path, str | None] | None:
@@ -66,9 +70,14 @@ def user_file(value: Any) -> str:
 
 @contextmanager
 def _output_aside() -> Iterator[None]:
-    """Send standard output to the error stream, while any thread is inside."""
+    """Send standard output to the error stream, while any thread is inside.
+
+    That of compiled code and of other programs goes there, too.
+    """
     with _lock:
         _outputs.append(sys.stdout)
+        if len(_outputs) == 1:
+            _descriptors.extend(_swapped_descriptor())
         sys.stdout = sys.stderr
     try:
         yield
@@ -77,7 +86,27 @@ def _output_aside() -> Iterator[None]:
             outermost = _outputs[0]
             _outputs.pop()
             if not _outputs:
+                for descriptor in _descriptors:
+                    os.dup2(descriptor, 1)
+                    os.close(descriptor)
+                _descriptors.clear()
                 sys.stdout = outermost
+
+
+def _swapped_descriptor() -> list[int]:
+    """Where standard output went, which now goes to the error stream; none if it is closed."""
+    with suppress(OSError, ValueError, AttributeError):
+        sys.stdout.flush()
+    try:
+        before = os.dup(1)
+    except OSError:
+        return []
+    try:
+        os.dup2(2, 1)
+    except OSError:
+        os.close(before)
+        return []
+    return [before]
 
 
 def call_user_code(
@@ -95,13 +124,25 @@ def call_user_code(
     try:
         with _output_aside():
             return function(*arguments, **keywords)
-    except InputError:
+    except KeyboardInterrupt:
         raise
-    except (Exception, SystemExit) as error:
+    except InputError as error:
+        raise InputError(
+            f"{where}: {error.where}", error.got, error.expected, error.do
+        ) from error
+    except BaseException as error:
         last = extract_tb(error.__traceback__)[-1]
         place = f" ({Path(last.filename).name}, line {last.lineno})"
-        got = f"{type(error).__name__}: {error}{place if last.filename != __file__ else ''}"
+        got = f"{_words(error)}{place if last.filename != __file__ else ''}"
         raise InputError(where, got, expected, "correct the file, or leave it out") from error
+
+
+def _words(error: BaseException) -> str:
+    """The kind of an error and the first line of what it says."""
+    lines: list[str] = []
+    with suppress(Exception):
+        lines = str(error).splitlines()
+    return f"{type(error).__name__}: {lines[0][:MOST_WORDS]}" if lines else type(error).__name__
 
 
 def load_user_object(spec: str, kind: type, what: str) -> Any:
@@ -137,17 +178,36 @@ def load_user_object(spec: str, kind: type, what: str) -> Any:
     return objects[name]
 
 
-def new_user_object(value: Any, where: str, facts: Sequence[str] = ()) -> Any:
-    """A user's object with its facts; one of a class is created without arguments."""
-    for fact in facts:
-        if not hasattr(value, fact):
+def new_user_object(value: Any, where: str, facts: Facts) -> Any:
+    """A user's object, its facts of their types; one of a class is created without arguments."""
+    if isinstance(value, type):
+        for fact in facts:
+            _require_fact(value, fact, facts, where)
+        value = call_user_code(
+            value, where=where, expected="a class that can be made without arguments"
+        )
+    check_facts(value, where, facts)
+    return value
+
+
+def check_facts(value: Any, where: str, facts: Facts) -> None:
+    """Refuse an object of a user that lacks a fact, or has one of another type."""
+    for fact, kind in facts.items():
+        _require_fact(value, fact, facts, where)
+        content = call_user_code(
+            getattr, value, fact, where=f"{where}, {fact}", expected=kind.__name__
+        )
+        if not isinstance(content, kind) or (kind is str and not content):
+            got = "empty text" if content == "" else type(content).__name__
             do = f"write {fact} = ... in the class"
-            raise InputError(where, f"no {fact}", ", ".join(facts), do)
-    if not isinstance(value, type):
-        return value
-    return call_user_code(
-        value, where=where, expected="a class that can be made without arguments"
-    )
+            raise InputError(f"{where}, {fact}", got, kind.__name__, do)
+
+
+def _require_fact(value: Any, fact: str, facts: Facts, where: str) -> None:
+    there = call_user_code(hasattr, value, fact, where=f"{where}, {fact}", expected="a fact")
+    if not there:
+        do = f"write {fact} = ... in the class"
+        raise InputError(where, f"no {fact}", ", ".join(facts), do)
 
 
 def _run_as_module(path: Path, where: str) -> ModuleType:
