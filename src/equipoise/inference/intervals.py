@@ -48,7 +48,7 @@ with Hillis' (2007) degrees of freedom, :math:`[\cdot]^2 (m - 1) / MS_{TR}^2`; o
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -425,6 +425,7 @@ def _freedom(seeds: Floats, runs: Sequence[Sequence[int]], *, shared: bool) -> F
 DRAWS = 20_000
 SEED = 20070101
 _CHUNK = 1000
+_HELD = 4_000_000  # numbers of pairs and draws that are looked at together
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -518,12 +519,14 @@ def _adjusted(cell: TwoWay, order: Ints, level: float) -> tuple[Floats, float]:
     exceed = np.zeros(len(t))
     largest = []
     random = np.random.default_rng(SEED)
-    for z, wide in zip(_draws(covariance, random), _widths(spreads, random), strict=False):
-        size = np.abs(z[:, first] - z[:, second]) * wide
-        drawn = np.where(moving, size / scale, 0.0)[:, down]
-        most = np.maximum.accumulate(drawn[:, ::-1], axis=1)[:, ::-1]
-        exceed += (most >= t[down]).sum(axis=0)
-        largest.append(most[:, 0])
+    for draws, wide in zip(_draws(covariance, random), _widths(spreads, random), strict=False):
+        for some in _runs_of_draws(len(t)):
+            z = draws[some]
+            size = np.abs(z[:, first] - z[:, second]) * wide(some)
+            drawn = np.where(moving, size / scale, 0.0)[:, down]
+            most = np.maximum.accumulate(drawn[:, ::-1], axis=1)[:, ::-1]
+            exceed += (most >= t[down]).sum(axis=0)
+            largest.append(most[:, 0])
     p = np.empty(len(t))
     p[down] = np.maximum.accumulate((1 + exceed) / (1 + DRAWS))
     p[t == 0] = 1.0
@@ -545,15 +548,24 @@ def _draws(covariance: Floats, random: np.random.Generator) -> Iterator[Floats]:
         yield random.standard_normal((_CHUNK, len(covariance))) @ root.T
 
 
-def _widths(spreads: Sequence[Spread], random: np.random.Generator) -> Iterator[Floats]:
-    """By how much estimated errors are too small, shape (draws, pairs or 1), without end.
+def _runs_of_draws(pairs: int) -> list[slice]:
+    """Draws of a chunk that are looked at together, so that many pairs take no more memory."""
+    rows = max(1, _HELD // max(pairs, 1))
+    return [slice(start, start + rows) for start in range(0, _CHUNK, rows)]
 
-    Of few annotators the mean square is a pivot, the same draw of it for all pairs.
+
+def _widths(
+    spreads: Sequence[Spread], random: np.random.Generator
+) -> Iterator[Callable[[slice], Floats]]:
+    """By how much estimated errors are too small, for some draws of a chunk, without end.
+
+    Shape (draws, pairs or 1). Of few annotators the mean square is a pivot, the same draw of it
+    for all pairs.
     """
     if not any(spread.pivotal for spread in spreads):
         usual = float(np.median([spread.df for spread in spreads]))
         while True:
-            yield _student(usual, random)
+            yield _student(usual, random).__getitem__
     items, annotators, cells = np.array([spread.parts for spread in spreads]).T
     df, usual = (
         spreads[0].df_annotators,
@@ -561,10 +573,16 @@ def _widths(spreads: Sequence[Spread], random: np.random.Generator) -> Iterator[
     )
     estimated = items + np.maximum(annotators - cells, 0.0)
     while True:
-        square = annotators * df / random.chisquare(df, (_CHUNK, 1))
-        wide = items + np.maximum(square - cells, 0.0)
-        ratio = np.where(estimated > 0, wide / np.where(estimated > 0, estimated, 1.0), 1.0)
-        yield np.sqrt(ratio) * _student(usual, random)
+        pivot, student = df / random.chisquare(df, (_CHUNK, 1)), _student(usual, random)
+
+        def wide(some: slice, pivot: Floats = pivot, student: Floats = student) -> Floats:
+            drawn = items + np.maximum(annotators * pivot[some] - cells, 0.0)
+            ratio = np.where(
+                estimated > 0, drawn / np.where(estimated > 0, estimated, 1.0), 1.0
+            )
+            return np.asarray(np.sqrt(ratio) * student[some])
+
+        yield wide
 
 
 def _student(df: float, random: np.random.Generator) -> Floats:
@@ -592,7 +610,7 @@ def simultaneous_widths(cell: TwoWay, level: float = 0.95) -> Floats:
     largest, random = [], np.random.default_rng(SEED)
     draws = zip(_draws(covariance, random), _widths(spreads, random), strict=False)
     for z, wide in draws:
-        size = np.abs(z) / scale * wide * error[order] / alone[order]
+        size = np.abs(z) / scale * wide(slice(None)) * error[order] / alone[order]
         largest.append(size.max(axis=1))
     return np.asarray(alone * max(float(np.quantile(np.concatenate(largest), level)), 1.0))
 

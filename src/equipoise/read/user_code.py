@@ -179,7 +179,7 @@ def load_user_object(spec: str, kind: type, what: str) -> Any:
 
 
 def new_user_object(value: Any, where: str, facts: Facts) -> Any:
-    """A user's object, its facts of their types; one of a class is created without arguments."""
+    """An object of a user, its facts of their types; a class is called without arguments."""
     if isinstance(value, type):
         for fact in facts:
             _require_fact(value, fact, facts, where)
