@@ -172,7 +172,7 @@ def _check(values: Mapping[str, Any]) -> None:
         row = ROWS[name]
         if row.choices and value != DEFAULTS[name]:
             check_choice(name, value, _choices(row.choices))
-        if row.positive:
+        if row.positive and value is not None:
             try:
                 require_positive(flag(name), value)
             except InputError as error:

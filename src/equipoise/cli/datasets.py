@@ -9,7 +9,6 @@ import typer
 
 from equipoise.cli.command import verb
 from equipoise.cli.options import Options
-from equipoise.cli.results import check_folder
 from equipoise.cli.screen import output, print_json, progress, say, stages
 
 if TYPE_CHECKING:
@@ -97,8 +96,7 @@ def demo(options: Options) -> None:
     from equipoise.types.words import Nouns
 
     out = options.out or DEMO
-    check_folder("--out", out)
-    prepare_folder(out, overwrite=options.overwrite)
+    prepare_folder(out, overwrite=options.overwrite, where=f"--out {out}")
     with progress("training seven classifiers"), TemporaryDirectory() as place:
         files = write_study(Path(place), options.seed)
         readings = read_annotations(files[0]).against("malignant")

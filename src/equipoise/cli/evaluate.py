@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from equipoise.cli.command import verb
-from equipoise.cli.help import check_k, metric_names, metric_of
+from equipoise.cli.help import check_k, metric_names
 from equipoise.cli.on_disk import evaluate_on_disk, stays_on_disk
 from equipoise.cli.options import (
     OF_FOLDER,
@@ -25,7 +25,6 @@ from equipoise.cli.options import (
 from equipoise.cli.reopened import TITLE
 from equipoise.cli.report import run_json
 from equipoise.cli.results import (
-    check_folder,
     cited,
     in_options,
     show_run,
@@ -246,17 +245,19 @@ def run_evaluation(options: Options) -> None:
     check_reading(options)
     names = metric_names(options.metrics)
     if options.out is not None:
-        check_folder("--out", options.out)
-        prepare_folder(options.out, overwrite=options.overwrite)
+        prepare_folder(options.out, overwrite=options.overwrite, where=f"--out {options.out}")
     with progress("reading"):
         grouping = None if options.groups is None else asked_groups(options.groups, options)
-        tables = ("groups", "attributes", "annotator_attributes")
-        also = {name: getattr(options, name) for name in tables}
+        also = {
+            "groups": options.groups,
+            "attributes": options.attributes,
+            "annotator_attributes": options.annotator_attributes,
+        }
         read = read_study(options, names, truth=options.truth, out=options.out, also=also)
     settings, votes = read.study.settings, read.study.voted
     options = replace(options, ties=settings.ties, on_missing=settings.on_missing)
     truth = make_truth(votes, options)
-    metrics, expected = list(map(metric_of, read.metrics)), list[str]()
+    metrics, expected = read.study.metrics, list[str]()
     if grouping is not None:
         truth, expected = with_groups(grouping, truth)
         models = read.study.predictions

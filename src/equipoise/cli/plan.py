@@ -187,7 +187,7 @@ def _planned(
     tell: Callable[[int, int], None],
 ) -> tuple[Size | RankingPlan, NextItems | None]:
     """Size of the study, for two models or the whole order, and the items that come next."""
-    data, metric = (study.study.predictions, study.study.voted), study.metrics[0]
+    data, metric = (study.study.predictions, study.study.voted), study.study.metrics[0].name
     number = options.next_items
     more: dict[str, Any] = {"task": task, "seed": options.seed, "progress": tell}
     how = {**_designs(options), **{name: getattr(options, name) for name in OF_GOAL}, **more}

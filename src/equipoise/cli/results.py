@@ -100,7 +100,7 @@ def deliver(report: Report, study: FilesRead, options: Options, mark: str) -> No
     facts: dict[str, Any] = {
         **({"dataset": dict(study.dataset)} if study.dataset else {}),
         "inputs": file_facts(study.inputs),
-        "metrics": list(study.metrics),
+        "metrics": [metric.name for metric in study.study.metrics],
     }
     present(whole, options, mark, facts)
 

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import typer
 
+from equipoise.cli.help import metric_of
 from equipoise.cli.options import (
     OF_SCORES,
     OF_VOTES,
@@ -55,6 +56,7 @@ VOTE_FILES = (
 )
 SCORE_FLAGS = {"layout": "prediction_layout", "columns": "prediction_columns"}
 YES_NO = {"0", "1"}
+PATH = attrgetter("path")  # of a file that was opened
 SETTLED = frozenset({
     "columns_by_synonym", "read_as_wide", "read_as_tasks", "unused_columns", "possible_group",
     "crowd_kit", "file_is_annotator", "items_in_first", "items_by_row", "case_of_labels",
@@ -70,9 +72,8 @@ class FilesRead:
     Attributes
     ----------
     study
-        Votes and models, with what becomes of items that one side lacks, and of ties.
-    metrics
-        Names of the metrics asked for, those of the evaluation, or those that suit.
+        Votes and models, with what becomes of items that one side lacks, and of ties; the
+        metrics asked for, those of the evaluation, or those that suit.
     inputs
         Role, name, hash and size of every file.
     name
@@ -86,7 +87,6 @@ class FilesRead:
     """
 
     study: Study
-    metrics: tuple[str, ...]
     inputs: tuple[InputFile, ...]
     name: str
     notices: tuple[Notice, ...] = ()
@@ -133,17 +133,15 @@ def read_study(
         classes = classes or list(run.record.question.classes or ())
         names = names or tuple(metric.name for metric in run.record.metrics)
     votes, scores, notices = _sides(options)
-    name_of_files = _name_of([Path(file.path) for file in votes])
+    name_of_files = _name_of(list(map(PATH, votes)))
     options, votes = _with_gold_file(options, votes)
     _check_sides(options, votes, scores)
-    options = replace(
-        options,
-        annotations=list(map(Path, map(attrgetter("path"), votes))),
-        predictions=list(map(Path, map(attrgetter("path"), scores))),
-    )
+    there, scored = list(map(PATH, votes)), list(map(PATH, scores))
+    options = replace(options, annotations=there, predictions=scored)
     table, models = _read_sides(options, votes, scores, classes or None)
     if options.gold == "truth":
-        _ask_about_standards(table)
+        if table.like_standards:
+            raise _unasked_standard(table.like_standards[0])
     elif options.gold in (table.annotators or ()):
         table = table.with_gold(options.gold)
     if matched:
@@ -152,10 +150,10 @@ def read_study(
             table, models = _with_gold(table, models, options.gold)
     table, models = _question(table, models, options, (truth, ",".join(names), matched))
     named = options.dataset or name_of_files
+    chosen = tuple(map(metric_of, names or default_metrics(table, models)))
     settings = Settings(on_missing=options.on_missing, ties=options.ties)
     return FilesRead(
-        study=Study.unchecked(models, table, settings),
-        metrics=names or default_metrics(table, models),
+        study=Study.unchecked(models, table, settings, chosen),
         inputs=_input_rows(options, out, also or {}),
         name=named if run is None else run.name,
         notices=notices if run is None else notices + run.notices,
@@ -227,8 +225,10 @@ def _sides(
     files = files_by_side(
         options.study or (), options.annotations or (), options.predictions or ()
     )
-    votes = [file for file in files if file.role != "predictions"]
-    scores = [file for file in files if file.role == "predictions"]
+    votes: list[Source] = []
+    scores: list[Source] = []
+    for file in files:
+        (scores if file.role == "predictions" else votes).append(file)
     return votes, scores, roles_guessed(files, "-a and -p say otherwise.")
 
 
@@ -499,20 +499,15 @@ def as_asked(
     return ask(replace(table, notices=(*table.notices, *notices)), options), models
 
 
-def _ask_about_standards(table: Annotations) -> None:
+def _unasked_standard(name: str) -> InputError:
     """Refuse a reference standard among readers that nobody spoke of."""
-    names = table.like_standards
-    if names:
-        raise InputError(
-            f"annotator {names[0]!r}",
-            "a name like that of a reference standard, among readers",
-            "to know which of both it is",
-            hint(
-                "make it the standard: {}; or let it be a reader: {}",
-                Option("gold", names[0]),
-                Option("gold", "ignore"),
-            ),
-        )
+    standard, reader = Option("gold", name), Option("gold", "ignore")
+    return InputError(
+        f"annotator {name!r}",
+        "a name like that of a reference standard, among readers",
+        "to know which of both it is",
+        hint("make it the standard: {}; or let it be a reader: {}", standard, reader),
+    )
 
 
 def _with_gold(

@@ -364,12 +364,16 @@ def _votes(table: Annotations, grouping: Grouping) -> Annotations:
     return replace(table, kind=kind, classes=grouping.groups, label=code[table.label])
 
 
-def within(groups: ClassGroups, metrics: Sequence[Metric], text: str | None) -> list[Metric]:
+def within(
+    groups: ClassGroups, metrics: tuple[Metric, ...], text: str | None
+) -> tuple[Metric, ...]:
     """The metrics on the cases of each group that was asked for."""
     chosen = words(text)
     if not chosen:
-        return list(metrics)
-    return [conditioned(metric, groups.grouping, name) for name in chosen for metric in metrics]
+        return metrics
+    return tuple(
+        conditioned(metric, groups.grouping, name) for name in chosen for metric in metrics
+    )
 
 
 def with_groups(groups: ClassGroups, truth: ScoredTruth) -> tuple[ScoredTruth, list[str]]:

@@ -178,8 +178,10 @@ SHARED: Mapping[str, Shared] = {
 
 def check_shared(where: str, options: object, but: Sequence[str] = ()) -> None:
     """Refuse words that options of some names do not know, and numbers that must be above 0."""
-    for name in (name for name in SHARED if hasattr(options, name) and name not in but):
-        value, row = getattr(options, name), SHARED[name]
+    for name, row in SHARED.items():
+        if name in but or not hasattr(options, name):
+            continue
+        value = getattr(options, name)
         if value is not None and row.choices:
             choice(f"{where}{name}", value, row.choices)
         if row.least is not None and value is not None:

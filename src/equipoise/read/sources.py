@@ -241,13 +241,16 @@ def files_by_side(
 
 def roles_guessed(files: Sequence[Source], otherwise: str) -> tuple[Notice, ...]:
     """Say which file was read as what, where that is a guess; `otherwise`: what says else."""
-    signed = [file for file in files if file.why != "as given"]
-    votes = tuple(str(file.path) for file in signed if file.role != "predictions")
-    scores = tuple(str(file.path) for file in signed if file.role == "predictions")
-    if not (votes and scores and any(file.why.startswith("guessed") for file in signed)):
+    votes, scores, guessed = list[str](), list[str](), False
+    for file in files:
+        if file.why != "as given":
+            (scores if file.role == "predictions" else votes).append(str(file.path))
+            guessed |= file.why.startswith("guessed")
+    if not (votes and scores and guessed):
         return ()
     text = "{votes:names} read as annotations, {scores:names} as predictions; " + otherwise
-    return (Notice("roles_guessed", text, (), {"votes": votes, "scores": scores}),)
+    sides = {"votes": tuple(votes), "scores": tuple(scores)}
+    return (Notice("roles_guessed", text, (), sides),)
 
 
 def check_files(

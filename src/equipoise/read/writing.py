@@ -244,7 +244,7 @@ def check_folder(folder: Path, names: tuple[str, ...], *, overwrite: bool = Fals
 def check_ground(folder: Path, where: str = "") -> None:
     """Refuse a folder that cannot be made, or written into; `where` is what messages say."""
     way = (folder, *folder.absolute().parents)
-    ground = next(path for path in way if os.path.lexists(path))
+    ground = next(filter(os.path.lexists, way))
     if not ground.is_dir() or not writable(ground):
         why = "cannot be written to" if ground.is_dir() else "is a file"
         why = why if ground.exists() else "is a link to nothing"

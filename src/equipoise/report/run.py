@@ -328,7 +328,7 @@ class Run:
         return cls(record, read_array(content(path)))
 
 
-def prepare_folder(folder: Path, *, overwrite: bool = False) -> Path:
+def prepare_folder(folder: Path, *, overwrite: bool = False, where: str = "") -> Path:
     """Check that a run can be written to a folder and that nothing is lost; make nothing."""
     target = Path(folder)
     there = list(filter(Path.exists, (target / HEADER, target / PAGE)))
@@ -339,7 +339,7 @@ def prepare_folder(folder: Path, *, overwrite: bool = False) -> Path:
             "a new folder",
             "name another folder, or allow overwriting (--overwrite)",
         )
-    check_ground(target)
+    check_ground(target, where)
     return target
 
 

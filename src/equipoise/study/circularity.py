@@ -93,18 +93,22 @@ def _copies(
         if answer is None:
             continue
         if task not in answers:
-            answers[task] = _answer_rows(annotations, task)
+            use = annotations.in_task(task)
+            if annotations.is_gold is not None and annotations.annotator is not None:
+                use &= ~annotations.is_gold
+            answers[task] = np.flatnonzero(use)
             disputed[task] = _disputed_items(annotations, answers[task])
         rows = answers[task]
         some = _shared_votes(annotations, model, answer, rows[:: 1 + len(rows) // SCREENED])
-        if some.rules_out_copies(annotations, disputed[task]):
-            continue
+        people = max(1, len(annotations.annotators or ()))
+        if disputed[task][some.item].any() and not some.agreeing_annotators(people).any():
+            continue  # nobody copied the model, nor did it make them all
         votes = _shared_votes(annotations, model, answer, rows)
         where = disputed[task][votes.item]
         if circular != "keep":
             _refuse_own_truth(model, votes, where)
-        people = np.flatnonzero(_copying_annotators(annotations, votes, where))
-        copies |= {int(code): model.model for code in people}
+        copying = np.flatnonzero(_copying_annotators(annotations, votes, where))
+        copies |= {int(code): model.model for code in copying}
     return copies
 
 
@@ -130,13 +134,6 @@ class _SharedVotes(NamedTuple):
         np.minimum.at(least, self.who[yes], self.answer[yes])
         np.maximum.at(most, self.who[~yes], self.answer[~yes])
         return np.asarray(least > most)
-
-    def rules_out_copies(self, annotations: Annotations, disputed: Bools) -> bool:
-        """Whether these votes alone show that nobody copied the model, nor it made them all."""
-        people = len(annotations.annotators or ())
-        return bool(
-            disputed[self.item].any() and not self.agreeing_annotators(max(people, 1)).any()
-        )
 
 
 def _answers_of_model(annotations: Annotations, model: Predictions) -> Floats | None:
@@ -219,14 +216,6 @@ def _disputed_items(annotations: Annotations, rows: Ints) -> Bools:
     np.minimum.at(low, item, label)
     np.maximum.at(high, item, label)
     return np.asarray(high > low)
-
-
-def _answer_rows(annotations: Annotations, task: str) -> Ints:
-    """Rows of a task that are somebody's answer."""
-    use = annotations.in_task(task)
-    if annotations.is_gold is not None and annotations.annotator is not None:
-        use &= ~annotations.is_gold
-    return np.flatnonzero(use)
 
 
 def _refuse_own_truth(model: Predictions, votes: _SharedVotes, disputed: Bools) -> None:

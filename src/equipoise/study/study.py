@@ -171,7 +171,9 @@ class Settings:
     @property
     def fixed(self) -> str | None:
         """What the result speaks for as it is: items, annotators, or neither."""
-        return next((x for x in ("items", "annotators") if getattr(self, x) == "fixed"), None)
+        if self.items == "fixed":
+            return "items"
+        return "annotators" if self.annotators == "fixed" else None
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -263,14 +265,18 @@ class Study:
 
     @classmethod
     def unchecked(
-        cls, predictions: Iterable[Predictions], annotations: Annotations, settings: Settings
+        cls,
+        predictions: Iterable[Predictions],
+        annotations: Annotations,
+        settings: Settings,
+        metrics: tuple[Metric, ...] = (),
     ) -> "Study":
         """A study as it is: nobody looks who made the truth, and scores get no thresholds."""
         return cls(
             predictions=tuple(predictions),
             truth=annotations,
             votes=annotations,
-            metrics=(),
+            metrics=metrics,
             settings=replace(settings, thresholds=None, progress=None, circular=CHECKED),
         )
 

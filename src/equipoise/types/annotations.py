@@ -30,6 +30,7 @@ Kind = Literal["binary", "nominal", "ordinal", "interval", "ranking"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 MOST_VOTES = 10**15  # that one row may stand for: sums of them are still exact
 GOLD = ("truth", "ignore", "only")  # what gold rows are for
+PERSONS = ("dr", "mr", "ms", "prof")  # names with these are no standard
 STANDARDS = (
     "gold",
     "consensus",
@@ -389,11 +390,13 @@ class Annotations:
             return ()
         opinion = np.ones(len(self), bool) if self.is_gold is None else ~self.is_gold
         reading = np.bincount(self.annotator[opinion], minlength=len(self.annotators)) > 0
-        return tuple(
-            name
-            for name, reads in zip(self.annotators, reading, strict=True)
-            if reads and _names_standard(name)
-        )
+        names = []
+        for name, reads in zip(self.annotators, reading, strict=True):
+            letters = "".join(x if x.isalpha() else " " for x in name.casefold())
+            words = set(letters.split())
+            if reads and words & {*STANDARDS} and words.isdisjoint(PERSONS):
+                names.append(name)
+        return tuple(names)
 
     @property
     def vote_places(self) -> Ints:
@@ -688,11 +691,3 @@ def _as_number(threshold: str | float) -> float:
             "annotations, threshold", f"{threshold!r}", "a number", "give one on the scale"
         )
     return value
-
-
-def _names_standard(name: str) -> bool:
-    """Whether an annotator is called as a reference standard is, and not as a person is."""
-    words = "".join(x if x.isalpha() else " " for x in name.casefold()).split()
-    if {"dr", "mr", "ms", "prof"} & set(words):
-        return False
-    return bool(set(STANDARDS) & set(words))

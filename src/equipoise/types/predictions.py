@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from equipoise.types.groupings import Grouping
 
 
+FIRST = 100  # values that are looked at before all of them
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Predictions:
     """One model's answer to one task.
@@ -76,7 +79,11 @@ class Predictions:
                 f"{expected}",
                 "give one score per item, or one row of class probabilities with class names",
             )
-        self._check_items()
+        if not self.items:
+            raise InputError(self.where, "no items", "at least one", "check the file")
+        one_row = "keep one row per item, task and model"
+        require_unique(self.items, where=f"{self.where}, items", do=one_row)
+        require_unique(self.classes, where=f"{self.where}, classes")
         if self.classes:
             require_simplex(values, where=self.where, names=self.items)
         else:
@@ -106,7 +113,10 @@ class Predictions:
         >>> Predictions("reader", ("a", "b"), np.array([0.0, 1.0])).decides
         True
         """
-        return bool(((self.values == 0) | (self.values == 1)).all())
+        for values in (self.values[:FIRST], self.values):  # a score shows itself soon
+            if not ((values == 0) | (values == 1)).all():
+                return False
+        return True
 
     @classmethod
     def from_dataframe(cls, frame: Any, **keywords: Any) -> "tuple[Predictions, ...]":
@@ -127,13 +137,6 @@ class Predictions:
 
         options = ScoreFormat.of(keywords)
         return table_predictions(from_frame(frame), options).predictions
-
-    def _check_items(self) -> None:
-        if not self.items:
-            raise InputError(self.where, "no items", "at least one", "check the file")
-        one_row = "keep one row per item, task and model"
-        require_unique(self.items, where=f"{self.where}, items", do=one_row)
-        require_unique(self.classes, where=f"{self.where}, classes")
 
     def __repr__(self) -> str:
         what = f"{len(self.classes)} classes" if self.classes else "scores"
