@@ -64,14 +64,6 @@ def list_metrics() -> None:
             console.print(f"  {metric.name}: {metric.definition} ({better})", markup=False)
 
 
-def metric_of(word: str) -> "Metric":
-    """The metric of a name, or a refusal that says which names and parameters there are."""
-    from equipoise.metrics import named, require_known
-
-    require_known(word)
-    return named(word)
-
-
 def metric_names(text: str | None) -> list[str]:
     """Metrics by their full names; refuses an empty list and unknown ones.
 

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 import typer
 
-from equipoise.cli.help import metric_of
 from equipoise.cli.options import (
     OF_SCORES,
     OF_VOTES,
@@ -132,7 +131,9 @@ def read_study(
         options = run.options
         classes = classes or list(run.record.question.classes or ())
         names = names or tuple(metric.name for metric in run.record.metrics)
-    votes, scores, notices = _sides(options)
+    given = (options.study or (), options.annotations or (), options.predictions or ())
+    votes, scores = files_by_side(*given)
+    notices = roles_guessed((*votes, *scores), "-a and -p say otherwise.")
     name_of_files = _name_of(list(map(PATH, votes)))
     options, votes = _with_gold_file(options, votes)
     _check_sides(options, votes, scores)
@@ -149,13 +150,12 @@ def read_study(
         if options.gold not in ("truth", *(table.annotators or ())):
             table, models = _with_gold(table, models, options.gold)
     table, models = _question(table, models, options, (truth, ",".join(names), matched))
-    named = options.dataset or name_of_files
-    chosen = tuple(map(metric_of, names or default_metrics(table, models)))
+    chosen = tuple(map(named, names or default_metrics(table, models)))
     settings = Settings(on_missing=options.on_missing, ties=options.ties)
     return FilesRead(
         study=Study.unchecked(models, table, settings, chosen),
         inputs=_input_rows(options, out, also or {}),
-        name=named if run is None else run.name,
+        name=options.dataset or name_of_files if run is None else run.name,
         notices=notices if run is None else notices + run.notices,
         resample=None if run is None else run.resample,
         dataset={} if options.dataset is None else dataset_facts(options.dataset),
@@ -216,20 +216,6 @@ def check_reading(options: Options) -> None:
         check_choice("layout", options.layout, ANNOTATION_LAYOUTS)
     column_map(options.columns, "columns")
     column_map(options.prediction_columns, "prediction_columns")
-
-
-def _sides(
-    options: Options,
-) -> tuple[list[Source], list[Source], tuple[Notice, ...]]:
-    """The files of votes and of scores; what is said where their roles are guessed."""
-    files = files_by_side(
-        options.study or (), options.annotations or (), options.predictions or ()
-    )
-    votes: list[Source] = []
-    scores: list[Source] = []
-    for file in files:
-        (scores if file.role == "predictions" else votes).append(file)
-    return votes, scores, roles_guessed(files, "-a and -p say otherwise.")
 
 
 def _check_sides(options: Options, votes: Sequence[Source], scores: Sequence[Source]) -> None:
@@ -481,7 +467,8 @@ def with_gold_file(options: Options) -> Options:
     if options.gold in GOLD or not Path(options.gold).is_file():
         return options
     files = replace(options, study=options.files, files=None)
-    votes, scores, _ = _sides(files)
+    given = (options.files or (), options.annotations or (), options.predictions or ())
+    votes, scores = files_by_side(*given)
     files, votes = _with_gold_file(files, votes)
     paths = [[Path(str(file.path)) for file in side] for side in (votes, scores)]
     return replace(files, study=None, annotations=paths[0], predictions=paths[1])

@@ -13,7 +13,7 @@ every verb takes without options.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
@@ -46,7 +46,6 @@ STUDY, JSON_TEXT, ARRAY, TABLE = "study", "JSON", "array", "table"
 OF_STUDY = "its first line says so"
 _SHOWN = 3  # rows of a preview
 _OF_SCORES = {"layout": "prediction_layout", "columns": "prediction_columns"}
-_ROLES = (STUDY, "annotations", "predictions")
 
 
 @dataclass(eq=False)
@@ -223,11 +222,18 @@ class CheckedFiles:
         )
 
 
+class Sides(NamedTuple):
+    """Files of votes, whole studies first, and files of scores."""
+
+    votes: list[Source]
+    scores: list[Source]
+
+
 def files_by_side(
     any: Sequence[AnyPath], annotations: Sequence[AnyPath], predictions: Sequence[AnyPath]
-) -> list[Source]:
-    """Files with their roles, studies and annotations first."""
-    files, taken = [], []
+) -> Sides:
+    """Files with their roles, by what they hold."""
+    files, taken, sides = [], [], Sides([], [])
     for role, paths in (("annotations", annotations), ("predictions", predictions)):
         for file in sources_of(paths) if paths else ():
             whole = file.form == STUDY
@@ -236,7 +242,10 @@ def files_by_side(
             taken.append(role)
     some = sources_of(any) if any else []
     tell_roles(some, taken)
-    return sorted((*files, *some), key=lambda file: _ROLES.index(file.role))
+    for file in (*files, *some):
+        side = sides.scores if file.role == "predictions" else sides.votes
+        side.insert(0 if file.role == STUDY else len(side), file)
+    return sides
 
 
 def roles_guessed(files: Sequence[Source], otherwise: str) -> tuple[Notice, ...]:
@@ -275,14 +284,14 @@ def check_files(
     """
     from equipoise.read.predictions import PredictionsRead
 
-    files = files_by_side(any, annotations, predictions)
+    sides = files_by_side(any, annotations, predictions)
+    files, of_models = (*sides.votes, *sides.scores), sides.scores
     if not files:
         raise InputError("check", "no files", "at least one", "name a file")
     votes = votes or VoteFormat()
-    table = _annotations([file for file in files if file.role != "predictions"], votes)
+    table = _annotations(sides.votes, votes)
     if table is not None and first_votes is not None:
         table = table.first_votes(first_votes)
-    of_models = [file for file in files if file.role == "predictions"]
     models = PredictionsRead(())
     if of_models:
         try:
@@ -291,7 +300,7 @@ def check_files(
             raise error.renamed(_OF_SCORES) from None
     in_study = files[0].held[1] if files[0].role == STUDY else ()
     return CheckedFiles(
-        files=tuple(files),
+        files=files,
         annotations=table,
         predictions=(*in_study, *models.predictions),
         notices=models.notices if table is None else table.notices,

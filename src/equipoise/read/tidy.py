@@ -65,9 +65,7 @@ def tidy_annotations(table: Table, options: VoteFormat) -> Annotations:
     >>> annotations.kind, annotations.classes, annotations.label
     ('binary', ('no', 'yes'), array([0, 1]))
     """
-    table = name_columns(table, options)
-    if "phase" in table.columns:
-        table = _of_phases(table, options.phases)
+    table = _of_phases(name_columns(table, options), options.phases)
     ranked = "rank" in table.columns
     if ranked or options.kind == "ranking":
         options = _as_rankings(table, options)
@@ -107,6 +105,8 @@ def _of_phases(table: Table, counted: str) -> Table:
 
     A blank phase is core; gold rows are no votes, and stay.
     """
+    if "phase" not in table.columns:
+        return table
     chosen = [name.strip() for name in counted.split(",")]
     codes, names = _phases(table)
     keep = np.array([name in chosen for name in names])[codes]

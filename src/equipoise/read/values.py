@@ -426,14 +426,21 @@ def alike_notices(what: str, names: Sequence[str]) -> tuple[Notice, ...]:
     >>> [str(one) for one in alike_notices("annotators", ["Ana", "Ben", "ana\u200b"])]
     ["'Ana' and 'ana\\u200b' are read as different annotators, though they look alike"]
     """
-    alike: dict[str, list[str]] = {}
-    for name in names if len(names) <= _MOST else ():
-        alike.setdefault(_look(name), []).append(name)
-    if len(alike) in (0, len(names)):
+    sets = alike_names(names) if len(names) <= _MOST else []
+    if not sets:
         return ()
-    sets = [same for same in alike.values() if len(same) > 1]
     text = f"{{names:names}} are read as different {what}, though they look alike"
     return tuple(notice("alike_names", text, names=tuple(same)) for same in sets[:3])
+
+
+def alike_names(names: Sequence[str]) -> list[list[str]]:
+    """Names that are the same to the eye."""
+    alike: dict[str, list[str]] = {}
+    for name in names:
+        alike.setdefault(_look(name), []).append(name)
+    if len(alike) == len(names):
+        return []
+    return [same for same in alike.values() if len(same) > 1]
 
 
 def _look(name: str) -> str:
