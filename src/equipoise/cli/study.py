@@ -131,8 +131,8 @@ def read_study(
         options = run.options
         classes = classes or list(run.record.question.classes or ())
         names = names or tuple(metric.name for metric in run.record.metrics)
-    given = (options.study or (), options.annotations or (), options.predictions or ())
-    votes, scores = files_by_side(*given)
+    files = (options.study or (), options.annotations or (), options.predictions or ())
+    votes, scores = files_by_side(*files)
     notices = roles_guessed((*votes, *scores), "-a and -p say otherwise.")
     name_of_files = _name_of(list(map(PATH, votes)))
     options, votes = _with_gold_file(options, votes)
@@ -466,12 +466,11 @@ def with_gold_file(options: Options) -> Options:
     """The files of `check` by their sides, with that of the reference standard."""
     if options.gold in GOLD or not Path(options.gold).is_file():
         return options
-    files = replace(options, study=options.files, files=None)
-    given = (options.files or (), options.annotations or (), options.predictions or ())
-    votes, scores = files_by_side(*given)
-    files, votes = _with_gold_file(files, votes)
-    paths = [[Path(str(file.path)) for file in side] for side in (votes, scores)]
-    return replace(files, study=None, annotations=paths[0], predictions=paths[1])
+    files = (options.files or (), options.annotations or (), options.predictions or ())
+    votes, scores = files_by_side(*files)
+    options, votes = _with_gold_file(replace(options, files=None), votes)
+    there, scored = list(map(PATH, votes)), list(map(PATH, scores))
+    return replace(options, annotations=there, predictions=scored)
 
 
 def as_asked(
