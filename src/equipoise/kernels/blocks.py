@@ -60,7 +60,7 @@ def _code_by_hash(values, codes, first):
     return number
 
 
-def code_numbers(values, low, span):
+def code_numbers(values: Any, low: Any, span: int) -> Any:
     """Code whole numbers by first appearance: (codes, rows of the first of each).
 
     ``span`` is how many numbers lie between the least and the greatest where a table of them
@@ -86,9 +86,10 @@ def _code_many(values, low, span):
     return codes, first[:number].copy()
 
 
-def hash_numbers(values):
+def hash_numbers(values: Any) -> Any:
     """A 64-bit hash of each whole number; no two numbers share one."""
-    return _mixed.py_func(values.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15))
+    mix: Any = _mixed.py_func
+    return mix(values.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15))
 
 
 def vote_patterns(start: Any, annotator: Any, *columns: Any) -> Any:
