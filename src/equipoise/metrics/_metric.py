@@ -15,7 +15,7 @@ and `Copies`.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from functools import cached_property, wraps
 from inspect import Parameter, Signature, signature
 from typing import Any, Literal, NamedTuple, Protocol, cast
@@ -322,6 +322,8 @@ class Metric:
     bind, column
         ``bind(classes)`` makes the same metric for the scored classes of a question; None
         where it does not depend on them. Then the column that it looks at, None for several.
+    bound
+        The classes that it was made for, if `among` made it for some.
     references
         Keys of its sources in the bibliography.
     """
@@ -357,6 +359,13 @@ class Metric:
     column: int | None = None
     references: tuple[str, ...] = ()
     plain: str = ""
+    bound: tuple[str, ...] | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """By its name in the catalogue, so that it can be made again in another process."""
+        if _of_name(self.name, self.bound) is not None:
+            return _of_name, (self.name, self.bound)
+        return Metric, tuple(getattr(self, field.name) for field in fields(self))
 
     def __repr__(self) -> str:
         return f"Metric({self.name!r})"
@@ -376,7 +385,9 @@ class Metric:
         >>> named("f1:positive=N3").among(["W", "N1", "N2", "N3", "REM"]).column
         3
         """
-        return self if self.bind is None else self.bind(tuple(classes))
+        if self.bind is None:
+            return self
+        return replace(self.bind(tuple(classes)), bound=tuple(classes))
 
     def score(
         self, truth: Floats, prepared: Prepared, counts: ItemsByReplicates
@@ -400,6 +411,17 @@ class Metric:
         """Score one prediction against one truth, every item counting once."""
         once = np.ones((len(truth), 1), dtype=np.uint8)
         return float(self.score(truth, self.prepare(prediction), once)[0])
+
+
+def _of_name(name: str, bound: tuple[str, ...] | None) -> Metric | None:
+    """The metric of the catalogue, for the classes that it was bound to; None of a guest."""
+    from equipoise.metrics import named
+
+    try:
+        metric = named(name)
+    except InputError:
+        return None
+    return metric if bound is None else metric.among(bound)
 
 
 def plain_value(metric: Metric, checked: tuple[Floats, Floats], weights: Any = None) -> float:
