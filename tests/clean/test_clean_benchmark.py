@@ -9,7 +9,6 @@ import subprocess
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import ClassVar
 
 import numpy as np
@@ -368,9 +367,9 @@ def other_study():
 
 @pytest.fixture
 def command(monkeypatch, capsys):
-    studies = SimpleNamespace(STUDIES={"sample": clean_study, "other": other_study})
-    monkeypatch.setitem(sys.modules, "equipoise.clean.studies", studies)
-    monkeypatch.setattr(equipoise.clean, "DETECTORS", FAKES)
+    studies = {"sample": clean_study, "other": other_study}
+    monkeypatch.setattr("equipoise.cli.clean_benchmark.STUDIES", studies)
+    monkeypatch.setattr("equipoise.cli.clean_benchmark.DETECTORS", FAKES)
     call = caller(monkeypatch, capsys)
     return lambda *words: call("clean", "benchmark", *words)
 
@@ -466,8 +465,7 @@ def test_a_folder_of_images_has_a_usual_encoder(command, tmp_path, monkeypatch, 
         given[path.name] = words["encoder"]
         return study.collection
 
-    read = SimpleNamespace(read_collection=read_collection)
-    monkeypatch.setitem(sys.modules, "equipoise.clean.reading", read)
+    monkeypatch.setattr("equipoise.cli.clean_benchmark.read_collection", read_collection)
     (tmp_path / "images").mkdir()
     (tmp_path / "features.npz").write_bytes(b"")
     (tmp_path / "votes.csv").write_text(
@@ -534,8 +532,8 @@ def test_votes_of_a_user(command, tmp_path, monkeypatch, study):
         lines.append(f"{other} | {one},{table.annotators[who]},{('no', 'yes')[label]}")
     (tmp_path / "votes.csv").write_text("\n".join(lines) + "\n")
     (tmp_path / "features.npz").write_bytes(b"")
-    read = SimpleNamespace(read_collection=lambda *_, **__: study.collection)
-    monkeypatch.setitem(sys.modules, "equipoise.clean.reading", read)
+    read = "equipoise.cli.clean_benchmark.read_collection"
+    monkeypatch.setattr(read, lambda *_, **__: study.collection)
     words = (tmp_path / "features.npz", "--votes", f"near_duplicates={tmp_path / 'votes.csv'}")
     code, out, said = command(*words, "--json", *QUICK)
     assert code == 0, said
@@ -556,8 +554,8 @@ def test_votes_of_the_page_serve_every_task(command, tmp_path, monkeypatch, stud
     file.write_text("\n".join(lines) + "\n")
     (tmp_path / "features.npz").write_bytes(b"")
     reading = study.collection
-    read = SimpleNamespace(read_collection=lambda *_, **__: reading)
-    monkeypatch.setitem(sys.modules, "equipoise.clean.reading", read)
+    read = "equipoise.cli.clean_benchmark.read_collection"
+    monkeypatch.setattr(read, lambda *_, **__: reading)
     words = [part for task in study.truths for part in ("--votes", f"{task}={file}")]
     code, out, said = command(tmp_path / "features.npz", *words, "--json", *QUICK)
     assert code == 0, said

@@ -7,6 +7,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from sklearn.metrics import roc_auc_score
 
 from equipoise.inference import Family, Population, TwoWay
 from equipoise.inference.resampling import resample
@@ -209,8 +210,23 @@ def test_decimal_numbers_of_the_card_are_those_of_the_evaluation(name):
     known = grown(study.answer)
     for text in card_texts(study):
         plain = re.sub(r"(?:About|More than) [\d.]+ times as many", "", text)
+        plain = re.sub(r", by [\d.]+ by those of", "", plain)  # tested below
         for token in re.findall(r"(?<![\w.])−?\d+\.\d+", plain):
             assert token in known, (token, text)
+
+
+def test_the_gap_by_the_votes_of_an_annotator_alone_is_theirs():
+    study = odd("parts_of_a_panel")
+    votes, (better, worse) = study.study.votes, world([0.4, 3.0], people=6, items=120)[0]
+    theirs = votes.annotator == 3
+    values = [
+        roc_auc_score(votes.label[theirs], scores.values[votes.item[theirs]])
+        for scores in (better, worse)
+    ]
+    said = (
+        f"net 1 is ahead of net 0, by {distance(values[1] - values[0])} by those of reader 3."
+    )
+    assert values[1] > values[0] and study.report.card.caveat.endswith(said)
 
 
 @every

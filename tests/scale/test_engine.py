@@ -22,7 +22,7 @@ from equipoise import InputError, evaluate, resample
 from equipoise.cli.engine import _script, use_engine
 from equipoise.cli.options import Options
 from equipoise.datasets.demo import reading_study
-from equipoise.scale import cells
+from equipoise.read import codec
 from equipoise.scale.cells import (
     Cell,
     CellMadeError,
@@ -525,18 +525,18 @@ def test_cells_are_made_by_workers_and_kept_here(tmp_path, dask):
 
 
 def test_a_full_disk_stops_and_leaves_nothing_that_looks_whole(tmp_path, monkeypatch):
-    keep = cells._put
+    keep = codec.write_sealed
 
-    def put(path, content):
+    def put(path, *content, **how):
         if path.suffix == ".cell" and len(list(tmp_path.glob("*.cell"))) == 2:
             raise OSError(errno.ENOSPC, "No space left on device")
-        keep(path, content)
+        keep(path, *content, **how)
 
-    monkeypatch.setattr(cells, "_put", put)
+    monkeypatch.setattr(codec, "write_sealed", put)
     with pytest.raises(EngineError, match=r"cell 2: the disk is full.*finished is kept"):
         run_cells([made_by(n) for n in range(4)], tmp_path)
     assert len(list(tmp_path.glob("*.cell"))) == 2
-    monkeypatch.setattr(cells, "_put", keep)
+    monkeypatch.setattr(codec, "write_sealed", keep)
     assert all(one.arrays for one in run_cells([made_by(n) for n in range(4)], tmp_path))
 
 

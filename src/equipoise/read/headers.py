@@ -57,6 +57,7 @@ _ANNOTATIONS: Mapping[str, _Synonyms] = {
         "item case image img picture photo study scan slide exam examination epoch sample "
         "specimen example instance document doc file filename imagename imagefile record "
         "recording ecg trace tile patch lesion nodule clip video sentence object unit stimulus "
+        "film radiograph xray mammogram biopsy volume frame dialogue prompt passage comment tweet "
         "itemname accession accessionnumber uid key",
         "id index subject patient participant text night",
     ),
@@ -151,7 +152,7 @@ def annotation_headers(table: Table, options: VoteFormat) -> _Headers:
         return _Headers(named)  # as crowd-kit has them
     synonyms = _columns_by_synonym(table.columns, named, _ANNOTATIONS)
     if there.isdisjoint(("annotator", "label")) and not {"annotator", "label"} & set(synonyms):
-        synonyms |= _index_as_item(there, synonyms)
+        synonyms |= _index_as_item([*table.columns, *options.columns], synonyms)
     if options.layout == "tasks":
         for ours in _OF_VOTES:
             synonyms.pop(ours, None)
@@ -318,10 +319,10 @@ def _index_as_item(
     names: Iterable[str], synonyms: Mapping[str, Sequence[str]]
 ) -> dict[str, list[str]]:
     """The first column where it has no name, as pandas writes an index, and no other is it."""
-    first, *others = names
-    if "item" in {first, *others, *synonyms} or first.casefold() not in UNNAMED:
+    columns = [*names]
+    if "item" in {*columns, *synonyms} or not columns or columns[0].casefold() not in UNNAMED:
         return {}
-    return {"item": [first]}
+    return {"item": columns[:1]}
 
 
 def _label_is_sure(
