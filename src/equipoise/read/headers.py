@@ -57,7 +57,8 @@ _ANNOTATIONS: Mapping[str, _Synonyms] = {
         "item case image img picture photo study scan slide exam examination epoch sample "
         "specimen example instance document doc file filename imagename imagefile record "
         "recording ecg trace tile patch lesion nodule clip video sentence object unit stimulus "
-        "film radiograph xray mammogram biopsy volume frame dialogue prompt passage comment tweet "
+        "film radiograph xray mammogram biopsy volume frame dialogue prompt passage comment "
+        "tweet "
         "itemname accession accessionnumber uid key",
         "id index subject patient participant text night",
     ),
