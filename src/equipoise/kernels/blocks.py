@@ -10,7 +10,9 @@ are handed in, so that blocks can be added up in their order.
 from typing import Any
 
 import numpy as np
-from numba import njit, uint64
+from numba import uint64
+
+from equipoise.kernels import compiled, compiled_as_numpy
 
 GRID = 2.0**40  # as `equipoise.truth`: posteriors are rounded so that sums are exact
 FEW = 50_000  # numbers that are sorted sooner than a compiler is loaded
@@ -18,7 +20,7 @@ ROUND = 1.5 * 2.0**52  # adding it rounds to a whole number
 LOT = 4096  # items whose posteriors are held at a time
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _mixed(key):
     """Spread the bits of a number (Steele, Lea and Flood 2014)."""
     key = (key ^ (key >> uint64(30))) * uint64(0xBF58476D1CE4E5B9)
@@ -26,7 +28,7 @@ def _mixed(key):
     return key ^ (key >> uint64(31))
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _code_by_table(values, low, span, codes, first):
     """Code numbers of a small range by a table of them all; how many there are."""
     place, number = np.full(span, -1, np.int32), 0
@@ -39,7 +41,7 @@ def _code_by_table(values, low, span, codes, first):
     return number
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _code_by_hash(values, codes, first):
     """Code any numbers by a hash table; how many there are."""
     size, number = 1024, 0
@@ -75,7 +77,7 @@ def code_numbers(values: Any, low: Any, span: int) -> Any:
     return place[codes], np.sort(first)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _code_many(values, low, span):
     """The same in one walk."""
     codes, first = np.empty(len(values), np.int32), np.empty(len(values), np.int64)
@@ -105,7 +107,7 @@ def vote_patterns(start: Any, annotator: Any, *columns: Any) -> Any:
     return code_numbers(np.add.reduceat(hash_numbers(kinds), start[:-1]).view(np.int64), 0, 0)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def hash_texts(offset, data):
     """A 64-bit hash of each text, given as bytes ``data[offset[i]:offset[i + 1]]``."""
     out = np.empty(len(offset) - 1, np.uint64)
@@ -117,7 +119,7 @@ def hash_texts(offset, data):
     return out
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled_as_numpy
 def coincidences(counts, block, out):
     """Add pairs of votes on one item, 1 / (votes - 1) each, to (blocks, values, values)."""
     size = counts.shape[1]
@@ -135,7 +137,7 @@ def coincidences(counts, block, out):
                         table[c, k] += share * counts[i, c] * (counts[i, k] - (c == k))
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def rows_by_item(item, code, times, items):
     """Lay votes out by item, in their order: (start, code, weight)."""
     start = np.zeros(items + 1, np.int64)
@@ -154,13 +156,13 @@ def rows_by_item(item, code, times, items):
     return start, codes, weight
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _on_grid(chance):
     """Round a chance so that sums of them are exact, whatever their order."""
     return (chance * GRID + ROUND - ROUND) / GRID
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled_as_numpy
 def vote_shares(votes, gold, first, out):
     """Fill shares of votes of items from the first on, (items, classes); gold is known."""
     start, code, weight = votes
@@ -179,7 +181,7 @@ def vote_shares(votes, gold, first, out):
             out[i, k] /= total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled_as_numpy
 def _log_joint(votes, gold, log, prior, first, out):
     """Fill log chances of votes and class, less the likeliest of the item; the sum of those.
 
@@ -209,7 +211,7 @@ def _log_joint(votes, gold, log, prior, first, out):
     return likelihood
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled_as_numpy
 def _normalise(out):
     """Divide chances by their sum over classes; the sum of the logarithms of those."""
     likelihood = 0.0
@@ -235,7 +237,7 @@ def class_posteriors(votes: Any, gold: Any, log: Any, prior: Any, first: Any, ou
     return likelihood + _normalise(out)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled_as_numpy
 def _add_expected(votes, chances, first, counts, totals):
     """Add class posteriors of items from the first on to expected votes and class totals."""
     start, code, weight = votes
@@ -273,7 +275,7 @@ def dawid_skene_pass(
     return likelihood
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def join_annotators(votes, size, root):
     """Join annotators who rated one item in a forest, each tree known by its least code."""
     start, code, _ = votes
@@ -295,7 +297,7 @@ def join_annotators(votes, size, root):
                 tree = low
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled_as_numpy
 def _people_of_item(begin, end, votes, kind, out):
     """Sum the votes of each person on one item; how many people there are.
 
@@ -320,7 +322,7 @@ def _people_of_item(begin, end, votes, kind, out):
     return number
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled_as_numpy
 def vote_moves(votes, shares, positive, slopes, sums):
     """Add how votes move models' values: by annotator, and products by item and person.
 
@@ -355,7 +357,7 @@ def vote_moves(votes, shares, positive, slopes, sums):
                     cells[m, n] += slopes[m, i] * slopes[n, i] * step**2
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled_as_numpy
 def rated_together(votes, size, scale, low, out):
     """Add products of shares of annotators who rated one item; rows are from ``low`` on.
 

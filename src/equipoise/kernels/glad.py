@@ -14,6 +14,7 @@ import math
 import numpy as np
 from numba import njit, uint64
 
+from equipoise.kernels import compiled, compiled_as_numpy
 from equipoise.kernels.plackett_luce import _uniform
 from equipoise.kernels.resampling import _mix
 
@@ -24,13 +25,13 @@ ROUND = 1.5 * 2.0**52  # adding it rounds to a whole number
 BLOCK = 1024  # votes at a time, which stay in the fastest cache
 
 
-@njit(cache=True)
+@compiled
 def _normal_below(x):
     """Distribution function of the standard normal."""
     return 0.5 * math.erfc(-x * math.sqrt(0.5))
 
 
-@njit(cache=True)
+@compiled
 def _positive_part(x):
     """Mean of N(x, 1) given that it is positive."""
     if x > -5.0:
@@ -41,7 +42,7 @@ def _positive_part(x):
     return 1.0 / fraction
 
 
-@njit(cache=True)
+@compiled
 def _moments(mean, variance, side):
     """First and second moment of a normal, cut off at zero when its side is known."""
     if side == 0:
@@ -81,7 +82,7 @@ def _weigh_and_cost(xi, mass):
     return total
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def moments(mean, variance, side):
     """First and second moments of normals, cut off at zero where their side is known."""
     first, second = np.empty(len(mean)), np.empty(len(mean))
@@ -91,7 +92,7 @@ def moments(mean, variance, side):
     return first, second
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled_as_numpy
 def _spread(votes, rows, items, people, xi):
     """Write xi of the votes of some rows of items, one behind the other."""
     (start, code, _), root = votes, people[1]
@@ -110,7 +111,7 @@ def _weigh(xi, mass):
         xi[k] *= -mass[k] * less / (2.0 + less)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled_as_numpy
 def _update_items(votes, rows, items, people, out):
     """Update some rows of items given their weighed votes; (part of the bound, move).
 
@@ -135,7 +136,7 @@ def _update_items(votes, rows, items, people, out):
     return fit, moved
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled_as_numpy
 def glad_pass(votes, items, people, precision, sums):
     """Update items in place given annotators, and add up what annotators need of them.
 
@@ -172,14 +173,14 @@ def glad_pass(votes, items, people, precision, sums):
     return fit, moved
 
 
-@njit(cache=True)
+@compiled
 def _normal(stream):
     """A standard normal variable (Box and Muller 1958)."""
     radius = np.sqrt(-2.0 * np.log(_uniform(stream)))
     return radius * np.cos(4.0 * HALF_PI * _uniform(stream))
 
 
-@njit(cache=True)
+@compiled
 def _normal_above(least, stream):
     """A standard normal variable given that it exceeds `least` (Robert 1995)."""
     while least <= 0.0:
@@ -193,7 +194,7 @@ def _normal_above(least, stream):
             return z
 
 
-@njit(cache=True)
+@compiled
 def _short_passage(z, stream):
     """An inverse normal variable of mean 1 / z and shape 1, given that it is below `TURN`."""
     if z * TURN < 1.0:
@@ -212,7 +213,7 @@ def _short_passage(z, stream):
             return x
 
 
-@njit(cache=True)
+@compiled
 def _term(n, x):
     """The n-th term of the alternating series of the density of J*(1, 0)."""
     k = 2.0 * (n + 0.5) * HALF_PI
@@ -221,7 +222,7 @@ def _term(n, x):
     return k * np.exp(-1.5 * np.log(HALF_PI * x) - 2.0 * (n + 0.5) ** 2 / x)
 
 
-@njit(cache=True)
+@compiled
 def _accepted(x, stream):
     """Squeeze a point between the partial sums of the series."""
     total, n = _term(0, x), 0
@@ -236,7 +237,7 @@ def _accepted(x, stream):
             return False
 
 
-@njit(cache=True)
+@compiled
 def polya_gamma(z, stream):
     """Draw a PG(1, z) variable exactly."""
     z, root = 0.5 * abs(z), np.sqrt(1.0 / TURN)
@@ -252,7 +253,7 @@ def polya_gamma(z, stream):
             return 0.25 * x
 
 
-@njit(cache=True)
+@compiled
 def _sweep(votes, state, prior, sums, stream):
     """Draw the augmentation and the items, then the annotators; ``sums`` are filled anew."""
     (start, column, weight, kappa, side), (b, c, chance) = votes, state
@@ -280,7 +281,7 @@ def _sweep(votes, state, prior, sums, stream):
         c[a] = shift[a] / precision[a] + _normal(stream) / np.sqrt(precision[a])
 
 
-@njit(cache=True)
+@compiled
 def _part_sums(state, parts):
     """Per part: sums of b^2, c^2, c and votes times c, numbers of items and of annotators."""
     (item_part, annotator_part, anchored, votes), (b, c) = parts, state
@@ -292,7 +293,7 @@ def _part_sums(state, parts):
     return sums
 
 
-@njit(cache=True)
+@compiled
 def _part_move(sums, anchored, prior, stream):
     """Factor of the items of a part, whose annotators are divided by it; votes never notice.
 
@@ -315,7 +316,7 @@ def _part_move(sums, anchored, prior, stream):
     return -factor if turned else factor
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def chain(votes, parts, prior, steps, out):
     """Run one Gibbs chain.
 

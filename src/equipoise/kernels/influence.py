@@ -18,6 +18,8 @@ items, and 10 million of them agree with exact sums to the last bits.
 import numpy as np
 from numba import njit
 
+from equipoise.kernels import compiled, compiled_as_numpy
+
 BLOCK = 2**16  # items whose votes are added up before they are added to the rest
 
 
@@ -29,7 +31,7 @@ def _add(total, low, x):
     return larger, (larger - total) - y
 
 
-@njit(cache=True)
+@compiled
 def _totals(positive):
     """Sums of p and of p (1 - p)."""
     up = up_low = itself = itself_low = 0.0
@@ -39,7 +41,7 @@ def _totals(positive):
     return up, itself
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled_as_numpy
 def auroc_sums(order, last, positive, before, items, slopes):
     """Fill p w + q l and w - l of the items of a range, w what they win and l what they lose.
 
@@ -70,7 +72,7 @@ def auroc_sums(order, last, positive, before, items, slopes):
     return won, 0.0, 0.0, 0.0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled_as_numpy
 def auroc_moves(positive, masses, value, items, slopes):
     """Turn them into derivatives, given the masses of all items: p, q and pairs."""
     up, down, pairs = masses
@@ -81,7 +83,7 @@ def auroc_moves(positive, masses, value, items, slopes):
         slopes[i] = (slopes[i] - value * (up_pairs - down_pairs)) / pairs
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled_as_numpy
 def auroc_influence(order, last, positive, items, shares):
     """AUROC, form ``pairs``."""
     up, itself = _totals(positive)
@@ -97,7 +99,7 @@ def auroc_influence(order, last, positive, items, shares):
     return value
 
 
-@njit(cache=True)
+@compiled
 def _masses(order, last, positive, before, mass, above):
     """Mass of every sorted item, mass down to the end of every run, and the sum of terms."""
     (seen_mass, seen, _), seen_low, terms, terms_low = before, 0.0, 0.0, 0.0
@@ -117,7 +119,7 @@ def _masses(order, last, positive, before, mass, above):
     return terms
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled_as_numpy
 def precision_sums(order, last, positive, before, items, slopes):
     """Fill p s - t and s of the items of a range, but for what lies in ranges below.
 
@@ -150,7 +152,7 @@ def precision_sums(order, last, positive, before, items, slopes):
     return terms, extra, later, later_term
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled_as_numpy
 def precision_moves(positive, masses, value, items, slopes):
     """Turn them into derivatives, given the mass of all items, their number and d / N.
 
@@ -162,7 +164,7 @@ def precision_moves(positive, masses, value, items, slopes):
         slopes[i] = (slopes[i] - value) / total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled_as_numpy
 def precision_influence(order, last, positive, items, shares):
     """Average precision, conditional with ties in blocks."""
     total, number = _totals(positive)[0], float(len(order))
@@ -177,7 +179,7 @@ def precision_influence(order, last, positive, items, shares):
     return value
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def table_labels(votes, scale, label, weight, together):
     """Soft labels of a table of votes (items, annotators): 1 yes, 0 no, -1 none.
 
@@ -215,7 +217,7 @@ def table_labels(votes, scale, label, weight, together):
     return inverse_sizes, within
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def table_moves(votes, label, slope):
     """How a number moves with the votes, given its derivatives by soft labels (items,).
 

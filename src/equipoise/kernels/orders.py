@@ -7,6 +7,7 @@ Masses that differ by rounding alone are level (`equipoise.kernels.tops`).
 import numpy as np
 from numba import njit
 
+from equipoise.kernels import compiled
 from equipoise.kernels.top_class import TILE
 from equipoise.kernels.tops import LEVEL
 
@@ -19,7 +20,7 @@ def _sign(first, second):
     return 1 if first > second else -1
 
 
-@njit(cache=True)
+@compiled
 def _kendall(score, mass):
     """Kendall's tau-b of two short lists; nan if one of them is all level."""
     agree = strict = strict_mass = 0
@@ -34,7 +35,7 @@ def _kendall(score, mass):
     return agree / np.sqrt(float(strict) * strict_mass)
 
 
-@njit(cache=True)
+@compiled
 def _footrule(score, mass):
     """1 minus the share of the largest footrule distance of average ranks; nan if alone."""
     size = len(score)
@@ -49,7 +50,7 @@ def _footrule(score, mass):
     return 1.0 - 0.5 * twice / (size * size // 2)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def similarities(start, score, mass, tau, out):
     """Tau-b or footrule of every item and draw; scores (entries,), mass (draws, entries)."""
     items, draws = out.shape

@@ -21,8 +21,9 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import int64, njit, uint64
+from numba import int64, uint64
 
+from equipoise.kernels import compiled
 from equipoise.kernels.resampling import GOLDEN, _mix
 
 EXACT = 8
@@ -44,14 +45,14 @@ def _layers() -> tuple[Any, Any]:
 EDGE, HEIGHT = _layers()
 
 
-@njit(cache=True)
+@compiled
 def _uniform(stream):
     """A number in (0, 1)."""
     stream[0] += GOLDEN
     return (int64(_mix(stream[0]) >> uint64(11)) + 0.5) * (1.0 / 9007199254740992.0)
 
 
-@njit(cache=True)
+@compiled
 def _normal(stream):
     """A standard normal variable."""
     while True:
@@ -71,7 +72,7 @@ def _normal(stream):
                 return x
 
 
-@njit(cache=True)
+@compiled
 def _gamma(stream, shape):
     """A standard gamma variable; below shape 1 that of shape + 1 times a power of a uniform."""
     boost = 1.0
@@ -91,7 +92,7 @@ def _gamma(stream, shape):
                 return d * v * boost
 
 
-@njit(cache=True)
+@compiled
 def _subset_chances(rates, block, rest, chance, total):
     """Fill in R(A) of every subset A of a block; `rest` is the rate of all that come later."""
     size = len(block)
@@ -106,7 +107,7 @@ def _subset_chances(rates, block, rest, chance, total):
         chance[subset] = sum_ / (rest + total[subset])
 
 
-@njit(cache=True)
+@compiled
 def _next_of(left, chance, size, point):
     """Which class of a block comes next, given which are left and a number in (0, 1)."""
     sum_ = 0.0
@@ -123,7 +124,7 @@ def _next_of(left, chance, size, point):
     return pick
 
 
-@njit(cache=True)
+@compiled
 def _log_first(log_time, rates, block, rest):
     """Log density, in log T, of the first arrival T after a block."""
     time = np.exp(log_time)
@@ -133,7 +134,7 @@ def _log_first(log_time, rates, block, rest):
     return value
 
 
-@njit(cache=True)
+@compiled
 def _slope_first(log_time, rates, block, rest):
     """Derivative of `_log_first`, which falls everywhere: the density is log-concave."""
     time = np.exp(log_time)
@@ -144,7 +145,7 @@ def _slope_first(log_time, rates, block, rest):
     return value
 
 
-@njit(cache=True)
+@compiled
 def _where_slope(slope, rates, block, rest):
     """The point where the derivative is about `slope`, by bisection."""
     low = high = -np.log(rest)
@@ -161,7 +162,7 @@ def _where_slope(slope, rates, block, rest):
     return 0.5 * (low + high)
 
 
-@njit(cache=True)
+@compiled
 def _draw_first(rates, block, rest, stream):
     """Draw log T exactly, by rejection from its tangents on either side of the mode."""
     left = _where_slope(0.5, rates, block, rest)
@@ -180,7 +181,7 @@ def _draw_first(rates, block, rest, stream):
             return point
 
 
-@njit(cache=True)
+@compiled
 def _expose_large(tie, rates, stream, exposure):
     """Arrivals of a large tied block before the first T of the others; returns the last."""
     block, rest = tie
@@ -195,7 +196,7 @@ def _expose_large(tie, rates, stream, exposure):
     return last
 
 
-@njit(cache=True)
+@compiled
 def _expose_small(tie, rates, stream, exposure, scratch):
     """Waits inside a small tied block after its first arrival; returns their sum.
 
@@ -225,7 +226,7 @@ def _expose_small(tie, rates, stream, exposure, scratch):
     return waited
 
 
-@njit(cache=True)
+@compiled
 def _expose_ties(span, ties, rates, work, scratch):
     """Add the exposures of tied blocks, but for the wait for the first of a small block."""
     stream, exposure = work
@@ -247,7 +248,7 @@ def _expose_ties(span, ties, rates, work, scratch):
             exposure[k] += waited
 
 
-@njit(cache=True)
+@compiled
 def _expose_waits(span, waits, rates, stream, exposure):
     """Add the waits of all stages to the exposures of what they await."""
     start, element, copies = waits
@@ -260,7 +261,7 @@ def _expose_waits(span, waits, rates, stream, exposure):
             exposure[element[j]] += wait
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def chains(steps, cases, waits, ties, out):
     """Run the chains of a range of cases.
 

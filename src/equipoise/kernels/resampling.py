@@ -8,6 +8,8 @@ its own, so chunks and threads cannot change a single draw.
 import numpy as np
 from numba import njit, uint64
 
+from equipoise.kernels import compiled
+
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 LOW = np.uint64(0xFFFFFFFF)
 ROWS = 16  # replicates that are tallied before they become columns
@@ -21,7 +23,7 @@ def _mix(z):
     return z ^ (z >> uint64(31))
 
 
-@njit(cache=True)
+@compiled
 def _tally_units(state, low, high, tally):
     """Draw the units of one replicate; words are made by the buffer, which vectorises."""
     units = len(tally)
@@ -40,7 +42,7 @@ def _tally_units(state, low, high, tally):
         tally[((z & LOW) * span) >> uint64(32)] += 1
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def draw_counts(key, first, counts):
     """Draw as many units as there are, with replacement; counts (units, replicates) of uint8.
 
@@ -67,7 +69,7 @@ def draw_counts(key, first, counts):
                     counts[i, begin + j] = tally[j, i]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def add_counts(chosen, counts, out):
     """Add counts of some items to those of their patterns, ``out`` (patterns, replicates).
 
@@ -80,7 +82,7 @@ def add_counts(chosen, counts, out):
             row[r] += part * counts[i, r]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def vote_shares(votes, key, first, share):
     """Mean vote of each item after drawing its own votes anew; share (items, replicates).
 
@@ -108,7 +110,7 @@ def vote_shares(votes, key, first, share):
             share[i, j] = up / total
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def binomial_shares(tables, key, first, share):
     """The same for equal yes/no votes: one binomial draw per item and replicate.
 

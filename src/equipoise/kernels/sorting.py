@@ -9,7 +9,9 @@ The sorted order is unique, so nothing about it can depend on threads or blocks.
 """
 
 import numpy as np
-from numba import njit, uint64
+from numba import uint64
+
+from equipoise.kernels import compiled
 
 DIGIT = 13
 PASSES = 5
@@ -19,7 +21,7 @@ _SIGN = np.uint64(1 << 63)
 _NOTHING = np.uint64(2**64 - 1)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _falling_keys(scores, key, tally):
     """Keys that rise as scores fall, and how often each digit of each pass occurs."""
     bits = scores.view(np.uint64)
@@ -36,7 +38,7 @@ def _falling_keys(scores, key, tally):
             k >>= uint64(DIGIT)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _move(source, target, shift, place):
     """One pass: keys and items to where their digit has its place."""
     key, item = source
@@ -50,7 +52,7 @@ def _move(source, target, shift, place):
         item_to[spot] = item[i]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def falling(scores):
     """Positions of the items, best first (int32), and where runs end (`Order`), uint8."""
     number = len(scores)

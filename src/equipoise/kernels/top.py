@@ -1,10 +1,11 @@
 """Positive mass among the first k items, and pairs between two classes, per replicate."""
 
 import numpy as np
-from numba import njit
+
+from equipoise.kernels import compiled_as_numpy
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled_as_numpy
 def top_mass(order, last, positive, counts, k):
     """Mass of the top k, shape (2, replicates): how many items were taken, and their mass.
 
@@ -36,7 +37,7 @@ def top_mass(order, last, positive, counts, k):
     return out
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled_as_numpy
 def class_pairs(order, last, upper, lower, counts):
     """Sums for one class against another, shape (4, replicates): U, V, pairs won, own pairs.
 
@@ -63,7 +64,7 @@ def class_pairs(order, last, upper, lower, counts):
     return out
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled_as_numpy
 def random_ties(order, last, positive, counts, harmonic):
     """Average precision over random orders inside ties, shape (3, replicates).
 

@@ -11,15 +11,16 @@ lanes. Every item and draw has its own random stream (`equipoise.kernels.resampl
 """
 
 import numpy as np
-from numba import njit, uint64
+from numba import uint64
 
+from equipoise.kernels import compiled
 from equipoise.kernels.plackett_luce import _gamma, _uniform
 from equipoise.kernels.resampling import GOLDEN, _mix
 
 TILE = 64
 
 
-@njit(cache=True)
+@compiled
 def room(start, most):
     """Room for one tile: masses, largest masses, shares of the rest, counts, carry, stream."""
     widest = 1
@@ -31,7 +32,7 @@ def room(start, most):
     )  # fmt: skip
 
 
-@njit(cache=True)
+@compiled
 def _gather(mass, first, begin, block):
     """Copy the masses of one item in a tile of draws, (classes, draws); the last may repeat."""
     last = len(mass) - 1
@@ -41,7 +42,7 @@ def _gather(mass, first, begin, block):
             block[j, t] = mass[d, begin + j]
 
 
-@njit(cache=True)
+@compiled
 def _spread_evenly(rest, spot, others, block, shares):
     """Fill in equal masses of unmentioned classes, as many as can be among the largest."""
     first, i = spot
@@ -52,7 +53,7 @@ def _spread_evenly(rest, spot, others, block, shares):
             block[j, t] = part
 
 
-@njit(cache=True)
+@compiled
 def _raise_bars(block, bars, carry):
     """Fill in the largest masses of every draw, falling, shape (places, draws)."""
     for p in range(len(bars)):
@@ -68,7 +69,7 @@ def _raise_bars(block, bars, carry):
                 carry[t] = old if new > old else new
 
 
-@njit(cache=True)
+@compiled
 def _insert(falling, t, value):
     """Put a mass among the largest of one draw."""
     place = len(falling) - 1
@@ -79,7 +80,7 @@ def _insert(falling, t, value):
         falling[place, t] = value
 
 
-@njit(cache=True)
+@compiled
 def _part_left(stream, shape, others):
     """What is left after a Beta(1 + a, others a) part: from Beta(1, others a) where cheap."""
     more = others * shape
@@ -92,7 +93,7 @@ def _part_left(stream, shape, others):
             return left
 
 
-@njit(cache=True)
+@compiled
 def _spread(rest, spot, split, bars, shares):
     """Draw shares of the rest, until no share to come can be among the largest masses.
 
@@ -118,7 +119,7 @@ def _spread(rest, spot, split, bars, shares):
             left *= part
 
 
-@njit(cache=True)
+@compiled
 def largest(truth, spot, scratch):
     """Find the largest masses of one item in a tile of draws; say if the split is even.
 

@@ -17,14 +17,14 @@ if r = u, with chance 1 / C(n, r).
 import math
 
 import numpy as np
-from numba import njit
 
+from equipoise.kernels import compiled, compiled_as_numpy
 from equipoise.kernels.top_class import TILE, largest, room
 
 LEVEL = 1e-12  # relative difference up to which masses are level
 
 
-@njit(cache=True)
+@compiled
 def _count(place, own, spare, scratch):
     """Count classes above the bar of a place and level with it, in a tile of draws.
 
@@ -51,7 +51,7 @@ def _count(place, own, spare, scratch):
     _count_unmentioned(spare, scratch[2], counts)
 
 
-@njit(cache=True)
+@compiled
 def _count_unmentioned(spare, shares, counts):
     """Fill in the rows of unmentioned classes; a bar of 0 is level with all without mass."""
     others, even = spare
@@ -66,7 +66,7 @@ def _count_unmentioned(spare, shares, counts):
             counts[5, t] = others - counts[4, t]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled_as_numpy
 def overlaps(truth, member, spans, out):
     """Expected overlaps of the most plausible classes with the model's first, added up.
 
@@ -98,7 +98,7 @@ def overlaps(truth, member, spans, out):
                 out[i, first + t] = total[t]
 
 
-@njit(cache=True)
+@compiled
 def _choose(n, k):
     """Number of ways to choose k of n, up to 1,000 of them."""
     k = min(k, n - k)
@@ -108,7 +108,7 @@ def _choose(n, k):
     return ways
 
 
-@njit(cache=True)
+@compiled
 def _chance(level, places, free, ranks):
     """Chance that a tie, and the names of unmentioned classes, fall as the model says.
 
@@ -125,7 +125,7 @@ def _chance(level, places, free, ranks):
     return math.exp(ways)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled_as_numpy
 def matches(truth, sides, tied, k, out):
     """Chance that the k most plausible classes are the model's first k; out (items, draws).
 
@@ -155,7 +155,7 @@ def matches(truth, sides, tied, k, out):
                     out[i, first + t] = _match(k, left, counts[:, t], others[i])
 
 
-@njit(cache=True)
+@compiled
 def _match(k, model, counts, free):
     """Chance of a draw's set, over all ways to fill the last places of the model's.
 
@@ -175,7 +175,7 @@ def _match(k, model, counts, free):
     return total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled_as_numpy
 def top_counts(truth, entry, spare):
     """Add up in how many draws each entry, or any unmentioned class, is largest; ties share.
 
