@@ -1,4 +1,4 @@
-"""The automatic cut, the share of problems, groups of duplicates and leakage."""
+"""The automatic cut, groups of duplicates and leakage."""
 
 import math
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from equipoise.clean.collection import duplicate_groups, leakage
-from equipoise.clean.cut import LAWS, automatic_cut, contamination
+from equipoise.clean.cut import automatic_cut
 from equipoise.types.arrays import InputError
 from tests.oracles import cleaning
 
@@ -84,79 +84,6 @@ def test_scores_without_bounds_are_refused(scores):
 def test_settings_of_the_cut_are_checked(name, value):
     with pytest.raises(InputError, match=name):
         automatic_cut(np.array([0.1]), **{"items": 1, name: value})
-
-
-@pytest.mark.parametrize("family", ["logistic", "normal"])
-@pytest.mark.parametrize("share", [0, 0.03, 0.1])
-def test_the_share_of_problems_that_stand_apart_is_covered(family, share):
-    made = [
-        contamination(planted(1_500, share, seed=seed, family=family), replicates=60)
-        for seed in range(12)
-    ]
-    assert sum(one.low <= share <= one.high for one in made) >= 10
-    assert np.mean([one.high - one.low for one in made]) < 0.12
-    assert sum(one.valid for one in made) >= 10
-    assert abs(np.mean([one.value for one in made]) - share) < 0.025
-
-
-def without_chance(upper, share, number=4000):
-    """Scores of clean logits at the quantiles of a logistic law, wider above its middle."""
-    bad = round(share * number)
-    u = (np.arange(number - bad) + 0.5) / (number - bad)
-    clean = np.log(u) - np.log1p(-u)
-    clean = np.where(clean > 0, upper * clean, clean)
-    return 1 / (1 + np.exp(np.append(clean, np.full(bad, -25.0))))
-
-
-@pytest.mark.parametrize("share", [0.02, 0.1, 0.2])
-def test_the_share_of_a_clean_law_without_chance_is_what_was_planted(share):
-    scores = without_chance(1.0, share)
-    logits = np.sort(np.log1p(-scores) - np.log(scores))
-    for law in (one for one in LAWS if not one.normal):
-        found, (location, scale) = law.share(logits, np.arange(1, 4001) / 4000)
-        assert found == pytest.approx(share, abs=0.001)
-        assert (location, scale) == pytest.approx((0, 1), abs=0.01)
-
-
-def test_laws_that_the_bulk_contradicts_do_not_count():
-    """Only the lower half is logistic: laws through the upper quartile say something else."""
-    scores = without_chance(3.0, 0.1)
-    logits = np.sort(np.log1p(-scores) - np.log(scores))
-    weight = np.full(len(logits), 1 / len(logits))
-    points, misfits = zip(*(law.estimate(logits, logits, weight) for law in LAWS), strict=True)
-    fits = np.array(misfits) <= 1.36 / np.sqrt(len(logits))
-    assert fits.any() and not fits.all()
-    found = contamination(scores, replicates=20)
-    assert found.value == pytest.approx(np.median(np.array(points)[fits]), abs=0.002)
-    assert found.value != pytest.approx(np.median(points), abs=0.01)
-
-
-def test_copies_count_as_problems_and_the_seed_decides():
-    scores = np.append(planted(2_000, 0, seed=3), np.ones(200))
-    made = contamination(scores, seed=1)
-    assert made.low > 0.05
-    assert made.low <= 200 / 2_200 <= made.high
-    assert made == contamination(scores, seed=1)
-    assert contamination(scores, level=0.5).high < made.high
-
-
-def test_a_share_that_cannot_be_believed_says_so():
-    few = contamination(planted(100, 0.1, seed=0))
-    assert math.isnan(few.value)
-    assert not few.valid
-    halves = np.concatenate((planted(4_000, 0, seed=0), 1 - planted(4_000, 0, seed=1) / 9))
-    assert not contamination(halves).valid
-    assert not contamination(np.full(300, 0.4)).valid
-    assert not contamination(np.ones(300)).valid
-
-
-def test_a_heavy_lower_tail_is_counted_too_often():
-    """What the docstring admits: clean scores with a heavier tail look like problems."""
-    made = [
-        contamination(planted(8_000, 0.02, seed=seed, family="log-gamma"), replicates=40)
-        for seed in range(4)
-    ]
-    assert 0.02 < np.mean([one.value for one in made]) < 0.07
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=12))

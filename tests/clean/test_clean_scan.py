@@ -495,7 +495,7 @@ def test_two_images_and_a_class_with_one_member(tmp_path, call):
     (tmp_path / "labels.csv").write_text("item,label\n0.png,cat\n1.png,dog\n")
     words = (tmp_path / "two", "--encoder", "pixels", "--labels", tmp_path / "labels.csv")
     code, out, _ = call(*words, "--cut", "--out", tmp_path / "run")
-    assert code == 0 and "Nothing stands out among 2 images" in out
+    assert code == 0 and "Nothing lies beyond the cut among 2 images" in out
 
 
 def test_images_that_are_all_identical_are_one_group(tmp_path, call):

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import replace
-from itertools import pairwise, product
+from itertools import product
 
 import numpy as np
 import pyarrow as pa
@@ -12,7 +12,7 @@ from scipy.stats import nct, norm
 from scipy.stats import t as student
 
 from equipoise import Predictions, evaluate
-from equipoise.clean.cut import automatic_cut, contamination
+from equipoise.clean.cut import automatic_cut
 from equipoise.inference.estimate import Estimate, wilson
 from equipoise.inference.ranks import beats
 from equipoise.inference.spread import Spread, judge
@@ -183,15 +183,6 @@ def test_the_cut_knows_how_many_scores_there_are(listed):
     reach = low + scale * (logit(p) - logit(alpha))
     assert found.threshold == pytest.approx(1 - expit(reach), rel=1e-12)
     assert found.flagged == (scores >= found.threshold).sum()
-
-
-def test_the_share_of_problems_has_the_level_that_is_asked():
-    random = np.random.default_rng(2)
-    scores = expit(np.append(random.logistic(-2, 0.5, 900), random.normal(5, 0.3, 60)))
-    ends = [contamination(scores, level=level) for level in (0.5, *LEVELS)]
-    assert len({share.value for share in ends}) == 1
-    widths = [share.high - share.low for share in ends]
-    assert all(b > 1.05 * a for a, b in pairwise(widths))
 
 
 # ---- times -----------------------------------------------------------------------------------

@@ -46,7 +46,7 @@ from equipoise.types.findings import (
     Table,
     as_json,
 )
-from equipoise.types.numbers import count, estimate, percent
+from equipoise.types.numbers import count
 from equipoise.types.words import capital, counted, joined
 
 SHOWN = 60  # suspects with pictures
@@ -285,14 +285,15 @@ def _card(scan: Scan) -> Card:
         why = scan.left_out[0].reason if scan.left_out else "nothing to look at"
         return Card(answer=f"Nothing was looked for: {why}.")
     images = counted(scan.items, "image")
+    cut = any(task.cut for task in scan.tasks)
     some = [clause for task in scan.tasks if (clause := _how_many(task))]
-    silent = len(some) < len(scan.tasks) and not any(task.cut for task in scan.tasks)
-    rest = "; the lists rank what else to look at" if silent else ""
-    answer = (
-        f"Among {images} {joined(some)}{rest}."
-        if some
-        else f"Nothing stands out among {images}; the lists say what to look at first."
+    rest = (
+        "" if cut or len(some) == len(scan.tasks) else "; the lists rank what else to look at"
     )
+    answer = f"Among {images} {joined(some)}{rest}."
+    if not some:
+        which = f"Nothing lies beyond the cut among {images}" if cut else f"{images} are ranked"
+        answer = f"{which}; the lists say what to look at first."
     first = [f"{NAV[task.task].lower()}: {task.suspects[0].in_words}"
              for task in scan.tasks if task.suspects]  # fmt: skip
     return Card(
@@ -305,7 +306,7 @@ def _card(scan: Scan) -> Card:
 
 
 def _how_many(task: TaskScan) -> str:
-    """How many are suspected: beyond the cut, the same, or what the scores suggest."""
+    """How many are suspected: beyond the cut, or the same."""
     if task.cut is not None and _pairs_of_groups(task) > task.duplicates:
         images = sum(map(len, task.groups))
         return f"{count(images)} seem to be duplicates, in {counted(len(task.groups), 'group')}"
@@ -316,8 +317,7 @@ def _how_many(task: TaskScan) -> str:
         return (
             f"{counted(same, 'pair')} {'is' if same == 1 else 'are'} the same" if same else ""
         )
-    number = _estimated(task)
-    return f"at least {_seem(task.task, number)}" if number else ""
+    return ""
 
 
 def _pairs_of_groups(task: TaskScan) -> int:
@@ -329,13 +329,6 @@ def _seem(task: Task, number: int) -> str:
     noun, singular, several = SEEM[task]
     number_of = counted(number, noun) if noun else count(number)
     return f"{number_of} {singular if number == 1 else several}"
-
-
-def _estimated(task: TaskScan) -> int:
-    """How many items the scores suggest; 0 where they say nothing."""
-    if task.share is None or not task.share.valid or task.share.low <= 0:
-        return 0
-    return round(task.share.value * task.scored)
 
 
 def _holds_for(scan: Scan) -> str:
@@ -447,25 +440,7 @@ def _sentence(task: TaskScan) -> str:
     )  # fmt: skip
 
 
-def _share_sentence(task: TaskScan) -> str:
-    """What the scores suggest on the share of problems, and whether to believe it."""
-    if task.share is None or (task.share.valid and task.share.low <= 0):
-        return ""
-    share = task.share
-    what = {"off_topic": "are off-topic", "near_duplicates": "have a near duplicate",
-            "label_errors": "have a wrong label"}[task.task]  # fmt: skip
-    if not share.valid:
-        return (
-            f"How many images {what} cannot be told from the scores: they do not follow the "
-            "law that the estimate takes for granted."
-        )
-    interval = estimate(share.value, share.low, share.high, lambda x: percent(x, 1))
-    return f"The scores suggest that at least {interval} of the images {what}."
-
-
 def _more(task: TaskScan) -> Iterator[str]:
-    if share := _share_sentence(task):
-        yield share
     if task.groups:
         images = sum(map(len, task.groups))
         largest = max(map(len, task.groups))

@@ -34,7 +34,7 @@ from equipoise.clean.collection import (
     pair_name,
     split_pair,
 )
-from equipoise.clean.cut import Cut, Share, automatic_cut, contamination
+from equipoise.clean.cut import Cut, automatic_cut
 from equipoise.clean.detector import (
     CatalogueDetector,
     Detector,
@@ -60,18 +60,14 @@ if TYPE_CHECKING:
 Stage = Callable[[str], Progress]  # names a step, gives what is told how far it is
 Cells = dict[str, str | float | int | bool | None]  # of a line, as files have it
 USUAL = ("selfclean_off_topic", "embedding_distance", "selfclean_label_errors")
-SCHEMA = 3  # of a scan that is kept
+SCHEMA = 4  # of a scan that is kept
 MOST = 1000  # suspects of a list; all beyond the cut are in it
 NEIGHBOURS = 10  # whose labels suggest one
 SAME = 1 - 1e-6  # the score from which on the two of a pair are the same to a detector
 LEAST = 2  # items without which there is nothing to compare
 LEAST_TO_PLANT = 20  # items below which nothing is planted
 SAMPLE = 2_000  # items of which a copy is made
-SHARE, FEWEST, MOST_PLANTED = (
-    0.05,
-    5,
-    100,
-)  # planted problems of a kind: share of the items, and ends
+SHARE, FEWEST, MOST_PLANTED = 0.05, 5, 100  # planted of a kind: share of the items, ends
 REACH = 1.2  # how far down the list is looked, in numbers of planted problems
 METRICS = ("auroc", "average_precision")
 
@@ -214,8 +210,6 @@ class TaskScan:
         How many of all pairs that have a score count as duplicates.
     cut
         Where suspicion begins; None without a cut.
-    share
-        The estimated share of items that are a problem; None where it cannot be told.
     groups
         Groups of duplicates, by their items; only of near duplicates.
     leaks
@@ -230,7 +224,6 @@ class TaskScan:
     tied: int = 0
     duplicates: int = 0
     cut: Cut | None = None
-    share: Share | None = None
     groups: tuple[tuple[str, ...], ...] = ()
     leaks: tuple[Leak, ...] | None = None
 
@@ -404,7 +397,6 @@ def _task_scan(
         tied=int((values == values.max(initial=-np.inf)).sum()),
         duplicates=len(sure),
         cut=cut,
-        share=_share(detector, data, scores, how.seed),
         groups=groups,
         leaks=leakage(sure, split) if split and detector.task == "near_duplicates" else None,
     )
@@ -482,23 +474,6 @@ def _items_beyond_cut(
         return set(names)
     groups = duplicate_groups([split_pair(name) for name in names], data.items)
     return {name for group in groups for name in group[1:]}
-
-
-def _share(
-    detector: Detector, data: Collection, scores: Predictions, seed: int
-) -> Share | None:
-    """The share of items that are a problem; None where nothing can be said of it."""
-    if not detector.bounded:
-        return None
-    values = np.asarray(scores.values, dtype=float)
-    if detector.task == "near_duplicates":  # each item by its closest other
-        highest = dict.fromkeys(data.items, 0.0)
-        for name, value in zip(scores.items, values.tolist(), strict=True):
-            for item in split_pair(name):
-                highest[item] = max(highest[item], value)
-        values = np.array(list(highest.values()))
-    share = contamination(values, seed=seed)
-    return share if np.isfinite(share.value) else None
 
 
 def _label(data: Collection, place: int) -> str:
