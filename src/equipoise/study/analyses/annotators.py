@@ -57,6 +57,7 @@ from equipoise.types.words import capital, joined
 
 KINDS = ("binary", "nominal", "ordinal")
 LISTED = 40  # annotators that are drawn one by one
+MANY, RARE = 50, 0.01  # classes from which on rare answers are not listed; what is rare
 FEW = 10  # votes below which no sentence is made of an annotator
 TITLE = "How do annotators differ?"
 NOTE = (
@@ -211,7 +212,8 @@ def analyse(study: Study) -> Finding:
     )
     answers = Table(
         name="annotator_confusions",
-        caption="What every annotator answers, given the truth",
+        caption="What every annotator answers, given the truth"
+        + (f"; shares from {percent(RARE)} on" if len(table.classes) > MANY else ""),
         columns=(
             *columns(task="text", annotator="text"),
             Column("truth", "truth", words=TRUTHS),
@@ -222,11 +224,7 @@ def analyse(study: Study) -> Finding:
             row
             for truth, by_task in matrices.items()
             for task, of_task in by_task.items()
-            for row in rows_of(
-                {"task": task, "truth": truth},
-                {"annotator": names, "true_class": table.classes, "answer": table.classes},
-                {"share": of_task},
-            )
+            for row in _answer_rows({"task": task, "truth": truth}, names, table, of_task)
         ],
         brief=(),
         page=False,
@@ -238,6 +236,21 @@ def analyse(study: Study) -> Finding:
         methods=METHODS,
         references=("dawid1979",),
     )
+
+
+def _answer_rows(
+    fixed: Row, names: Sequence[str], table: Annotations, shares: Floats
+) -> list[dict[str, Cell]]:
+    """A row for each answer to each class; of many classes only answers that are not rare."""
+    classes = table.classes
+    if len(classes) <= MANY:
+        axes = {"annotator": names, "true_class": classes, "answer": classes}
+        return rows_of(fixed, axes, {"share": shares})
+    return [
+        {**fixed, "annotator": names[who], "true_class": classes[truth],
+         "answer": classes[answer], "share": float(shares[who, truth, answer])}
+        for who, truth, answer in np.argwhere(shares >= RARE)
+    ]  # fmt: skip
 
 
 def confusions(annotations: Annotations) -> dict[str, dict[str, Floats]]:
@@ -289,8 +302,10 @@ def _confusions_with_others(table: Annotations, task: str) -> Floats:
     total = others.sum(axis=1)
     use = total > 1e-9
     counts = np.zeros((len(table.annotators or ()), size, size))
-    shares = others[use] / total[use, None]
-    np.add.at(counts, who[use], shares[:, :, None] * cast[use, None, :])
+    shares, who, cast = others[use] / total[use, None], who[use], cast[use]
+    for annotator in np.unique(who):  # rows lie by annotator
+        rows = slice(*np.searchsorted(who, [annotator, annotator + 1]))
+        counts[annotator] = shares[rows].T @ cast[rows]
     answered = counts.sum(axis=2, keepdims=True)
     return np.where(answered > 0, counts / np.where(answered > 0, answered, 1.0), np.nan)
 
